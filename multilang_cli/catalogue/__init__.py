@@ -1,0 +1,1 @@
+"""Loads the catalogue: rules, Storm versions, cases and schemas, from package data or a clone."""

@@ -1,0 +1,1 @@
+"""The mlcheck command: one thin module per command."""

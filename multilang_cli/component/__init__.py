@@ -1,0 +1,1 @@
+"""The child's side of the pipe, standard library only: a bolt and a spout loop, and the scripted player."""

@@ -1,0 +1,143 @@
+"""Events: what happens on the pipes, to the process, and the silence in between. The judge's whole input.
+
+Channels are named from the component's point of view, as the protocol page does: ``in`` is its stdin (Storm speaks),
+``out`` its stdout, ``err`` its stderr; ``process`` is what happens to the process, ``control`` what the one who drives
+the conversation knows. Time comes with the event: seconds since the conversation began.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from multilang_cli.protocol.messages import Message
+
+Channel = Literal["in", "out", "err", "process", "control"]
+
+
+class _Fact(msgspec.Struct, frozen=True, tag_field="event", tag=str.lower, omit_defaults=True):
+    pass
+
+
+class Chunk(_Fact, frozen=True, tag="chunk"):
+    """Some bytes of stderr, as they were read. `size` in bytes; the bytes are the event's `raw`."""
+
+    size: int
+
+
+class Started(_Fact, frozen=True, tag="started"):
+    """The process runs. `argv` as given to exec; `pid` of the process itself."""
+
+    argv: tuple[str, ...]
+    pid: int
+
+
+class PidChecked(_Fact, frozen=True, tag="pid-checked"):
+    """The host looked at the pid that was announced.
+
+    `relation`: self or descendant of the process started, foreign (alive but elsewhere) or dead. `file`: what stands in
+    the pid directory under that name: empty, filled (has content) or missing.
+    """
+
+    pid: int
+    relation: Literal["self", "descendant", "foreign", "dead", "unknown"]
+    file: Literal["empty", "filled", "missing", "unknown"]
+
+
+class Exited(_Fact, frozen=True, tag="exited"):
+    """The process ended. Exactly one of `code` and `signal` is set."""
+
+    code: int | None = None
+    signal: int | None = None
+
+
+class StdinClosed(_Fact, frozen=True, tag="stdin-closed"):
+    """Storm's side closed the component's stdin."""
+
+
+class Signalled(_Fact, frozen=True, tag="signalled"):
+    """Storm's side sent a signal to the process, such as 15 (SIGTERM) in ``Process.destroy``."""
+
+    signal: int
+
+
+class StdoutClosed(_Fact, frozen=True, tag="stdout-closed"):
+    """End of file on the component's stdout."""
+
+
+class WriteFailed(_Fact, frozen=True, tag="write-failed"):
+    """A write to the component's stdin failed: broken pipe."""
+
+    error: str
+
+
+class Deadline(_Fact, frozen=True, tag="deadline"):
+    """A limit ran out while something was owed.
+
+    `waiting_for`: pid, task-ids-read (the component does not read), sync, heartbeat, settle, exit (after stdin was
+    closed or SIGTERM sent) or output. `limit` in seconds. `blocked`: who waits on whom, as far as the system tells.
+    """
+
+    waiting_for: Literal["pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output"]
+    limit: float
+    blocked: str = ""
+
+
+class Barrier(_Fact, frozen=True, tag="barrier"):
+    """The driver knows that everything before this was read by the component."""
+
+    name: str = ""
+
+
+class Gap(_Fact, frozen=True, tag="gap"):
+    """Events are missing here: a ring that wrapped, a part that is lost. Rules that need the past stay silent."""
+
+    why: str
+    events: int | None = None
+
+
+class Redacted(_Fact, frozen=True, tag="redacted"):
+    """The frame with this `seq` was changed before it was written: secrets of conf."""
+
+    seq_redacted: int
+    keys: tuple[str, ...] = ()
+
+
+class End(_Fact, frozen=True, tag="end"):
+    """The conversation is over: nothing more will come. What is owed now stays owed."""
+
+    why: str = ""
+
+
+Fact = (
+    Chunk
+    | Started
+    | PidChecked
+    | Exited
+    | StdinClosed
+    | Signalled
+    | StdoutClosed
+    | WriteFailed
+    | Deadline
+    | Barrier
+    | Gap
+    | Redacted
+    | End
+)
+"""Everything that is no message."""
+
+
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """One thing that happened.
+
+    `seq` counts from 0 in the conversation; `t` in seconds from its start; `body` a message (channels in and out) or a
+    fact; `raw` the exact bytes of a frame or chunk, `offset` where they begin in their stream, in bytes.
+    """
+
+    seq: int
+    t: float
+    channel: Channel
+    body: Message | Fact
+    raw: bytes = b""
+    offset: int = 0

@@ -1,0 +1,154 @@
+"""What the judge is told and what it answers: profiles, rules, findings and outlooks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+Kind = Literal["bolt", "spout"]
+Level = Literal["must", "should", "note"]
+Fate = Literal["survives", "ignored", "loses-data", "fails-tuple", "hangs", "dies", "unknown"]
+
+FATAL: frozenset[str] = frozenset({"hangs", "dies"})
+"""Fates after which nothing more of a conversation counts for a version."""
+
+
+class StreamSpec(msgspec.Struct, frozen=True):
+    """An output stream as the topology declares it.
+
+    `fields` None: not declared to us, so arity is not judged. `consumers`: task ids by consuming component.
+    `groupings`: by consuming component, {"type": "SHUFFLE"} or {"type": "FIELDS", "fields": [...]} and so on.
+    """
+
+    fields: tuple[str, ...] | None = None
+    direct: bool = False
+    consumers: dict[str, tuple[int, ...]] = {}
+    groupings: dict[str, dict[str, Any]] = {}
+
+
+class SourceSpec(msgspec.Struct, frozen=True):
+    """A stream that a bolt subscribes to: its fields and grouping."""
+
+    fields: tuple[str, ...]
+    grouping: dict[str, Any]
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """What the judge is told about the component. It stands in the header of every transcript.
+
+    `kind`: bolt or spout. `streams`: output streams by name; None if nobody declared them, then streams are not judged.
+    `sources`: subscribed streams by component, then stream. `tasks`: component name by task id. `metrics`: registered
+    metrics by name, their kind (count, assignable, combined, reduced, plain). `conf`: topology configuration by key.
+    `local`: Storm's local mode. `pid`: own, or foreign behind a container. `limits` in seconds or bytes by name.
+    """
+
+    kind: Kind
+    storm: str = ""
+    task: int = 3
+    component: str = "component"
+    streams: dict[str, StreamSpec] | None = None
+    sources: dict[str, dict[str, SourceSpec]] = {}
+    tasks: dict[int, str] = {}
+    conf: dict[str, Any] = {}
+    features: tuple[str, ...] = ()
+    metrics: dict[str, str] | None = None
+    pid: Literal["own", "foreign"] = "own"
+    settles: str = "by-limit"
+    limits: dict[str, float] = {}
+
+    @property
+    def local(self) -> bool:
+        """True if Storm runs in local mode."""
+        return self.conf.get("storm.cluster.mode") == "local"
+
+
+class StormVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """One Storm version, as data (``conformance/versions.yaml``).
+
+    `verified`: measured with the real classes. `dialect`: its JSON reader. `context`: none, small (0.9) or full.
+    `activate`: sends activate and deactivate. `task_ids`: overtake queued tuples, or fifo. `refreshed_by`: what keeps a
+    bolt alive: sync, or any message (command). `timeout_key`: the conf key of the subprocess timeout, in seconds.
+    `command_id`: next, activate and deactivate carry "id":"". `max_pending`: default of topology.shellbolt.max.pending,
+    None unbounded.
+    """
+
+    id: str
+    verified: bool
+    dialect: str
+    context: Literal["none", "small", "full"]
+    activate: bool
+    task_ids: Literal["overtake", "fifo"]
+    heartbeats: bool
+    refreshed_by: Literal["sync", "command", "nothing"]
+    timeout_key: str
+    command_id: bool
+    max_pending: int | None = None
+    note: str = ""
+
+
+class Effect(msgspec.Struct, frozen=True, kw_only=True):
+    """What some Storm versions do about a breach.
+
+    `versions`: a specifier set such as ``>=2.6``, or ``*``. `when`: the variant of the breach it holds for, "" for any.
+    `error`: the text that Storm shows, for people who search for it. `confirmed_by`: names of oracle cases.
+    """
+
+    versions: str
+    fate: Fate
+    error: str = ""
+    when: str = ""
+    confirmed_by: tuple[str, ...] = ()
+
+
+class Clause(msgspec.Struct, frozen=True):
+    """A quoted sentence and where it stands: the protocol page, or a class of Storm."""
+
+    text: str
+    source: str
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing the protocol asks, or one thing real Storm punishes (``conformance/rules/``)."""
+
+    id: str
+    title: str
+    kind: Literal["bolt", "spout", "both"]
+    level: Level
+    clause: Clause
+    effects: tuple[Effect, ...]
+    why: str
+    mend: str
+    good: str
+    bad: str
+    since: str = ""
+    until: str = ""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """One breach of one rule at one event.
+
+    `seq` and `offset`: the event and its place in the stream, in bytes. `related`: seqs of the events that explain it.
+    `subject`: what it is about (a tuple id, a stream, a command). `fates`: by version id. `errors`: by version id, what
+    that Storm would print. `fingerprint`: the same for the same breach from run to run.
+    """
+
+    rule: str
+    level: Level
+    seq: int
+    offset: int
+    message: str
+    subject: str = ""
+    related: tuple[int, ...] = ()
+    fates: dict[str, Fate] = {}
+    errors: dict[str, str] = {}
+    fingerprint: str = ""
+
+
+class Outlook(msgspec.Struct, frozen=True):
+    """How a conversation ends on one Storm version: the worst fate so far, frozen at the first fatal event."""
+
+    version: str
+    fate: Fate
+    seq: int | None = None
+    rule: str | None = None

@@ -1,0 +1,1 @@
+"""The result model, and every format it is shown in."""

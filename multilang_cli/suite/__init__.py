@@ -1,0 +1,1 @@
+"""The conformance suite: configuration, selection, the case runner and the verdict."""

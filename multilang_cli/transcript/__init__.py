@@ -1,0 +1,1 @@
+"""Conversations on disk: write, read, redact."""
