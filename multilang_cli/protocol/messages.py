@@ -21,7 +21,7 @@ Json = Any
 """A value as JSON has it: None, bool, int (exact, of any size), float, str, list, dict with str keys."""
 
 
-class Handshake(msgspec.Struct, frozen=True, tag="handshake", tag_field="is"):
+class Handshake(msgspec.Struct, frozen=True):
     """Storm's first message: the merged configuration, the pid directory and the topology context."""
 
     conf: dict[str, Json]
@@ -29,7 +29,7 @@ class Handshake(msgspec.Struct, frozen=True, tag="handshake", tag_field="is"):
     context: dict[str, Json]
 
 
-class TupleMsg(msgspec.Struct, frozen=True, gc=False, tag="tuple", tag_field="is"):
+class TupleMsg(msgspec.Struct, frozen=True, gc=False):
     """A tuple for a bolt; heartbeats and ticks are tuples too (``ShellBolt.BoltWriterRunnable``).
 
     `id` is made anew for each delivery: a signed 64-bit integer as a string. `comp` is None in a heartbeat.
@@ -52,27 +52,33 @@ class TupleMsg(msgspec.Struct, frozen=True, gc=False, tag="tuple", tag_field="is
         return self.stream == TICK_STREAM and self.comp == SYSTEM_COMPONENT
 
 
-class TaskIds(msgspec.Struct, frozen=True, gc=False, tag="task_ids", tag_field="is"):
+class TaskIds(msgspec.Struct, frozen=True, gc=False):
     """The tasks that an emit was sent to, in reply to it; may be empty."""
 
     tasks: list[int]
 
 
-class SpoutCommand(msgspec.Struct, frozen=True, gc=False, tag="command", tag_field="is"):
+class SpoutCommand(msgspec.Struct, frozen=True, gc=False):
     """What Storm asks of a spout: next, ack, fail, activate or deactivate. `id` is kept with its JSON type."""
 
     command: str
     id: Json = ""
 
 
-class Pid(msgspec.Struct, frozen=True, gc=False, tag="pid", tag_field="is"):
+class Pid(msgspec.Struct, frozen=True, gc=False):
     """The component's first message: its process id."""
 
     pid: int
 
 
-class Emit(msgspec.Struct, frozen=True, gc=False, tag="emit", tag_field="is"):
-    """A tuple from the component. `task` makes it direct; `anchors` count in bolts, `id` in spouts only."""
+class Emit(
+    msgspec.Struct, frozen=True, gc=False, tag="emit", tag_field="command", rename={"values": "tuple", "hazards": "\0"}
+):
+    """A tuple from the component. `task` makes it direct; `anchors` count in bolts, `id` in spouts only.
+
+    `hazards` is no field of the message but what the reader saw in the values: "nested" (an object or array) and
+    "decimal" (a number literal of which Storm may make a BigDecimal): some versions can't send these between workers.
+    """
 
     values: list[Json]
     stream: str = DEFAULT_STREAM
@@ -80,6 +86,7 @@ class Emit(msgspec.Struct, frozen=True, gc=False, tag="emit", tag_field="is"):
     anchors: tuple[str, ...] = ()
     id: Json = None
     need_task_ids: bool = True
+    hazards: tuple[str, ...] = ()
 
     @property
     def wants_task_ids(self) -> bool:
@@ -87,36 +94,36 @@ class Emit(msgspec.Struct, frozen=True, gc=False, tag="emit", tag_field="is"):
         return self.need_task_ids and not self.task
 
 
-class Ack(msgspec.Struct, frozen=True, gc=False, tag="ack", tag_field="is"):
+class Ack(msgspec.Struct, frozen=True, gc=False, tag="ack", tag_field="command"):
     """The bolt is done with the tuple `id`."""
 
     id: str
 
 
-class Fail(msgspec.Struct, frozen=True, gc=False, tag="fail", tag_field="is"):
+class Fail(msgspec.Struct, frozen=True, gc=False, tag="fail", tag_field="command"):
     """The bolt gives up on the tuple `id`: its spout tuple fails at once."""
 
     id: str
 
 
-class Log(msgspec.Struct, frozen=True, gc=False, tag="log", tag_field="is"):
+class Log(msgspec.Struct, frozen=True, gc=False, tag="log", tag_field="command"):
     """A line for the worker's log. Levels: 0 trace, 1 debug, 2 info, 3 warn, 4 error; None is info."""
 
     msg: str | None
     level: int | None = None
 
 
-class Sync(msgspec.Struct, frozen=True, gc=False, tag="sync", tag_field="is"):
+class Sync(msgspec.Struct, frozen=True, gc=False, tag="sync", tag_field="command"):
     """A spout's end of its answer; a bolt's answer to a heartbeat."""
 
 
-class Error(msgspec.Struct, frozen=True, gc=False, tag="error", tag_field="is"):
+class Error(msgspec.Struct, frozen=True, gc=False, tag="error", tag_field="command"):
     """An error for Storm's UI (``Shell Process Exception: msg``); it fails nothing and stops nothing."""
 
     msg: str | None
 
 
-class Metrics(msgspec.Struct, frozen=True, gc=False, tag="metrics", tag_field="is"):
+class Metrics(msgspec.Struct, frozen=True, gc=False, tag="metrics", tag_field="command"):
     """A value for a metric that Java code has registered under `name` (``IShellMetric``)."""
 
     name: str
@@ -146,12 +153,13 @@ class DialectReading(msgspec.Struct, frozen=True):
     effective: Command | Pid | None = None
 
 
-class Malformed(msgspec.Struct, frozen=True, tag="malformed", tag_field="is"):
+class Malformed(msgspec.Struct, frozen=True):
     """A frame that the protocol does not allow.
 
-    `kind`: the id of the rule it breaks, first in the order in which Storm reads. `at`: offset in the frame's text, in
-    bytes, of the first offending byte, or of the value meant. `detail`: one sentence for people. `salvage`: the messages
-    that were meant, as far as can be told. `by_dialect`: the reading of each of Storm's parsers, by dialect name.
+    `kind`: the id of the rule it breaks, first in the order in which Storm reads. `strict`: it is JSON by RFC 8259, only
+    its shape is wrong. `at`: offset in the frame's text, in
+    bytes, of the first offending byte, or of the value meant. `detail`: one sentence for people. `salvage`: the
+    messages that were meant, as far as can be told. `by_dialect`: the reading of each of Storm's parsers, by name.
     """
 
     kind: str
@@ -160,6 +168,7 @@ class Malformed(msgspec.Struct, frozen=True, tag="malformed", tag_field="is"):
     detail: str
     salvage: tuple[FromComponent, ...] = ()
     by_dialect: dict[str, DialectReading] = {}
+    strict: bool = False
 
 
 Message = FromStorm | FromComponent | Malformed

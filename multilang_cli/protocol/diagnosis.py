@@ -1,0 +1,251 @@
+"""Names what is wrong with a frame that strict reading refuses, and saves what was meant.
+
+The kinds are ids of rules. What Storm's own parsers make of the same bytes is in ``dialects``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from multilang_cli.protocol import dialects
+from multilang_cli.protocol.lenient import LenientError, read_leniently
+from multilang_cli.protocol.messages import FromComponent, Json, Malformed
+from multilang_cli.protocol.shapes import INT64, ShapeFault, message_of, pid_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from multilang_cli.protocol.framing import Frame
+
+EXCERPT = 200
+"""Bytes of a frame that an excerpt shows, at most."""
+MAX_DEPTH = 400
+"""Nesting that every parser of Storm stands; json-smart refuses more."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_END_LINE = re.compile(r"^[^\S\n]*end[^\S\n]*$", re.MULTILINE)
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NUMBER = re.compile(rb"-?[0-9][-+.0-9eE]*")
+_LIST_KINDS = frozenset({"json-trailing-comma", "json-comment"})
+
+
+class Trap(NamedTuple):
+    """A rule's id, the offset in the text in bytes, and one sentence."""
+
+    kind: str
+    at: int
+    detail: str
+
+
+def malformed(
+    trap: Trap,
+    text: bytes,
+    whole: bytes,
+    salvage: tuple[FromComponent, ...],
+    *,
+    expecting_pid: bool,
+    strict: bool,
+) -> Malformed:
+    """The finished diagnosis, with the reading of each of Storm's parsers."""
+    start = max(0, trap.at - EXCERPT // 2)
+    excerpt = text[start : start + EXCERPT].decode("utf-8", "backslashreplace")
+    readings = dialects.readings(whole, expecting_pid)
+    return Malformed(trap.kind, trap.at, excerpt, trap.detail, salvage, readings, strict)
+
+
+def misshapen(fault: ShapeFault, text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
+    """JSON, but no message of the protocol."""
+    at = max(0, text.find(f'"{fault.field}"'.encode()))
+    trap = Trap(fault.kind, at, fault.detail)
+    return malformed(trap, text, whole, fault.salvage, expecting_pid=expecting_pid, strict=True)
+
+
+def faulty_frame(frame: Frame) -> Malformed:
+    """A frame that the stream ended in, or one beyond the limit."""
+    text = frame.text
+    shown = text[:EXCERPT].decode("utf-8", "backslashreplace")
+    if frame.fault == "too-long":
+        detail = f"more than {len(frame.raw):,} bytes without a line that is 'end'"
+        return Malformed("frame-too-long", 0, shown, detail)
+    detail = f"stdout ended after {len(frame.raw):,} bytes of a message, before its line 'end'"
+    return Malformed("message-cut", len(text), shown, detail)
+
+
+def not_an_object(value: Json, text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
+    """JSON, but an array, a string, a number or null."""
+    name = {list: "an array", str: "a string", type(None): "null", bool: "a boolean"}.get(type(value), "a number")
+    items = value if isinstance(value, list) else []
+    salvage = tuple(message for item in items if isinstance(item, dict) for message in _meant(item, expecting_pid))
+    trap = Trap("message-not-object", 0, f"the message is {name}, not an object")
+    return malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=True)
+
+
+def trap_of(value: dict[str, Any], duplicates: list[str], text: bytes) -> Trap | None:
+    """What is dangerous in an object that Python's parser accepts: None if it is regular."""
+    try:
+        for item, depth in _walk(value):
+            trap = _trap_of_value(item, depth, text)
+            if trap is not None:
+                return trap
+    except RecursionError:
+        return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
+    if duplicates:
+        name = json.dumps(duplicates[0]).encode()
+        return Trap("json-duplicate-key", max(0, text.rfind(name)), f"the key {duplicates[0][:40]!r} stands twice")
+    return None
+
+
+def _trap_of_value(item: Json, depth: int, text: bytes) -> Trap | None:
+    if depth > MAX_DEPTH:
+        return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
+    if type(item) is int and item not in INT64:
+        at = max(0, text.find(str(item).encode()))
+        return Trap("integer-too-big", at, "an integer that does not fit 64 bits")
+    if isinstance(item, float) and math.isinf(item):
+        return Trap("json-nonfinite", 0, "a number too large for a double")
+    if isinstance(item, str) and _SURROGATE.search(item):
+        return Trap("lone-surrogate", 0, "half of a surrogate pair in a string")
+    return None
+
+
+def _walk(value: Json) -> Iterator[tuple[Json, int]]:
+    stack: list[tuple[Json, int]] = [(value, 1)]
+    while stack:
+        item, depth = stack.pop()
+        if isinstance(item, dict):
+            stack.extend((key, depth) for key in item)
+            stack.extend((child, depth + 1) for child in item.values())
+        elif isinstance(item, list):
+            stack.extend((child, depth + 1) for child in item)
+        yield item, depth if isinstance(item, dict | list) else 0
+
+
+def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:
+    """What some Storm versions can't send on to another worker: objects and arrays, and what json-smart makes a BigDecimal."""
+    found: list[str] = []
+    if any(isinstance(value, dict | list) for value in values):
+        found.append("nested")
+    if any(isinstance(item, float) for item, _ in _walk(values)):
+        numbers = _NUMBER.findall(_STRING.sub(b"", text))
+        if any(dialects.is_big_decimal(number.decode()) for number in numbers):
+            found.append("decimal")
+    return tuple(found)
+
+
+def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
+    """A frame that is no JSON: which mistake is it, and what was meant?"""
+    try:
+        decoded = text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        trap, decoded = _undecodable(text, error), text.decode("utf-8", "replace")
+        salvage = () if trap.kind != "utf8-invalid" else _segments(decoded, expecting_pid)[1]
+        return malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=False)
+    trap, salvage = _diagnose(decoded, expecting_pid)
+    at = len(decoded[: trap.at].encode("utf-8", "surrogatepass"))
+    return malformed(trap._replace(at=at), text, whole, salvage, expecting_pid=expecting_pid, strict=False)
+
+
+def _undecodable(text: bytes, error: UnicodeDecodeError) -> Trap:
+    if text[:1] not in {b"{", b"["} and text[:1] >= b"\x80" and text[:2] not in {b"\xff\xfe", b"\xfe\xff"}:
+        return Trap("other-serializer", 0, f"the first byte is 0x{text[0]:02x}: no JSON, perhaps msgpack or pickle")
+    if text.count(b"\0") * 3 > len(text) or text[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        return Trap("not-utf8", 0, "this looks like UTF-16 or UTF-32; the protocol is UTF-8")
+    return Trap("utf8-invalid", error.start, f"the byte 0x{text[error.start]:02x} is not UTF-8")
+
+
+def _diagnose(text: str, expecting_pid: bool) -> tuple[Trap, tuple[FromComponent, ...]]:
+    if not text.strip():
+        return Trap("empty-message", 0, "a line 'end' with no message before it"), ()
+    if text.startswith("\ufeff"):
+        return Trap("bom", 0, "a byte order mark before the message"), _segments(text[1:], expecting_pid)[1]
+    if text.count("\0") * 3 > len(text):
+        return Trap("not-utf8", text.index("\0"), "NUL bytes between the characters: UTF-16 or UTF-32, not UTF-8"), ()
+    end_line = _END_LINE.search(text)
+    if end_line is not None:
+        detail = "a line 'end' with spaces is no terminator: this message and the next one became one"
+        parts = [part for part in _END_LINE.split(text) if part.strip()]
+        return Trap("end-not-alone", end_line.start(), detail), _read_parts(parts, expecting_pid)
+    if not text[0].isprintable() and not text[0].isspace():
+        return Trap(
+            "other-serializer", 0, f"the first byte is 0x{ord(text[0]) & 255:02x}: no JSON, another serializer?"
+        ), ()
+    return _segments(text, expecting_pid)
+
+
+def _read_parts(parts: list[str], expecting_pid: bool) -> tuple[FromComponent, ...]:
+    found: list[FromComponent] = []
+    for part in parts:
+        found.extend(_segments(part, expecting_pid and not found)[1])
+    return tuple(found)
+
+
+def _segments(text: str, expecting_pid: bool) -> tuple[Trap, tuple[FromComponent, ...]]:
+    """Find the objects in a text that may hold other things before, between and after them."""
+    start = text.find("{")
+    body = text if start < 0 else text[start:]
+    before = text[:start].strip() if start > 0 else ""
+    if start < 0:
+        return Trap("stdout-text", 0, f"text that is no message: {_shown(text)}"), ()
+    try:
+        value, seen, stop = read_leniently(body)
+    except LenientError as error:
+        if before and not before.startswith(("//", "/*", "#")):
+            return Trap("stdout-text", 0, f"text before a message: {_shown(before)}"), ()
+        return Trap(error.kind, start + error.at, f"no JSON: {error.detail}"), ()
+    salvage = list(_meant(value, expecting_pid))
+    rest = body[stop:].strip()
+    if before:
+        return _text_before(before, rest, salvage, expecting_pid)
+    if rest:
+        return _text_after(start + stop, rest, salvage, expecting_pid)
+    if not seen:
+        return Trap("json-invalid", 0, "not JSON by RFC 8259"), tuple(salvage)
+    first = _weightiest([(item.kind, item.at, item.detail) for item in seen])
+    return Trap(first[0], start + first[1], f"no JSON: {first[2]}"), tuple(salvage)
+
+
+def _weightiest(seen: list[tuple[str, int, str]]) -> tuple[str, int, str]:
+    """Python's repr shows by its literals, though its single quotes come first."""
+    kinds = {kind for kind, _, _ in seen}
+    if "python-repr" in kinds:
+        return next(item for item in seen if item[0] == "python-repr")
+    return next((item for item in seen if item[0] not in _LIST_KINDS), seen[0])
+
+
+def _text_before(
+    before: str,
+    rest: str,
+    salvage: list[FromComponent],
+    expecting_pid: bool,
+) -> tuple[Trap, tuple[FromComponent, ...]]:
+    more = _segments(rest, expecting_pid and not salvage)[1] if rest else ()
+    if before.startswith(("//", "/*", "#")):
+        return Trap("json-comment", 0, "a comment before the message"), (*salvage, *more)
+    return Trap("stdout-text", 0, f"text before a message: {_shown(before)}"), (*salvage, *more)
+
+
+def _text_after(
+    at: int,
+    rest: str,
+    salvage: list[FromComponent],
+    expecting_pid: bool,
+) -> tuple[Trap, tuple[FromComponent, ...]]:
+    more = _segments(rest, expecting_pid and not salvage)[1] if "{" in rest else ()
+    if more:
+        return Trap("two-messages-one-end", at, "a second message before the line 'end'"), (*salvage, *more)
+    return Trap("text-after-object", at, f"text after the message: {_shown(rest)}"), tuple(salvage)
+
+
+def _meant(value: Json, expecting_pid: bool) -> tuple[FromComponent, ...]:
+    if not isinstance(value, dict):
+        return ()
+    read = pid_of(value) if expecting_pid else message_of(value)
+    return read.salvage if isinstance(read, ShapeFault) else (read,)
+
+
+def _shown(text: str) -> str:
+    line = text.strip().splitlines()[0]
+    return ascii(line if len(line) <= 60 else line[:60] + "...")

@@ -1,0 +1,164 @@
+r"""Bytes to frames, as Storm's ``JsonSerializer.readString`` cuts them, and frames back to the text Storm parses.
+
+A frame is every byte up to and with a line that is exactly ``end``. Lines end as in Java's ``BufferedReader``: LF, CR or
+CRLF; after a CR the frame is complete at once and an LF that follows belongs to the next frame's bytes, where it counts
+for nothing. So the raw bytes of all frames, in order, are the stream, byte for byte.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+DEFAULT_LIMIT = 64 * 1024 * 1024
+"""Bytes that an unfinished frame may have. Storm has no bound; ours is only to protect us."""
+
+_TERMINATOR = b"\nend\n"
+
+FrameFault = Literal["", "cut", "too-long"]
+
+
+class Frame(msgspec.Struct, frozen=True, gc=False):
+    r"""One message's bytes.
+
+    `offset` in the stream, in bytes; `raw` every byte, terminator included; `newline` the byte that ended its last line
+    (``\n`` or ``\r``, empty at end of file); `fault`: "cut" if the stream ended in it, "too-long" if it passed the
+    limit (then `raw` is its beginning and the framer reads no more).
+    """
+
+    offset: int
+    raw: bytes
+    newline: str = "\n"
+    fault: FrameFault = ""
+
+    @property
+    def text(self) -> bytes:
+        r"""The lines before ``end``, as Storm joins them: leading blank lines dropped, others joined by LF."""
+        return frame_text(self.raw)
+
+
+def frame_text(raw: bytes) -> bytes:
+    r"""The message inside the bytes of a frame (``JsonSerializer.readString``).
+
+    >>> frame_text(b'{"command":"sync"}\nend\n')
+    b'{"command":"sync"}'
+    """
+    if raw.endswith(_TERMINATOR) and b"\r" not in raw and not raw.startswith(b"\n"):
+        return raw[: -len(_TERMINATOR)]
+    lines = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+    if b"end" in lines:
+        lines = lines[: lines.index(b"end")]
+    elif lines[-1] == b"":
+        lines.pop()
+    start = next((i for i, line in enumerate(lines) if line), len(lines))
+    return b"\n".join(lines[start:])
+
+
+class Framer:
+    """Cuts a byte stream into frames, whatever the pieces it arrives in.
+
+    `limit` bounds an unfinished frame, in bytes. After a frame with fault "too-long" nothing more is produced.
+    """
+
+    def __init__(self, limit: int = DEFAULT_LIMIT, offset: int = 0) -> None:
+        self.limit = limit
+        self.offset = offset
+        self.overflowed = False
+        self._buffer = bytearray()
+        self._searched = 0
+        self._line = 0
+        self._carriage = False
+
+    @property
+    def pending(self) -> bytes:
+        """The bytes of the unfinished frame."""
+        return bytes(self._buffer)
+
+    @property
+    def pending_size(self) -> int:
+        """How many bytes the unfinished frame has."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Add bytes from the pipe; returns the frames that are now complete, oldest first."""
+        if self.overflowed or not data:
+            return []
+        if not self._carriage and b"\r" in data:
+            self._carriage = True
+            self._line = self._buffer.rfind(b"\n") + 1
+            self._searched = len(self._buffer)
+        frames = self._cut_lines(data) if self._carriage else self._cut(data)
+        if len(self._buffer) > self.limit:
+            frames.append(Frame(self.offset, bytes(self._buffer[: self.limit]), "", "too-long"))
+            self.overflowed = True
+            self._buffer.clear()
+        return frames
+
+    def close(self) -> Frame | None:
+        """End of file: the rest as a frame, complete if its last line is ``end``, else cut. None if nothing is left.
+
+        Line ends alone (the LF of a CRLF, blank lines) are no message that was begun.
+        """
+        raw = bytes(self._buffer)
+        self._buffer.clear()
+        if not raw.strip(b"\r\n") or self.overflowed:
+            return None
+        lines = raw.replace(b"\r", b"\n").split(b"\n")
+        return Frame(self.offset, raw, "", "" if lines[-1] == b"end" else "cut")
+
+    def _cut(self, data: bytes) -> list[Frame]:
+        buffer = self._buffer
+        if buffer:
+            buffer += data
+            if buffer.find(_TERMINATOR, max(0, self._searched - len(_TERMINATOR))) < 0 and not buffer.startswith(
+                b"end\n"
+            ):
+                self._searched = len(buffer)
+                return []
+            data = bytes(buffer)
+            buffer.clear()
+        self._searched = 0
+        pieces = data.split(_TERMINATOR)
+        buffer += pieces.pop()
+        frames: list[Frame] = []
+        offset = self.offset
+        for piece in pieces:
+            raw = piece + _TERMINATOR
+            while raw.startswith(b"end\n"):
+                frames.append(Frame(offset, b"end\n"))
+                offset += 4
+                raw = raw[4:]
+            if raw:
+                frames.append(Frame(offset, raw))
+                offset += len(raw)
+        while buffer.startswith(b"end\n"):
+            frames.append(Frame(offset, b"end\n"))
+            offset += 4
+            del buffer[:4]
+        self.offset = offset
+        return frames
+
+    def _cut_lines(self, data: bytes) -> list[Frame]:
+        buffer = self._buffer
+        buffer += data
+        frames: list[Frame] = []
+        start, line, position = 0, self._line, self._searched
+        while (stop := _line_end(buffer, position)) >= 0:
+            position = stop + 1
+            if buffer[line:stop] == b"end":
+                raw = bytes(buffer[start:position])
+                frames.append(Frame(self.offset, raw, chr(buffer[stop])))
+                self.offset += len(raw)
+                start = position
+            line = position
+        del buffer[:start]
+        self._line = line - start
+        self._searched = len(buffer)
+        return frames
+
+
+def _line_end(buffer: bytearray, position: int) -> int:
+    feed = buffer.find(b"\n", position)
+    carriage = buffer.find(b"\r", position, feed if feed >= 0 else len(buffer))
+    return carriage if carriage >= 0 else feed

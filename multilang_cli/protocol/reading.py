@@ -1,0 +1,138 @@
+"""From the text of a frame to a message. Strict JSON first and fast; whatever strict reading refuses is diagnosed.
+
+Fast JSON libraries do not report duplicate keys. The fast path therefore counts colons: an object with as many colons as
+it has known keys can have no other key, no second one of the same name and no nested object.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.protocol import diagnosis, dialects
+from multilang_cli.protocol.messages import Ack, Command, Emit, Fail, FromComponent, Log, Malformed, Pid, Sync
+from multilang_cli.protocol.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.framing import Frame
+
+EXCERPT = 200
+"""Bytes of a frame that an excerpt shows."""
+MAX_DEPTH = 400
+"""Nesting that every parser of Storm stands: json-smart refuses more."""
+
+_decode = msgspec.json.Decoder(Command).decode
+_decode_any = msgspec.json.Decoder().decode
+_REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_FRACTION = re.compile(rb"[-+.0-9eE]{19,}")
+_PLAIN = frozenset({str, bool, type(None), int})
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def read_frame(frame: Frame, *, expecting_pid: bool = False) -> FromComponent | Malformed:
+    """The message in a frame of the component's stdout.
+
+    `expecting_pid` for the first frame. Frames that are cut or too long are Malformed with that fault's rule.
+    """
+    if frame.fault:
+        return diagnosis.faulty_frame(frame)
+    text = frame.raw[:-5] if frame.raw.endswith(b"\nend\n") else frame.text
+    return read(text, expecting_pid=expecting_pid, raw=frame.raw)
+
+
+def read(text: bytes, *, expecting_pid: bool = False, raw: bytes | None = None) -> FromComponent | Malformed:
+    """The message in `text`, the lines of a frame without the terminator. `raw`: the whole frame, for Storm's readings."""
+    if not expecting_pid:
+        try:
+            message = _decode(text)
+        except _REFUSED:
+            return _examine(text, expecting_pid, raw)
+        if _is_regular(message, text):
+            return message
+    return _examine(text, expecting_pid, raw)
+
+
+def _is_regular(message: Command, text: bytes) -> bool:
+    """True if `text` is JSON without any trap and `message` all that it says."""
+    kind = type(message)
+    keys = 2
+    if kind is Ack or kind is Fail:
+        pass
+    elif isinstance(message, Emit):
+        if message.task is not None or (message.id.__class__ is not str and message.id is not None):
+            return False
+        if not _is_plain(message.values):
+            return False
+        keys += bool(message.anchors) + (message.id is not None) + (message.stream != "default")
+        keys += not message.need_task_ids
+    elif kind is Sync:
+        keys = 1
+    elif isinstance(message, Log):
+        if message.msg is None or (message.level is not None and message.level not in LOG_LEVELS):
+            return False
+        keys += message.level is not None
+    else:
+        return False
+    return text.count(b":") == keys or _has_simple_keys(text)
+
+
+def _is_plain(values: list[Any]) -> bool:
+    kinds = {value.__class__ for value in values}
+    if not kinds <= _PLAIN:
+        return False
+    return int not in kinds or all(value in INT64 for value in values if value.__class__ is int)
+
+
+def _has_simple_keys(text: bytes) -> bool:
+    """True if no key stands twice and no object is nested: as many colons outside strings as keys."""
+    fields = _decode_any(text)
+    return "\0" not in fields and _STRING.sub(b"", text).count(b":") == len(fields)
+
+
+def _examine(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromComponent | Malformed:
+    duplicates: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields = dict(items)
+        if len(fields) != len(items):
+            names = [name for name, _ in items]
+            duplicates.extend(name for name in fields if names.count(name) > 1)
+        return fields
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    whole = text + b"\nend\n" if raw is None else raw
+    try:
+        value = json.loads(text.decode("utf-8"), object_pairs_hook=pairs, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return diagnosis.irregular(text, whole, expecting_pid=expecting_pid)
+    return _judge_value(value, duplicates, text, whole, expecting_pid)
+
+
+def _judge_value(
+    value: Any,
+    duplicates: list[str],
+    text: bytes,
+    whole: bytes,
+    expecting_pid: bool,
+) -> FromComponent | Malformed:
+    if not isinstance(value, dict):
+        return diagnosis.not_an_object(value, text, whole, expecting_pid=expecting_pid)
+    meant = (pid_of if expecting_pid else message_of)(value)
+    trap = diagnosis.trap_of(value, duplicates, text)
+    if trap is not None:
+        salvage = meant.salvage if isinstance(meant, ShapeFault) else (meant,)
+        return diagnosis.malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=False)
+    if isinstance(meant, ShapeFault):
+        return diagnosis.misshapen(meant, text, whole, expecting_pid=expecting_pid)
+    if isinstance(meant, Emit):
+        return msgspec.structs.replace(meant, hazards=diagnosis.hazards_of(meant.values, text))
+    return meant
+
+
+__all__ = ["EXCERPT", "MAX_DEPTH", "Pid", "dialects", "read", "read_frame"]
