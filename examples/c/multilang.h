@@ -107,12 +107,50 @@ static inline unsigned long unicode_escape(const char *digits) {
 }
 
 static inline void put_utf8(unsigned long code, FILE *out) {
-    if (code < 0x80) {
-        fputc((int)code, out);
-        return;
+    static const unsigned char first[] = {0x00, 0xC0, 0xE0, 0xF0};
+    int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    fputc((int)(first[more] | code >> 6 * more), out);
+    while (more-- > 0) fputc((int)(0x80 | (code >> 6 * more & 0x3F)), out);
+}
+
+/* Write what a JSON string means. Storm escapes even the slash: "\/tmp". */
+static inline void put_decoded(Value string, FILE *out) {
+    static const char letters[] = "bfnrt", meanings[] = "\b\f\n\r\t";
+    const char *end = string.text + string.length - 1;
+    for (const char *p = string.text + 1; p < end; p++) {
+        if (*p != '\\') {
+            fputc(*p, out);
+        } else if (*++p == 'u') {
+            unsigned long code = unicode_escape(p + 1);
+            p += 4;
+            if (code >= 0xD800 && code < 0xDC00 && p[1] == '\\' && p[2] == 'u') { /* half of a pair */
+                code = 0x10000 + ((code - 0xD800) << 10) + (unicode_escape(p + 3) - 0xDC00);
+                p += 6;
+            }
+            put_utf8(code, out);
+        } else {
+            const char *letter = strchr(letters, *p);
+            fputc(letter ? meanings[letter - letters] : *p, out);
+        }
     }
-    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3; /* bytes after the first, 6 bits each */
-    fputc((int)((0xF00UL >> more & 0xFF & ~0x0FUL >> 0) | code >> (6 * more)), out);
-    while (more-- > 0) fputc((int)(0x80 | (code >> (6 * more) & 0x3F)), out);
+}
+
+/* Answer Storm's first message with our process id, and leave an empty file of that name in its directory. */
+static inline void handshake(void) {
+    Value pid_dir = member(read_message(), "pidDir");
+    if (pid_dir.text == NULL || *pid_dir.text != '"') die("the first message has no pidDir");
+    char *path = NULL;
+    size_t size;
+    FILE *text = open_memstream(&path, &size);
+    if (text == NULL) die("out of memory");
+    put_decoded(pid_dir, text);
+    fprintf(text, "/%ld", (long)getpid());
+    fclose(text);
+    FILE *file = fopen(path, "w");
+    if (file == NULL) die("cannot make the pid file");
+    fclose(file);
+    free(path);
+    printf("{\"pid\":%ld}\nend\n", (long)getpid());
+    flush_messages();
 }
 #endif

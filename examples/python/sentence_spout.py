@@ -44,7 +44,7 @@ def read_message() -> dict | list:
 
 def send(message: dict) -> None:
     """Send one message. Without flush() it would wait in a buffer, and Storm would wait for it."""
-    stdout.write(json.dumps(message, ensure_ascii=False).encode("utf-8") + b"\nend\n")
+    stdout.write(json.dumps(message).encode("utf-8") + b"\nend\n")
     stdout.flush()
 
 

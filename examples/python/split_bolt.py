@@ -31,7 +31,7 @@ def read_message() -> dict | list:
 
 def send(message: dict) -> None:
     """Send one message. Without flush() it would wait in a buffer, and Storm would wait for it."""
-    stdout.write(json.dumps(message, ensure_ascii=False).encode("utf-8") + b"\nend\n")
+    stdout.write(json.dumps(message).encode("utf-8") + b"\nend\n")
     stdout.flush()
 
 
@@ -48,7 +48,7 @@ def process(message: dict) -> None:
     values = message["tuple"]
     sentence = values[0] if values else ""
     if not isinstance(sentence, str):
-        sentence = json.dumps(sentence, ensure_ascii=False, separators=(",", ":"))
+        sentence = json.dumps(sentence, separators=(",", ":"))
     for word in sentence.split():
         # The anchor ties the word to its sentence: if the word gets lost, Storm replays the sentence.
         # need_task_ids false: we do not want to be told which tasks get the word.
