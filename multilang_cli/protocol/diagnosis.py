@@ -124,7 +124,7 @@ def _walk(value: Json) -> Iterator[tuple[Json, int]]:
 
 
 def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:
-    """What some Storm versions can't send on to another worker: objects and arrays, and what json-smart makes a BigDecimal."""
+    """What some Storm versions can't send to another worker: objects, arrays, what json-smart makes a BigDecimal."""
     found: list[str] = []
     if any(isinstance(value, dict | list) for value in values):
         found.append("nested")
@@ -136,7 +136,7 @@ def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:
 
 
 def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
-    """A frame that is no JSON: which mistake is it, and what was meant?"""
+    """A frame that is no JSON: the mistake, and what was meant."""
     try:
         decoded = text.decode("utf-8")
     except UnicodeDecodeError as error:

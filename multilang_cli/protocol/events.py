@@ -84,6 +84,12 @@ class Deadline(_Fact, frozen=True, tag="deadline"):
     blocked: str = ""
 
 
+class Activation(_Fact, frozen=True, tag="activation"):
+    """The topology was activated or deactivated, and this Storm tells no component (before 1.1.0, STORM-2294)."""
+
+    active: bool
+
+
 class Barrier(_Fact, frozen=True, tag="barrier"):
     """The driver knows that everything before this was read by the component."""
 
@@ -120,6 +126,7 @@ Fact = (
     | StdoutClosed
     | WriteFailed
     | Deadline
+    | Activation
     | Barrier
     | Gap
     | Redacted

@@ -1,8 +1,8 @@
 r"""Bytes to frames, as Storm's ``JsonSerializer.readString`` cuts them, and frames back to the text Storm parses.
 
-A frame is every byte up to and with a line that is exactly ``end``. Lines end as in Java's ``BufferedReader``: LF, CR or
-CRLF; after a CR the frame is complete at once and an LF that follows belongs to the next frame's bytes, where it counts
-for nothing. So the raw bytes of all frames, in order, are the stream, byte for byte.
+A frame is every byte up to and with a line that is exactly ``end``. Lines end as in Java's ``BufferedReader``: LF, CR
+or CRLF; after a CR the frame is complete at once, and an LF that follows belongs to the next frame's bytes, where it
+counts for nothing. So the raw bytes of all frames, in order, are the stream, byte for byte.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A tolerant reader for what people and libraries write in place of JSON: to name the mistake and to save what was meant.
+"""A tolerant reader for what people write in place of JSON: to name the mistake and to save what was meant.
 
 Never used for regular frames, and never to decide what Storm does: that is ``dialects``. It accepts JSON5, Python's and
-JavaScript's ways of printing an object, and remembers each irregularity with its place, by the id of the rule it breaks.
+JavaScript's ways of printing an object, and remembers each irregularity with its place, by the id of its rule.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class Pid(msgspec.Struct, frozen=True, gc=False):
 
 
 class Emit(
-    msgspec.Struct, frozen=True, gc=False, tag="emit", tag_field="command", rename={"values": "tuple", "hazards": "\0"}
+    msgspec.Struct, frozen=True, gc=False, tag="emit", tag_field="command", rename={"values": "tuple", "hazards": "(hazards)"}
 ):
     """A tuple from the component. `task` makes it direct; `anchors` count in bolts, `id` in spouts only.
 
@@ -156,10 +156,10 @@ class DialectReading(msgspec.Struct, frozen=True):
 class Malformed(msgspec.Struct, frozen=True):
     """A frame that the protocol does not allow.
 
-    `kind`: the id of the rule it breaks, first in the order in which Storm reads. `strict`: it is JSON by RFC 8259, only
-    its shape is wrong. `at`: offset in the frame's text, in
-    bytes, of the first offending byte, or of the value meant. `detail`: one sentence for people. `salvage`: the
-    messages that were meant, as far as can be told. `by_dialect`: the reading of each of Storm's parsers, by name.
+    `kind`: the id of the rule it breaks, first in the order in which Storm reads. `strict`: it is JSON by RFC 8259,
+    only its shape is wrong. `at`: offset in the frame's text, in bytes, of the first offending byte, or of the value
+    meant. `detail`: one sentence for people. `salvage`: the messages that were meant, as far as can be told.
+    `by_dialect`: the reading of each of Storm's parsers, by name.
     """
 
     kind: str

@@ -1,7 +1,7 @@
 """From the text of a frame to a message. Strict JSON first and fast; whatever strict reading refuses is diagnosed.
 
-Fast JSON libraries do not report duplicate keys. The fast path therefore counts colons: an object with as many colons as
-it has known keys can have no other key, no second one of the same name and no nested object.
+Fast JSON libraries do not report duplicate keys. The fast path therefore counts colons: an object with as many colons
+as it has known keys can have no other key, no second one of the same name and no nested object.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.protocol import diagnosis, dialects
-from multilang_cli.protocol.messages import Ack, Command, Emit, Fail, FromComponent, Log, Malformed, Pid, Sync
+from multilang_cli.protocol import diagnosis
+from multilang_cli.protocol.messages import Ack, Command, Emit, Fail, FromComponent, Log, Malformed, Sync
 from multilang_cli.protocol.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.framing import Frame
 
-EXCERPT = 200
-"""Bytes of a frame that an excerpt shows."""
-MAX_DEPTH = 400
-"""Nesting that every parser of Storm stands: json-smart refuses more."""
-
 _decode = msgspec.json.Decoder(Command).decode
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_FRACTION = re.compile(rb"[-+.0-9eE]{19,}")
-_PLAIN = frozenset({str, bool, type(None), int})
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_FRACTION = re.compile(rb"[-+.0-9eE]{17,}")
+_PLAIN = frozenset({str, bool, type(None), int, float})
+_FIELDS: dict[type, frozenset[str]] = {
+    Ack: frozenset({"command", "id"}),
+    Fail: frozenset({"command", "id"}),
+    Emit: frozenset({"command", "tuple", "stream", "anchors", "id", "need_task_ids"}),
+    Log: frozenset({"command", "msg", "level"}),
+    Sync: frozenset({"command"}),
+}
 
 
 def read_frame(frame: Frame, *, expecting_pid: bool = False) -> FromComponent | Malformed:
@@ -45,7 +46,7 @@ def read_frame(frame: Frame, *, expecting_pid: bool = False) -> FromComponent | 
 
 
 def read(text: bytes, *, expecting_pid: bool = False, raw: bytes | None = None) -> FromComponent | Malformed:
-    """The message in `text`, the lines of a frame without the terminator. `raw`: the whole frame, for Storm's readings."""
+    """The message in `text`, a frame without its terminator. `raw`: the whole frame, for Storm's readings."""
     if not expecting_pid:
         try:
             message = _decode(text)
@@ -65,7 +66,7 @@ def _is_regular(message: Command, text: bytes) -> bool:
     elif isinstance(message, Emit):
         if message.task is not None or (message.id.__class__ is not str and message.id is not None):
             return False
-        if not _is_plain(message.values):
+        if not _is_plain(message.values, text):
             return False
         keys += bool(message.anchors) + (message.id is not None) + (message.stream != "default")
         keys += not message.need_task_ids
@@ -77,20 +78,23 @@ def _is_regular(message: Command, text: bytes) -> bool:
         keys += message.level is not None
     else:
         return False
-    return text.count(b":") == keys or _has_simple_keys(text)
+    return text.count(b":") == keys or _has_simple_keys(text, _FIELDS[kind])
 
 
-def _is_plain(values: list[Any]) -> bool:
+def _is_plain(values: list[Any], text: bytes) -> bool:
+    """True if no value can be a hazard or a trap: no list or object, no integer beyond 64 bits, no long fraction."""
     kinds = {value.__class__ for value in values}
     if not kinds <= _PLAIN:
+        return False
+    if float in kinds and _FRACTION.search(_STRING.sub(b"", text)):
         return False
     return int not in kinds or all(value in INT64 for value in values if value.__class__ is int)
 
 
-def _has_simple_keys(text: bytes) -> bool:
-    """True if no key stands twice and no object is nested: as many colons outside strings as keys."""
+def _has_simple_keys(text: bytes, known: frozenset[str]) -> bool:
+    """True if no key stands twice or is one that needs a look, and no object is nested: as many colons as keys."""
     fields = _decode_any(text)
-    return "\0" not in fields and _STRING.sub(b"", text).count(b":") == len(fields)
+    return fields.keys() <= known and _STRING.sub(b"", text).count(b":") == len(fields)
 
 
 def _examine(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromComponent | Malformed:
@@ -134,5 +138,3 @@ def _judge_value(
         return msgspec.structs.replace(meant, hazards=diagnosis.hazards_of(meant.values, text))
     return meant
 
-
-__all__ = ["EXCERPT", "MAX_DEPTH", "Pid", "dialects", "read", "read_frame"]

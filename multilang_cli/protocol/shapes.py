@@ -1,4 +1,4 @@
-"""From a JSON object to a message, field by field, in the order and with the demands of ``JsonSerializer.readShellMsg``.
+"""From a JSON object to a message, field by field, in the order of ``JsonSerializer.readShellMsg``.
 
 Storm reads every field of every message, whatever its command, so a `sync` whose "task" is a string kills the worker.
 """

@@ -1,1 +1,1 @@
-"""Conversations on disk: write, read, redact."""
+"""Conversations on disk: written, read, redacted."""

@@ -1,0 +1,154 @@
+"""The published JSON Schemas: which there are, whether something holds to one, and in plain words why not.
+
+The hot path never comes here: messages are read by ``protocol.reading``, and a property test holds the two together.
+jsonschema is slow to import and to run, so it is loaded when something is to be explained.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator, ValidationError
+    from referencing import Registry
+
+SUFFIX = ".schema.json"
+BASE = "https://multilang-cli.dev/schemas/"
+"""What the ``$id`` of every schema begins with."""
+
+_SHOWN = 60
+_JSON_TYPES: dict[type, str] = {
+    type(None): "null",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    str: "a string",
+    list: "an array",
+    dict: "an object",
+}
+
+
+def data_dir(name: str) -> Path:
+    """The folder of data `name`: inside the package in a wheel, at the top of a clone."""
+    package = Path(__file__).parent.parent
+    packaged = package / "_data" / name
+    return packaged if packaged.is_dir() else package.parent / name
+
+
+def names() -> list[str]:
+    """The names of all schemas, such as ``messages/emit`` or ``transcript``, sorted."""
+    root = data_dir("schemas")
+    return sorted(path.relative_to(root).as_posix().removesuffix(SUFFIX) for path in root.rglob("*" + SUFFIX))
+
+
+@cache
+def load(name: str) -> dict[str, Any]:
+    """The schema `name`. Not to be changed: it is kept. Raises KeyError if there is none of that name."""
+    if name not in names():
+        raise KeyError(f"no schema {name!r}; there are {', '.join(names())}")
+    schema: dict[str, Any] = json.loads((data_dir("schemas") / (name + SUFFIX)).read_bytes())
+    return schema
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    """The validator of the schema `name`, kept. Raises KeyError if there is none of that name."""
+    from jsonschema import Draft202012Validator  # noqa: PLC0415 (slow to import)
+
+    return Draft202012Validator(load(name), registry=_registry())
+
+
+@cache
+def _registry() -> Registry[Any]:
+    from referencing import Registry  # noqa: PLC0415 (slow to import)
+    from referencing.jsonschema import DRAFT202012  # noqa: PLC0415
+
+    return Registry().with_resources(
+        (BASE + name + SUFFIX, DRAFT202012.create_resource(load(name))) for name in names()
+    )
+
+
+def explain(instance: Any, name: str) -> list[str]:
+    """Why `instance` does not hold to the schema `name`: sentences for people, each with a JSON pointer; [] if it does.
+
+    Raises KeyError if there is no schema of that name.
+    """
+    from jsonschema.exceptions import relevance  # noqa: PLC0415 (slow to import)
+
+    leaves = (_leaf(error) for error in sorted(validator(name).iter_errors(instance), key=relevance, reverse=True))
+    told: dict[tuple[str, str], ValidationError] = {}
+    for error in leaves:
+        key = (error.json_path, str(error.validator))
+        told[key] = min(told.get(key, error), error, key=_breadth)
+    return list(dict.fromkeys(map(_sentence, told.values())))
+
+
+def _breadth(error: ValidationError) -> int:
+    """Of two schemas that ask for a type, the one that allows less says what is wanted."""
+    wanted: Any = error.validator_value
+    return len(wanted) if isinstance(wanted, list) and error.validator == "type" else 0
+
+
+def explain_message(value: Any, *, expecting_pid: bool = False) -> list[str]:
+    """Why a component's message `value`, parsed JSON, is none: dispatched on `command`, [] if it is one."""
+    if expecting_pid:
+        return explain(value, "messages/pid")
+    command = value.get("command") if isinstance(value, dict) else None
+    known = isinstance(command, str) and command in load("messages/command")["properties"]["command"]["enum"]
+    return explain(value, f"messages/{command}" if known else "messages/command")
+
+
+def _leaf(error: ValidationError) -> ValidationError:
+    """Inside alternatives: the error of the one that was most nearly met."""
+    from jsonschema.exceptions import relevance  # noqa: PLC0415 (slow to import)
+
+    while error.context:
+        error = min(error.context, key=relevance)
+    return error
+
+
+def _sentence(error: ValidationError) -> str:
+    pointer = "".join(f"/{_escaped(step)}" for step in error.absolute_path)
+    return f"{pointer or 'at the top'}: {_reason(error)}"
+
+
+def _escaped(step: str | int) -> str:
+    shown = json.dumps(str(step).replace("~", "~0").replace("/", "~1"))[1:-1]
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+
+
+def _reason(error: ValidationError) -> str:
+    wanted: Any = error.validator_value
+    instance: Any = error.instance
+    keyword = str(error.validator)
+    if keyword == "type":
+        kinds = [wanted] if isinstance(wanted, str) else list(wanted)
+        return f"{_shown(instance)} is {_kind(instance)}, not {' or '.join(kinds)}"
+    if keyword == "required":
+        missing = [key for key in wanted if key not in instance]
+        return " and ".join(f'"{key}" is missing' for key in missing)
+    if keyword == "enum":
+        return f"{_shown(instance)} is none of {', '.join(map(_shown, wanted))}"
+    if keyword == "const":
+        return f"{_shown(instance)} is not {_shown(wanted)}"
+    if keyword == "minLength" and instance == "":
+        return "is empty"
+    if keyword in {"minimum", "maximum"}:
+        word = "less" if keyword == "minimum" else "more"
+        return f"{_shown(instance)} is {word} than {wanted}"
+    return f"{_shown(instance)} breaks {keyword} {_shown(wanted)}"
+
+
+def _kind(value: Any) -> str:
+    return _JSON_TYPES.get(type(value), type(value).__name__)
+
+
+def _shown(value: Any) -> str:
+    try:
+        shown = json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        shown = ascii(value)
+    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."

@@ -1,0 +1,44 @@
+"""The three pipes of a component, made as large as the system allows."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sys
+import termios
+
+PIPE_SIZE = 1024 * 1024
+"""Bytes that a pipe is asked to hold, so that a window of tuples moves in few system calls."""
+
+Three = tuple[int, int, int]
+"""Descriptors of stdin, stdout and stderr."""
+
+
+def make_pipes() -> tuple[Three, Three]:
+    """Make stdin, stdout and stderr; return the component's ends and ours, which never block. Raises OSError."""
+    made: list[tuple[int, int]] = []
+    try:
+        made.extend(os.pipe() for _ in range(3))
+    except OSError:
+        for pair in made:
+            os.close(pair[0])
+            os.close(pair[1])
+        raise
+    (stdin_read, stdin_write), (stdout_read, stdout_write), (stderr_read, stderr_write) = made
+    for fd in (stdin_write, stdout_read):
+        if sys.platform == "linux":
+            # Refused to users who hold many pipes already; smaller ones do as well.
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+    ours = (stdin_write, stdout_read, stderr_read)
+    for fd in ours:
+        os.set_blocking(fd, False)
+    return (stdin_read, stdout_write, stderr_write), ours
+
+
+def unread(fd: int | None) -> int | None:
+    """Return how many bytes stand in the pipe of this end, whichever it is; None for no pipe."""
+    if fd is None:
+        return None
+    return int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), sys.byteorder)

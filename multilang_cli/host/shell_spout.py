@@ -1,0 +1,65 @@
+"""Storm's ShellSpout: one command, then everything the component says until its sync (``ShellSpout.querySubprocess``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from multilang_cli.host.session import Session, Sink
+from multilang_cli.protocol.events import Activation
+from multilang_cli.protocol.messages import Emit, Json, SpoutCommand, Sync
+
+if TYPE_CHECKING:
+    from multilang_cli.host.process import ComponentProcess
+    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.messages import Message
+
+
+class ShellSpout(Session):
+    """Plays ShellSpout to a spout. A sync that comes early answers the next command, as it does in Storm."""
+
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
+        super().__init__(process, judge, sinks)
+        self.emits: list[Emit] = []
+        self.keep_emits = True
+        self._syncs = 0
+        self._unread: list[Emit] = []
+        self._waiting = False
+
+    @property
+    def emitted(self) -> bool:
+        """True if the component has emitted anything that was kept."""
+        return bool(self.emits)
+
+    def heard(self, event: Event, message: Message) -> None:
+        """Answer emits with task ids, but only while a command is out: between commands Storm reads nothing."""
+        del event
+        if isinstance(message, Emit):
+            if self.keep_emits:
+                self.emits.append(message)
+            if message.wants_task_ids:
+                if self._waiting:
+                    self.answer_emit(message)
+                else:
+                    self._unread.append(message)
+        elif isinstance(message, Sync):
+            self._syncs += 1
+
+    def call(self, command: str, id_: Json = "", limit: float = 10.0) -> bool:
+        """Send a command and wait for its sync. False, with a finding, if `limit` seconds pass first.
+
+        activate and deactivate are sent to no component by a Storm that does not know them; True at once then.
+        """
+        if command in {"activate", "deactivate"} and not self.version.activate:
+            self.note("control", Activation(command == "activate"))
+            return True
+        self._waiting = True
+        self.say(SpoutCommand(command, id_))
+        for emit in self._unread:
+            self.answer_emit(emit)
+        self._unread.clear()
+        answered = self.wait(lambda: self._syncs > 0 and self.idle, limit, "sync")
+        self._syncs = max(0, self._syncs - 1)
+        self._waiting = False
+        return answered

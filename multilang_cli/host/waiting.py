@@ -1,0 +1,243 @@
+"""Who waits on whom: what a component and its descendants are doing, as far as Linux tells.
+
+/proc is read, nothing is disturbed. Where it is missing or closed to us the answer is `unknown`, never an exception.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from multilang_cli.host import janitor
+from multilang_cli.host.launch import show
+from multilang_cli.host.syscalls import KERNEL_FUNCTIONS, Call, Kind, calls
+from multilang_cli.protocol.events import Exited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from multilang_cli.host.process import ComponentProcess
+
+State = Literal[
+    "reading-stdin",
+    "writing-stdout",
+    "writing-stderr",
+    "idle",
+    "sleeping",
+    "running",
+    "waiting-child",
+    "waiting-lock",
+    "exited",
+    "unknown",
+]
+
+_TELLING: tuple[State, ...] = (
+    "writing-stdout",
+    "writing-stderr",
+    "running",
+    "reading-stdin",
+    "idle",
+    "sleeping",
+    "unknown",
+    "waiting-child",
+    "waiting-lock",
+)
+"""Of several threads, the one whose state comes first tells the most about why nothing moves."""
+
+_WORDS: dict[State, str] = {
+    "reading-stdin": "blocked reading its stdin",
+    "writing-stdout": "blocked writing its stdout, which is full",
+    "writing-stderr": "blocked writing its stderr, which is full",
+    "sleeping": "sleeping",
+    "running": "running",
+    "waiting-child": "waiting for a child process",
+    "waiting-lock": "waiting for another thread",
+}
+
+_CALLS = calls(os.uname().machine)
+_STATES: dict[Kind, State] = {"sleep": "sleeping", "lock": "waiting-lock", "child": "waiting-child"}
+_FOREVER = (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
+
+
+class Thread(msgspec.Struct, frozen=True):
+    """One thread as it was seen. `call`: the system call or kernel function it stands in, "" if not known.
+
+    `quiet`: only stdin, another thread, a child or a signal can wake it. `timed`: or the end of a time. `switches`: how
+    often it lost the processor; unchanged, it did not run in between.
+    """
+
+    pid: int
+    tid: int
+    state: State
+    call: str = ""
+    quiet: bool = False
+    timed: bool = False
+    switches: bytes = b""
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """What keeps a component. `pid` and `command`: the one of its processes that tells the most.
+
+    `own`: that is the process itself, not a descendant. `written` and `complained`: bytes on stdout and stderr so far;
+    `stdin_unread`: bytes that we wrote and it has not read, None if its stdin is closed. `timed`: it also waits for a
+    time to pass.
+    """
+
+    state: State
+    pid: int
+    command: str
+    own: bool
+    call: str
+    written: int
+    complained: int
+    stdin_unread: int | None
+    exited: Exited | None = None
+    timed: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What it has done and what it is doing; "the component" can be put in front."""
+        done = f"has written {_bytes(self.written)} and {_bytes(self.complained)} of stderr"
+        who = "" if self.own else f"its child process {self.pid} ({self.command}) "
+        rest = f", with {_bytes(self.stdin_unread)} of its stdin unread" if self.stdin_unread else ""
+        return f"{done}, and {who}{self._doing()}{rest}"
+
+    def _doing(self) -> str:
+        if self.exited is not None:
+            number = self.exited.signal
+            if number is None:
+                return f"has exited with code {self.exited.code}"
+            return f"was ended by signal {number} ({_signal_name(number)})"
+        if self.state == "idle":
+            return f"waits in {self.call}, its stdin is empty"
+        if self.state == "unknown":
+            return f"waits in {self.call}" if self.call else "does something that the system does not tell"
+        return f"is {_WORDS[self.state]}"
+
+
+def describe(process: ComponentProcess) -> Waiting:
+    """Say what a component is waiting for."""
+    exited = process.exited()
+    seen = None if exited is not None else min(threads(process), key=lambda t: _TELLING.index(t.state), default=None)
+    pid = process.pid if seen is None else seen.pid
+    return Waiting(
+        state="exited" if exited is not None else "unknown" if seen is None else seen.state,
+        pid=pid,
+        command=_command(pid),
+        own=pid == process.pid,
+        call="" if seen is None else seen.call,
+        written=process.stdout_total + (process.stdout_unread() or 0),
+        complained=process.stderr_total + (process.stderr_unread() or 0),
+        stdin_unread=process.stdin_unread(),
+        exited=exited,
+        timed=seen is not None and seen.timed,
+    )
+
+
+def settled(process: ComponentProcess) -> bool:
+    """Tell whether a component has read all it was given, waits for more, and has said all it had to say by then.
+
+    A barrier without a sleep: every thread of every process waits, at least one of them for stdin; stdin is empty and
+    nothing is left in stdout. That no thread ran between two looks makes it one moment for all. A
+    sleeping thread is not settled; a wait with a time limit (a timer of an event loop) can't be told from an idle one.
+    """
+    first = list(threads(process))
+    if not any(thread.state in ("reading-stdin", "idle") for thread in first) or not all(t.quiet for t in first):
+        return False
+    if process.stdin_unread() != 0 or process.stdout_unread() or process.exited() is not None:
+        return False
+    return first == list(threads(process)) and all(thread.switches for thread in first)
+
+
+def threads(process: ComponentProcess) -> Iterator[Thread]:
+    """Look at each thread of a component and of its living descendants."""
+    names = tuple(f"pipe:[{inode}]" for inode in process.inodes)
+    empty = process.stdin_unread() == 0
+    for pid in sorted({process.pid, *janitor.descendants(process.pid)}):
+        for tid in janitor.entries(f"/proc/{pid}/task"):
+            seen = _look(pid, int(tid), names, stdin_empty=empty)
+            if seen is not None:
+                yield seen
+
+
+def _look(pid: int, tid: int, names: tuple[str, ...], *, stdin_empty: bool) -> Thread | None:
+    folder = f"/proc/{pid}/task/{tid}"
+    fields = janitor.stat_fields(f"{pid}/task/{tid}")
+    if not fields or fields[0] in b"ZX":
+        return None
+    status = janitor.read_proc(f"{folder}/status")
+    switches = b" ".join(line for line in status.splitlines() if b"ctxt_switches" in line)
+    if fields[0] == b"R":
+        return Thread(pid, tid, "running", switches=switches)
+    if fields[0] in b"Tt":
+        return Thread(pid, tid, "unknown", "a stop, by a signal or a debugger", switches=switches)
+    words = janitor.read_proc(f"{folder}/syscall").split()
+    if words and words[0] == b"running":
+        return Thread(pid, tid, "running", switches=switches)
+    args = [int(word, 0) for word in words[1:]]
+    call = _CALLS.get(int(words[0])) if args else _kernel_function(folder)
+    if call is None:
+        return Thread(pid, tid, "unknown", f"system call {int(words[0])}" if args else "", switches=switches)
+    state, what, quiet = _judge(call, args, pid, names, stdin_empty=stdin_empty)
+    return Thread(pid, tid, state, what, quiet, _timed(call, args), switches)
+
+
+def _judge(
+    call: Call, args: list[int], pid: int, names: tuple[str, ...], *, stdin_empty: bool
+) -> tuple[State, str, bool]:
+    """Return the state that a call means, its name for people, and whether it is quiet (see `Thread`)."""
+    if call.kind in ("read", "write"):
+        # Where only the kernel's function is known, the usual descriptor is the best guess.
+        target = _target(pid, args[0] & 0xFFFFFFFF if args else int(call.kind == "write"))
+        if call.kind == "read" and target == names[0]:
+            return "reading-stdin", call.name, True
+        if call.kind == "write" and target in names[1:]:
+            return ("writing-stdout" if target == names[1] else "writing-stderr"), call.name, False
+        inner = target.startswith(("pipe:", "anon_inode:[eventfd"))
+        return "unknown", f"{call.name} of {show(target)}", call.kind == "read" and inner
+    if call.kind == "poll":
+        if args and call.counted is not None and args[call.counted] == 0:
+            return "sleeping", call.name, False
+        waits_for_stdin = stdin_empty and _target(pid, 0) == names[0]
+        return ("idle" if waits_for_stdin else "unknown"), call.name, stdin_empty
+    state = _STATES.get(call.kind, "unknown")
+    return state, call.name, call.kind != "sleep"
+
+
+def _timed(call: Call, args: list[int]) -> bool:
+    if call.timeout is None or not args:
+        return call.kind == "sleep"
+    return args[call.timeout] != 0 if call.pointer else args[call.timeout] not in _FOREVER
+
+
+def _kernel_function(folder: str) -> Call | None:
+    name = janitor.read_proc(f"{folder}/wchan").decode("ascii", "replace").partition(".")[0]
+    kind = KERNEL_FUNCTIONS.get(name)
+    return None if kind is None else Call(name, kind)
+
+
+def _target(pid: int, fd: int) -> str:
+    """Return what a descriptor of another process leads to, such as pipe:[inode]; "" if that can't be seen."""
+    try:
+        return str(Path(f"/proc/{pid}/fd/{fd}").readlink())
+    except OSError:
+        return ""
+
+
+def _command(pid: int) -> str:
+    return show(janitor.read_proc(f"/proc/{pid}/comm").decode("utf-8", "replace").strip())
+
+
+def _bytes(count: int) -> str:
+    return "1 byte" if count == 1 else f"{count} bytes"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unnamed"

@@ -1,0 +1,147 @@
+"""What is right for a bolt: tuples settled once, anchors on open tuples, a sync for every heartbeat."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol import emit_rules
+from multilang_cli.protocol.messages import Ack, Emit, Error, Fail, Handshake, Log, Metrics, Sync, TaskIds, TupleMsg
+from multilang_cli.protocol.state import Owed
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.events import Event
+
+TIMER = 1.0
+"""Seconds between two heartbeats, and between two looks at the clock (``ShellBolt.BoltHeartbeatTimerTask``)."""
+
+
+def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
+    state = judge.state
+    if message.is_heartbeat:
+        state.heartbeats.append(Owed(event.seq, event.t, message.id))
+        state.heartbeat_ids.add(message.id, event.seq)
+    else:
+        state.open[message.id] = (event.seq, event.t)
+
+
+def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
+    if judge.state.task_ids:
+        judge.state.task_ids -= 1
+
+
+def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
+    judge.state.began = event.t
+
+
+def _ack(judge: Conversation, event: Event, message: Ack) -> None:
+    state = judge.state
+    state.heard = event.t
+    if state.open.pop(message.id, None) is not None:
+        state.settled.add(message.id, event.seq)
+    else:
+        _not_open(judge, event, message.id, "ack")
+
+
+def _fail(judge: Conversation, event: Event, message: Fail) -> None:
+    state = judge.state
+    state.heard = event.t
+    if state.open.pop(message.id, None) is not None:
+        state.settled.add(message.id, event.seq)
+    else:
+        _not_open(judge, event, message.id, "fail")
+
+
+def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None:
+    state = judge.state
+    if state.gap:
+        return
+    if (beat := state.heartbeat_ids.get(id_)) is not None:
+        text = f"{command} of a heartbeat: its answer is a sync, it has no tuple to settle"
+        judge.breach("heartbeat-acked", event, text, subject=id_, stable=command, related=(beat,))
+    elif (first := state.settled.get(id_)) is not None:
+        text = f"{command} of a tuple that is settled already"
+        judge.breach(f"{command}-twice", event, text, subject=id_, related=(first,))
+    else:
+        text = f"{command} of an id that Storm never sent"
+        judge.breach(f"{command}-unknown", event, text, subject=id_)
+
+
+def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
+    state = judge.state
+    state.heard = event.t
+    for anchor in emit.anchors:
+        if anchor not in state.open:
+            _anchor(judge, event, anchor)
+    if emit.id is not None:
+        judge.breach("ids-ignored", event, "a bolt's emit carries an id: Storm ignores it", stable="bolt")
+    emit_rules.check(judge, event, emit)
+    if emit.need_task_ids and not emit.task:
+        state.task_ids += 1
+
+
+def _anchor(judge: Conversation, event: Event, anchor: str) -> None:
+    state = judge.state
+    if state.gap:
+        return
+    first = state.settled.get(anchor)
+    if first is not None:
+        text = "anchored to a tuple that is settled already: emit first, then ack"
+        judge.breach("anchor-settled", event, text, subject=anchor, related=(first,))
+        return
+    beat = state.heartbeat_ids.get(anchor)
+    text = "anchored to an id that Storm never sent" if beat is None else "anchored to a heartbeat"
+    judge.breach("anchor-unknown", event, text, subject=anchor, related=() if beat is None else (beat,))
+
+
+def _sync(judge: Conversation, event: Event, _: Sync) -> None:
+    state = judge.state
+    state.heard = state.synced = event.t
+    if state.heartbeats:
+        state.heartbeats.pop(0)
+
+
+def _said(judge: Conversation, event: Event, message: Log | Error) -> None:
+    del message
+    judge.state.heard = event.t
+
+
+def _metrics(judge: Conversation, event: Event, message: Metrics) -> None:
+    judge.state.heard = event.t
+    emit_rules.check_metrics(judge, event, message)
+
+
+def check_silence(judge: Conversation, event: Event) -> None:
+    """Has the component been silent for longer than Storm waits? (``ShellBolt.BoltHeartbeatTimerTask``).
+
+    Storm asks once a second, so an unanswered heartbeat means that it has been asking since; what counts as a sign of
+    life differs by version: any message, before 0.10 only a sync.
+    """
+    state = judge.state
+    if not state.heartbeats or event.t - state.silent_reported <= judge.timeout:
+        return
+    asked = state.heartbeats[0].t - TIMER
+    for sign, last in (("any", max(asked, state.heard)), ("sync", max(asked, state.synced))):
+        silence = event.t - last
+        if silence > judge.timeout + TIMER:
+            when = "" if sign == "any" else "sync-only"
+            text = f"no sign of life for {silence:.1f} s: Storm's limit is {judge.timeout:g} s"
+            seqs = (state.heartbeats[0].seq,)
+            judge.breach("heartbeat-timeout", event, text, when=when, stable=sign, related=seqs)
+            state.silent_reported = event.t
+            return
+
+
+HANDLERS: dict[type, Any] = {
+    Handshake: _handshake,
+    TupleMsg: _tuple,
+    TaskIds: _task_ids,
+    Ack: _ack,
+    Fail: _fail,
+    Emit: _emit,
+    Sync: _sync,
+    Log: _said,
+    Error: _said,
+    Metrics: _metrics,
+}
+"""What a bolt's judge does with each kind of message."""

@@ -1,0 +1,185 @@
+"""What the collector of one Storm version is told in a conversation: the emits, acks, fails, errors, logs and metrics.
+
+The judge says how a conversation ends on each version; this says what had happened by then. It is compared with what the
+real ShellBolt and ShellSpout told their collectors (``conformance/oracle``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol import dialects
+from multilang_cli.protocol.events import End
+from multilang_cli.protocol.messages import (
+    DEFAULT_STREAM,
+    Ack,
+    Emit,
+    Error,
+    Fail,
+    Log,
+    Malformed,
+    Metrics,
+    SpoutCommand,
+    Sync,
+    TupleMsg,
+)
+from multilang_cli.protocol.verdicts import FATAL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.verdicts import Finding, Profile, StormVersion
+
+LEVELS = {0: "TRACE", 1: "DEBUG", 2: "INFO", 3: "WARN", 4: "ERROR"}
+"""Names of the log levels; any other number is INFO (``ShellBolt.handleLog``)."""
+
+_REFUSED = frozenset({"stream-undeclared", "arity", "plain-to-direct-stream", "direct-to-plain-stream", "tuple-missing"})
+"""Breaches that the collector itself answers with an exception: it is called, and throws."""
+_ON_THE_WIRE = frozenset({"nested-value", "decimal-value", "tuple-missing"})
+"""Breaches that show when the tuple is serialized for another worker."""
+
+
+class Collector:
+    """Follows one conversation for one version. `told`: the calls so far, as dicts with a key `t`.
+
+    Feed it each event with the findings that the judge gave for it.
+    """
+
+    def __init__(self, version: StormVersion, profile: Profile) -> None:
+        self.told: list[dict[str, Any]] = []
+        self.fate = "survives"
+        self._version = version
+        self._kind = profile.kind
+        self._ids: dict[str, int] = {}
+        self._commands = 0
+        self._unread: list[tuple[Event, Sequence[Finding]]] = []
+        self._said = False
+
+    def feed(self, event: Event, findings: Sequence[Finding]) -> None:
+        """Take the next event of the conversation."""
+        body = event.body
+        if self.fate in FATAL:
+            return
+        if isinstance(body, TupleMsg) and not body.is_heartbeat:
+            self._ids.setdefault(body.id, len(self._ids))
+        elif isinstance(body, SpoutCommand):
+            self._command()
+        elif event.channel == "out" and self._waits():
+            self._read(event, findings)
+        elif event.channel == "out":
+            self._unread.append((event, findings))
+        elif not isinstance(body, End):
+            self._end_by(findings)
+
+    def _waits(self) -> bool:
+        """True if Storm is reading: a bolt's always, a spout's only while it answers a command."""
+        return self._kind == "bolt" or self._commands > 0 or not self._said
+
+    def _command(self) -> None:
+        self._commands += 1
+        unread, self._unread = self._unread, []
+        for event, findings in unread:
+            if self.fate not in FATAL:
+                self._read(event, findings)
+
+    def _read(self, event: Event, findings: Sequence[Finding]) -> None:
+        body = event.body
+        if not self._said:
+            self._said = True
+            self._end_by(findings, quiet=True)
+            return
+        message: Any = body
+        without_tuple = False
+        if isinstance(body, Malformed) or (isinstance(body, Emit) and "decimal" in body.hazards):
+            readings = body.by_dialect if isinstance(body, Malformed) else dialects.readings(event.raw, False)
+            reading = readings.get(self._version.dialect)
+            if reading is None or reading.error is not None:
+                self._end_by(findings)
+                return
+            message = reading.effective
+            fields = reading.value if isinstance(reading.value, dict) else {}
+            without_tuple = fields.get("tuple") is None
+            if message is None and fields.get("command") == "emit":
+                message = Emit([], str(fields.get("stream") or DEFAULT_STREAM))
+        if isinstance(message, Emit):
+            self._emit(message, findings, without_tuple=without_tuple)
+        elif not self._end_by(findings):
+            self._tell(message)
+
+    def call_of(self, message: Any, *, without_tuple: bool = False) -> dict[str, Any] | None:
+        """The call that a Storm which understands `message` makes, None for what it tells no collector."""
+        if isinstance(message, Emit):
+            return self._emit_call(message, without_tuple=without_tuple)
+        if isinstance(message, Ack | Fail):
+            return {"t": type(message).__name__.lower(), "tuple": self._ids.get(message.id, -1)}
+        if isinstance(message, Log):
+            level = LEVELS.get(2 if message.level is None else message.level, "INFO")
+            return {"t": "log", "level": level, "msg": "null" if message.msg is None else message.msg}
+        if isinstance(message, Error):
+            text = "null" if message.msg is None else message.msg
+            return {"t": "error", "error": f"java.lang.Exception: Shell Process Exception: {text}"}
+        if isinstance(message, Metrics):
+            return {"t": "metric", "name": message.name, "params": message.params}
+        return None
+
+    def _emit_call(self, emit: Emit, *, without_tuple: bool) -> dict[str, Any]:
+        call: dict[str, Any] = {"t": "emit", "stream": emit.stream}
+        if self._kind == "bolt":
+            call["anchors"] = [self._ids.get(anchor, -1) for anchor in emit.anchors]
+        if not without_tuple:
+            call["tuple"] = emit.values
+        if emit.task:
+            call["direct"] = emit.task
+        if self._kind == "spout" and emit.id is not None:
+            call["id"] = emit.id
+        return call
+
+    def _emit(self, emit: Emit, findings: Sequence[Finding], *, without_tuple: bool) -> None:
+        call = self._emit_call(emit, without_tuple=without_tuple)
+        version = self._version.id
+        refused = self._refusal(findings)
+        if refused is not None:
+            call["refused"] = True
+        if any(f.rule in _ON_THE_WIRE and f.fates[version] == "loses-data" for f in findings):
+            call["wire"] = True
+        if refused is not None or not any(finding.fates[version] in FATAL for finding in findings):
+            self.told.append(call)
+        if refused is not None and refused.fates[version] not in FATAL:
+            self._error(refused)
+        self._end_by(findings)
+
+    def _refusal(self, findings: Sequence[Finding]) -> Finding | None:
+        """The finding for which the collector throws, if nothing kills the message before it gets there."""
+        for finding in findings:
+            fate = finding.fates[self._version.id]
+            if finding.rule in _REFUSED and (fate in FATAL or (finding.rule == "arity" and fate == "loses-data")):
+                return finding
+            if fate in FATAL:
+                return None
+        return None
+
+    def _end_by(self, findings: Sequence[Finding], *, quiet: bool = False) -> bool:
+        """Freeze if one of the findings is fatal here; True if so. `quiet`: thrown out of prepare or open."""
+        for finding in findings:
+            fate = finding.fates[self._version.id]
+            if fate in FATAL:
+                self.fate = fate
+                if not quiet and (self._kind == "bolt" or finding.rule in _TIMED):
+                    self._error(finding)
+                return True
+        return False
+
+    def _error(self, finding: Finding) -> None:
+        self.told.append({"t": "error", "error": finding.errors.get(self._version.id, "")})
+
+    def _tell(self, message: Any) -> None:
+        call = self.call_of(message)
+        if call is not None:
+            self.told.append(call)
+        elif isinstance(message, Sync):
+            self._commands = max(0, self._commands - 1)
+
+
+_TIMED = frozenset({"heartbeat-timeout", "stderr-flood", "sync-missing"})
+"""What a spout's timer reports itself; everything else is thrown to the executor (``ShellSpout``)."""

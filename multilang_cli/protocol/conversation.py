@@ -1,0 +1,211 @@
+"""The judge. The only place that knows what is right; it is fed events and answers with findings.
+
+Pure: time and silence come as events. Roles are a parameter: what bolts and spouts have in common is here, what
+differs in ``bolt_rules`` and ``spout_rules``; how phases follow each other is a table in ``state``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from multilang_cli.protocol import bolt_rules, life_rules, spout_rules
+from multilang_cli.protocol.events import (
+    Chunk,
+    Deadline,
+    End,
+    Event,
+    Exited,
+    Gap,
+    PidChecked,
+    Signalled,
+    StdinClosed,
+    StdoutClosed,
+    WriteFailed,
+)
+from multilang_cli.protocol.messages import FromComponent, Malformed, Pid
+from multilang_cli.protocol.outlooks import Outlooks, effects_of_malformed, fingerprint
+from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
+from multilang_cli.protocol.state import MOVERS, TRANSITIONS, Outstanding, State, from_plain, to_plain
+from multilang_cli.protocol.verdicts import Finding, Outlook, Profile, StreamSpec
+
+DEFAULT_TIMEOUT = 30.0
+"""Seconds of Storm's subprocess timeout where conf does not say."""
+
+Handler = Callable[["Conversation", Event, Any], None]
+
+
+class Conversation:
+    """One conversation between Storm and a component, judged as it happens.
+
+    `profile`: what is known of the component; `rulebook`: the rules and versions. The state can be saved with
+    `snapshot` and taken up again with `restore`, so that a conversation can be judged in ordered pieces.
+    """
+
+    def __init__(self, profile: Profile, rulebook: Rulebook) -> None:
+        self.profile = profile
+        self.rulebook = rulebook
+        self.state = State()
+        self.streams: dict[str, StreamSpec] | None = profile.streams
+        self.version = rulebook.version(profile.storm) if profile.storm else rulebook.newest
+        self.timeout = float(profile.conf.get(self.version.timeout_key) or DEFAULT_TIMEOUT)
+        self._outlooks = Outlooks(rulebook)
+        self._found: list[Finding] = []
+        role = bolt_rules if profile.kind == "bolt" else spout_rules
+        self._handlers: dict[type, Handler] = {**_COMMON, **role.HANDLERS}
+        self._check_silence: Callable[[Conversation, Event], None] = role.check_silence
+
+    def feed(self, event: Event) -> list[Finding]:
+        """Judge the next event. Events come in the order of their seq; returns what is wrong with this one."""
+        found = self._found = []
+        state = self.state
+        body = event.body
+        kind = body.__class__
+        if kind in MOVERS:
+            state.phase = TRANSITIONS[state.phase].get(kind, state.phase)
+        if state.commands or state.heartbeats:
+            self._check_silence(self, event)
+        handler = self._handlers.get(kind)
+        if handler is not None:
+            handler(self, event, body)
+        state.last_seq = event.seq
+        return found
+
+    def breach(
+        self,
+        rule: str,
+        event: Event,
+        message: str,
+        *,
+        when: str = "",
+        subject: str = "",
+        stable: str = "",
+        related: tuple[int, ...] = (),
+        effects: dict[str, VersionEffect] | None = None,
+    ) -> None:
+        """Record a breach of `rule` at `event`.
+
+        `when`: the variant of the rule; `subject`: what it is about; `stable`: the part of it that is the same in each
+        run; `related`: seqs of the events that explain it; `effects`: where they are not simply those of the rule.
+        """
+        effects = self.rulebook.effects(rule, when) if effects is None else effects
+        finding = Finding(
+            rule=rule,
+            level=self.rulebook.rules[rule].level,
+            seq=event.seq,
+            offset=event.offset,
+            message=message,
+            subject=subject,
+            related=related,
+            fates={version: effect.fate for version, effect in effects.items()},
+            errors={version: _filled(e.error, subject) for version, e in effects.items() if e.error},
+            fingerprint=fingerprint(rule, when, stable),
+        )
+        self._found.append(finding)
+        self._outlooks.add(finding)
+
+    def handle(self, event: Event, message: FromComponent) -> None:
+        """Judge a message that was saved from an irregular frame as if it had been sent alone."""
+        handler = self._handlers.get(message.__class__)
+        if handler is not None:
+            handler(self, event, message)
+
+    @property
+    def expecting_pid(self) -> bool:
+        """True until the component's first message: it is read differently."""
+        return self.state.phase in {"start", "handshake"}
+
+    def outstanding(self) -> Outstanding:
+        """What is owed now, by both sides."""
+        state = self.state
+        return Outstanding(
+            handshake=state.phase == "handshake",
+            tuples=dict(state.open),
+            task_ids=state.task_ids,
+            commands=tuple(state.commands),
+            heartbeats=tuple(state.heartbeats),
+        )
+
+    def next_deadline(self) -> tuple[str, float] | None:
+        """The next limit to run out if nothing happens: what is waited for, and when, in seconds of the conversation.
+
+        The limits are the profile's, by the names of `Deadline.waiting_for`; what has no limit is waited for without
+        end, as Storm does.
+        """
+        state, limits = self.state, self.profile.limits
+        waits = [("pid", state.began)] if state.phase == "handshake" else []
+        waits += [("sync", owed.t) for owed in state.commands[:1]]
+        waits += [("heartbeat", owed.t) for owed in state.heartbeats[:1]]
+        waits += [("settle", t) for _, t in list(state.open.values())[:1]]
+        due = [(t + limits[what], what) for what, t in waits if what in limits]
+        return (min(due)[1], min(due)[0]) if due else None
+
+    def outlook(self) -> tuple[Outlook, ...]:
+        """How the conversation ends on each version, as far as it has come."""
+        return self._outlooks.all()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything the judge remembers, as JSON values."""
+        outlooks = [[o.version, o.fate, o.seq, o.rule] for o in self.outlook()]
+        return {"state": to_plain(self.state), "outlooks": outlooks}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on where `snapshot` was taken. Raises msgspec.ValidationError if it is no snapshot."""
+        self.state = from_plain(snapshot["state"])
+        self._outlooks.restore(tuple(Outlook(*fields) for fields in snapshot["outlooks"]))
+
+
+def _filled(error: str, subject: str) -> str:
+    return error.replace("{id}", subject).replace("{name}", subject)
+
+
+def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
+    judge.state.heard = event.t
+    judge.state.said = True
+    kind = judge.profile.kind
+    when = life_rules.variant_of(malformed, judge)
+    effects = effects_of_malformed(malformed, kind, judge.rulebook, when)
+    names = {"command-unknown": _command_of(malformed)}
+    judge.breach(
+        malformed.kind,
+        event,
+        malformed.detail,
+        when=when,
+        subject=names.get(malformed.kind, ""),
+        stable=malformed.detail,
+        effects=effects,
+    )
+    judge.state.cut = judge.state.cut or malformed.kind == "message-cut"
+    for message in malformed.salvage:
+        judge.handle(event, message)
+
+
+def _command_of(malformed: Malformed) -> str:
+    reading = next(iter(malformed.by_dialect.values()), None)
+    value = reading.value if reading is not None else None
+    return str(value.get("command", "")) if isinstance(value, dict) else ""
+
+
+def _gap(judge: Conversation, _: Event, __: Gap) -> None:
+    judge.state.gap = True
+
+
+def _pid(judge: Conversation, event: Event, _: Pid) -> None:
+    judge.state.heard = event.t
+    judge.state.said = True
+
+
+_COMMON: dict[type, Handler] = {
+    Pid: _pid,
+    Malformed: _malformed,
+    Gap: _gap,
+    PidChecked: life_rules.pid_checked,
+    StdinClosed: life_rules.dismissed,
+    Signalled: life_rules.dismissed,
+    Exited: life_rules.exited,
+    StdoutClosed: life_rules.stdout_closed,
+    WriteFailed: life_rules.write_failed,
+    Deadline: life_rules.deadline,
+    Chunk: life_rules.stderr,
+    End: life_rules.ended,
+}

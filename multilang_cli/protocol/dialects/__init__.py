@@ -1,0 +1,28 @@
+"""What each JSON parser of Storm makes of a frame that strict reading refuses.
+
+Three dialects: ``simple-quiet`` (Storm up to 1.0.2), ``simple`` (1.0.3 to 2.5: json-simple, once without and once with
+its error texts) and ``smart`` (2.6 and later: json-smart in its permissive mode). Exact emulations, checked against the
+real parsers; slow beside a strict parser, so only for irregular frames.
+"""
+
+from multilang_cli.protocol.dialects.java import DIALECTS, Dialect, JavaError, java_class
+from multilang_cli.protocol.dialects.json_smart import is_big_decimal
+from multilang_cli.protocol.dialects.reading import JavaParsed, decode, parse, readings, text_of
+from multilang_cli.protocol.dialects.shell import ShellMsg, pid_of, shell_msg, to_command
+
+__all__ = [
+    "DIALECTS",
+    "Dialect",
+    "JavaError",
+    "JavaParsed",
+    "ShellMsg",
+    "decode",
+    "is_big_decimal",
+    "java_class",
+    "parse",
+    "pid_of",
+    "readings",
+    "shell_msg",
+    "text_of",
+    "to_command",
+]

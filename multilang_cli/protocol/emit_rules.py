@@ -1,0 +1,112 @@
+"""What is right about an emit, and about a metric, whoever sends it: streams, arity, direct tasks, values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.protocol.shapes import is_integer
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.messages import Emit, Metrics
+    from multilang_cli.protocol.verdicts import StreamSpec
+
+SYSTEM_PREFIX = "__"
+
+
+def check(judge: Conversation, event: Event, emit: Emit) -> None:
+    """Judge an emit against the declared streams; where nobody declared them, only what needs no declaration."""
+    streams = judge.streams
+    spec = streams.get(emit.stream) if streams is not None else None
+    if spec is not None:
+        if spec.fields is not None and len(emit.values) != len(spec.fields):
+            _arity(judge, event, emit, spec)
+        if spec.direct and not emit.task:
+            _plain_to_direct(judge, event, emit, spec)
+    elif emit.stream.startswith(SYSTEM_PREFIX):
+        judge.breach("stream-system", event, f"emit on Storm's own stream {emit.stream!r}", subject=emit.stream)
+    elif streams is not None:
+        text = f"emit on the stream {emit.stream!r}, which is not declared"
+        judge.breach("stream-undeclared", event, text, subject=emit.stream, stable=emit.stream)
+    if emit.task is not None:
+        _direct(judge, event, emit, spec)
+    for hazard in emit.hazards:
+        _hazard(judge, event, hazard, spec)
+
+
+def _consumed(spec: StreamSpec | None) -> bool:
+    return spec is None or bool(spec.consumers)
+
+
+def _arity(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec) -> None:
+    fields = spec.fields or ()
+    text = f"{len(emit.values)} values on the stream {emit.stream!r}, which declares {len(fields)}: {', '.join(fields)}"
+    when = "" if _consumed(spec) else "unconsumed"
+    if _consumed(spec) and not emit.task:
+        if len(emit.values) <= _last_grouped(spec):
+            when = "grouping"
+        elif judge.profile.local:
+            when = "local"
+    judge.breach("arity", event, text, when=when, subject=emit.stream, stable=emit.stream)
+
+
+def _last_grouped(spec: StreamSpec) -> int:
+    """The highest index of a field that a consumer groups by, -1 if none does."""
+    fields = spec.fields or ()
+    grouped = [name for grouping in spec.groupings.values() for name in grouping.get("fields", ())]
+    return max((fields.index(name) for name in grouped if name in fields), default=-1)
+
+
+def _plain_to_direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec) -> None:
+    text = f"a plain emit on the direct stream {emit.stream!r}: it needs a task"
+    when = "" if _consumed(spec) else "unconsumed"
+    judge.breach("plain-to-direct-stream", event, text, when=when, subject=emit.stream, stable=emit.stream)
+
+
+def _direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec | None) -> None:
+    task = emit.task or 0
+    narrow = task in range(-(2**31), 2**31)
+    if narrow:
+        when = "" if task else "zero"
+        judge.breach(
+            "direct-emit", event, "a direct emit, which Storm 2.6 and later can't read", when=when, stable=when
+        )
+    if spec is None or not task:
+        return
+    target = task if narrow else (task + 2**31) % 2**32 - 2**31
+    consumers = {task for tasks in spec.consumers.values() for task in tasks}
+    if target not in consumers:
+        text = f"a direct emit to task {target}, which does not consume the stream {emit.stream!r}"
+        judge.breach("direct-task-unknown", event, text, subject=str(target), stable=emit.stream)
+    elif not spec.direct:
+        text = f"a direct emit on the stream {emit.stream!r}, which is not declared direct"
+        judge.breach("direct-to-plain-stream", event, text, subject=emit.stream, stable=emit.stream)
+
+
+_HAZARDS = {
+    "nested": ("nested-value", "an object or array among the values"),
+    "decimal": (
+        "decimal-value",
+        "a number with more digits than a double has: Storm 2.6 and later make it a BigDecimal",
+    ),
+}
+
+
+def _hazard(judge: Conversation, event: Event, hazard: str, spec: StreamSpec | None) -> None:
+    rule, text = _HAZARDS[hazard]
+    judge.breach(rule, event, text, when="" if _consumed(spec) else "unconsumed", stable=hazard)
+
+
+def check_metrics(judge: Conversation, event: Event, message: Metrics) -> None:
+    """Judge a metric: only Java code can register one, each kind takes certain values (``ShellBolt.handleMetrics``)."""
+    metrics = judge.profile.metrics
+    kind = None if metrics is None else metrics.get(message.name)
+    if kind is None or kind == "plain":
+        text = f"the metric {message.name!r} must be registered by Java code as an IShellMetric"
+        when = "plain" if kind == "plain" else ""
+        judge.breach("metric-unregistered", event, text, when=when, subject=message.name, stable=message.name)
+    elif kind == "count" and not (message.params is None or is_integer(message.params)):
+        when = "float" if isinstance(message.params, float) else ""
+        text = f"the count metric {message.name!r} takes null or an integer"
+        judge.breach("metric-params", event, text, when=when, subject=message.name, stable=message.name)

@@ -1,0 +1,165 @@
+"""What is right about the process, and what a limit that ran out means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.events import (
+        Chunk,
+        Deadline,
+        End,
+        Event,
+        Exited,
+        PidChecked,
+        Signalled,
+        StdinClosed,
+        StdoutClosed,
+        WriteFailed,
+    )
+    from multilang_cli.protocol.messages import Malformed
+
+PIPE = 64 * 1024
+"""Bytes that a pipe holds: what a spout may write to stderr while Storm does not read it."""
+FLOOD = 4 * PIPE
+"""Bytes of stderr within one command that were never seen to pass."""
+
+
+def variant_of(malformed: Malformed, judge: Conversation) -> str:
+    """The variant of the rule that an irregular frame breaks."""
+    if malformed.kind == "command-unknown":
+        return judge.profile.kind
+    if malformed.kind == "tuple-missing":
+        reading = next(iter(malformed.by_dialect.values()), None)
+        value = reading.value if reading is not None else None
+        stream = value.get("stream") or "default" if isinstance(value, dict) else "default"
+        spec = (judge.streams or {}).get(str(stream))
+        return "unconsumed" if spec is not None and not spec.consumers else ""
+    return ""
+
+
+def pid_checked(judge: Conversation, event: Event, fact: PidChecked) -> None:
+    """The pid must be that of the process or of a living descendant; behind a container it can't be known."""
+    if fact.relation in {"foreign", "dead"} and judge.profile.pid == "own":
+        what = (
+            "of no living process" if fact.relation == "dead" else "of another process, no descendant of the component"
+        )
+        judge.breach("pid-wrong", event, f"the pid {fact.pid} is {what}", subject=str(fact.pid), stable=fact.relation)
+    if fact.file == "missing":
+        text = f"there is no file {fact.pid} in the pid directory"
+        judge.breach("pid-file-missing", event, text, subject=str(fact.pid))
+    elif fact.file == "filled":
+        judge.breach("pid-file-filled", event, "the pid file is not empty", subject=str(fact.pid))
+
+
+def exited(judge: Conversation, event: Event, fact: Exited) -> None:
+    """The end of the process is right only after Storm closed its stdin or sent a signal."""
+    state = judge.state
+    if state.cut or state.lost_pipe or state.dismissed:
+        return
+    state.lost_pipe = True
+    how = f"exited with code {fact.code}" if fact.signal is None else f"was killed by signal {fact.signal}"
+    what = _owing(judge)
+    judge.breach("exited", event, f"the process {how} {what}", stable=how)
+
+
+def dismissed(judge: Conversation, _: Event, __: StdinClosed | Signalled) -> None:
+    """From now on the end of the process is what Storm wants."""
+    judge.state.dismissed = True
+
+
+def _owing(judge: Conversation) -> str:
+    state = judge.state
+    if not state.said:
+        return "before its pid"
+    if state.commands:
+        return f"while Storm waits for the sync of {state.commands[0].what!r}"
+    if state.open:
+        return f"with {len(state.open)} tuples not settled" if len(state.open) > 1 else "with a tuple not settled"
+    return "while Storm still needs it"
+
+
+def stdout_closed(judge: Conversation, event: Event, _: StdoutClosed) -> None:
+    """Storm sees the end of stdout as the death of the process."""
+    state = judge.state
+    if not (state.cut or state.lost_pipe or state.dismissed or state.phase == "ended"):
+        state.lost_pipe = True
+        judge.breach("stdout-closed", event, "stdout was closed while the process lives")
+
+
+def write_failed(judge: Conversation, event: Event, fact: WriteFailed) -> None:
+    """Storm can't write: the component closed its stdin."""
+    state = judge.state
+    if not (state.lost_pipe or state.cut or state.dismissed or state.phase == "ended"):
+        state.lost_pipe = True
+        judge.breach("stdin-closed", event, f"the component closed its stdin: {fact.error}")
+
+
+def stderr(judge: Conversation, event: Event, fact: Chunk) -> None:
+    """While a spout answers, nobody reads its stderr (STORM-75): a full pipe blocks it for good."""
+    state = judge.state
+    if judge.profile.kind != "spout" or not state.commands or event.channel != "err":
+        return
+    before, state.stderr = state.stderr, state.stderr + fact.size
+    for bound, when in ((PIPE, "race"), (FLOOD, "")):
+        if before <= bound < state.stderr:
+            during = state.commands[0].what
+            text = f"more than {bound // 1024} KiB of stderr within {during!r}: Storm does not read it meanwhile"
+            judge.breach("stderr-flood", event, text, when=when, stable=when, related=(state.commands[0].seq,))
+
+
+_DEADLINES = {
+    "pid": ("handshake-silent", "no pid within {limit:g} s of the handshake"),
+    "read": ("stdin-not-read", "its stdin was not read for {limit:g} s"),
+    "exit-after-eof": ("outlives-stdin", "still running {limit:g} s after its stdin was closed"),
+    "exit-after-term": ("outlives-sigterm", "still running {limit:g} s after SIGTERM"),
+}
+
+
+def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
+    """A limit ran out. Storm itself has few limits; the finding says who waits on whom."""
+    tail = f"; the component {fact.blocked}" if fact.blocked else ""
+    if fact.waiting_for in _DEADLINES:
+        rule, text = _DEADLINES[fact.waiting_for]
+        judge.breach(rule, event, text.format(limit=fact.limit) + tail)
+    elif fact.waiting_for == "sync":
+        _no_sync(judge, event, fact, tail)
+    elif fact.waiting_for == "heartbeat":
+        _no_answer(judge, event, fact, tail)
+    elif fact.waiting_for == "settle":
+        _not_settled(judge, event, fact, tail)
+
+
+def _no_sync(judge: Conversation, event: Event, fact: Deadline, tail: str) -> None:
+    for owed in judge.state.commands[:1]:
+        text = f"no sync within {fact.limit:g} s of {owed.what!r}{tail}"
+        judge.breach("sync-missing", event, text, subject=owed.what, stable=owed.what, related=(owed.seq,))
+
+
+def _no_answer(judge: Conversation, event: Event, fact: Deadline, tail: str) -> None:
+    state = judge.state
+    for owed in state.heartbeats[:1]:
+        when = "others" if state.heard > owed.t else "silent"
+        text = f"no sync within {fact.limit:g} s of a heartbeat{tail}"
+        judge.breach("heartbeat-unanswered", event, text, when=when, related=(owed.seq,))
+
+
+def _not_settled(judge: Conversation, event: Event, fact: Deadline, tail: str) -> None:
+    waiting = judge.state.open
+    if not waiting:
+        return
+    first = next(iter(waiting))
+    many = f"{len(waiting)} tuples were" if len(waiting) > 1 else "a tuple was"
+    text = f"{many} neither acked nor failed within {fact.limit:g} s{tail}"
+    related = tuple(seq for seq, _ in list(waiting.values())[:5])
+    judge.breach("tuple-unsettled", event, text, subject=first, related=related)
+
+
+def ended(judge: Conversation, event: Event, _: End) -> None:
+    """What a spout said after its last sync was never read by Storm."""
+    state = judge.state
+    if judge.profile.kind == "spout" and state.unread:
+        related = tuple(state.unread[:5])
+        text = "output after the last sync, which Storm never read"
+        judge.breach("output-after-sync", event, text, when="unread", stable="unread", related=related)

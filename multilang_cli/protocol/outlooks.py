@@ -1,0 +1,106 @@
+"""How a breach ends on each Storm version: from the rule's effects, or from what that version's parser reads."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+from multilang_cli.protocol.messages import Ack, Emit, Fail, FromComponent, Log, Malformed, Metrics, Pid
+from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
+from multilang_cli.protocol.verdicts import FATAL, Fate, Finding, Kind, Outlook
+
+# Shapes that the parser lets through and the shell class then stumbles over: the rule knows how.
+_AFTER_READING = frozenset(
+    {"settle-id-type", "settle-id-missing", "tuple-missing", "metric-name", "command-unknown", "anchors-type"}
+)
+_WEIGHT: dict[Fate, int] = {
+    "survives": 0,
+    "ignored": 1,
+    "unknown": 2,
+    "fails-tuple": 3,
+    "loses-data": 4,
+    "hangs": 5,
+    "dies": 6,
+}
+
+
+class Outlooks:
+    """One outlook a version: the worst fate so far; after the first fatal event nothing changes any more."""
+
+    def __init__(self, rulebook: Rulebook) -> None:
+        self._by_version = {v.id: Outlook(v.id, "survives") for v in rulebook.versions}
+
+    def add(self, finding: Finding) -> None:
+        """Take a finding into account."""
+        for version, fate in finding.fates.items():
+            now = self._by_version[version]
+            if now.fate not in FATAL and _WEIGHT[fate] > _WEIGHT[now.fate]:
+                self._by_version[version] = Outlook(version, fate, finding.seq, finding.rule)
+
+    def all(self) -> tuple[Outlook, ...]:
+        """The outlooks, oldest version first."""
+        return tuple(self._by_version.values())
+
+    def restore(self, outlooks: tuple[Outlook, ...]) -> None:
+        """Go on from outlooks that were saved."""
+        self._by_version.update({outlook.version: outlook for outlook in outlooks})
+
+
+def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, when: str) -> dict[str, VersionEffect]:
+    """What each version does about an irregular frame: refuse it, misread it, or see what was meant."""
+    by_rule = rulebook.effects(malformed.kind, when)
+    if not malformed.by_dialect:
+        return by_rule
+    effects: dict[str, VersionEffect] = {}
+    for version in rulebook.versions:
+        reading = malformed.by_dialect[version.dialect]
+        if reading.error is not None:
+            effects[version.id] = VersionEffect("dies", reading.error)
+        elif malformed.strict and malformed.kind in _AFTER_READING:
+            effects[version.id] = by_rule[version.id]
+        elif reading.effective is None:
+            lost: Fate = "dies" if kind == "spout" else "loses-data"
+            effects[version.id] = VersionEffect("survives" if not malformed.salvage else lost, "")
+        else:
+            meant = malformed.salvage
+            same = not meant or (len(meant) == 1 and same_message(meant[0], reading.effective))
+            effects[version.id] = VersionEffect("survives" if same else "loses-data", "")
+    return effects
+
+
+def same_message(meant: FromComponent, read: FromComponent) -> bool:
+    """True if the two do the same in Storm."""
+    if type(meant) is not type(read):
+        return False
+    if isinstance(meant, Emit) and isinstance(read, Emit):
+        return (
+            meant.stream == read.stream
+            and (meant.task or 0) == (read.task or 0)
+            and meant.anchors == read.anchors
+            and same_value(meant.id, read.id)
+            and same_value(meant.values, read.values)
+        )
+    if isinstance(meant, Log) and isinstance(read, Log):
+        return meant.msg == read.msg
+    if isinstance(meant, Ack | Fail | Pid | Metrics):
+        return meant == read
+    return True
+
+
+def same_value(one: Any, other: Any) -> bool:
+    """Equality of JSON values in which 1, 1.0 and true are three things and NaN is itself."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same_value, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same_value(value, other[key]) for key, value in one.items())
+    if isinstance(one, float) and math.isnan(one):
+        return math.isnan(other)
+    return bool(one == other)
+
+
+def fingerprint(*parts: str) -> str:
+    """The same for the same breach from run to run: made of the rule and of names, never of ids or times."""
+    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,0 +1,168 @@
+"""What is right for a spout: one command at a time, and for each exactly one sync, after everything else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol import emit_rules
+from multilang_cli.protocol.bolt_rules import TIMER
+from multilang_cli.protocol.events import Activation
+from multilang_cli.protocol.messages import (
+    Ack,
+    Emit,
+    Error,
+    Fail,
+    Handshake,
+    Json,
+    Log,
+    Metrics,
+    SpoutCommand,
+    Sync,
+    TaskIds,
+)
+from multilang_cli.protocol.state import Owed
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.events import Event
+
+BURST = 8_000
+"""Emits in one command from which unread task ids fill both pipes: some 8,200 were measured on 2.8.3."""
+
+
+def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
+    judge.state.began = event.t
+
+
+def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+    state = judge.state
+    state.commands.append(Owed(event.seq, event.t, message.command))
+    state.commanded += 1
+    state.emits = 0
+    state.stderr = 0
+    state.unread.clear()
+    if message.command in {"ack", "fail"}:
+        state.message_ids.pop(_key(message.id), None)
+    elif message.command in {"activate", "deactivate"}:
+        _activation(judge, event, Activation(message.command == "activate"))
+
+
+def _activation(judge: Conversation, event: Event, fact: Activation) -> None:
+    state = judge.state
+    again = fact.active and state.deactivated
+    state.deactivated = not fact.active
+    if again and judge.rulebook.effects("reactivation")[judge.version.id].fate == "dies":
+        judge.breach("reactivation", event, "this Storm can't activate a shell spout a second time")
+
+
+def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
+    if judge.state.task_ids:
+        judge.state.task_ids -= 1
+
+
+def _answering(judge: Conversation, event: Event, what: str) -> None:
+    """Note a message that is no sync: is there a command that it can belong to?
+
+    Before the first command output is harmless: Storm reads it as part of the first answer.
+    """
+    state = judge.state
+    state.heard = event.t
+    if state.commands or not state.commanded or state.phase != "running":
+        return
+    state.unread.append(event.seq)
+    if state.gap:
+        return
+    rule = "output-after-sync" if what == "emit" else "log-after-sync"
+    text = f"{what} after the sync: Storm reads it only as part of the answer to its next command"
+    judge.breach(rule, event, text, subject=what, stable=what, related=(state.last_sync,))
+
+
+def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
+    state = judge.state
+    _answering(judge, event, "emit")
+    if emit.anchors:
+        judge.breach("ids-ignored", event, "a spout's emit carries anchors: Storm ignores them", stable="spout")
+    emit_rules.check(judge, event, emit)
+    if emit.id is not None:
+        _message_id(judge, event, emit)
+    if emit.wants_task_ids:
+        state.task_ids += 1
+        state.emits += 1
+        if state.emits == BURST:
+            text = f"{BURST:,} emits in one command: unless it reads its task ids meanwhile, both pipes fill"
+            judge.breach("emit-burst", event, text)
+
+
+def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
+    state = judge.state
+    key = _key(emit.id)
+    first = state.message_ids.get(key)
+    if first is not None:
+        text = "a message id that is still pending: an ack will not say which tuple it means"
+        judge.breach("message-id-reused", event, text, subject=str(emit.id), related=(first,))
+    state.message_ids[key] = event.seq
+    if emit.wants_task_ids and judge.profile.conf.get("topology.acker.executors") == 0:
+        text = "with no ackers Storm acks inside the emit, before it sends the task ids: both sides wait"
+        judge.breach("ackers-zero", event, text, subject=str(emit.id))
+
+
+def _key(id_: Json) -> str:
+    return json.dumps(id_, sort_keys=True)
+
+
+def _sync(judge: Conversation, event: Event, _: Sync) -> None:
+    state = judge.state
+    state.heard = event.t
+    if state.commands:
+        state.commands.pop(0)
+    elif not state.gap and state.phase == "running":
+        text = "a sync that no command asked for: every later answer is taken for the one before"
+        related = (state.last_sync,) if state.last_sync >= 0 else ()
+        judge.breach("sync-extra", event, text, related=related)
+    state.last_sync = event.seq
+
+
+def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
+    judge.state.heard = event.t
+    command = type(message).__name__.lower()
+    text = f"a spout sends {command!r}: only bolts settle tuples"
+    judge.breach("spout-settles", event, text, subject=command, stable=command)
+
+
+def _said(judge: Conversation, event: Event, message: Log | Error) -> None:
+    _answering(judge, event, type(message).__name__.lower())
+
+
+def _metrics(judge: Conversation, event: Event, message: Metrics) -> None:
+    _answering(judge, event, "metrics")
+    emit_rules.check_metrics(judge, event, message)
+
+
+def check_silence(judge: Conversation, event: Event) -> None:
+    """Has Storm waited for the answer for longer than it waits? (``ShellSpout.SpoutHeartbeatTimerTask``)."""
+    state = judge.state
+    if not state.commands or event.t - state.silent_reported <= judge.timeout:
+        return
+    owed = state.commands[0]
+    silence = event.t - max(owed.t, state.heard)
+    if silence > judge.timeout + TIMER:
+        text = f"silent for {silence:.1f} s, the sync of {owed.what!r} is owed: Storm's limit is {judge.timeout:g} s"
+        judge.breach("heartbeat-timeout", event, text, stable=owed.what, related=(owed.seq,))
+        state.silent_reported = event.t
+
+
+HANDLERS: dict[type, Any] = {
+    Handshake: _handshake,
+    Activation: _activation,
+    SpoutCommand: _command,
+    TaskIds: _task_ids,
+    Emit: _emit,
+    Sync: _sync,
+    Ack: _settle,
+    Fail: _settle,
+    Log: _said,
+    Error: _said,
+    Metrics: _metrics,
+}
+"""What a spout's judge does with each kind of message."""

@@ -1,0 +1,120 @@
+"""What the judge remembers of a conversation, and how its phases follow each other. Plain data: it can be saved."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from multilang_cli.protocol import events, messages
+
+Phase = Literal["start", "handshake", "running", "closing", "ended"]
+
+# The first message of the component ends the handshake whatever it says: Storm takes it for the pid.
+TRANSITIONS: dict[Phase, dict[type, Phase]] = {
+    "start": {messages.Handshake: "handshake", events.Exited: "ended"},
+    "handshake": {
+        messages.Pid: "running",
+        messages.Malformed: "running",
+        events.StdinClosed: "closing",
+        events.Signalled: "closing",
+        events.Exited: "ended",
+    },
+    "running": {events.StdinClosed: "closing", events.Signalled: "closing", events.Exited: "ended"},
+    "closing": {events.Exited: "ended"},
+    "ended": {},
+}
+"""What moves a conversation from phase to phase; anything else leaves it where it is."""
+
+MOVERS = frozenset(kind for moves in TRANSITIONS.values() for kind in moves)
+
+REMEMBERED = 65_536
+"""How many settled ids are remembered at least; a second settle of an older one counts as unknown."""
+
+
+class Remembered(msgspec.Struct):
+    """A bounded memory of ids: two generations, the older dropped when the newer is full. Values are seqs."""
+
+    young: dict[str, int] = {}
+    old: dict[str, int] = {}
+
+    def add(self, key: str, seq: int) -> None:
+        """Remember `key` with the event it belongs to."""
+        self.young[key] = seq
+        if len(self.young) >= REMEMBERED:
+            self.old, self.young = self.young, {}
+
+    def get(self, key: str) -> int | None:
+        """The seq that was remembered for `key`, None if it is unknown or forgotten."""
+        found = self.young.get(key)
+        return self.old.get(key) if found is None else found
+
+
+class Owed(msgspec.Struct, array_like=True):
+    """Something asked for and not yet answered: the event that asked, its time in seconds, and what it was."""
+
+    seq: int
+    t: float
+    what: str = ""
+
+
+class State(msgspec.Struct):
+    """Everything that later judgements need. `t` values in seconds of the conversation, keys are protocol ids."""
+
+    phase: Phase = "start"
+    began: float = 0.0
+    last_seq: int = -1
+    gap: bool = False
+    """Part of the past is missing: what would need it is not judged."""
+    # bolts
+    open: dict[str, tuple[int, float]] = {}
+    settled: Remembered = msgspec.field(default_factory=Remembered)
+    heartbeat_ids: Remembered = msgspec.field(default_factory=Remembered)
+    heartbeats: list[Owed] = []
+    # spouts
+    commands: list[Owed] = []
+    commanded: int = 0
+    last_sync: int = -1
+    unread: list[int] = []
+    message_ids: dict[str, int] = {}
+    emits: int = 0
+    stderr: int = 0
+    deactivated: bool = False
+    # both
+    task_ids: int = 0
+    heard: float = 0.0
+    synced: float = 0.0
+    silent_reported: float = -1.0
+    said: bool = False
+    """The component has said its first message."""
+    cut: bool = False
+    lost_pipe: bool = False
+    dismissed: bool = False
+    """Storm closed its stdin or sent a signal: the end is expected."""
+
+
+class Outstanding(msgspec.Struct, frozen=True):
+    """What is owed at this moment.
+
+    `handshake`: the pid is. `tuples`: open tuple ids, with the seq of their delivery and its time in seconds.
+    `task_ids`: how many emits Storm still has to answer. `commands`: of a spout, not yet answered by sync.
+    `heartbeats`: not yet answered, oldest first, each with its time.
+    """
+
+    handshake: bool
+    tuples: dict[str, tuple[int, float]]
+    task_ids: int
+    commands: tuple[Owed, ...]
+    heartbeats: tuple[Owed, ...]
+
+
+def to_plain(state: State) -> dict[str, Any]:
+    """The state as JSON values."""
+    plain = msgspec.to_builtins(state)
+    assert isinstance(plain, dict)  # noqa: S101 (a struct becomes an object)
+    return plain
+
+
+def from_plain(plain: dict[str, Any]) -> State:
+    """The state from `to_plain`. Raises msgspec.ValidationError if it is none."""
+    return msgspec.convert(plain, State)

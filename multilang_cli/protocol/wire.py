@@ -1,0 +1,140 @@
+r"""Storm's side of the pipe: messages to the bytes that ``JsonSerializer`` writes, and such bytes back to messages.
+
+One line of compact JSON, then ``end``. Slashes are escaped as ``\/``; so are DEL, U+0080 to U+009F and U+2000 to
+U+20FF, in upper-case hexadecimal; what lies beyond the BMP is raw UTF-8 (json-simple and json-smart alike). Keys come
+in the order of Java's HashMap, infinities as null, half a surrogate pair as ``?``. NaN is null too, as json-simple has
+it; json-smart (2.8.3) writes it bare, which is no JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.protocol.messages import FromStorm, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.verdicts import StormVersion
+
+TERMINATOR = b"\nend\n"
+COMMANDS = frozenset({"next", "ack", "fail", "activate", "deactivate"})
+EXCERPT = 200
+"""Bytes of a frame that an excerpt shows, at most."""
+
+# As numbers: looking for one in bytes is several times faster than looking for bytes.
+_SLASH, _BACKSLASH, _DELETE = b"/\\\x7f"
+_ESCAPED = re.compile("[\x7f-\x9f\u2000-\u20ff]")
+_HALF = re.compile("[\ud800-\udfff]")
+_LOWER_HEX = re.compile(rb"(?<!\\)((?:\\\\)*)\\u(00[01][0-9a-f])")
+
+
+class _Tuple(msgspec.Struct, frozen=True, gc=False, rename={"values": "tuple"}):
+    comp: str | None
+    values: list[Any]
+    task: int
+    stream: str
+    id: str
+
+
+_encode = msgspec.json.Encoder().encode
+_decode_tuple = msgspec.json.Decoder(_Tuple).decode
+_decode_any = msgspec.json.Decoder().decode
+_REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+def encode(message: FromStorm, version: StormVersion) -> bytes:
+    """The frame that Storm `version` writes for `message`.
+
+    `version` decides whether next, activate and deactivate carry an id (since 0.9.2), and whether a handshake has a
+    context.
+    """
+    if isinstance(message, TupleMsg):
+        return encode_tuple(message)
+    if isinstance(message, TaskIds):
+        return b"[%b]\nend\n" % ",".join(map(str, message.tasks)).encode()
+    if isinstance(message, SpoutCommand):
+        if version.command_id or message.command in {"ack", "fail"}:
+            return frame({"id": message.id, "command": message.command})
+        return frame({"command": message.command})
+    fields: dict[str, Any] = {"pidDir": message.pid_dir, "context": message.context, "conf": message.conf}
+    if version.context == "none":
+        del fields["context"]
+    return frame(fields)
+
+
+def encode_tuple(message: TupleMsg) -> bytes:
+    """The frame of a tuple, heartbeat or tick: the same in every version."""
+    return frame(_Tuple(message.comp, message.values, message.task, message.stream, message.id))
+
+
+def frame(fields: Any) -> bytes:
+    """Any JSON value as Storm's serializer writes it, with the terminator. Raises TypeError for what JSON has not."""
+    try:
+        text = _encode(fields)
+    except UnicodeEncodeError:
+        text = _encode(_repaired(msgspec.to_builtins(fields)))
+    if _BACKSLASH in text:
+        text = _LOWER_HEX.sub(_upper_hex, text)
+    if _SLASH in text:
+        text = text.replace(b"/", b"\\/")
+    if not text.isascii() or _DELETE in text:
+        text = _ESCAPED.sub(_escape, text.decode()).encode()
+    return text + TERMINATOR
+
+
+def _repaired(value: Any) -> Any:
+    """`value` with ``?`` for each half of a surrogate pair, as Java's encoder writes it."""
+    if isinstance(value, str):
+        joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+        return _HALF.sub("?", joined)
+    if isinstance(value, list):
+        return [_repaired(item) for item in value]
+    if isinstance(value, dict):
+        return {_repaired(key): _repaired(item) for key, item in value.items()}
+    return value
+
+
+def _upper_hex(match: re.Match[bytes]) -> bytes:
+    return match[1] + b"\\u" + match[2].upper()
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04X}"
+
+
+def decode(text: bytes) -> FromStorm | Malformed:
+    """What Storm wrote: `text` is a frame without its terminator. Malformed with kind `host-message` if it is none.
+
+    Nothing is judged here beyond the shape; unknown keys are ignored.
+    """
+    try:
+        fields = _decode_tuple(text)
+    except _REFUSED:
+        return _decode_other(text)
+    return TupleMsg(fields.id, fields.comp, fields.stream, fields.task, fields.values)
+
+
+def _decode_other(text: bytes) -> FromStorm | Malformed:
+    try:
+        value = _decode_any(text)
+    except _REFUSED as error:
+        return _refused(text, f"the other side wrote no JSON: {error}", strict=False)
+    if isinstance(value, list):
+        if all(type(task) is int for task in value):
+            return TaskIds(value)
+        return _refused(text, "the other side wrote an array that is no list of task ids", strict=True)
+    if not isinstance(value, dict):
+        return _refused(text, "the other side wrote neither an object nor task ids", strict=True)
+    if isinstance(value.get("command"), str) and value["command"] in COMMANDS:
+        return SpoutCommand(value["command"], value.get("id", ""))
+    conf, pid_dir, context = value.get("conf"), value.get("pidDir"), value.get("context", {})
+    if isinstance(conf, dict) and isinstance(pid_dir, str) and isinstance(context, dict):
+        return Handshake(conf, pid_dir, context)
+    return _refused(text, "the other side wrote an object that is no handshake, tuple or command", strict=True)
+
+
+def _refused(text: bytes, detail: str, *, strict: bool) -> Malformed:
+    excerpt = text[:EXCERPT].decode("utf-8", "backslashreplace")
+    return Malformed("host-message", 0, excerpt, detail, strict=strict)

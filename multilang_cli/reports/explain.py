@@ -1,0 +1,93 @@
+"""A rule on a page (``mlcheck explain``), and the findings of recorded conversations (``mlcheck lint``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.reports.console import show_summary
+from multilang_cli.reports.failure import first_paragraph, show_clause, show_excerpt, show_fates
+from multilang_cli.reports.grouping import fates_of, groups_of
+from multilang_cli.reports.page import Page
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.verdicts import Finding, Rule
+    from multilang_cli.reports.model import RunResult, SubjectResult
+
+_STYLES = {"must": "bold red", "should": "bold yellow", "note": "bold"}
+
+
+def render_rule(rule: Rule, rulebook: Rulebook, console: Console) -> None:
+    """Show all there is to know of a rule: clause, why, mend, effects by version, a good and a bad transcript."""
+    page = Page(console)
+    span = f", since {rule.since}" if rule.since else ""
+    span += f", until {rule.until}" if rule.until else ""
+    page.para(rule.title, "bold", label=rule.id)
+    page.para(f"{rule.level}, {'bolts and spouts' if rule.kind == 'both' else rule.kind + 's'}{span}", indent=2)
+    page.blank()
+    show_clause(page, rule.clause)
+    for label, text in (("Why", rule.why), ("Mend", rule.mend)):
+        _show_text(page, label, text)
+    _show_effects(page, rule, rulebook)
+    for label, transcript in (("Good", rule.good), ("Bad", rule.bad)):
+        page.blank()
+        page.para(label, "bold green" if label == "Good" else "bold red", indent=2)
+        for line in transcript.strip("\n").splitlines():
+            page.line(line, indent=4)
+
+
+def render_findings(result: RunResult, rulebook: Rulebook, console: Console) -> None:
+    """Show the findings of each conversation, where they stand and what Storm would do, then the summary."""
+    page = Page(console)
+    for subject in result.subjects:
+        _show_conversation(page, subject, rulebook)
+    show_summary(page, result, groups_of(result))
+
+
+def _show_text(page: Page, label: str, text: str) -> None:
+    page.blank()
+    paragraphs = text.strip().split("\n\n")
+    for number, paragraph in enumerate(paragraphs):
+        page.para(paragraph, label="" if number else label, indent=2, hang=11)
+
+
+def _show_effects(page: Page, rule: Rule, rulebook: Rulebook) -> None:
+    page.blank()
+    for when in dict.fromkeys(effect.when for effect in rule.effects):
+        effects = rulebook.effects(rule.id, when)
+        fates = fates_of(
+            {version: effect.fate for version, effect in effects.items()},
+            {version: effect.error for version, effect in effects.items()},
+        )
+        if when:
+            page.para(f"where {when}:", indent=11)
+        show_fates(page, fates)
+        confirmed = [name for effect in rule.effects if effect.when == when for name in effect.confirmed_by]
+        if confirmed:
+            verified = ", ".join(version.id for version in reversed(rulebook.versions) if version.verified)
+            scripts = ", ".join(dict.fromkeys(confirmed))
+            page.para(f"confirmed on {verified} with Storm's own classes: {scripts}", "dim", indent=11)
+
+
+def _show_conversation(page: Page, subject: SubjectResult, rulebook: Rulebook) -> None:
+    page.para(subject.title, label=subject.id)
+    if not subject.findings:
+        page.para(subject.reason or "nothing found", indent=2)
+    for finding in subject.findings:
+        _show_finding(page, finding, subject, rulebook)
+    page.blank()
+
+
+def _show_finding(page: Page, finding: Finding, subject: SubjectResult, rulebook: Rulebook) -> None:
+    label = f"{finding.level} {finding.rule}"
+    where = f"event {finding.seq}, byte {finding.offset}: {finding.message}"
+    page.para(where, label=label, label_style=_STYLES[finding.level], indent=2, hang=4)
+    wanted = {finding.seq, *finding.related}
+    show_excerpt(page, [row for row in subject.excerpt if row.seq in wanted])
+    show_fates(page, fates_of(finding.fates, finding.errors))
+    rule = rulebook.rules.get(finding.rule)
+    if rule is not None:
+        page.para(first_paragraph(rule.mend), label="Mend", label_style="bold green", indent=2, hang=11)
+        page.line(f"More:    mlcheck explain {rule.id}", indent=2)

@@ -1,0 +1,131 @@
+"""One trouble on a page: the clause, the messages that matter, what Storm would do, how to mend it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.reports.escape import width
+from multilang_cli.reports.grouping import fates_of_subject, some_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.verdicts import Clause, Rule
+    from multilang_cli.reports.grouping import FateGroup, Group
+    from multilang_cli.reports.model import ExcerptLine, Exit, SubjectResult
+    from multilang_cli.reports.page import Page
+
+STDERR_LINES = 8
+"""Lines shown of the component's last stderr."""
+_STYLES = {"warn": "bold yellow"}
+
+
+def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
+    """Show what the subjects of a group have in common, by the first of them. Warnings are shown in short."""
+    subject = group.first
+    rule = group.rule(rulebook)
+    page.para(f"{subject.id}  {subject.title}", "bold", label=group.verdict.upper(), label_style=_style(group), hang=6)
+    if len(group.subjects) > 1:
+        rest = some_of(other.id for other in group.subjects[1:])
+        page.para(f"the same in {len(group.subjects)} subjects: also {rest}", indent=2)
+    _show_reason(page, group)
+    show_clause(page, (rule.clause if rule else None) or subject.clause)
+    if group.verdict != "warn":
+        show_excerpt(page, subject.excerpt)
+        _show_end(page, subject)
+    show_fates(page, fates_of_subject(subject, group.finding))
+    _show_way_out(page, group, rule)
+
+
+def show_clause(page: Page, clause: Clause | None) -> None:
+    """The sentence of the protocol, and where it stands."""
+    if clause is not None:
+        page.para(f'"{clause.text.strip()}" ({clause.source})', label="Clause", indent=2, hang=11)
+
+
+def show_excerpt(page: Page, excerpt: Iterable[ExcerptLine]) -> None:
+    """Messages, one a line, the wrong one marked; a pointer under the first wrong byte where it is known."""
+    rows = list(excerpt)
+    if not rows:
+        return
+    page.para("What was said (in: Storm to the component, out: the component to Storm)", "bold", indent=2)
+    channels = max(len(row.channel) for row in rows)
+    for row in rows:
+        lead = f"{'-->' if row.mark else '':3} {row.seq:>5} {row.t:>8.3f}s {row.channel:{channels}}  "
+        shown = page.fit(row.text, page.columns - len(lead), row.at)
+        page.line(lead + shown.text, "bold red" if row.mark else "")
+        _show_pointer(page, row, len(lead), shown.column)
+
+
+def show_fates(page: Page, fates: Iterable[FateGroup]) -> None:
+    """What each Storm version does, versions with the same fate together."""
+    for number, group in enumerate(fates):
+        text = f"{', '.join(group.versions)}: {group.text}"
+        page.para(text, label="" if number else "Storm", indent=2, hang=11)
+
+
+def _show_reason(page: Page, group: Group) -> None:
+    subject, finding = group.first, group.finding
+    reason = subject.reason or (finding.message if finding else "")
+    if reason:
+        page.para(f"{finding.rule}: {reason}" if finding else reason, label="Wrong", indent=2, hang=11)
+    if finding and subject.reason and finding.message not in subject.reason:
+        page.para(finding.message, indent=11)
+    if subject.expected:
+        page.para(subject.expected, label="Expected", indent=2, hang=12)
+    others = {other.rule: other.message for other in subject.findings if finding and other.rule != finding.rule}
+    for rule, message in others.items():
+        page.para(f"{rule}: {message}", label="Also", indent=2, hang=11)
+
+
+def _show_pointer(page: Page, row: ExcerptLine, start: int, column: int | None) -> None:
+    if column is None:
+        if row.note:
+            page.para(row.note, "italic", indent=start)
+        return
+    pointer = " " * column + "^"
+    if start + column + 2 + width(row.note) <= page.columns:
+        page.line(f"{pointer} {row.note}", indent=start)
+        return
+    page.line(pointer, indent=start)
+    if row.note:
+        page.para(row.note, "italic", indent=start)
+
+
+def _show_end(page: Page, subject: SubjectResult) -> None:
+    ended = exit_in_words(subject.exit)
+    if ended:
+        page.para(f"the component {ended}", label="Exit", indent=2, hang=11)
+    lines = subject.stderr_tail.splitlines()
+    if lines:
+        page.para("Its last words on stderr", "bold", indent=2)
+        page.lines(lines[-STDERR_LINES:], indent=2, bar="| ")
+
+
+def _show_way_out(page: Page, group: Group, rule: Rule | None) -> None:
+    subject = group.first
+    if rule:
+        page.para(first_paragraph(rule.mend), label="Mend", label_style="bold green", indent=2, hang=11)
+    if group.finding:
+        page.line(f"More:    mlcheck explain {group.finding.rule}", indent=2)
+    if subject.transcript:
+        page.line(f"Record:  {subject.transcript}", indent=2)
+    if subject.reproduce:
+        page.line(f"Again:   {subject.reproduce}", indent=2)
+
+
+def exit_in_words(ended: Exit | None) -> str:
+    """How a process ended, for people; empty if it did not."""
+    if ended is None:
+        return ""
+    return f"was ended by signal {ended.signal}" if ended.signal is not None else f"exited with code {ended.code}"
+
+
+def first_paragraph(text: str) -> str:
+    """Up to the first empty line."""
+    return text.strip().split("\n\n", 1)[0]
+
+
+def _style(group: Group) -> str:
+    return _STYLES.get(group.verdict, "bold red")

@@ -1,0 +1,91 @@
+"""What belongs together in a report: equal failures, equal fates, cases of one family. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.reports.verdict import decisive, effect_in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.verdicts import Fate, Finding, Rule
+    from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
+
+SHOWN_FIRST: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "warn")
+"""Verdicts that a reader must see, the gravest first."""
+
+
+class Group(NamedTuple):
+    """Subjects with the same trouble: the first stands for all. `finding`: what made the verdict, if a finding did."""
+
+    verdict: Verdict
+    subjects: tuple[SubjectResult, ...]
+    finding: Finding | None
+
+    @property
+    def first(self) -> SubjectResult:
+        """The subject that is shown."""
+        return self.subjects[0]
+
+    def rule(self, rulebook: Rulebook) -> Rule | None:
+        """The rule that was broken, if one was and the rulebook has it."""
+        return rulebook.rules.get(self.finding.rule) if self.finding else None
+
+
+class FateGroup(NamedTuple):
+    """Storm versions that do the same, the newest first, and what they do in words."""
+
+    versions: tuple[str, ...]
+    fate: Fate
+    error: str
+
+    @property
+    def text(self) -> str:
+        """What they do: ``worker dies: <the text it shows>``."""
+        return effect_in_words(self.fate, self.error)
+
+
+def groups_of(result: RunResult) -> tuple[Group, ...]:
+    """The subjects in trouble, equal ones together, the gravest first."""
+    found: dict[tuple[str, ...], list[SubjectResult]] = {}
+    for subject in result.subjects:
+        if subject.verdict in SHOWN_FIRST:
+            finding = decisive(subject, result.storm)
+            mark = (finding.fingerprint or finding.rule) if finding else subject.reason
+            found.setdefault((subject.verdict, "rule" if finding else "", mark), []).append(subject)
+    groups = [Group(alike[0].verdict, tuple(alike), decisive(alike[0], result.storm)) for alike in found.values()]
+    return tuple(sorted(groups, key=lambda group: SHOWN_FIRST.index(group.verdict)))
+
+
+def fates_of(fates: dict[str, Fate], errors: dict[str, str]) -> tuple[FateGroup, ...]:
+    """Versions by equal fate and text; both dicts have the oldest version first, the answer the newest."""
+    found: dict[tuple[Fate, str], list[str]] = {}
+    for version in reversed(fates):
+        found.setdefault((fates[version], errors.get(version, "")), []).append(version)
+    return tuple(FateGroup(tuple(versions), fate, error) for (fate, error), versions in found.items())
+
+
+def fates_of_subject(subject: SubjectResult, finding: Finding | None) -> tuple[FateGroup, ...]:
+    """What each version would do: about the finding, or how the whole conversation ends if that is all we know."""
+    if finding is not None:
+        return fates_of(finding.fates, finding.errors)
+    ends = {outlook.version: outlook.fate for outlook in subject.outlook}
+    return fates_of(ends, {}) if set(ends.values()) - {"survives"} else ()
+
+
+def families(subjects: Iterable[SubjectResult]) -> dict[str, int]:
+    """How many subjects share all but the last part of their dotted id."""
+    found: dict[str, int] = {}
+    for subject in subjects:
+        family = subject.id.rpartition(".")[0] or subject.id
+        found[family] = found.get(family, 0) + 1
+    return found
+
+
+def some_of(ids: Iterable[str], most: int = 6) -> str:
+    """The first few of the ids, and how many more there are."""
+    known = list(ids)
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more

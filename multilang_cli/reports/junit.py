@@ -1,0 +1,110 @@
+"""RunResult as JUnit XML, for CI: fail, stale and flaky are failures; error and untestable are errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from multilang_cli.reports.console import group_text, summary_of
+from multilang_cli.reports.escape import escape, escape_lines
+from multilang_cli.reports.grouping import Group
+from multilang_cli.reports.verdict import decisive, word_of
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
+
+TAGS: dict[Verdict, str | None] = {
+    "pass": None,
+    "warn": None,
+    "fail": "failure",
+    "stale": "failure",
+    "flaky": "failure",
+    "error": "error",
+    "untestable": "error",
+    "skip": "skipped",
+    "xfail": "skipped",
+}
+"""The element by which each verdict is told; None for a test that passes."""
+
+
+def to_junit(result: RunResult, rulebook: Rulebook) -> str:
+    """One testsuite, one testcase a subject. A run that is not green always holds a failure or an error."""
+    suite = ET.Element("testsuite", name=escape(f"mlcheck {result.suite.name}"), timestamp=result.started_at)
+    _add_properties(suite, result)
+    for subject in result.subjects:
+        _add_subject(suite, subject, result, rulebook)
+    _add_untested(suite, result)
+    if result.exit_code and suite.find("testcase/failure") is None and suite.find("testcase/error") is None:
+        _add_run(suite, result)
+    _add_totals(suite, result)
+    root = ET.Element("testsuites", {**suite.attrib, "name": "mlcheck"})
+    root.attrib.pop("timestamp")
+    root.append(suite)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_properties(suite: ET.Element, result: RunResult) -> None:
+    values = {
+        "tool": f"{result.tool.name} {result.tool.version}",
+        "suite.hash": result.suite.hash,
+        "storm": result.storm,
+        "component": " ".join(result.component.command),
+        "kind": result.component.kind or "",
+        "seed": "" if result.seed is None else str(result.seed),
+        "verdict": result.verdict,
+        "exit_code": str(result.exit_code),
+        "complete": str(result.complete).lower(),
+        **{f"platform.{name}": value for name, value in result.platform.items()},
+    }
+    properties = ET.SubElement(suite, "properties")
+    for name, value in values.items():
+        ET.SubElement(properties, "property", name=name, value=escape(value))
+    for note in result.notes:
+        ET.SubElement(properties, "property", name="note", value=escape(note))
+
+
+def _add_subject(suite: ET.Element, subject: SubjectResult, result: RunResult, rulebook: Rulebook) -> None:
+    case = _testcase(suite, subject.id, subject.duration)
+    tag = TAGS[subject.verdict]
+    finding = decisive(subject, result.storm)
+    group = Group(subject.verdict, (subject,), finding)
+    if tag == "skipped":
+        ET.SubElement(case, tag, message=escape(subject.reason))
+    elif tag:
+        kind = finding.rule if finding else subject.verdict
+        element = ET.SubElement(case, tag, message=escape(subject.reason), type=escape(kind))
+        element.text = escape_lines(group_text(group, rulebook))
+    elif subject.verdict == "warn":
+        ET.SubElement(case, "system-out").text = escape_lines(group_text(group, rulebook))
+    if subject.stderr_tail and tag in {"failure", "error"}:
+        ET.SubElement(case, "system-err").text = escape_lines(subject.stderr_tail)
+
+
+def _add_untested(suite: ET.Element, result: RunResult) -> None:
+    judged = {subject.id for subject in result.subjects}
+    for untested in result.untested:
+        for name in untested.ids:
+            if name not in judged:
+                ET.SubElement(_testcase(suite, name, 0.0), "skipped", message=escape(untested.reason))
+
+
+def _add_run(suite: ET.Element, result: RunResult) -> None:
+    """What no single subject tells: nothing selected, interrupted, warnings that count."""
+    case = _testcase(suite, "mlcheck.run", 0.0)
+    tag = "failure" if result.exit_code == 1 else "error"
+    element = ET.SubElement(case, tag, message=f"{word_of(result)}: {escape(summary_of(result))}", type=result.verdict)
+    element.text = escape_lines("\n".join((*result.notes, result.component.stderr_tail)).strip())
+
+
+def _add_totals(suite: ET.Element, result: RunResult) -> None:
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
+    suite.set("time", f"{result.duration:.3f}")
+
+
+def _testcase(suite: ET.Element, identity: str, duration: float) -> ET.Element:
+    family = identity.rpartition(".")[0] or "mlcheck"
+    return ET.SubElement(suite, "testcase", classname=escape(family), name=escape(identity), time=f"{duration:.3f}")

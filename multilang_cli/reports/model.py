@@ -1,0 +1,162 @@
+"""The result of a run, as data: every format is made from it, and ``schemas/report.schema.json`` publishes its shape.
+
+Texts of a component are ``str`` as ``escape.decode`` makes them of its bytes; they may hold control characters, so
+whoever shows them escapes them. Paths are relative to the working directory until a report is written.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from multilang_cli.protocol.events import Channel
+from multilang_cli.protocol.verdicts import Clause, Finding, Kind, Level, Outlook, Profile
+
+SCHEMA_VERSION = "1.0"
+
+Verdict = Literal["pass", "fail", "warn", "skip", "untestable", "xfail", "stale", "flaky", "error"]
+"""What became of a subject. `stale`: a known failure that passes. `error`: a fault of mlcheck's own."""
+
+VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "warn", "skip", "untestable", "xfail", "stale", "flaky", "error")
+
+SubjectKind = Literal["case", "conversation", "task", "root", "limit", "run"]
+"""What was judged. `run`: what was found outside of any case."""
+
+RunVerdict = Literal[
+    "conformant",
+    "not-conformant",
+    "misuse",
+    "no-first-message",
+    "nothing-selected",
+    "harness-fault",
+    "inconclusive",
+    "interrupted",
+]
+"""What became of the run; one for each exit code, see ``verdict.OUTCOMES``."""
+
+
+class _Value(msgspec.Struct, frozen=True, kw_only=True):
+    pass
+
+
+class Exit(_Value, frozen=True, kw_only=True):
+    """How a process ended: its code, or the signal that ended it."""
+
+    code: int | None = None
+    signal: int | None = None
+
+
+class ExcerptLine(_Value, frozen=True, kw_only=True):
+    """One of the few messages that matter.
+
+    `t` in seconds from the start of the conversation. `mark`: this is the wrong one. `at`: index in `text`, in
+    characters, of the first wrong one. `note`: a word on it.
+    """
+
+    seq: int
+    t: float
+    channel: Channel
+    text: str
+    mark: bool = False
+    note: str = ""
+    at: int | None = None
+
+
+class SubjectResult(_Value, frozen=True, kw_only=True):
+    """What became of one case, conversation, task, root or limit.
+
+    `reason`: one sentence, empty on pass. `expected`: what had to come back. `duration` in seconds. `transcript`: the
+    path of its recording. `reproduce`: the one command that shows it again.
+    """
+
+    id: str
+    title: str
+    kind: SubjectKind = "case"
+    level: Level = "must"
+    verdict: Verdict
+    reason: str = ""
+    expected: str = ""
+    duration: float = 0.0
+    clause: Clause | None = None
+    findings: tuple[Finding, ...] = ()
+    outlook: tuple[Outlook, ...] = ()
+    excerpt: tuple[ExcerptLine, ...] = ()
+    stderr_tail: str = ""
+    exit: Exit | None = None
+    transcript: str | None = None
+    reproduce: str = ""
+
+
+class Tool(_Value, frozen=True, kw_only=True):
+    """The program that made the result."""
+
+    name: str = "mlcheck"
+    version: str
+
+
+class Suite(_Value, frozen=True, kw_only=True):
+    """What was asked: the suite's name and the hash of all its cases."""
+
+    name: str
+    hash: str = ""
+
+
+class Component(_Value, frozen=True, kw_only=True):
+    """The program that was judged. `why`: how its command and kind were chosen; `exit` and `stderr_tail`: its last."""
+
+    command: tuple[str, ...]
+    why: str = ""
+    kind: Kind | None = None
+    cwd: str = "."
+    exit: Exit | None = None
+    stderr_tail: str = ""
+
+
+class Selection(_Value, frozen=True, kw_only=True):
+    """What was chosen of the suite: patterns, and how many cases they left of those available."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    available: int = 0
+    selected: int = 0
+
+
+class Untested(_Value, frozen=True, kw_only=True):
+    """Subjects that were not tested, for one reason."""
+
+    reason: str
+    ids: tuple[str, ...]
+
+
+class RunResult(_Value, frozen=True, kw_only=True):
+    """Everything that is known after a run. ``verdict.conclude`` fills what follows from the subjects.
+
+    `storm`: id of the version played. `started_at`: ISO 8601, UTC. `duration` in seconds. `platform`: system, machine,
+    python. `limits` in seconds or bytes, by name. `notes`: sentences that a reader needs to trust the verdict.
+    `complete`: False if the run was interrupted or stopped early. `next_command`: what to type next, if the caller
+    knows better than the report.
+    """
+
+    schema_version: str = SCHEMA_VERSION
+    tool: Tool
+    suite: Suite
+    component: Component
+    profile: Profile | None = None
+    storm: str
+    seed: int | None = None
+    started_at: str
+    duration: float = 0.0
+    platform: dict[str, str] = {}
+    selection: Selection = Selection()
+    strict: bool = False
+    subjects: tuple[SubjectResult, ...] = ()
+    counts: dict[Verdict, int] = {}
+    outlook: tuple[Outlook, ...] = ()
+    verdict: RunVerdict = "inconclusive"
+    exit_code: int = 6
+    complete: bool = True
+    limits: dict[str, float] = {}
+    notes: tuple[str, ...] = ()
+    untested: tuple[Untested, ...] = ()
+    next_command: str = ""

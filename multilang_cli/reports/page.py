@@ -1,0 +1,94 @@
+"""A page of plain lines on a rich console. The one door to the terminal: everything is escaped on its way through."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from multilang_cli.reports.escape import Shown, escape, fit, width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ColorChoice = Literal["auto", "always", "never"]
+
+DEFAULT_WIDTH = 80
+"""Columns where nobody tells: not a terminal, and no COLUMNS."""
+_LEAST_WIDTH = 40
+
+
+def make_console(stream: TextIO, color: ColorChoice = "auto", columns: int | None = None) -> Console:
+    """A console that colours only a terminal (or always, or never), heeding NO_COLOR and TERM=dumb.
+
+    `columns`: the width; by default that of the terminal, 80 where there is none.
+    """
+    terminal = stream.isatty()
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    colored = color == "always" or (color == "auto" and terminal and not plain)
+    if columns is None and not terminal:
+        given = os.environ.get("COLUMNS", "")
+        columns = int(given) if given.isdecimal() and int(given) else DEFAULT_WIDTH
+    return Console(
+        file=stream,
+        color_system=("auto" if terminal else "standard") if colored else None,
+        force_terminal=terminal or colored,
+        no_color=not colored,
+        width=columns,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+
+
+class Page:
+    """Lines for people, wrapped to the console and escaped; in ASCII where the console can show nothing else."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self.columns = max(console.width, _LEAST_WIDTH)
+        self.ascii_only = not console.encoding.lower().replace("-", "").startswith("utf")
+
+    def blank(self) -> None:
+        """An empty line."""
+        self._put(Text())
+
+    def line(self, text: str, style: str = "", *, indent: int = 0) -> None:
+        """A line that is never wrapped, so that it can be copied: commands, transcripts."""
+        self._put(Text(" " * indent + self._safe(text), style=style))
+
+    def lines(self, texts: Iterable[str], style: str = "", *, indent: int = 2, bar: str = "") -> None:
+        """Lines that are cut in the middle where they are too long."""
+        for text in texts:
+            shown = self.fit(text.expandtabs(4), self.columns - indent - len(bar))
+            self._put(Text.assemble(" " * indent, (bar, "dim"), (shown.text, style)))
+
+    def para(
+        self, text: str, style: str = "", *, label: str = "", label_style: str = "bold", indent: int = 0, hang: int = 0
+    ) -> None:
+        """A paragraph: `label`, then the text, wrapped; the lines after the first hang at column `hang`."""
+        hang = hang or indent + (len(label) + 2 if label else 0)
+        body = Text.assemble((self._safe(text), style))
+        lead = " " * indent + self._safe(label)
+        first = lead.ljust(hang) if width(lead) < hang else lead + ("  " if label else "")
+        for number, wrapped in enumerate(self._wrap(body, self.columns - max(hang, width(first)))):
+            prefix = Text(first, style=label_style) if not number else Text(" " * hang)
+            self._put(prefix + wrapped)
+
+    def fit(self, text: str, cells: int, at: int | None = None) -> Shown:
+        """A component's text for one line: escaped, cut in the middle if need be."""
+        return fit(text, cells, at=at, ascii_only=self.ascii_only)
+
+    def _wrap(self, text: Text, columns: int) -> list[Text]:
+        lines = list(text.wrap(self._console, max(columns, _LEAST_WIDTH // 2)))
+        return lines or [Text()]
+
+    def _safe(self, text: str) -> str:
+        return escape(text.replace("\n", " "), ascii_only=self.ascii_only)
+
+    def _put(self, text: Text) -> None:
+        text.rstrip()
+        self._console.print(text, soft_wrap=True)

@@ -1,0 +1,191 @@
+"""One case over one fresh process: steps, judgement, transcript, result."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.host.process import ComponentProcess, private_pid_dir
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol import context
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.messages import Fail, Handshake
+from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.verdict import verdict_of
+from multilang_cli.suite.excerpts import excerpt_of
+from multilang_cli.suite.profiles import profile_of, samples_of
+from multilang_cli.suite.steps import OPERATIONS, NotExercised, Stage, Stop
+from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.write import TranscriptWriter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from multilang_cli.host.session import Session
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.suite.case import Case
+    from multilang_cli.suite.runner import Plan
+
+STDERR_SHOWN = 4096
+"""Bytes of a component's last stderr that a result keeps."""
+
+_DEATHS = frozenset({"exited", "message-cut", "stdout-closed", "stdin-closed"})
+
+
+class _Watch:
+    """Sees every event: keeps them for the excerpt, and whether a tuple was failed."""
+
+    def __init__(self) -> None:
+        self.events: dict[int, Event] = {}
+        self.failed = 0
+
+    def write(self, event: Event) -> None:
+        self.events[event.seq] = event
+        if len(self.events) > KEPT:
+            self.events.pop(next(iter(self.events)))
+        self.failed += isinstance(event.body, Fail)
+
+
+KEPT = 4096
+"""Events of a case that are kept in memory for its report; all of them are in the transcript."""
+
+
+class CaseRun:
+    """Runs `case` as `plan` says. `shaken`: the component said its first message."""
+
+    def __init__(self, plan: Plan, case: Case) -> None:
+        self.plan = plan
+        self.case = case
+        self.shaken = False
+        self._profile = profile_of(plan.component, plan.version, plan.options.timeout)
+        self._missing = ""
+        self._stage: Stage | None = None
+
+    def run(self) -> SubjectResult:
+        """Start the component, play the steps, end it. Raises LaunchError if it can't be started."""
+        began = time.monotonic()
+        if "streams" in self.case.needs and self.plan.component.streams is None:
+            self.shaken = True
+            return self._result("skip", "no streams are declared (--stream NAME:field,field)", began)
+        transcript = self.plan.record / f"{self.case.id}.ndjson"
+        watch = _Watch()
+        session = self._start(transcript, watch)
+        try:
+            with session:
+                self._play(session)
+        finally:
+            self._writer.close()
+        result = self._judged(session, watch, began)
+        if result.verdict in {"pass", "skip"} and not self.plan.options.record_all:
+            transcript.unlink(missing_ok=True)
+            return result
+        return _with_transcript(result, transcript)
+
+    def _start(self, transcript: Path, watch: _Watch) -> Session:
+        plan = self.plan
+        pid_dir = private_pid_dir()
+        process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=plan.env, pid_dir=pid_dir)
+        judge = Conversation(self._profile, plan.rulebook)
+        transcript.parent.mkdir(parents=True, exist_ok=True)
+        transcript.unlink(missing_ok=True)
+        self._writer = TranscriptWriter(transcript, self._header())
+        sinks = (self._writer, watch)
+        if self._profile.kind == "bolt":
+            return ShellBolt(process, judge, sinks, seed=plan.options.seed)
+        return ShellSpout(process, judge, sinks)
+
+    def _play(self, session: Session) -> None:
+        stage = Stage(session, tuple(samples_of(self.plan.component)), self._handshake_for(session))
+        self._stage = stage
+        try:
+            for name, arguments in self.case.steps:
+                OPERATIONS[name](stage, arguments)
+        except Stop:
+            pass
+        except NotExercised as nothing:
+            self._missing = str(nothing)
+        self.shaken = stage.shaken or not session.judge.expecting_pid
+
+    def _handshake_for(self, session: Session) -> Any:
+        plan = self.plan
+
+        def build(arguments: dict[str, Any]) -> Handshake:
+            overrides = dict(plan.component.conf) | arguments.get("conf", {})
+            if pad := int(arguments.get("pad", 0)):
+                overrides["mlcheck.pad"] = "x" * pad
+            conf = context.realistic_conf(base_conf(plan.version.id), self._profile, overrides)
+            pid_dir = str(session.process.pid_dir)
+            return context.handshake(self._profile, plan.version, conf, pid_dir, arguments.get("context"))
+
+        return build
+
+    def _header(self) -> Header:
+        plan = self.plan
+        return Header(
+            conv=self.case.id,
+            profile=self._profile,
+            storm=plan.version.id,
+            argv=plan.launch.argv,
+            topology=context.TOPOLOGY,
+            component=self._profile.component,
+            task=self._profile.task,
+            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+
+    def _judged(self, session: Session, watch: _Watch, began: float) -> SubjectResult:
+        findings = tuple(session.findings)
+        verdict, reason = verdict_of(findings, self.plan.version.id)
+        if verdict in {"fail", "warn", "pass"} and self._blames_the_sample(findings, watch):
+            reason = "it did not take the default tuple: give a sample it understands (--tuple JSON, or samples)"
+            verdict = "untestable"
+        elif verdict == "pass" and self._missing:
+            verdict, reason = "skip", self._missing
+        return self._result(verdict, reason, began, session, watch)
+
+    def _blames_the_sample(self, findings: tuple[Finding, ...], watch: _Watch) -> bool:
+        """A component that fails or dies on the tuple we made up is not to blame."""
+        if self.plan.component.samples or self._stage is None or not self._stage.fed or self._stage.session.emitted:
+            return False
+        musts = {finding.rule for finding in findings if finding.level == "must"}
+        return (bool(musts) and musts <= _DEATHS) or (watch.failed > 0 and not musts)
+
+    def _result(
+        self,
+        verdict: str,
+        reason: str,
+        began: float,
+        session: Session | None = None,
+        watch: _Watch | None = None,
+    ) -> SubjectResult:
+        case, plan = self.case, self.plan
+        findings = tuple(session.findings) if session is not None else ()
+        stderr = session.process.stderr_tail[-STDERR_SHOWN:] if session is not None else b""
+        return SubjectResult(
+            id=case.id,
+            title=case.title,
+            kind="case",
+            level=case.level,
+            verdict=verdict,
+            reason=reason,
+            expected=case.expected,
+            duration=round(time.monotonic() - began, 4),
+            clause=case.clause,
+            findings=findings,
+            outlook=session.judge.outlook() if session is not None else (),
+            excerpt=excerpt_of(findings, watch.events) if watch is not None and verdict not in {"pass", "skip"} else (),
+            stderr_tail=stderr.decode("utf-8", "backslashreplace"),
+            exit=session.exit if session is not None else None,
+            transcript=None,
+            reproduce=shlex.join([*plan.options.reproduce, "-k", case.id, "--", *plan.component.command]),
+        )
+
+
+def _with_transcript(result: SubjectResult, path: Path) -> SubjectResult:
+    return msgspec.structs.replace(result, transcript=str(path))

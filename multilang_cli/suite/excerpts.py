@@ -1,0 +1,59 @@
+"""The few messages of a conversation that matter for its findings, the wrong one marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.protocol.events import Chunk
+from multilang_cli.protocol.framing import frame_text
+from multilang_cli.protocol.messages import Malformed
+from multilang_cli.reports.model import ExcerptLine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.verdicts import Finding
+
+BEFORE = 3
+"""Events shown before the first wrong one."""
+SHOWN = 12
+"""Lines of an excerpt, at most."""
+WIDTH = 400
+"""Bytes of one message that are kept, at most."""
+
+
+def excerpt_of(findings: Sequence[Finding], events: Mapping[int, Event]) -> tuple[ExcerptLine, ...]:
+    """The events around the worst finding: what it refers to, what came just before, and itself, marked."""
+    if not findings:
+        return ()
+    order = {"must": 0, "should": 1, "note": 2}
+    worst = min(findings, key=lambda finding: (order[finding.level], finding.seq))
+    wanted = {*worst.related[:4], worst.seq}
+    before = [seq for seq in events if seq < worst.seq and events[seq].channel != "control"]
+    wanted.update(sorted(before)[-BEFORE:])
+    lines = [_line(events[seq], worst) for seq in sorted(wanted) if seq in events]
+    return tuple(lines[-SHOWN:])
+
+
+def _line(event: Event, finding: Finding) -> ExcerptLine:
+    marked = event.seq == finding.seq
+    at = event.body.at if marked and isinstance(event.body, Malformed) else None
+    return ExcerptLine(
+        seq=event.seq,
+        t=round(event.t, 6),
+        channel=event.channel,
+        text=_text(event),
+        mark=marked,
+        note=finding.message if marked else "",
+        at=at,
+    )
+
+
+def _text(event: Event) -> str:
+    if event.channel in {"in", "out"}:
+        return frame_text(event.raw)[:WIDTH].decode("utf-8", "backslashreplace")
+    if isinstance(event.body, Chunk):
+        return event.raw[:WIDTH].decode("utf-8", "backslashreplace")
+    fields = ", ".join(f"{name}={getattr(event.body, name)!r}" for name in event.body.__struct_fields__)
+    return f"{type(event.body).__name__}({fields})"[:WIDTH]

@@ -1,0 +1,65 @@
+"""What a run is asked to do, once flags, environment and file are put together. Plain values."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+DEFAULT_SAMPLE: list[Any] = ["snow white and the seven dwarfs"]
+"""What a bolt is fed when nobody gave a sample: one tuple of one field, `sentence`."""
+
+
+class StreamDeclaration(msgspec.Struct, frozen=True):
+    """An output stream as the user declares it: its fields, whether it is direct, a JSON Schema of its values."""
+
+    fields: tuple[str, ...] = ()
+    direct: bool = False
+    schema: dict[str, Any] | None = None
+
+
+class Component(msgspec.Struct, frozen=True, kw_only=True):
+    """The component under test, as flags and ``mlcheck.toml`` describe it.
+
+    `command`: words, never a shell line. `samples`: values of tuples it takes; empty: the default sample. `streams`: None
+    if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, frame, stderr). `env`: added to the
+    inherited environment. `task`: its task id.
+    """
+
+    command: tuple[str, ...]
+    kind: Literal["bolt", "spout", "auto"] = "bolt"
+    name: str = ""
+    conf: dict[str, Any] = {}
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    samples: tuple[list[Any], ...] = ()
+    streams: dict[str, StreamDeclaration] | None = None
+    accepts: tuple[str, ...] = ()
+    settles: str = "by-limit"
+    features: tuple[str, ...] = ()
+    limits: dict[str, float] = {}
+    pid: Literal["own", "foreign"] = "own"
+    task: int = 3
+    metrics: dict[str, str] | None = None
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How to run the suite over one component.
+
+    `include` and `exclude`: case id patterns (a dotted prefix, or a glob). `timeout`: seconds, for every limit that the
+    component's own limits do not set. `record`: directory of transcripts; failing cases are kept, all with `record_all`.
+    `suites`: files and folders with more cases. `reproduce`: words of the command
+    line that repeat this run, without the selection and the component.
+    """
+
+    storm: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    fail_fast: bool = False
+    timeout: float = 10.0
+    record: str = ".mlcheck/last"
+    record_all: bool = False
+    seed: int = 0
+    strict: bool = False
+    suites: tuple[str, ...] = ()
+    reproduce: tuple[str, ...] = ("mlcheck", "run")

@@ -1,0 +1,116 @@
+"""The lines of a transcript as values (``schemas/transcript.schema.json``): header, event line, end line."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from multilang_cli.protocol.events import Channel, Fact
+from multilang_cli.protocol.verdicts import Profile
+
+MAJOR, MINOR = 1, 0
+VERSION = f"{MAJOR}.{MINOR}"
+"""The version of the format that is written. Every 1.y is read."""
+
+FRAMES = frozenset({"in", "out"})
+"""Channels of frames; `err` has chunks of bytes, the others facts."""
+
+
+class TranscriptError(Exception):
+    """A file that is no transcript, or not one that can be read. `path`, `line` (from 1, 0 if none) and `why`."""
+
+    def __init__(self, path: str, line: int, why: str) -> None:
+        """Say where and why."""
+        super().__init__(f"{path}:{line}: {why}" if line else f"{path}: {why}")
+        self.path, self.line, self.why = path, line, why
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The first line of a conversation, or of a further part of one.
+
+    `conv`: the conversation's id, the same in all its parts; `part` counts from 1. `started_at`: wall-clock time at
+    t = 0, ISO 8601. `snapshot`: the judge's state where a further part begins (``Conversation.snapshot``). `redacted`:
+    keys of conf whose values were hidden. `transcript`: the version of the format.
+    """
+
+    conv: str
+    profile: Profile
+    transcript: str = ""
+    part: int = 1
+    storm: str = ""
+    argv: tuple[str, ...] = ()
+    topology: str = ""
+    component: str = ""
+    task: int | None = None
+    worker: str = ""
+    host: str = ""
+    started_at: str = ""
+    snapshot: dict[str, Any] | None = None
+    redacted: tuple[str, ...] = ()
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """What a part holds: events, and bytes of frames and chunks, by channel."""
+
+    events: dict[str, int] = {}
+    bytes: dict[str, int] = {}
+
+
+class EndLine(msgspec.Struct, frozen=True):
+    """The last line of a part: nothing was lost."""
+
+    conv: str
+    end: Counts
+
+
+class EventLine(msgspec.Struct, frozen=True, gc=False):
+    """One event as it stands in the file; `msg` is left as it was written.
+
+    Every line is read as one of these first, so `conv` and the rest have defaults: see ``read``.
+    """
+
+    conv: str = ""
+    seq: int = -1
+    t: float = -1.0
+    ch: str = ""
+    msg: msgspec.Raw = msgspec.Raw()
+    raw64: str | None = None
+    off: int | None = None
+    fault: Literal["", "cut", "too-long"] = ""
+    transcript: str | None = None
+    end: Counts | None = None
+
+
+CHANNELS: frozenset[str] = frozenset(Channel.__args__)  # type: ignore[attr-defined]
+
+decode_line = msgspec.json.Decoder(EventLine).decode
+decode_header = msgspec.json.Decoder(Header).decode
+decode_fact = msgspec.json.Decoder(Fact).decode
+encode = msgspec.json.Encoder().encode
+
+
+def header_line(header: Header) -> bytes:
+    """The line that opens `header`'s part, in the version that is written here."""
+    return encode({"transcript": VERSION, **_fields(header)}) + b"\n"
+
+
+def _fields(header: Header) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(header)
+    fields.pop("transcript", None)
+    return fields
+
+
+def check_version(version: str) -> str:
+    """Why a transcript of `version` (major.minor) can not be read here; empty if it can."""
+    major, dot, minor = version.partition(".")
+    if not (dot and major.isdecimal() and minor.isdecimal()):
+        return f"{version[:20]!r} is no version of the format"
+    if int(major) != MAJOR:
+        return f"the format is version {version[:20]}; this mlcheck reads {MAJOR}.x"
+    return ""
+
+
+def is_newer(version: str) -> bool:
+    """True if lines may hold what this reader does not know."""
+    return int(version.partition(".")[2]) > MINOR

@@ -1,0 +1,151 @@
+"""Keeps the secrets of conf out of transcripts: in the header, in the handshake, and wherever they turn up later."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.protocol import events, wire
+from multilang_cli.protocol.messages import Handshake, Malformed
+from multilang_cli.transcript.format import FRAMES, Header, decode_fact, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HIDDEN = "***"
+SECRET_KEYS = re.compile(
+    r"passw|passphrase|secret|token|credential|authorization|auth[._-]?payload|api[._-]?key|access[._-]?key"
+    r"|private[._-]?key|(?:^|[._-])key$",
+    re.IGNORECASE,
+)
+"""Keys of conf whose values are hidden, wherever in the key this stands."""
+
+_HARMLESS = re.compile(
+    r"(?:secs?|seconds|millis|ms|mins|count|size|class|plugin|path|file|type|enabled?|factory|strategy|freq)$",
+    re.IGNORECASE,
+)
+_MIN_LENGTH = 8
+_PAIR = re.compile(rb'("((?:[^"\\]|\\.)*)"\s*:\s*)"(?:[^"\\]|\\.)*"')
+
+
+def redacted(conf: dict[str, Any], secret_keys: re.Pattern[str] = SECRET_KEYS) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A copy of `conf` with ``***`` for every secret, at any depth, and the secrets by the key that told them."""
+    found: dict[str, Any] = {}
+    return {key: _hidden(key, value, secret_keys, found) for key, value in conf.items()}, found
+
+
+def _hidden(key: str, value: Any, secret_keys: re.Pattern[str], found: dict[str, Any]) -> Any:
+    if _is_secret(key, secret_keys) and value not in (None, "", True, False):
+        found[key] = value
+        return HIDDEN
+    if isinstance(value, dict):
+        return {name: _hidden(name, item, secret_keys, found) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_hidden("", item, secret_keys, found) for item in value]
+    return value
+
+
+def _is_secret(key: str, secret_keys: re.Pattern[str]) -> bool:
+    return secret_keys.search(key) is not None and _HARMLESS.search(key) is None
+
+
+class Redactor:
+    """Hides the secrets of one conversation. It learns them from the profile's conf and from the handshake."""
+
+    def __init__(self, conf: dict[str, Any], secret_keys: re.Pattern[str] = SECRET_KEYS) -> None:
+        self._pattern = secret_keys
+        self._needles: dict[bytes, str] = {}
+        self._handshaken = False
+        self._learn(redacted(conf, secret_keys)[1])
+
+    @property
+    def idle(self) -> bool:
+        """True if there is nothing to hide and nothing more to learn."""
+        return self._handshaken and not self._needles
+
+    def header(self, header: Header) -> Header:
+        """`header` without secrets, with the keys that were hidden."""
+        conf, found = redacted(header.profile.conf, self._pattern)
+        clean: Header = msgspec.structs.replace(
+            header,
+            profile=msgspec.structs.replace(header.profile, conf=conf),
+            argv=tuple(self._scrub(word.encode("utf-8", "replace"))[0].decode() for word in header.argv),
+            snapshot=msgspec.json.decode(self._scrub(encode(header.snapshot))[0]),
+            redacted=tuple(sorted({*header.redacted, *found})),
+        )
+        return clean
+
+    def event(self, event: events.Event) -> tuple[events.Event, tuple[str, ...]]:
+        """`event` without secrets, and the keys that were hidden in it: the same event and () if there were none."""
+        raw, keys = event.raw, set[str]()
+        if event.channel == "in" and not self._handshaken:
+            raw, keys = self._handshake(event)
+        if event.channel not in FRAMES and event.channel != "err":
+            text, keys = self._scrub(encode(event.body))
+            body = decode_fact(text) if keys else event.body
+        else:
+            (raw, more), body = self._scrub(raw), event.body
+            keys = keys | more
+        if not keys:
+            return event, ()
+        return msgspec.structs.replace(event, raw=raw, body=body), tuple(sorted(keys))
+
+    def _handshake(self, event: events.Event) -> tuple[bytes, set[str]]:
+        self._handshaken = True
+        if isinstance(event.body, Handshake):
+            conf, found = redacted(event.body.conf, self._pattern)
+            self._learn(found)
+            if not found:
+                return event.raw, set()
+            value = msgspec.json.decode(event.raw.removesuffix(wire.TERMINATOR))
+            return wire.frame({**value, "conf": conf}), set(found)
+        return self._unread(event.raw) if isinstance(event.body, Malformed) else (event.raw, set())
+
+    def _unread(self, raw: bytes) -> tuple[bytes, set[str]]:
+        """A handshake that is no JSON: whatever looks like a secret key and its value."""
+        found: set[str] = set()
+
+        def hide(match: re.Match[bytes]) -> bytes:
+            key = match[2].decode("utf-8", "replace")
+            if not _is_secret(key, self._pattern):
+                return match[0]
+            found.add(key)
+            return match[1] + b'"' + HIDDEN.encode() + b'"'
+
+        return _PAIR.sub(hide, raw), found
+
+    def _learn(self, found: dict[str, Any]) -> None:
+        for key, value in found.items():
+            for text in _texts(value):
+                if len(text) >= _MIN_LENGTH:
+                    self._needles |= dict.fromkeys(_spellings(text), key)
+
+    def _scrub(self, text: bytes) -> tuple[bytes, set[str]]:
+        keys: set[str] = set()
+        for needle, key in self._needles.items():
+            if needle in text:
+                text = text.replace(needle, HIDDEN.encode())
+                keys.add(key)
+        return text, keys
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _spellings(text: str) -> set[bytes]:
+    """How a string is written: as it is, by Storm, and by the JSON writers of most languages."""
+    plain = text.encode("utf-8", "replace")
+    return {plain, wire.frame(text)[1:-6], json.dumps(text)[1:-1].encode(), encode(plain.decode())[1:-1]}
+
+
+def mark(event: events.Event, keys: tuple[str, ...]) -> events.Event:
+    """The note that the frame of `event` was changed: it bears the same `seq`, so that no other number is moved."""
+    return events.Event(event.seq, event.t, "control", events.Redacted(event.seq, keys))

@@ -1,0 +1,175 @@
+"""Writes a conversation as it happens: append only, nothing encoded twice, readable after a kill at any byte."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Self
+
+import msgspec
+
+from multilang_cli.protocol.messages import Malformed
+from multilang_cli.protocol.wire import TERMINATOR
+from multilang_cli.transcript.format import FRAMES, Counts, EndLine, Header, encode, header_line
+from multilang_cli.transcript.redact import SECRET_KEYS, Redactor, mark
+
+if TYPE_CHECKING:
+    import re
+
+    from multilang_cli.protocol.events import Event
+
+FLUSH_AT = 256 * 1024
+"""Bytes that are kept before they are written."""
+
+_FAULTS = {"message-cut": b"cut", "frame-too-long": b"too-long"}
+_NAMES = {name: name.encode() for name in ("in", "out", "err", "process", "control")}
+# As numbers: looking for one in bytes is several times faster than looking for bytes.
+_LINE_FEED, _CARRIAGE = b"\n\r"
+
+
+class TranscriptWriter:
+    """One part of one conversation, written to a file that others may share.
+
+    `target`: a path, appended to and created if need be, or a binary file, which is given whole lines and left open.
+    `secret_keys`: the keys of conf whose values are hidden; None hides nothing. Raises OSError as files do; after one
+    nothing more is written, so that what stands in the file can be read.
+    """
+
+    def __init__(
+        self,
+        target: Path | str | BinaryIO,
+        header: Header,
+        *,
+        secret_keys: re.Pattern[str] | None = SECRET_KEYS,
+        flush_at: int = FLUSH_AT,
+    ) -> None:
+        self._redactor = None if secret_keys is None else Redactor(header.profile.conf, secret_keys)
+        self.header = header if self._redactor is None else self._redactor.header(header)
+        self._own = isinstance(target, Path | str)
+        self._file = _opened(target) if isinstance(target, Path | str) else target
+        self._flush_at = flush_at
+        self._conv = b'{"conv":%b,"seq":' % encode(header.conv)
+        self._ends = dict.fromkeys(_NAMES, 0)
+        self._events = dict.fromkeys(_NAMES, 0)
+        self._bytes = dict.fromkeys(_NAMES, 0)
+        self._time = -1.0
+        self._time_text = b""
+        self._stopped = False
+        self._lines = [header_line(self.header)]
+        self._size = 0
+        self.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write(self, event: Event, plain: bool | None = None) -> None:
+        """Add one event.
+
+        `plain`: True if `event` is a frame known to be one line of strict UTF-8 JSON, an object or array with nothing
+        around it, closed by LF, end, LF; False if known not to be; None to find out. Raises ValueError for a fact on
+        `in` or `out`: those hold frames, facts go to `process` and `control`.
+        """
+        if self._redactor is not None and self._hidden(event, self._redactor):
+            return
+        channel, raw, time = event.channel, event.raw, event.t
+        if time != self._time:
+            self._time, self._time_text = time, b"%.6f" % time
+        if plain is None:
+            plain = is_plain(event)
+        if plain and self._ends[channel] == event.offset:
+            self._ends[channel] += len(raw)
+            name = _NAMES[channel]
+            line = b'%b%d,"t":%b,"ch":"%b","msg":%b}\n' % (self._conv, event.seq, self._time_text, name, raw[:-5])
+        else:
+            line = self._odd_line(event, plain=plain)
+        self._lines.append(line)
+        self._size += len(line)
+        self._events[channel] += 1
+        self._bytes[channel] += len(raw)
+        if self._size >= self._flush_at:
+            self.flush()
+
+    def _hidden(self, event: Event, redactor: Redactor) -> bool:
+        """True if `event` held a secret: then it was written without, and marked."""
+        changed, keys = redactor.event(event)
+        self._redactor = None
+        if keys:
+            self.write(changed, is_plain(changed) and is_json(changed.raw[:-5]))
+            self.write(mark(changed, keys), plain=False)
+        if not redactor.idle:
+            self._redactor = redactor
+        return bool(keys)
+
+    def _odd_line(self, event: Event, *, plain: bool) -> bytes:
+        """The line of what is no plain frame at the place where the last one ended."""
+        head = b'%b%d,"t":%b,"ch":"%b"' % (self._conv, event.seq, self._time_text, _NAMES[event.channel])
+        if event.channel not in FRAMES and event.channel != "err":
+            return b'%b,"msg":%b}\n' % (head, encode(event.body))
+        if not event.raw:
+            raise ValueError(f"no bytes on channel {event.channel!r}: facts belong to 'process' and 'control'")
+        if self._ends[event.channel] != event.offset:
+            head += b',"off":%d' % event.offset
+        self._ends[event.channel] = event.offset + len(event.raw)
+        if plain:
+            return b'%b,"msg":%b}\n' % (head, event.raw[:-5])
+        fault = _FAULTS.get(event.body.kind) if isinstance(event.body, Malformed) else None
+        if fault:
+            head += b',"fault":"%b"' % fault
+        return b'%b,"raw64":"%b"}\n' % (head, b64encode(event.raw))
+
+    def flush(self) -> None:
+        """Write what is kept, whole lines only."""
+        unsent = memoryview(b"" if self._stopped else b"".join(self._lines))
+        self._lines.clear()
+        self._size = 0
+        try:
+            while unsent:
+                unsent = unsent[self._file.write(unsent) :]
+            self._file.flush()
+        except OSError:
+            self._stopped = True
+            raise
+
+    def close(self) -> None:
+        """Write the end line and close the file if it was opened here. A second call does nothing."""
+        if self._file.closed:
+            return
+        try:
+            self._lines.append(encode(EndLine(self.header.conv, Counts(self._events, self._bytes))) + b"\n")
+            self.flush()
+        finally:
+            self._stopped = True
+            if self._own:
+                self._file.close()
+
+
+def _opened(path: Path | str) -> BinaryIO:
+    """`path` for appending, unbuffered: a line that was cut there, by a kill, is ended first."""
+    file: BinaryIO = Path(path).open("a+b", buffering=0)  # noqa: SIM115 (kept open)
+    if file.tell():
+        file.seek(-1, 2)
+        if file.read(1) != b"\n":
+            file.write(b"\n")
+    return file
+
+
+def is_plain(event: Event) -> bool:
+    r"""True if `event` is a frame that can stand in a line: one line of strict UTF-8 JSON, closed by ``\nend\n``."""
+    raw, body = event.raw, event.body
+    if not raw.endswith(TERMINATOR) or raw.find(_LINE_FEED) != len(raw) - 5 or _CARRIAGE in raw:
+        return False
+    if event.channel not in FRAMES or (isinstance(body, Malformed) and not body.strict):
+        return False
+    return raw[0] in b"{[" and raw[-6] in b"}]"
+
+
+def is_json(text: bytes) -> bool:
+    """True if `text` is strict JSON in UTF-8."""
+    try:
+        msgspec.json.decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return True

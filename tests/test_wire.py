@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multilang_cli.catalogue import schemas
+from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.protocol import wire
+from multilang_cli.protocol.context import handshake, realistic_conf, topology_context
+from multilang_cli.protocol.messages import FromStorm, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.protocol.verdicts import Profile, SourceSpec, StormVersion, StreamSpec
+
+LATEST = StormVersion(
+    id="2.8.3",
+    verified=True,
+    dialect="json-smart",
+    context="full",
+    activate=True,
+    task_ids="overtake",
+    heartbeats=True,
+    refreshed_by="command",
+    timeout_key="topology.subprocess.timeout.secs",
+    command_id=True,
+)
+OLD = StormVersion(
+    id="0.9.1",
+    verified=False,
+    dialect="json-simple",
+    context="small",
+    activate=False,
+    task_ids="fifo",
+    heartbeats=False,
+    refreshed_by="nothing",
+    timeout_key="",
+    command_id=False,
+)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+SCALARS = (
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | TEXT
+)
+JSON = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner), max_leaves=6)
+OBJECT = st.dictionaries(TEXT, JSON, max_size=3)
+MESSAGES: st.SearchStrategy[FromStorm] = st.one_of(
+    st.builds(TupleMsg, TEXT, st.none() | TEXT, TEXT, st.integers(-1, 2**31), st.lists(JSON, max_size=5)),
+    st.builds(TaskIds, st.lists(st.integers(0, 2**31))),
+    st.builds(SpoutCommand, st.sampled_from(sorted(wire.COMMANDS)), JSON),
+    st.builds(Handshake, OBJECT, TEXT, OBJECT),
+)
+
+
+@given(MESSAGES)
+def test_what_storm_writes_is_read_back(message: FromStorm) -> None:
+    frame = wire.encode(message, LATEST)
+    assert frame.endswith(b"\nend\n")
+    assert frame.count(b"\n") == 2
+    text = frame[:-5]
+    assert wire.decode(text) == message
+    decoded = text.decode()
+    assert not any("\x7f" <= char <= "\x9f" or "\u2000" <= char <= "\u20ff" for char in decoded)
+    assert decoded.count("/") == decoded.count("\\/")
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (["a/b"], rb'["a\/b"]'),
+        (["\x7f"], rb'["\u007F"]'),
+        (["\\/"], rb'["\\\/"]'),
+        (["\x1f\x7f\x9f\xa0"], b'["\\u001F\\u007F\\u009F\xc2\xa0"]'),
+        (["\\u001f"], rb'["\\u001f"]'),
+        (["\\\x1b\\\\\x1b"], rb'["\\\u001B\\\\\u001B"]'),
+        (["\u1fff\u2000\u2028\u2029\u20ff\u2100"], b'["\xe1\xbf\xbf\\u2000\\u2028\\u2029\\u20FF\xe2\x84\x80"]'),
+        (["\U0001f600"], b'["\xf0\x9f\x98\x80"]'),
+        (["\ud83d\ude00/\ud83d\ufffd"], b'["\xf0\x9f\x98\x80\\/?\xef\xbf\xbd"]'),
+        ([math.nan, math.inf, -math.inf], b"[null,null,null]"),
+        (["\ud800", {"\udfff": math.nan}], b'["?",{"?":null}]'),
+        ([2**63, -(2**70)], b"[9223372036854775808,-1180591620717411303424]"),
+    ],
+)
+def test_values_are_spelt_as_json_simple_and_json_smart_do(values: list[Any], text: bytes) -> None:
+    frame = wire.encode(TupleMsg("1", None, "s", -1, values), LATEST)
+    assert frame == b'{"comp":null,"tuple":' + text + b',"task":-1,"stream":"s","id":"1"}\nend\n'
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "frame"),
+    [
+        (SpoutCommand("next"), LATEST, b'{"id":"","command":"next"}\nend\n'),
+        (SpoutCommand("next"), OLD, b'{"command":"next"}\nend\n'),
+        (SpoutCommand("ack", 7), LATEST, b'{"id":7,"command":"ack"}\nend\n'),
+        (SpoutCommand("fail", {"a": [1.5]}), OLD, b'{"id":{"a":[1.5]},"command":"fail"}\nend\n'),
+        (TaskIds([]), LATEST, b"[]\nend\n"),
+        (TaskIds([4, 5]), LATEST, b"[4,5]\nend\n"),
+        (Handshake({"a": 1}, "/p", {}), LATEST, b'{"pidDir":"\\/p","context":{},"conf":{"a":1}}\nend\n'),
+    ],
+)
+def test_frames_of_each_version(message: FromStorm, version: StormVersion, frame: bytes) -> None:
+    assert wire.encode(message, version) == frame
+
+
+@pytest.mark.parametrize(
+    ("text", "strict"),
+    [
+        (b"", False),
+        (b"NaN", False),
+        (b'{"id":"1","comp":"s","stream":"d","task":1,"tuple":[[B@1a2b]}', False),
+        (b"\xff", False),
+        (b"[" * 5000, False),
+        (b"7", True),
+        (b"{}", True),
+        (b"[1,true]", True),
+        (b'{"command":"emit"}', True),
+        (b'{"command":["next"]}', True),
+        (b'{"id":1,"comp":"s","stream":"d","task":1,"tuple":[]}', True),
+    ],
+)
+def test_what_storm_cannot_have_meant_is_a_host_message(text: bytes, strict: bool) -> None:
+    message = wire.decode(text)
+    assert isinstance(message, Malformed)
+    assert (message.kind, message.strict) == ("host-message", strict)
+    assert len(message.excerpt) <= 4 * wire.EXCERPT
+
+
+def test_a_lone_component_stands_in_a_small_topology() -> None:
+    assert topology_context(Profile(kind="bolt"), LATEST) == {
+        "task->component": {"1": "__acker", "2": "source", "3": "component", "4": "sink"},
+        "taskid": 3,
+        "componentid": "component",
+        "streams": ["default"],
+        "stream->outputfields": {"default": ["word"]},
+        "stream->target->grouping": {"default": {"sink": {"type": "SHUFFLE"}}},
+        "source->stream->grouping": {"source": {"default": {"type": "SHUFFLE"}}},
+        "source->stream->fields": {"source": {"default": ["sentence"]}},
+    }
+
+
+def test_a_declared_topology_is_kept() -> None:
+    profile = Profile(
+        kind="bolt",
+        component="comp",
+        tasks={1: "__acker", 2: "src"},
+        streams={
+            "default": StreamSpec(("a", "b"), consumers={"sink": (4, 5)}, groupings={"sink": {"type": "ALL"}}),
+            "dir": StreamSpec(("a",), direct=True, consumers={"dsink": (6,)}),
+            "lone": StreamSpec(("a",)),
+        },
+        sources={"src": {"default": SourceSpec(("w",), {"type": "FIELDS", "fields": ["w"]})}},
+    )
+    context = topology_context(profile, LATEST)
+    assert context["task->component"] == {
+        "1": "__acker",
+        "2": "src",
+        "3": "comp",
+        "4": "sink",
+        "5": "sink",
+        "6": "dsink",
+    }
+    assert context["stream->target->grouping"] == {
+        "default": {"sink": {"type": "ALL"}},
+        "dir": {"dsink": {"type": "DIRECT"}},
+    }
+    assert context["streams"] == ["default", "dir", "lone"]
+    assert context["source->stream->grouping"] == {"src": {"default": {"type": "FIELDS", "fields": ["w"]}}}
+
+
+@pytest.mark.parametrize("kind", ["bolt", "spout"])
+@pytest.mark.parametrize("version", [LATEST, OLD])
+def test_handshakes_hold_to_the_schema(kind: Any, version: StormVersion) -> None:
+    profile = Profile(kind=kind, task=1, conf={"my.key": "x"})
+    conf = realistic_conf(base_conf(version.id), profile, {"topology.name": "words"})
+    message = handshake(profile, version, conf, "/pids", {"later": True})
+    sent = json.loads(wire.encode(message, version)[:-5])
+    assert schemas.explain(sent, "messages/handshake") == []
+    assert sent["context"]["later"] is True
+    assert ("streams" in sent["context"]) == (version is LATEST)
+    assert sent["context"]["task->component"]["1"] == "component"
+    assert "__acker" in sent["context"]["task->component"].values()
+    assert (sent["conf"]["my.key"], sent["conf"]["storm.id"]) == ("x", "words-1-1700000000")
+
+
+def test_the_conf_is_of_its_era() -> None:
+    old, new = base_conf("0.9.7"), base_conf("2.8.3")
+    assert old["topology.multilang.serializer"] == "backtype.storm.multilang.JsonSerializer"
+    assert new["topology.multilang.serializer"] == "org.apache.storm.multilang.JsonSerializer"
+    assert "topology.shellbolt.max.pending" not in old
+    assert new["topology.shellbolt.max.pending"] == 100
+    assert len(new) > 150
+    # Storm asks whether the key is there, not what it holds: null would break its start.
+    assert "topology.subprocess.timeout.secs" not in new
