@@ -251,10 +251,7 @@ def main() -> None:
     if not left:
         return
     groups = {pid for pid, _ in left.values() if pid}
-    known: Tree = {}
-    for pid in groups:
-        known |= descendants(pid)
-    sweep(groups, tuple(COOKIE_PREFIX.encode() + cookie for cookie in left), known, _SWEEP_LIMIT, _CALM)
+    sweep(groups, tuple(COOKIE_PREFIX.encode() + cookie for cookie in left), {}, _SWEEP_LIMIT, _CALM)
     import shutil  # noqa: PLC0415 - only now: starting the helper must cost next to nothing
 
     for _, pid_dir in left.values():

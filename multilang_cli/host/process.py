@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 READ_SIZE = 64 * 1024
-"""Bytes that one read asks for. From 128 KiB on malloc maps memory anew each time: small reads take ten times longer."""
+"""Bytes that one read asks for. From 128 KiB on malloc maps memory each time: small reads take ten times longer."""
 STDERR_KEPT = 64 * 1024
 """Bytes of stderr that are kept, its end."""
 _WITHOUT_PIDFD = 0.02

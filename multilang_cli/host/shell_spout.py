@@ -54,12 +54,21 @@ class ShellSpout(Session):
         if command in {"activate", "deactivate"} and not self.version.activate:
             self.note("control", Activation(command == "activate"))
             return True
+        self.ask(command, id_)
+        answered = self.wait(lambda: self._syncs > 0 and self.idle, limit, "sync")
+        self._syncs = max(0, self._syncs - 1)
+        self._waiting = False
+        return answered
+
+    def ask(self, command: str, id_: Json = "") -> None:
+        """Send a command without waiting for its sync; task ids of what was said before are sent now."""
         self._waiting = True
         self.say(SpoutCommand(command, id_))
         for emit in self._unread:
             self.answer_emit(emit)
         self._unread.clear()
-        answered = self.wait(lambda: self._syncs > 0 and self.idle, limit, "sync")
-        self._syncs = max(0, self._syncs - 1)
-        self._waiting = False
-        return answered
+
+    @property
+    def answered(self) -> bool:
+        """True if a sync came that no `call` has taken."""
+        return self._syncs > 0

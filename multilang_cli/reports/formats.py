@@ -128,6 +128,10 @@ def _check_writable(name: str, path: Path) -> None:
 
 
 def _write_stdout(stdout: TextIO, text: bytes) -> None:
-    stdout.flush()
-    stdout.buffer.write(text)
+    buffer = getattr(stdout, "buffer", None)
+    if buffer is None:
+        stdout.write(text.decode())
+    else:
+        stdout.flush()
+        buffer.write(text)
     stdout.flush()

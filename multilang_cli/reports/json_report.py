@@ -33,8 +33,10 @@ _SHOWN_CONF = frozenset(
 def to_json(result: RunResult, rulebook: Rulebook | None = None) -> str:  # noqa: ARG001  # all formats are called alike
     """The report, two spaces deep. Characters that a terminal would obey are written as JSON escapes."""
     plain = msgspec.to_builtins(without_secrets(result), str_keys=True)
-    text = json.dumps(plain, ensure_ascii=False, indent=2)
-    return "".join(c if c.isprintable() or c == "\n" else _escape(c) for c in text) + "\n"
+    # JSON has no infinity and no NaN: null, as in "no limit".
+    finite = json.loads(json.dumps(plain), parse_constant=lambda _: None)
+    lines = json.dumps(finite, ensure_ascii=False, indent=2).split("\n")
+    return "".join(f"{_escape(line)}\n" for line in lines)
 
 
 def from_json(text: str | bytes) -> RunResult:
@@ -54,6 +56,8 @@ def _public(profile: Profile) -> Profile:
     return msgspec.structs.replace(profile, conf=conf)
 
 
-def _escape(character: str) -> str:
+def _escape(line: str) -> str:
+    if line.isprintable():
+        return line
     # json.dumps in ASCII gives surrogate pairs where they are needed.
-    return json.dumps(character)[1:-1]
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)

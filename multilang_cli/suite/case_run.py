@@ -16,7 +16,8 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.messages import Fail, Handshake
-from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.escape import decode
+from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
 from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.profiles import profile_of, samples_of
@@ -158,7 +159,7 @@ class CaseRun:
 
     def _result(
         self,
-        verdict: str,
+        verdict: Verdict,
         reason: str,
         began: float,
         session: Session | None = None,
@@ -180,8 +181,8 @@ class CaseRun:
             findings=findings,
             outlook=session.judge.outlook() if session is not None else (),
             excerpt=excerpt_of(findings, watch.events) if watch is not None and verdict not in {"pass", "skip"} else (),
-            stderr_tail=stderr.decode("utf-8", "backslashreplace"),
-            exit=session.exit if session is not None else None,
+            stderr_tail=decode(stderr),
+            exit=_exit_of(session),
             transcript=None,
             reproduce=shlex.join([*plan.options.reproduce, "-k", case.id, "--", *plan.component.command]),
         )
@@ -189,3 +190,8 @@ class CaseRun:
 
 def _with_transcript(result: SubjectResult, path: Path) -> SubjectResult:
     return msgspec.structs.replace(result, transcript=str(path))
+
+
+def _exit_of(session: Session | None) -> Exit | None:
+    ended = session.exit if session is not None else None
+    return Exit(code=ended.code, signal=ended.signal) if ended is not None else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.protocol.events import Chunk
 from multilang_cli.protocol.framing import frame_text
 from multilang_cli.protocol.messages import Malformed
+from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.model import ExcerptLine
 
 if TYPE_CHECKING:
@@ -38,12 +39,14 @@ def excerpt_of(findings: Sequence[Finding], events: Mapping[int, Event]) -> tupl
 
 def _line(event: Event, finding: Finding) -> ExcerptLine:
     marked = event.seq == finding.seq
-    at = event.body.at if marked and isinstance(event.body, Malformed) else None
+    text, at = _text(event), None
+    if marked and isinstance(event.body, Malformed) and event.body.at < WIDTH:
+        text, at = decode_at(frame_text(event.raw)[:WIDTH], event.body.at)
     return ExcerptLine(
         seq=event.seq,
         t=round(event.t, 6),
         channel=event.channel,
-        text=_text(event),
+        text=text,
         mark=marked,
         note=finding.message if marked else "",
         at=at,
@@ -52,8 +55,8 @@ def _line(event: Event, finding: Finding) -> ExcerptLine:
 
 def _text(event: Event) -> str:
     if event.channel in {"in", "out"}:
-        return frame_text(event.raw)[:WIDTH].decode("utf-8", "backslashreplace")
+        return decode(frame_text(event.raw)[:WIDTH])
     if isinstance(event.body, Chunk):
-        return event.raw[:WIDTH].decode("utf-8", "backslashreplace")
+        return decode(event.raw[:WIDTH])
     fields = ", ".join(f"{name}={getattr(event.body, name)!r}" for name in event.body.__struct_fields__)
     return f"{type(event.body).__name__}({fields})"[:WIDTH]

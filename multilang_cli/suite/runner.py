@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import shlex
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -18,12 +16,14 @@ from multilang_cli import __version__
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.host.launch import Launch, environment, resolve
 from multilang_cli.protocol.rulebook import Rulebook
-from multilang_cli.protocol.verdicts import FATAL, Outlook, StormVersion
-from multilang_cli.reports.model import RunResult, SubjectResult
-from multilang_cli.reports.verdict import run_verdict
+from multilang_cli.protocol.verdicts import StormVersion
+from multilang_cli.reports.model import Component as ComponentReport
+from multilang_cli.reports.model import RunResult, Selection, SubjectResult, Suite, Tool, Untested
+from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.suite.case import Case, load_cases, select
 from multilang_cli.suite.case_run import CaseRun
 from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, RunOptions
+from multilang_cli.suite.profiles import profile_of
 
 Progress = Callable[[str, int, int], None]
 """Called before each case with its id, how many are done, and how many there are."""
@@ -53,73 +53,103 @@ def plan_of(component: Component, options: RunOptions) -> Plan:
 
 
 def run_suite(component: Component, options: RunOptions, progress: Progress | None = None) -> RunResult:
-    """Run the component suite. Raises LaunchError if it can't be started, SelectionError if nothing is selected.
+    """Run the component suite; `component.kind` is bolt or spout (see ``probe`` for auto).
 
-    A component of kind "auto" is refused here: see `suite.probe`. On KeyboardInterrupt the result so far is returned with
-    `complete` False.
+    Raises LaunchError if it can't be started, SelectionError if nothing is selected, CaseError for a bad case file. On
+    KeyboardInterrupt the result so far is returned with `complete` False.
     """
     plan = plan_of(component, options)
-    cases = select(load_cases("component", options.suites), component.kind, options.include, options.exclude)
-    started, clock = datetime.now(UTC), time.monotonic()
-    subjects: list[SubjectResult] = []
-    complete = interrupted = False
-    shaken = True
-    try:
-        for number, case in enumerate(cases):
-            if progress is not None:
-                progress(case.id, number, len(cases))
-            run = CaseRun(plan, case)
-            subject = run.run()
-            subjects.append(subject)
-            shaken = run.shaken
-            if not shaken or (options.fail_fast and subject.verdict in {"fail", "stale", "error"}):
-                break
-        else:
-            complete = True
-    except KeyboardInterrupt:
-        interrupted = True
-    remaining = cases[len(subjects) :]
-    return _summed_up(plan, subjects, remaining, started, time.monotonic() - clock, complete, interrupted, shaken)
+    available = load_cases("component", options.suites)
+    cases = select(available, component.kind, options.include, options.exclude)
+    run = _Run(plan, cases)
+    run.go(progress)
+    return conclude(run.result(available), run.befell)
 
 
-def _summed_up(
-    plan: Plan,
-    subjects: list[SubjectResult],
-    remaining: list[Case],
-    started: datetime,
-    duration: float,
-    complete: bool,
-    interrupted: bool,
-    shaken: bool,
-) -> RunResult:
-    options, component = plan.options, plan.component
-    verdict = run_verdict(subjects, strict=options.strict, started=shaken, interrupted=interrupted)
-    last = subjects[-1] if subjects else None
-    return RunResult(
-        tool={"name": "mlcheck", "version": __version__},
-        suite={"name": "component", "hash": suite_hash(plan.rulebook)},
-        component={
-            "name": component.name or component.kind,
-            "kind": component.kind,
-            "command": list(plan.launch.argv),
-            "why": plan.launch.why,
-            "cwd": os.path.relpath(plan.cwd),
-            "stderr_tail": last.stderr_tail if last else "",
-        },
-        profile=_profile_summary(component),
-        storm=plan.version.id,
-        seed=options.seed,
-        started_at=started.isoformat(timespec="seconds"),
-        duration=round(duration, 3),
-        platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        selection={"include": list(options.include), "exclude": list(options.exclude)},
-        subjects=tuple(subjects),
-        counts=verdict.counts,
-        outlook=worst_outlooks(plan.rulebook, subjects),
-        verdict=verdict.verdict,
-        exit_code=verdict.exit_code,
-        complete=complete,
-        limits={"timeout": options.timeout, **component.limits},
-        notes=tuple(_notes(plan, remaining, shaken)),
-        untested=_untested(subjects, remaining),
-    )
+class _Run:
+    """The cases of one run and what has become of them so far."""
+
+    def __init__(self, plan: Plan, cases: list[Case]) -> None:
+        self.plan = plan
+        self.cases = cases
+        self.subjects: list[SubjectResult] = []
+        self.befell = Circumstances()
+        self.started = datetime.now(UTC)
+        self.clock = time.monotonic()
+        self.stopped = False
+
+    def go(self, progress: Progress | None) -> None:
+        """Run case after case until one shows that going on is useless."""
+        try:
+            for number, case in enumerate(self.cases):
+                if progress is not None:
+                    progress(case.id, number, len(self.cases))
+                run = CaseRun(self.plan, case)
+                subject = run.run()
+                self.subjects.append(subject)
+                if not run.shaken:
+                    self.befell = Circumstances(no_first_message=True)
+                    return
+                if self.plan.options.fail_fast and subject.verdict in {"fail", "stale", "error"}:
+                    self.stopped = True
+                    return
+        except KeyboardInterrupt:
+            self.befell = Circumstances(interrupted=True)
+
+    def result(self, available: list[Case]) -> RunResult:
+        """What is known now; ``conclude`` fills in the rest."""
+        plan, options = self.plan, self.plan.options
+        remaining = self.cases[len(self.subjects) :]
+        last = self.subjects[-1] if self.subjects else None
+        return RunResult(
+            tool=Tool(version=__version__),
+            suite=Suite(name="component", hash=suite_hash(available)),
+            component=ComponentReport(
+                command=plan.launch.argv,
+                why=plan.launch.why,
+                kind="spout" if plan.component.kind == "spout" else "bolt",
+                cwd=os.path.relpath(plan.cwd),
+                exit=last.exit if last else None,
+                stderr_tail=last.stderr_tail if last else "",
+            ),
+            profile=profile_of(plan.component, plan.version, options.timeout),
+            storm=plan.version.id,
+            seed=options.seed,
+            started_at=self.started.isoformat(timespec="seconds"),
+            duration=round(time.monotonic() - self.clock, 3),
+            platform={
+                "system": f"{platform.system()} {platform.release()}",
+                "machine": platform.machine(),
+                "python": platform.python_version(),
+            },
+            selection=Selection(
+                include=options.include, exclude=options.exclude, available=len(available), selected=len(self.cases)
+            ),
+            strict=options.strict,
+            subjects=tuple(self.subjects),
+            complete=not remaining,
+            limits={"timeout": options.timeout, **plan.component.limits},
+            notes=tuple(self._notes()),
+            untested=(Untested(reason=self._why_remaining(), ids=tuple(c.id for c in remaining)),) if remaining else (),
+        )
+
+    def _why_remaining(self) -> str:
+        if self.befell.no_first_message:
+            return "the component did not answer the handshake"
+        return "stopped at the first failure (-x)" if self.stopped else "interrupted"
+
+    def _notes(self) -> list[str]:
+        component = self.plan.component
+        notes = []
+        if component.kind == "bolt" and not component.samples:
+            notes.append(f"no samples were given: it was fed one made-up tuple, {DEFAULT_SAMPLE} of the field `sentence`")
+        if component.streams is None:
+            notes.append("no output streams were declared: streams and arity were not judged")
+        if not self.plan.version.verified:
+            notes.append(f"Storm {self.plan.version.id} is known from documents only, it was never run")
+        return notes
+
+
+def suite_hash(cases: list[Case]) -> str:
+    """A hash of everything the cases say, the same on every machine."""
+    return hashlib.sha256(msgspec.json.encode(cases, order="deterministic")).hexdigest()[:16]

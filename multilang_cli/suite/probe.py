@@ -1,0 +1,74 @@
+"""Is it a bolt or a spout? Asked of the component itself, in fresh processes; what it answers is not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.host.process import ComponentProcess, private_pid_dir
+from multilang_cli.host.session import Session
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol import context
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.verdicts import Kind
+from multilang_cli.suite.options import Component, RunOptions
+from multilang_cli.suite.profiles import profile_of
+from multilang_cli.suite.runner import Plan, plan_of
+
+_QUIET = 2.0
+"""Seconds that a component which says nothing and does not wait for us is given."""
+
+
+class Probe(NamedTuple):
+    """What the probe found. `kind` None: undecided. `how`: one sentence for people. `silent`: it never said a pid."""
+
+    kind: Literal["bolt", "spout"] | None
+    how: str
+    silent: bool = False
+
+
+def kind_of(component: Component, options: RunOptions) -> Probe:
+    """Ask it as a bolt (a heartbeat) and as a spout (a `next`). Raises LaunchError if it can't be started."""
+    plan = plan_of(component, options)
+    as_bolt, as_spout = _answers(plan, "bolt"), _answers(plan, "spout")
+    if as_bolt is None or as_spout is None:
+        return Probe(None, "it did not answer the handshake", silent=True)
+    if as_bolt and not as_spout:
+        return Probe("bolt", "it answers a heartbeat, but no `next`: a bolt")
+    if as_spout and not as_bolt:
+        return Probe("spout", "it answers `next`, but no heartbeat: a spout")
+    both = "both a heartbeat and `next`" if as_bolt else "neither a heartbeat nor `next`"
+    return Probe(None, f"it answers {both}: say --kind bolt or --kind spout")
+
+
+def _answers(plan: Plan, kind: Kind) -> bool | None:
+    """True if it answers as a `kind` would; None if there was no first message."""
+    component = msgspec.structs.replace(plan.component, kind=kind)
+    profile = profile_of(component, plan.version, plan.options.timeout)
+    pid_dir = private_pid_dir()
+    process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=plan.env, pid_dir=pid_dir)
+    judge = Conversation(profile, plan.rulebook)
+    conf = context.realistic_conf(base_conf(plan.version.id), profile, component.conf)
+    handshake = context.handshake(profile, plan.version, conf, str(pid_dir))
+    with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge) as session:
+        session.say(handshake)
+        if not session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid"):
+            return None
+        if isinstance(session, ShellBolt):
+            session.heartbeat()
+            return _settles(session, lambda: session.syncs > 0)
+        session.ask("next")
+        return _settles(session, lambda: session.answered)
+
+
+def _settles(session: Session, done: Callable[[], bool]) -> bool:
+    """Wait for the answer, or until it waits for us without having given one."""
+    until = session.now + session.profile.limits["sync"]
+    while session.running and session.now < until:
+        if session.wait_quiet(_QUIET) or done():
+            break
+    return done()

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from typing import TYPE_CHECKING
+
+import msgspec
+from recording import HEADER, PID, PROFILE, events_of, written
+
+from multilang_cli.protocol import wire
+from multilang_cli.protocol.events import Chunk, Event, Redacted, Started
+from multilang_cli.protocol.framing import Framer
+from multilang_cli.protocol.messages import Handshake, Malformed, Pid, TupleMsg
+from multilang_cli.protocol.reading import read_frame
+from multilang_cli.transcript.read import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECRET = "hunter2/hunter2"  # noqa: S105
+CONF = {
+    "db.password": SECRET,
+    "nested": [{"api_key": "k" * 20, "user": "me"}],
+    "AWS_SECRET": {"a": "b"},
+    "pin.token": 12345,
+    "storm.zookeeper.topology.auth.payload": "user:payload",
+    "nimbus.credential.renewers.freq.secs": 600,
+    "drpc.https.keystore.type": "JKS",
+    "topology.kryo.register": None,
+    "empty.password": "",
+}
+CLEAN = {
+    **CONF,
+    "db.password": "***",
+    "nested": [{"api_key": "***", "user": "me"}],
+    "AWS_SECRET": "***",
+    "pin.token": "***",
+    "storm.zookeeper.topology.auth.payload": "***",
+}
+
+
+def test_secrets_of_conf_do_not_reach_the_file(tmp_path: Path) -> None:
+    frame = wire.frame({"conf": CONF, "pidDir": "/pids", "context": {"taskid": 3}})
+    said = b'{"command":"log","msg":"password is hunter2/hunter2"}\nend\n'
+    spelt = wire.encode_tuple(TupleMsg("1", "s", "default", 2, [SECRET]))
+    events = [
+        Event(0, 0.0, "process", Started(("./bolt", f"--password={SECRET}"), 7)),
+        Event(1, 0.0, "in", Handshake(CONF, "/pids", {"taskid": 3}), frame, 0),
+        Event(2, 0.1, "out", Pid(1234), PID, 0),
+        Event(3, 0.1, "in", wire.decode(spelt[:-5]), spelt, len(frame)),
+        Event(4, 0.2, "out", read_frame(Framer().feed(said)[0]), said, len(PID)),
+        Event(5, 0.3, "err", Chunk(len(SECRET)), SECRET.encode(), 0),
+    ]
+    header = msgspec.structs.replace(
+        HEADER,
+        profile=msgspec.structs.replace(PROFILE, conf=CONF),
+        argv=("./bolt", f"--password={SECRET}"),
+        snapshot={"state": [SECRET]},
+    )
+    path = tmp_path / "t.ndjson"
+    path.write_bytes(written(events, header))
+    text = path.read_bytes()
+    assert b"hunter2" not in text
+    assert b"kkkk" not in text
+    transcript = read(path)
+    assert transcript.header.profile.conf == CLEAN
+    assert transcript.header.redacted == (
+        "AWS_SECRET",
+        "api_key",
+        "db.password",
+        "pin.token",
+        "storm.zookeeper.topology.auth.payload",
+    )
+    got = list(transcript)
+    marked = [event.body.seq_redacted for event in got if isinstance(event.body, Redacted)]
+    assert marked == [0, 1, 3, 4, 5]
+    assert all(event.seq == event.body.seq_redacted for event in got if isinstance(event.body, Redacted))
+    sent = next(event.body for event in got if event.channel == "in")
+    assert isinstance(sent, Handshake)
+    assert (sent.conf, sent.context) == (CLEAN, {"taskid": 3})
+    # What was not touched is still at its own place in its stream.
+    assert [event.offset for event in got if event.channel in {"in", "out"}] == [0, 0, len(frame), len(PID)]
+    assert [event.raw for event in got if event.seq == 2] == [PID]
+
+
+def test_without_secrets_nothing_is_changed() -> None:
+    frame = wire.frame({"conf": {"a": 1}, "pidDir": "/p", "context": {}})
+    text = written([Event(0, 0.0, "in", Handshake({"a": 1}, "/p", {}), frame, 0)])
+    assert b'"msg":' + frame[:-5] + b"}\n" in text
+    assert b"redacted" not in text
+
+
+def test_a_broken_handshake_is_redacted_all_the_same() -> None:
+    raw = b'{"conf": {"db.password": "hunter2/hunter2", "bytes": [B@1a2b}, "pidDir": "/p"}\nend\n'
+    events = events_of(raw, b"", b"", [])
+    assert isinstance(events[0].body, Malformed)
+    lines = written(events).splitlines()
+    assert b'"***", "bytes"' in b64decode(json.loads(lines[1])["raw64"])
+
+
+def test_other_keys_can_be_secret_or_none() -> None:
+    frame = wire.frame({"conf": {"door.code": "12345678"}, "pidDir": "/p", "context": {}})
+    events = [Event(0, 0.0, "in", wire.decode(frame[:-5]), frame, 0)]
+    assert b"12345678" not in written(events, secret_keys=re.compile("door"))
+    assert b"12345678" in written(events)
+    assert b"12345678" in written(events, secret_keys=None)
