@@ -48,7 +48,7 @@ class ShellBolt(Session):
         self.keep_emits = True
         self.syncs = 0
         self._timer = timer
-        self._next_beat = timer
+        self._next_beat = 0.0
         self._bits = random.Random(seed).getrandbits  # noqa: S311 (ids need no secrecy)
 
     def new_id(self) -> str:
@@ -92,9 +92,11 @@ class ShellBolt(Session):
             self.syncs += 1
 
     def pump(self, timeout: float) -> None:
-        """One round of reading and writing; with a timer, heartbeats when they are due."""
-        if self._timer:
-            if self.now >= self._next_beat:
+        """One round of reading and writing; with a timer, heartbeats when they are due, the first a period after the pid."""
+        if self._timer and not self.judge.expecting_pid:
+            if not self._next_beat:
+                self._next_beat = self.now + self._timer
+            elif self.now >= self._next_beat:
                 self._next_beat = self.now + self._timer
                 self.heartbeat()
             timeout = min(timeout, max(0.0, self._next_beat - self.now))

@@ -121,13 +121,15 @@ def check_silence(judge: Conversation, event: Event) -> None:
     if not state.heartbeats or event.t - state.silent_reported <= judge.timeout:
         return
     asked = state.heartbeats[0].t - TIMER
-    for sign, last in (("any", max(asked, state.heard)), ("sync", max(asked, state.synced))):
+    signs = [("", max(asked, state.heard))]
+    if state.heard > max(asked, state.synced):
+        signs.append(("sync-only", max(asked, state.synced)))
+    for when, last in signs:
         silence = event.t - last
         if silence > judge.timeout + TIMER:
-            when = "" if sign == "any" else "sync-only"
             text = f"no sign of life for {silence:.1f} s: Storm's limit is {judge.timeout:g} s"
             seqs = (state.heartbeats[0].seq,)
-            judge.breach("heartbeat-timeout", event, text, when=when, stable=sign, related=seqs)
+            judge.breach("heartbeat-timeout", event, text, when=when, stable=when, related=seqs)
             state.silent_reported = event.t
             return
 

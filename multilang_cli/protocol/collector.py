@@ -165,7 +165,7 @@ class Collector:
             fate = finding.fates[self._version.id]
             if fate in FATAL:
                 self.fate = fate
-                if not quiet and (self._kind == "bolt" or finding.rule in _TIMED):
+                if fate == "dies" and not quiet and (self._kind == "bolt" or finding.rule in _TIMED):
                     self._error(finding)
                 return True
         return False

@@ -19,6 +19,8 @@ def check(judge: Conversation, event: Event, emit: Emit) -> None:
     """Judge an emit against the declared streams; where nobody declared them, only what needs no declaration."""
     streams = judge.streams
     spec = streams.get(emit.stream) if streams is not None else None
+    if emit.task is not None:
+        _unreadable_task(judge, event, emit.task)
     if spec is not None:
         if spec.fields is not None and len(emit.values) != len(spec.fields):
             _arity(judge, event, emit, spec)
@@ -29,8 +31,8 @@ def check(judge: Conversation, event: Event, emit: Emit) -> None:
     elif streams is not None:
         text = f"emit on the stream {emit.stream!r}, which is not declared"
         judge.breach("stream-undeclared", event, text, subject=emit.stream, stable=emit.stream)
-    if emit.task is not None:
-        _direct(judge, event, emit, spec)
+    if spec is not None and emit.task:
+        _direct(judge, event, emit, spec, emit.task)
     for hazard in emit.hazards:
         _hazard(judge, event, hazard, spec)
 
@@ -64,17 +66,19 @@ def _plain_to_direct(judge: Conversation, event: Event, emit: Emit, spec: Stream
     judge.breach("plain-to-direct-stream", event, text, when=when, subject=emit.stream, stable=emit.stream)
 
 
-def _direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec | None) -> None:
-    task = emit.task or 0
-    narrow = task in range(-(2**31), 2**31)
-    if narrow:
+def _unreadable_task(judge: Conversation, event: Event, task: int) -> None:
+    """Storm 2.6 and later read an integer of 32 bits as Integer and cast it to Long: it never gets past the parser."""
+    if _narrow(task):
         when = "" if task else "zero"
-        judge.breach(
-            "direct-emit", event, "a direct emit, which Storm 2.6 and later can't read", when=when, stable=when
-        )
-    if spec is None or not task:
-        return
-    target = task if narrow else (task + 2**31) % 2**32 - 2**31
+        judge.breach("direct-emit", event, "a direct emit, which Storm 2.6 and later can't read", when=when, stable=when)
+
+
+def _narrow(task: int) -> bool:
+    return -(2**31) <= task < 2**31
+
+
+def _direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec, task: int) -> None:
+    target = task if _narrow(task) else (task + 2**31) % 2**32 - 2**31
     consumers = {task for tasks in spec.consumers.values() for task in tasks}
     if target not in consumers:
         text = f"a direct emit to task {target}, which does not consume the stream {emit.stream!r}"

@@ -22,11 +22,15 @@ Json = Any
 
 
 class Handshake(msgspec.Struct, frozen=True):
-    """Storm's first message: the merged configuration, the pid directory and the topology context."""
+    """Storm's first message: the merged configuration, the pid directory and the topology context.
+
+    `more`: keys beside these three, such as a later Storm might send.
+    """
 
     conf: dict[str, Json]
     pid_dir: str
     context: dict[str, Json]
+    more: dict[str, Json] = {}
 
 
 class TupleMsg(msgspec.Struct, frozen=True, gc=False):

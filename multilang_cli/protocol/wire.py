@@ -58,7 +58,12 @@ def encode(message: FromStorm, version: StormVersion) -> bytes:
         if version.command_id or message.command in {"ack", "fail"}:
             return frame({"id": message.id, "command": message.command})
         return frame({"command": message.command})
-    fields: dict[str, Any] = {"pidDir": message.pid_dir, "context": message.context, "conf": message.conf}
+    fields: dict[str, Any] = {
+        "pidDir": message.pid_dir,
+        "context": message.context,
+        "conf": message.conf,
+        **message.more,
+    }
     if version.context == "none":
         del fields["context"]
     return frame(fields)
@@ -131,7 +136,8 @@ def _decode_other(text: bytes) -> FromStorm | Malformed:
         return SpoutCommand(value["command"], value.get("id", ""))
     conf, pid_dir, context = value.get("conf"), value.get("pidDir"), value.get("context", {})
     if isinstance(conf, dict) and isinstance(pid_dir, str) and isinstance(context, dict):
-        return Handshake(conf, pid_dir, context)
+        known = {"conf", "pidDir", "context"}
+        return Handshake(conf, pid_dir, context, {key: item for key, item in value.items() if key not in known})
     return _refused(text, "the other side wrote an object that is no handshake, tuple or command", strict=True)
 
 

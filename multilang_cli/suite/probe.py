@@ -37,12 +37,12 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
     as_bolt, as_spout = _answers(plan, "bolt"), _answers(plan, "spout")
     if as_bolt is None or as_spout is None:
         return Probe(None, "it did not answer the handshake", silent=True)
-    if as_bolt and not as_spout:
-        return Probe("bolt", "it answers a heartbeat, but no `next`: a bolt")
-    if as_spout and not as_bolt:
-        return Probe("spout", "it answers `next`, but no heartbeat: a spout")
-    both = "both a heartbeat and `next`" if as_bolt else "neither a heartbeat nor `next`"
-    return Probe(None, f"it answers {both}: say --kind bolt or --kind spout")
+    if as_spout:
+        # Some spouts answer whatever they do not know with a sync, so a heartbeat as well; no bolt answers `next`.
+        return Probe("spout", "it answers `next` with a sync: a spout")
+    if as_bolt:
+        return Probe("bolt", "it answers a heartbeat with a sync, and no `next`: a bolt")
+    return Probe(None, "it answers neither a heartbeat nor `next`: say --kind bolt or --kind spout")
 
 
 def _answers(plan: Plan, kind: Kind) -> bool | None:

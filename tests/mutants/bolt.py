@@ -43,7 +43,7 @@ FIELDS: dict[str, Mutant] = {
     "anchor-unknown": Mutant("anchor-unknown", "anchors to an id that Storm never sent", {"anchors": ["nope"]}),
     "anchors-number": Mutant("anchors-type", "anchors are numbers", {"anchors": [12345]}),
     "big-int": Mutant("integer-too-big", "a value of 2^70", {"tuple": [2**70]}),
-    "decimal-value": Mutant("decimal-value", "a value of 0.1", {"tuple": [0.1]}),
+    "decimal-value": Mutant("decimal-value", "a value with 17 digits", {"tuple": [0.30000000000000004]}),
     "direct-task-range": Mutant("direct-task-range", "a direct emit to task 2^32+6", {"task": 2**32 + 6}),
     "ids-as-number": Mutant("need-task-ids-type", "need_task_ids is 0", {"need_task_ids": 0}),
     "misspelt-command": Mutant("command-unknown", "says emitt", {"command": "emitt"}),

@@ -1,0 +1,119 @@
+"""Loads rules and Storm versions (``conformance/``) for the judge, and the example topology that transcripts stand in.
+
+Shipped files are not held to their schemas at each start, which would cost more than all else; a test does that. A file
+that can't be loaded is, and the error says what is wrong where.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+import yaml
+
+from multilang_cli.catalogue import locate, schemas
+from multilang_cli.protocol.rulebook import Rulebook
+from multilang_cli.protocol.verdicts import Kind, Profile, Rule, StormVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_T = TypeVar("_T")
+
+
+class CatalogueError(ValueError):
+    """A file of the catalogue that can't be used: the message names the file, the line where known, and the key."""
+
+
+class _Versions(msgspec.Struct, frozen=True):
+    versions: tuple[StormVersion, ...]
+
+
+@cache
+def load_rulebook() -> Rulebook:
+    """Everything the judge is given: the rules and versions that are shipped. Raises CatalogueError."""
+    return Rulebook(load_rules(), load_versions())
+
+
+@cache
+def load_rules() -> dict[str, Rule]:
+    """The rules by id, sorted. Not to be changed: they are kept. Raises CatalogueError."""
+    folder = locate.data_path("conformance", "rules")
+    files = sorted(folder.glob("*.yaml"))
+    if not files:
+        raise CatalogueError(f"{folder}: no rules here")
+    return {rule.id: rule for rule in map(read_rule, files)}
+
+
+@cache
+def load_versions() -> tuple[StormVersion, ...]:
+    """The Storm versions, oldest first. Raises CatalogueError."""
+    return _read(locate.data_path("conformance", "versions.yaml"), "versions", _Versions).versions
+
+
+def read_rule(path: Path) -> Rule:
+    """One rule file, whose name is its id. Raises CatalogueError."""
+    rule = _read(path, "rule", Rule)
+    if rule.id != path.stem:
+        raise CatalogueError(f"{path}: the id is {rule.id!r}, not the file's name")
+    return rule
+
+
+def example_profile(kind: Kind, changes: Mapping[str, Any] | None = None) -> Profile:
+    """The profile of a `kind` in the oracle's topology (``conformance/example-topology.yaml``).
+
+    `changes`: fields that are other than there, as plain values; keys of conf are added to those there. Raises
+    CatalogueError if they make no profile.
+    """
+    path = locate.data_path("conformance", "example-topology.yaml")
+    plain: dict[str, Any] = {**_plain(path)[kind], **(changes or {})}
+    plain["conf"] = {**_plain(path)[kind]["conf"], **plain["conf"]}
+    try:
+        return msgspec.convert({"kind": kind, **plain}, Profile)
+    except msgspec.ValidationError as error:
+        raise CatalogueError(f"{path}: {error}") from None
+
+
+def problems(path: Path, schema: str) -> list[str]:
+    """Why the YAML file does not hold to `schema`: sentences with file and line, [] if it does. Raises CatalogueError."""
+    lines = _lines(path)
+    return [f"{path}:{lines.get(text.split(': ')[0], 1)}: {text}" for text in schemas.explain(_plain(path), schema)]
+
+
+def _read(path: Path, schema: str, into: type[_T]) -> _T:
+    try:
+        return msgspec.convert(_plain(path), into)
+    except msgspec.ValidationError as error:
+        raise CatalogueError("\n".join(problems(path, schema)) or f"{path}: {error}") from None
+
+
+@cache
+def _plain(path: Path) -> Any:
+    try:
+        return yaml.load(path.read_bytes(), Loader=_Loader)  # noqa: S506 (it is a safe one)
+    except OSError as error:
+        raise CatalogueError(f"{path}: {error.strerror}") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise CatalogueError(f"{path}:{line}: {error.problem}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise CatalogueError(f"{path}: {error}") from None
+
+
+def _lines(path: Path) -> dict[str, int]:
+    """The line of every value, by JSON pointer."""
+    found: dict[str, int] = {}
+    waiting: list[tuple[str, Any]] = [("", yaml.compose(path.read_bytes(), Loader=_Loader))]
+    while waiting:
+        pointer, node = waiting.pop()
+        if node is None:
+            continue
+        found[pointer] = node.start_mark.line + 1
+        if isinstance(node, yaml.MappingNode):
+            waiting += [(f"{pointer}/{key.value}", value) for key, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += [(f"{pointer}/{index}", value) for index, value in enumerate(node.value)]
+    return found

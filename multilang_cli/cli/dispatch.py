@@ -1,0 +1,100 @@
+"""From the words of the command line to a command, and from whatever happens there to an exit code."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from multilang_cli.cli.commands import COMMANDS, GROUPS, group_help, top_help
+from multilang_cli.cli.exits import CommandError, ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_HELP = frozenset({"-h", "--help"})
+
+
+def dispatch(arguments: Sequence[str]) -> int:
+    """Do what `arguments` say. Never raises: what goes wrong is a paragraph on stderr and an exit code."""
+    try:
+        if sys.platform == "win32":
+            raise CommandError("mlcheck runs on Linux and macOS; on Windows, run it inside WSL.")
+        code = _guarded(arguments)
+        sys.stdout.flush()
+    except CommandError as error:
+        complain(error.message)
+        return error.code
+    except KeyboardInterrupt:
+        complain("interrupted.")
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # Nobody reads on. Python would complain when it flushes stdout at the end.
+        from multilang_cli.cli.output import abandon_stdout  # noqa: PLC0415
+
+        abandon_stdout()
+        return ExitCode.HARNESS_FAULT
+    except Exception as error:  # noqa: BLE001 (the last resort: no traceback in front of a user)
+        from multilang_cli.cli.fault import report_fault  # noqa: PLC0415
+
+        complain(report_fault(error, arguments))
+        return ExitCode.HARNESS_FAULT
+    return code
+
+
+def complain(message: str) -> None:
+    """One paragraph on stderr, in which nothing can move the cursor."""
+    text = " ".join(message.split())
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    try:
+        sys.stderr.write(f"mlcheck: {shown}\n")
+        sys.stderr.flush()
+    except OSError:
+        return
+
+
+def _guarded(arguments: Sequence[str]) -> int:
+    if not arguments:
+        sys.stderr.write(top_help())
+        return ExitCode.MISUSE
+    name, *rest = arguments
+    if name in _HELP:
+        sys.stdout.write(top_help())
+        return ExitCode.CONFORMANT
+    if name in GROUPS:
+        if rest[:1] and rest[0] in _HELP:
+            sys.stdout.write(group_help(name))
+            return ExitCode.CONFORMANT
+        if not rest:
+            raise CommandError(f"{name}: which? {_words_of(name)}.")
+        name, rest = f"{name} {rest[0]}", rest[1:]
+    if name not in COMMANDS:
+        raise CommandError(_unknown(name))
+    return _load(name)(name, rest)
+
+
+def _load(name: str) -> Callable[[str, list[str]], int]:
+    from importlib import import_module  # noqa: PLC0415 (not needed for help)
+
+    from multilang_cli.cli.app import call  # noqa: PLC0415
+
+    entry = COMMANDS[name]
+    function = getattr(import_module(f"multilang_cli.cli.{entry.module}"), entry.function)
+    return lambda words, rest: call(function, words, rest)
+
+
+def _unknown(name: str) -> str:
+    from multilang_cli.suite.nearest import did_you_mean  # noqa: PLC0415 (only for a mistake)
+
+    group, _, last = name.partition(" ")
+    if last:
+        known = [words.split()[1] for words in COMMANDS if words.startswith(f"{group} ")]
+        return f"{group}: there is no command {last!r}{did_you_mean(last, known)} `mlcheck {group} --help` shows all."
+    if name.startswith("-"):
+        known = ["--version", "--help"]
+        return f"there is no option {name!r} before a command{did_you_mean(name, known)} `mlcheck --help` shows all."
+    known = list(dict.fromkeys(words.split()[0] for words in COMMANDS))
+    return f"there is no command {name!r}{did_you_mean(name, known)} `mlcheck --help` shows all."
+
+
+def _words_of(group: str) -> str:
+    return ", ".join(f"mlcheck {words}" for words in COMMANDS if words.startswith(f"{group} "))

@@ -1,0 +1,191 @@
+"""The texts of flags, read: numbers, words, tuples, streams, conf. Each error names the flag and what was expected."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from multilang_cli.suite.config import ConfigError
+from multilang_cli.suite.nearest import did_you_mean
+from multilang_cli.suite.options import StreamDeclaration
+from multilang_cli.suite.profiles import LIMITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+DIRECT = "!direct"
+"""What ends the declaration of a direct stream: ``--stream jobs:id,name!direct``."""
+BYTES = ("frame", "stderr")
+"""Limits in bytes; all others are in seconds."""
+
+_TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off", ""})
+_INT32 = 2**31
+
+
+def seconds(name: str, text: str) -> float:
+    """A time above 0. Raises ConfigError that begins with `name`."""
+    value = _number(name, text, "seconds, a number above 0")
+    if not (math.isfinite(value) and value > 0):
+        raise ConfigError(f"{name}: {text!r} is not above 0; expected: seconds.")
+    return value
+
+
+def whole(name: str, text: str) -> int:
+    """A whole number. Raises ConfigError that begins with `name`."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ConfigError(f"{name}: expected a whole number, not {text[:60]!r}.") from None
+
+
+def _number(name: str, text: str, expected: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(f"{name}: expected {expected}, not {text[:60]!r}.") from None
+
+
+def truth(name: str, text: str) -> bool:
+    """A yes or no. Raises ConfigError that begins with `name`."""
+    if text.lower() in _TRUE | _FALSE:
+        return text.lower() in _TRUE
+    raise ConfigError(f"{name}: expected 1 or 0, true or false, not {text[:60]!r}.")
+
+
+def choice(name: str, text: str, known: Iterable[str]) -> str:
+    """One of the words `known`. Raises ConfigError that names the nearest."""
+    words = list(known)
+    if text not in words:
+        raise ConfigError(f"{name}: there is no {text[:60]!r}{did_you_mean(text, words)}")
+    return text
+
+
+def stream(text: str) -> tuple[str, StreamDeclaration]:
+    """``NAME:field,field`` with ``!direct`` at the end for a direct stream; ``NAME:`` for one without fields.
+
+    Raises ConfigError.
+    """
+    plain = text.removesuffix(DIRECT)
+    name, colon, listed = plain.partition(":")
+    fields = tuple(field.strip() for field in listed.split(",")) if listed.strip() else ()
+    if not (name and colon and all(fields)) or len(set(fields)) < len(fields):
+        expected = f"expected NAME:field,field with {DIRECT} at the end if it is direct, no field twice"
+        raise ConfigError(f"--stream: {expected}, not {text[:60]!r}.")
+    return name, StreamDeclaration(fields, direct=plain != text)
+
+
+def sample(text: str) -> list[Any]:
+    """The values of one tuple: a JSON array. Raises ConfigError."""
+    return _tuple(f"--tuple {text[:60]}", _json("--tuple", text))
+
+
+def samples_of_file(name: str) -> list[list[Any]]:
+    """The tuples in a file: a line each, or all as one array of arrays."""
+    text = _file("--tuples", name)
+    try:
+        whole_text = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        whole_text = None
+    if isinstance(whole_text, list) and whole_text and isinstance(whole_text[0], list):
+        return [_tuple(f"--tuples {name}: tuple {n}", value) for n, value in enumerate(whole_text, 1)]
+    lines = [(n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise ConfigError(f"--tuples {name}: there is no tuple in it.")
+    return [_tuple(f"--tuples {name}:{n}", _json(f"--tuples {name}:{n}", line)) for n, line in lines]
+
+
+def _tuple(where: str, value: object) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise ConfigError(f'{where}: expected a tuple, a JSON array of values such as ["a sentence", 1].')
+    return value
+
+
+def conf_value(text: str) -> tuple[str, Any]:
+    """``K=V``: V is JSON, else a string. Raises ConfigError."""
+    key, value = pair("--conf", text, "K=V")
+    try:
+        return key, json.loads(value, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return key, value
+
+
+def conf_file(name: str) -> dict[str, Any]:
+    """The keys and values in a file: JSON or TOML by its suffix, else YAML, such as storm.yaml. Raises ConfigError."""
+    text = _file("--conf-file", name)
+    try:
+        value = _plain(text, Path(name).suffix)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"--conf-file {name}: {error}.") from None
+    if not isinstance(value, dict):
+        raise ConfigError(f"--conf-file {name}: expected a mapping of keys to values.")
+    return cast("dict[str, Any]", value)
+
+
+def _plain(text: str, suffix: str) -> object:
+    """The JSON value in a text. Raises ValueError."""
+    if suffix == ".toml":
+        return json.loads(json.dumps(tomllib.loads(text), default=str, allow_nan=False))
+    if suffix == ".json":
+        return json.loads(text, parse_constant=_refuse)
+    import yaml  # noqa: PLC0415 (slow to import)
+
+    try:
+        return json.loads(json.dumps(yaml.safe_load(text), default=str, allow_nan=False))
+    except (yaml.YAMLError, TypeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _file(flag: str, name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{flag} {name}: can't be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{flag} {name}: byte {error.start} is no UTF-8.") from None
+
+
+def _json(where: str, text: str) -> object:
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{where}: no JSON: {error.msg} at column {error.colno}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{where}: no JSON: {error}.") from None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def pair(flag: str, text: str, expected: str) -> tuple[str, str]:
+    """``K=V``. Raises ConfigError that begins with `flag` and names what was `expected`."""
+    key, equals, value = text.partition("=")
+    if not (key and equals):
+        raise ConfigError(f"{flag}: expected {expected}, not {text[:60]!r}.")
+    return key, value
+
+
+def limit(text: str) -> tuple[str, float]:
+    """``NAME=SECONDS``, or ``NAME=BYTES`` for a limit in bytes. Raises ConfigError."""
+    name, value = pair("--limit", text, "NAME=SECONDS")
+    choice("--limit", name, (*LIMITS, *BYTES))
+    flag = f"--limit {name}"
+    return name, seconds(flag, value) if name not in BYTES else float(_size(flag, value))
+
+
+def _size(flag: str, text: str) -> int:
+    size = whole(flag, text)
+    if size < 1:
+        raise ConfigError(f"{flag}: expected bytes, a whole number from 1, not {text}.")
+    return size
+
+
+def task_id(text: str) -> int:
+    """A task id, as Storm numbers them. Raises ConfigError."""
+    task = whole("--task", text)
+    if not 0 < task < _INT32:
+        raise ConfigError(f"--task: {task} is no task id; expected a whole number from 1 to {_INT32 - 1}.")
+    return task

@@ -1,0 +1,20 @@
+"""The end of a sentence about a name that does not exist: the one that was perhaps meant."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MOST = 12
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """``; did you mean X?``, or ``; known are X, Y.`` where nothing is near and few are known, or ``.``."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; known are {', '.join(names)}." if 0 < len(names) <= _MOST else "."

@@ -1,0 +1,143 @@
+"""Flags over environment over file: what a run is asked to do, put together and checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import msgspec
+
+from multilang_cli.suite import flag_values
+from multilang_cli.suite.config import Config, ConfigError
+from multilang_cli.suite.flag_values import choice, seconds, truth, whole
+from multilang_cli.suite.options import Component, RunOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+class Flags(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands on the command line of ``run``, as it was written; None or empty if it does not stand there."""
+
+    command: tuple[str, ...] = ()
+    component: str | None = None
+    kind: str | None = None
+    storm: str | None = None
+    tuples: tuple[str, ...] = ()
+    tuple_files: tuple[str, ...] = ()
+    conf: tuple[str, ...] = ()
+    conf_files: tuple[str, ...] = ()
+    streams: tuple[str, ...] = ()
+    cwd: str | None = None
+    env: tuple[str, ...] = ()
+    task: str | None = None
+    settles: str | None = None
+    pid: str | None = None
+    limits: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    fail_fast: bool = False
+    timeout: str | None = None
+    strict: bool | None = None
+    seed: str | None = None
+    record: str | None = None
+    record_all: bool = False
+    suites: tuple[str, ...] = ()
+
+
+def _text(_: str, text: str) -> str:
+    return text
+
+
+SETTINGS: dict[str, Callable[[str, str], Any]] = {
+    "storm": _text,
+    "timeout": seconds,
+    "strict": truth,
+    "seed": whole,
+    "record": _text,
+}
+"""What flags, environment (``MLCHECK_`` and the name) and file all can say, and how its text is read."""
+
+
+def run_options(flags: Flags, environ: Mapping[str, str], config: Config) -> RunOptions:
+    """The options of a run. Raises ConfigError with the name of the flag or variable that can't be used."""
+    chosen = {name: value for name, value in config.settings.items() if name in SETTINGS}
+    for name, read in SETTINGS.items():
+        variable = f"MLCHECK_{name.upper()}"
+        if environ.get(variable):
+            chosen[name] = read(variable, environ[variable])
+        flag = getattr(flags, name)
+        if flag is not None:
+            chosen[name] = read(f"--{name}", flag) if isinstance(flag, str) else flag
+    return RunOptions(
+        **chosen,
+        include=flags.include,
+        exclude=flags.exclude,
+        fail_fast=flags.fail_fast,
+        record_all=flags.record_all,
+        suites=(*config.settings.get("suites", ()), *flags.suites),
+    )
+
+
+def components(flags: Flags, config: Config) -> tuple[Component, ...]:
+    """The components to run: that of the command line, else those of the file. Raises ConfigError if there is none."""
+    if flags.component is not None:
+        chosen: tuple[Component, ...] = (config.component(flags.component),)
+    elif flags.command:
+        chosen = (Component(command=flags.command, kind="auto"),)
+    elif config.components:
+        chosen = config.components
+    elif config.path is None:
+        raise ConfigError(
+            "which component? Give its file or command last (mlcheck run bolt.py), or write mlcheck.toml."
+        )
+    else:
+        raise ConfigError(f"{config.path}: there is no [[component]] in it; give one last, as in: mlcheck run bolt.py.")
+    return tuple(with_flags(component, flags) for component in chosen)
+
+
+def with_flags(component: Component, flags: Flags) -> Component:
+    """`component` with what the command line says of it. Raises ConfigError that begins with the flag."""
+    changes: dict[str, Any] = {
+        "conf": {**component.conf, **_conf(flags)},
+        "env": {**component.env, **dict(flag_values.pair("--env", text, "K=V") for text in flags.env)},
+        "limits": {**component.limits, **dict(map(flag_values.limit, flags.limits))},
+    }
+    if flags.command:
+        changes["command"] = flags.command
+    if flags.kind is not None:
+        changes["kind"] = choice("--kind", flags.kind, ("bolt", "spout", "auto"))
+    if flags.pid is not None:
+        changes["pid"] = choice("--pid", flags.pid, ("own", "foreign"))
+    if flags.settles is not None:
+        changes["settles"] = choice("--settles", flags.settles, ("by-limit", "on-tick", "unchecked"))
+    if flags.cwd is not None:
+        changes["cwd"] = flags.cwd
+    if flags.task is not None:
+        changes["task"] = flag_values.task_id(flags.task)
+    if flags.streams:
+        changes["streams"] = {**(component.streams or {}), **dict(map(flag_values.stream, flags.streams))}
+    if flags.tuples or flags.tuple_files:
+        changes["samples"] = _samples(flags)
+    return msgspec.structs.replace(component, **changes)
+
+
+def _samples(flags: Flags) -> tuple[list[Any], ...]:
+    """The tuples of flags and files, in that order."""
+    found = [flag_values.sample(text) for text in flags.tuples]
+    for name in flags.tuple_files:
+        found += flag_values.samples_of_file(name)
+    return tuple(found)
+
+
+def _conf(flags: Flags) -> dict[str, Any]:
+    """The conf of files, then of flags: the later wins."""
+    conf: dict[str, Any] = {}
+    for name in flags.conf_files:
+        conf.update(flag_values.conf_file(name))
+    return {**conf, **dict(map(flag_values.conf_value, flags.conf))}
+
+
+def color(flag: str | None, environ: Mapping[str, str]) -> Literal["auto", "always", "never"]:
+    """When to colour: the flag, else MLCHECK_COLOR, else auto. Raises ConfigError."""
+    name, text = ("--color", flag) if flag is not None else ("MLCHECK_COLOR", environ.get("MLCHECK_COLOR") or "auto")
+    return cast("Literal['auto', 'always', 'never']", choice(name, text, ("auto", "always", "never")))
