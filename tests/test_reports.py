@@ -110,10 +110,19 @@ def test_a_terminal_is_coloured_unless_told_not_to(
     assert ("\x1b[" in stream.getvalue()) is colored
 
 
+@pytest.mark.parametrize("length", [10, 70, 140, 400])
+def test_the_pointer_is_under_the_wrong_byte_of_a_message_of_any_length(length: int) -> None:
+    text = "a" * length + "!" + "b" * length
+    row = model.ExcerptLine(seq=1, t=0.0, channel="out", text=text, mark=True, note="here", at=length)
+    lines = pretty_text(result(msgspec.structs.replace(HOSTILE, excerpt=(row,))), RULEBOOK).splitlines()
+    (pointer,) = [number for number, line in enumerate(lines) if line.strip() in {"^ here", "^"}]
+    assert lines[pointer - 1][lines[pointer].index("^")] == "!"
+
+
 def test_equal_failures_are_shown_once() -> None:
     text = pretty_text(RESULTS["fail"], RULEBOOK)
     assert text.count("FAIL  bolt.settle") == 1
-    assert "the same in 2 subjects: also bolt.settle.unicode" in text
+    assert "the same in 2 cases: also bolt.settle.unicode" in text
 
 
 def test_many_different_failures_get_a_line_each() -> None:
@@ -159,7 +168,13 @@ def test_the_schema_names_and_describes_every_field() -> None:
 
 def test_the_schema_refuses_what_is_no_report() -> None:
     report = json.loads(to_json(RESULTS["pass"]))
-    for change in ({"exit_code": 7}, {"verdict": "fine"}, {"subjects": [{}]}, {"schema_version": "2.0"}):
+    changes: list[dict[str, Any]] = [
+        {"exit_code": 7},
+        {"verdict": "fine"},
+        {"subjects": [{}]},
+        {"schema_version": "2.0"},
+    ]
+    for change in changes:
         assert not VALIDATOR.is_valid(report | change)
 
 
@@ -239,10 +254,17 @@ def test_a_report_that_fails_leaves_the_old_one(tmp_path: Path, monkeypatch: pyt
     assert path.read_text() == "old"
 
 
-def test_a_device_is_written_to_not_replaced() -> None:
-    (report,) = parse_reports(["json=/dev/null"])
-    write_report(report, RESULTS["pass"], RULEBOOK, io.StringIO())
-    assert Path("/dev/null").is_char_device()
+def test_a_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        (report,) = parse_reports([f"json={pipe}"])
+        write_report(report, RESULTS["nothing"], RULEBOOK, io.StringIO())
+        assert from_json(os.read(reader, 65536)).exit_code == 4
+        assert pipe.is_fifo()
+    finally:
+        os.close(reader)
 
 
 @pytest.mark.parametrize(

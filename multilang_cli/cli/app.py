@@ -1,6 +1,7 @@
 """Calls a command's function with typer: its options by its annotations, its help from its docstring."""
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +15,8 @@ Color = Annotated[
     str | None, typer.Option("--color", metavar="auto|always|never", help="When to colour; NO_COLOR is heeded.")
 ]
 Storm = Annotated[
-    str | None, typer.Option("--storm", metavar="VERSION", help="The Storm version: 2.8.3, 1.2, ... Default: the newest.")
+    str | None,
+    typer.Option("--storm", metavar="VERSION", help="The Storm version: 2.8.3, 1.2, ... Default: the newest."),
 ]
 Strict = Annotated[bool | None, typer.Option("--strict/--no-strict", help="Warnings count as failures (exit 1).")]
 Reports = Annotated[
@@ -25,26 +27,25 @@ Reports = Annotated[
 
 def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> int:
     """Parse `arguments` for the command `name`, call `function`, return its exit code. Raises CommandError."""
+    parsed: list[dict[str, Any]] = []
+
+    @wraps(function)
+    def keep(**values: Any) -> None:
+        parsed.append(values)
+
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(context_settings=SETTINGS)(function)
+    app.command(context_settings=SETTINGS)(keep)
     try:
-        code = app(args=list(arguments), prog_name=f"mlcheck {name}", standalone_mode=False)
+        app(args=list(arguments), prog_name=f"mlcheck {name}", standalone_mode=False)
     except typer.TyperException as error:
-        raise CommandError(f"{name}: {_reason(error)} `mlcheck {name} --help` shows all.") from None
-    except typer.Abort:
-        raise KeyboardInterrupt from None
-    return int(code or ExitCode.CONFORMANT)
+        raise CommandError(f"{name}: {_reason(error, name)} `mlcheck {name} --help` shows all.") from None
+    # Called here, so that typer has no say in what becomes of interrupts and errors.
+    return function(**parsed[0]) if parsed else ExitCode.CONFORMANT
 
 
-def _reason(error: typer.TyperException) -> str:
+def _reason(error: typer.TyperException, name: str) -> str:
     option = getattr(error, "option_name", "")
     if option and hasattr(error, "possibilities"):
-        near = did_you_mean(option, error.possibilities or ())
-        words = " (arguments of the component come after --)" if getattr(error, "cmd", None) and "run" in _path(error) else ""
-        return f"there is no option {option}{words}{near}"
+        hint = " (arguments of the component come after --)" if name == "run" else ""
+        return f"there is no option {option}{hint}{did_you_mean(option, error.possibilities or ())}"
     return error.format_message()
-
-
-def _path(error: typer.TyperException) -> str:
-    context = getattr(error, "ctx", None)
-    return str(context.command_path) if context else ""

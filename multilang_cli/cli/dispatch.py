@@ -7,38 +7,32 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.cli.commands import COMMANDS, GROUPS, group_help, top_help
 from multilang_cli.cli.exits import CommandError, ExitCode
+from multilang_cli.cli.output import write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 _HELP = frozenset({"-h", "--help"})
 
 
 def dispatch(arguments: Sequence[str]) -> int:
     """Do what `arguments` say. Never raises: what goes wrong is a paragraph on stderr and an exit code."""
+    if sys.platform == "win32":
+        complain("it runs on Linux and macOS; on Windows, run it inside WSL.")
+        return ExitCode.MISUSE
     try:
-        if sys.platform == "win32":
-            raise CommandError("mlcheck runs on Linux and macOS; on Windows, run it inside WSL.")
-        code = _guarded(arguments)
-        sys.stdout.flush()
+        return _guarded(arguments)
     except CommandError as error:
         complain(error.message)
         return error.code
     except KeyboardInterrupt:
         complain("interrupted.")
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # Nobody reads on. Python would complain when it flushes stdout at the end.
-        from multilang_cli.cli.output import abandon_stdout  # noqa: PLC0415
-
-        abandon_stdout()
-        return ExitCode.HARNESS_FAULT
     except Exception as error:  # noqa: BLE001 (the last resort: no traceback in front of a user)
         from multilang_cli.cli.fault import report_fault  # noqa: PLC0415
 
         complain(report_fault(error, arguments))
         return ExitCode.HARNESS_FAULT
-    return code
 
 
 def complain(message: str) -> None:
@@ -58,28 +52,27 @@ def _guarded(arguments: Sequence[str]) -> int:
         return ExitCode.MISUSE
     name, *rest = arguments
     if name in _HELP:
-        sys.stdout.write(top_help())
+        write(top_help())
         return ExitCode.CONFORMANT
     if name in GROUPS:
         if rest[:1] and rest[0] in _HELP:
-            sys.stdout.write(group_help(name))
+            write(group_help(name))
             return ExitCode.CONFORMANT
         if not rest:
             raise CommandError(f"{name}: which? {_words_of(name)}.")
         name, rest = f"{name} {rest[0]}", rest[1:]
     if name not in COMMANDS:
         raise CommandError(_unknown(name))
-    return _load(name)(name, rest)
+    return _call(name, rest)
 
 
-def _load(name: str) -> Callable[[str, list[str]], int]:
+def _call(name: str, arguments: Sequence[str]) -> int:
     from importlib import import_module  # noqa: PLC0415 (not needed for help)
 
     from multilang_cli.cli.app import call  # noqa: PLC0415
 
     entry = COMMANDS[name]
-    function = getattr(import_module(f"multilang_cli.cli.{entry.module}"), entry.function)
-    return lambda words, rest: call(function, words, rest)
+    return call(getattr(import_module(f"multilang_cli.cli.{entry.module}"), entry.function), name, arguments)
 
 
 def _unknown(name: str) -> str:

@@ -36,16 +36,24 @@ def write(text: str) -> None:
 
 
 @contextmanager
-def progress_line(*, wanted: bool) -> Iterator[Progress | None]:
-    """A line on stderr that says which case runs, erased at the end; None unless stderr is a terminal."""
-    if not (wanted and sys.stderr.isatty()):
+def progress_line(*, verbose: bool, quiet: bool) -> Iterator[Progress | None]:
+    """Says on stderr which case runs: each on a line of its own if `verbose`, else on one line of a terminal only."""
+    terminal = sys.stderr.isatty()
+    if verbose:
+        yield _name
+    elif quiet or not terminal:
         yield None
-        return
-    try:
-        yield _show
-    finally:
-        sys.stderr.write(_ERASE)
-        sys.stderr.flush()
+    else:
+        try:
+            yield _show
+        finally:
+            sys.stderr.write(_ERASE)
+            sys.stderr.flush()
+
+
+def _name(case: str, done: int, total: int) -> None:
+    sys.stderr.write(f"{done + 1}/{total} {case}\n")
+    sys.stderr.flush()
 
 
 def _show(case: str, done: int, total: int) -> None:

@@ -168,7 +168,7 @@ class Session:
     def release_task_ids(self) -> None:
         """Send the task ids that were held back, and hold no more."""
         self.hold_task_ids = False
-        self._answers.extend(self._held)
+        (self._answers if self.version.task_ids == "overtake" else self._queue).extend(self._held)
         self._held.clear()
 
     def _refill(self) -> None:

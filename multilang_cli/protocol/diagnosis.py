@@ -149,9 +149,10 @@ def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
 
 
 def _undecodable(text: bytes, error: UnicodeDecodeError) -> Trap:
-    if text[:1] not in {b"{", b"["} and text[:1] >= b"\x80" and text[:2] not in {b"\xff\xfe", b"\xfe\xff"}:
+    marked = text[:2] in {b"\xff\xfe", b"\xfe\xff"}
+    if not marked and (text[0] >= 0x80 or text[0] < 0x09):
         return Trap("other-serializer", 0, f"the first byte is 0x{text[0]:02x}: no JSON, perhaps msgpack or pickle")
-    if text.count(b"\0") * 3 > len(text) or text[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+    if marked or text.count(b"\0") * 3 > len(text):
         return Trap("not-utf8", 0, "this looks like UTF-16 or UTF-32; the protocol is UTF-8")
     return Trap("utf8-invalid", error.start, f"the byte 0x{text[error.start]:02x} is not UTF-8")
 

@@ -87,7 +87,7 @@ def _without_command(fields: dict[str, Any]) -> ShapeFault:
 def _unknown_command(command: str, fields: dict[str, Any]) -> ShapeFault:
     from difflib import get_close_matches  # noqa: PLC0415 (rarely needed, slow to import)
 
-    near = get_close_matches(command.strip().lower(), COMMANDS, n=1, cutoff=0.7)
+    near = get_close_matches(command.strip().lower(), COMMANDS, n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     salvage = _salvaged(near[0], fields) if near else ()
     return ShapeFault("command-unknown", "command", f"the command {command!r} is not known{hint}", salvage)

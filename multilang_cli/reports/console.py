@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from multilang_cli.reports.failure import show_group
+from multilang_cli.reports.failure import STDERR_LINES, show_group
 from multilang_cli.reports.grouping import Group, families, groups_of, some_of
 from multilang_cli.reports.page import DEFAULT_WIDTH, Page, make_console
 from multilang_cli.reports.verdict import word_of
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 5
 """Groups shown in full; the others get a line each."""
-STDERR_LINES = 8
-"""Lines shown of the component's last stderr."""
 
 _STYLES = {0: "bold green", 1: "bold red", 6: "bold yellow"}
 _COUNTED: tuple[tuple[Verdict, str, str], ...] = (
@@ -60,13 +58,13 @@ def group_text(group: Group, rulebook: Rulebook) -> str:
 
 
 def summary_of(result: RunResult) -> str:
-    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested (2 undeclared, 1 no sample) in 3.1 s``."""
+    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested (2 undeclared, 1 no sample)  in 3.1s``."""
     parts = [f"{n} {one if n == 1 else many}" for verdict, one, many in _COUNTED if (n := result.counts.get(verdict))]
     untested = sum(len(each.ids) for each in result.untested)
     if untested:
         reasons = ", ".join(f"{len(each.ids)} {each.reason}" for each in result.untested)
         parts.append(f"{untested} not tested ({reasons})")
-    return f"{', '.join(parts) or 'nothing was tested'}  in {result.duration:.1f} s"
+    return f"{', '.join(parts) or 'nothing was tested'}  in {result.duration:.1f}s"
 
 
 def next_command(result: RunResult, groups: tuple[Group, ...]) -> str:

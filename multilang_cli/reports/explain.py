@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from packaging.specifiers import SpecifierSet
+
 from multilang_cli.reports.console import show_summary
 from multilang_cli.reports.failure import first_paragraph, show_clause, show_excerpt, show_fates
 from multilang_cli.reports.grouping import fates_of, groups_of
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.protocol.verdicts import Finding, Rule
+    from multilang_cli.protocol.verdicts import Effect, Finding, Rule
     from multilang_cli.reports.model import RunResult, SubjectResult
 
 _STYLES = {"must": "bold red", "should": "bold yellow", "note": "bold"}
@@ -41,7 +43,9 @@ def render_rule(rule: Rule, rulebook: Rulebook, console: Console) -> None:
 def render_findings(result: RunResult, rulebook: Rulebook, console: Console) -> None:
     """Show the findings of each conversation, where they stand and what Storm would do, then the summary."""
     page = Page(console)
-    for subject in result.subjects:
+    for number, subject in enumerate(result.subjects):
+        if number:
+            page.blank()
         _show_conversation(page, subject, rulebook)
     show_summary(page, result, groups_of(result))
 
@@ -50,7 +54,7 @@ def _show_text(page: Page, label: str, text: str) -> None:
     page.blank()
     paragraphs = text.strip().split("\n\n")
     for number, paragraph in enumerate(paragraphs):
-        page.para(paragraph, label="" if number else label, indent=2, hang=11)
+        page.para(paragraph, label="" if number else label, indent=2, hang=12)
 
 
 def _show_effects(page: Page, rule: Rule, rulebook: Rulebook) -> None:
@@ -62,13 +66,18 @@ def _show_effects(page: Page, rule: Rule, rulebook: Rulebook) -> None:
             {version: effect.error for version, effect in effects.items()},
         )
         if when:
-            page.para(f"where {when}:", indent=11)
+            page.para(f"where {when}:", indent=12)
         show_fates(page, fates)
-        confirmed = [name for effect in rule.effects if effect.when == when for name in effect.confirmed_by]
-        if confirmed:
-            verified = ", ".join(version.id for version in reversed(rulebook.versions) if version.verified)
-            scripts = ", ".join(dict.fromkeys(confirmed))
-            page.para(f"confirmed on {verified} with Storm's own classes: {scripts}", "dim", indent=11)
+        for effect in rule.effects:
+            if effect.when == when and effect.confirmed_by:
+                _show_confirmed(page, effect, rulebook)
+
+
+def _show_confirmed(page: Page, effect: Effect, rulebook: Rulebook) -> None:
+    covered = SpecifierSet("" if effect.versions == "*" else effect.versions)
+    verified = [version.id for version in reversed(rulebook.versions) if version.verified and version.id in covered]
+    scripts = ", ".join(effect.confirmed_by)
+    page.para(f"confirmed on {', '.join(verified)} with Storm's own classes: {scripts}", "dim", indent=12)
 
 
 def _show_conversation(page: Page, subject: SubjectResult, rulebook: Rulebook) -> None:
@@ -77,7 +86,6 @@ def _show_conversation(page: Page, subject: SubjectResult, rulebook: Rulebook) -
         page.para(subject.reason or "nothing found", indent=2)
     for finding in subject.findings:
         _show_finding(page, finding, subject, rulebook)
-    page.blank()
 
 
 def _show_finding(page: Page, finding: Finding, subject: SubjectResult, rulebook: Rulebook) -> None:
@@ -89,5 +97,5 @@ def _show_finding(page: Page, finding: Finding, subject: SubjectResult, rulebook
     show_fates(page, fates_of(finding.fates, finding.errors))
     rule = rulebook.rules.get(finding.rule)
     if rule is not None:
-        page.para(first_paragraph(rule.mend), label="Mend", label_style="bold green", indent=2, hang=11)
-        page.line(f"More:    mlcheck explain {rule.id}", indent=2)
+        page.para(first_paragraph(rule.mend), label="Mend", label_style="bold green", indent=2, hang=12)
+        page.line(f"More:     mlcheck explain {rule.id}", indent=2)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 STDERR_LINES = 8
 """Lines shown of the component's last stderr."""
+MOST_LINES = 4
+"""Lines that one message may take; longer ones are cut in the middle."""
 _STYLES = {"warn": "bold yellow"}
 
 
@@ -28,7 +30,7 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
     page.para(f"{subject.id}  {subject.title}", "bold", label=group.verdict.upper(), label_style=_style(group), hang=6)
     if len(group.subjects) > 1:
         rest = some_of(other.id for other in group.subjects[1:])
-        page.para(f"the same in {len(group.subjects)} subjects: also {rest}", indent=2)
+        page.para(f"the same in {len(group.subjects)} {subject.kind}s: also {rest}", indent=2)
     _show_reason(page, group)
     show_clause(page, (rule.clause if rule else None) or subject.clause)
     if group.verdict != "warn":
@@ -41,7 +43,7 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
 def show_clause(page: Page, clause: Clause | None) -> None:
     """The sentence of the protocol, and where it stands."""
     if clause is not None:
-        page.para(f'"{clause.text.strip()}" ({clause.source})', label="Clause", indent=2, hang=11)
+        page.para(f'"{clause.text.strip()}" ({clause.source})', label="Clause", indent=2, hang=12)
 
 
 def show_excerpt(page: Page, excerpt: Iterable[ExcerptLine]) -> None:
@@ -53,50 +55,53 @@ def show_excerpt(page: Page, excerpt: Iterable[ExcerptLine]) -> None:
     channels = max(len(row.channel) for row in rows)
     for row in rows:
         lead = f"{'-->' if row.mark else '':3} {row.seq:>5} {row.t:>8.3f}s {row.channel:{channels}}  "
-        shown = page.fit(row.text, page.columns - len(lead), row.at)
-        page.line(lead + shown.text, "bold red" if row.mark else "")
-        _show_pointer(page, row, len(lead), shown.column)
+        cells = page.columns - len(lead)
+        shown = page.fit(row.text, cells * MOST_LINES, row.at)
+        _show_message(page, row, lead, chunks(shown.text, cells), shown.column)
 
 
 def show_fates(page: Page, fates: Iterable[FateGroup]) -> None:
     """What each Storm version does, versions with the same fate together."""
     for number, group in enumerate(fates):
         text = f"{', '.join(group.versions)}: {group.text}"
-        page.para(text, label="" if number else "Storm", indent=2, hang=11)
+        page.para(text, label="" if number else "Storm", indent=2, hang=12)
 
 
 def _show_reason(page: Page, group: Group) -> None:
     subject, finding = group.first, group.finding
     reason = subject.reason or (finding.message if finding else "")
     if reason:
-        page.para(f"{finding.rule}: {reason}" if finding else reason, label="Wrong", indent=2, hang=11)
+        label = "Careful" if group.verdict == "warn" else "Wrong"
+        page.para(f"{finding.rule}: {reason}" if finding else reason, label=label, indent=2, hang=12)
     if finding and subject.reason and finding.message not in subject.reason:
-        page.para(finding.message, indent=11)
+        page.para(finding.message, indent=12)
     if subject.expected:
         page.para(subject.expected, label="Expected", indent=2, hang=12)
     others = {other.rule: other.message for other in subject.findings if finding and other.rule != finding.rule}
     for rule, message in others.items():
-        page.para(f"{rule}: {message}", label="Also", indent=2, hang=11)
+        page.para(f"{rule}: {message}", label="Also", indent=2, hang=12)
 
 
-def _show_pointer(page: Page, row: ExcerptLine, start: int, column: int | None) -> None:
-    if column is None:
-        if row.note:
-            page.para(row.note, "italic", indent=start)
-        return
-    pointer = " " * column + "^"
-    if start + column + 2 + width(row.note) <= page.columns:
-        page.line(f"{pointer} {row.note}", indent=start)
-        return
-    page.line(pointer, indent=start)
-    if row.note:
-        page.para(row.note, "italic", indent=start)
+def _show_message(page: Page, row: ExcerptLine, lead: str, lines: list[str], column: int | None) -> None:
+    note = row.note
+    for number, line in enumerate(lines):
+        page.line((" " * len(lead) if number else lead) + line, "bold red" if row.mark else "")
+        last = number == len(lines) - 1
+        if column is not None and (column < width(line) or last):
+            pointer = " " * (len(lead) + column) + "^"
+            beside = width(pointer) + 1 + width(note) <= page.columns
+            page.line(f"{pointer} {note}" if note and beside else pointer)
+            note, column = "" if beside else note, None
+        elif column is not None:
+            column -= width(line)
+    if note:
+        page.para(note, "italic", indent=len(lead))
 
 
 def _show_end(page: Page, subject: SubjectResult) -> None:
     ended = exit_in_words(subject.exit)
     if ended:
-        page.para(f"the component {ended}", label="Exit", indent=2, hang=11)
+        page.para(f"the component {ended}", label="Exit", indent=2, hang=12)
     lines = subject.stderr_tail.splitlines()
     if lines:
         page.para("Its last words on stderr", "bold", indent=2)
@@ -106,13 +111,26 @@ def _show_end(page: Page, subject: SubjectResult) -> None:
 def _show_way_out(page: Page, group: Group, rule: Rule | None) -> None:
     subject = group.first
     if rule:
-        page.para(first_paragraph(rule.mend), label="Mend", label_style="bold green", indent=2, hang=11)
+        page.para(first_paragraph(rule.mend), label="Mend", label_style="bold green", indent=2, hang=12)
     if group.finding:
-        page.line(f"More:    mlcheck explain {group.finding.rule}", indent=2)
+        page.line(f"More:     mlcheck explain {group.finding.rule}", indent=2)
     if subject.transcript:
-        page.line(f"Record:  {subject.transcript}", indent=2)
+        page.line(f"Record:   {subject.transcript}", indent=2)
     if subject.reproduce:
-        page.line(f"Again:   {subject.reproduce}", indent=2)
+        page.line(f"Again:    {subject.reproduce}", indent=2)
+
+
+def chunks(text: str, cells: int) -> list[str]:
+    """An escaped text in lines of so many cells."""
+    lines = [""]
+    room = cells
+    for character in text:
+        room -= width(character)
+        if room < 0:
+            lines.append("")
+            room = cells - width(character)
+        lines[-1] += character
+    return lines
 
 
 def exit_in_words(ended: Exit | None) -> str:

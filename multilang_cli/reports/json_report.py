@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -53,7 +54,9 @@ def without_secrets(result: RunResult) -> RunResult:
 
 def _public(profile: Profile) -> Profile:
     conf = {key: value if key in _SHOWN_CONF else HIDDEN for key, value in profile.conf.items()}
-    return msgspec.structs.replace(profile, conf=conf)
+    # An infinite limit is none, and JSON can't say it.
+    limits = {name: limit for name, limit in profile.limits.items() if math.isfinite(limit)}
+    return msgspec.structs.replace(profile, conf=conf, limits=limits)
 
 
 def _escape(line: str) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from multilang_cli.reports.console import group_text, summary_of
-from multilang_cli.reports.escape import escape, escape_lines
+from multilang_cli.reports.escape import escape, escape_lines, fit
 from multilang_cli.reports.grouping import Group
+from multilang_cli.reports.page import MOST_CELLS
 from multilang_cli.reports.verdict import decisive, word_of
 
 if TYPE_CHECKING:
@@ -71,10 +72,10 @@ def _add_subject(suite: ET.Element, subject: SubjectResult, result: RunResult, r
     finding = decisive(subject, result.storm)
     group = Group(subject.verdict, (subject,), finding)
     if tag == "skipped":
-        ET.SubElement(case, tag, message=escape(subject.reason))
+        ET.SubElement(case, tag, message=fit(subject.reason, MOST_CELLS).text)
     elif tag:
         kind = finding.rule if finding else subject.verdict
-        element = ET.SubElement(case, tag, message=escape(subject.reason), type=escape(kind))
+        element = ET.SubElement(case, tag, message=fit(subject.reason, MOST_CELLS).text, type=escape(kind))
         element.text = escape_lines(group_text(group, rulebook))
     elif subject.verdict == "warn":
         ET.SubElement(case, "system-out").text = escape_lines(group_text(group, rulebook))

@@ -133,9 +133,9 @@ class RunResult(_Value, frozen=True, kw_only=True):
     """Everything that is known after a run. ``verdict.conclude`` fills what follows from the subjects.
 
     `storm`: id of the version played. `started_at`: ISO 8601, UTC. `duration` in seconds. `platform`: system, machine,
-    python. `limits` in seconds or bytes, by name; None: no limit. `notes`: sentences that a reader needs to trust the verdict.
-    `complete`: False if the run was interrupted or stopped early. `next_command`: what to type next, if the caller
-    knows better than the report.
+    python. `limits` in seconds or bytes, by name; None: no limit. `notes`: sentences that a reader needs to trust the
+    verdict. `complete`: False if the run was interrupted or stopped early. `next_command`: what to type next, if the
+    caller knows better than the report.
     """
 
     schema_version: str = SCHEMA_VERSION

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from multilang_cli.reports.escape import Shown, escape, fit, width
+from multilang_cli.reports.escape import Shown, fit, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +17,8 @@ ColorChoice = Literal["auto", "always", "never"]
 
 DEFAULT_WIDTH = 80
 """Columns where nobody tells: not a terminal, and no COLUMNS."""
+MOST_CELLS = 4000
+"""A paragraph or line that is longer is cut in the middle: some of it may be a component's words."""
 _LEAST_WIDTH = 40
 
 
@@ -87,7 +89,7 @@ class Page:
         return lines or [Text()]
 
     def _safe(self, text: str) -> str:
-        return escape(text.replace("\n", " "), ascii_only=self.ascii_only)
+        return self.fit(text.replace("\n", " "), MOST_CELLS).text
 
     def _put(self, text: Text) -> None:
         text.rstrip()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from multilang_cli.suite import documents
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.nearest import did_you_mean
 from multilang_cli.suite.options import StreamDeclaration
@@ -114,28 +114,13 @@ def conf_value(text: str) -> tuple[str, Any]:
 
 def conf_file(name: str) -> dict[str, Any]:
     """The keys and values in a file: JSON or TOML by its suffix, else YAML, such as storm.yaml. Raises ConfigError."""
-    text = _file("--conf-file", name)
     try:
-        value = _plain(text, Path(name).suffix)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"--conf-file {name}: {error}.") from None
+        value = documents.parse(_file("--conf-file", name), Path(name).suffix.lower(), name)
+    except documents.DocumentError as error:
+        raise ConfigError(f"--conf-file {error}") from None
     if not isinstance(value, dict):
         raise ConfigError(f"--conf-file {name}: expected a mapping of keys to values.")
-    return cast("dict[str, Any]", value)
-
-
-def _plain(text: str, suffix: str) -> object:
-    """The JSON value in a text. Raises ValueError."""
-    if suffix == ".toml":
-        return json.loads(json.dumps(tomllib.loads(text), default=str, allow_nan=False))
-    if suffix == ".json":
-        return json.loads(text, parse_constant=_refuse)
-    import yaml  # noqa: PLC0415 (slow to import)
-
-    try:
-        return json.loads(json.dumps(yaml.safe_load(text), default=str, allow_nan=False))
-    except (yaml.YAMLError, TypeError) as error:
-        raise ValueError(str(error)) from None
+    return value
 
 
 def _file(flag: str, name: str) -> str:

@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""The two commands of a clone, on a machine that nobody prepared. Standard library only.
+
+    python3 dev.py mlcheck ARGUMENTS...   set up what is missing, then run mlcheck with these arguments
+    python3 dev.py test [STAGE...]        set up what is missing, then check and test the project
+
+What is missing is installed by package managers: Python packages by uv, from uv.lock, into .venv; the programs that
+tests need by apt-get, for root on Debian and its kin. Elsewhere the line to type is printed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+ROOT = Path(__file__).resolve().parent
+BIN = ROOT / ".venv" / "bin"
+STAMP = ROOT / ".venv" / "synced"
+UV = ROOT / ".tools" / "uv" / "bin" / "uv"
+STORM_PY = ROOT / "examples" / "storm_py"
+
+NOT_SET_UP = 5
+"""Exit code when the set-up failed: mlcheck's code for a fault that is not the component's."""
+
+SLACK = 2
+"""A stage may take this many times its budget, on a busy machine; then it is ended, and red."""
+
+PACKAGES = {
+    "cc": ("gcc", "libc6-dev"),
+    "node": ("nodejs",),
+    "make": ("make",),
+    "java": ("default-jre-headless",),
+    "mvn": ("maven",),
+}
+"""Debian's packages of the programs that tests start."""
+
+PYTEST = (str(BIN / "python"), "-u", "-m", "pytest", "-q", "-m")
+REPORTS = ROOT / ".cache" / "tests"
+COUNT = re.compile(r'\b(errors|failures|skipped|tests)="(\d+)"')
+
+
+class Stage(NamedTuple):
+    """One part of ``test``: its command, its budget in seconds, and whether it starts programs in all languages."""
+
+    name: str
+    budget: int
+    command: tuple[str, ...]
+    programs: bool = False
+
+    @property
+    def runs_tests(self) -> bool:
+        """True if pytest runs it: then a run of no test is red."""
+        return self.command[: len(PYTEST)] == PYTEST
+
+
+STAGES = (
+    Stage("ruff", 20, (str(BIN / "ruff"), "check")),
+    Stage("format", 20, (str(BIN / "ruff"), "format", "--check")),
+    Stage("mypy", 120, (str(BIN / "python"), "-m", "mypy")),
+    Stage("imports", 30, (str(BIN / "lint-imports"),)),
+    Stage("unit", 90, (*PYTEST, "not component and not oracle and not install")),
+    Stage("component", 300, (*PYTEST, "component and not oracle and not install"), programs=True),
+    Stage("oracle", 360, (*PYTEST, "oracle and not install")),
+    Stage("install", 120, (*PYTEST, "install")),
+)
+
+
+class Counts(NamedTuple):
+    """How many tests had which outcome. A check that is no test run counts as one test."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __str__(self) -> str:
+        """The counts as a line that readers of test output know."""
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+class Result(NamedTuple):
+    """What became of a stage: `why` it is red, empty if it is green; `seconds`; `counts` of its tests."""
+
+    stage: Stage
+    why: str
+    seconds: float
+    counts: Counts
+
+
+def main(arguments: list[str]) -> int:
+    """Do what the command line asks, and return the exit code."""
+    command, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if command == "mlcheck":
+        set_up_python()
+        program = str(BIN / "mlcheck")
+        os.execv(program, [program, *rest])  # noqa: S606 (mlcheck takes this process over: its signals and exit code)
+    if command == "test":
+        return test(rest)
+    print(__doc__.strip(), "\n\nStages: " + ", ".join(stage.name for stage in STAGES), sep="")
+    return 0 if command in {"-h", "--help", "help"} else 2
+
+
+def set_up_python() -> None:
+    """Have in .venv what uv.lock says. Asks no package manager when it is there."""
+    wanted = "\n".join(_digest(ROOT / name) for name in ("uv.lock", "pyproject.toml")) + f"\n{ROOT}\n"
+    if STAMP.is_file() and STAMP.read_text(encoding="utf-8") == wanted and (BIN / "python").exists():
+        return
+    environment = {key: value for key, value in os.environ.items() if key != "VIRTUAL_ENV"}
+    environment["UV_PROJECT_ENVIRONMENT"] = str(ROOT / ".venv")
+    said = _call([find_uv(), "sync", "--locked", "--quiet", "--project", str(ROOT)], environment)
+    if said:
+        _stop(f"uv could not install the packages of uv.lock{said}", network=True)
+    STAMP.write_text(wanted, encoding="utf-8")
+
+
+def find_uv() -> str:
+    """The path of uv: from PATH, else installed by pip into an environment of its own in .tools."""
+    found = shutil.which("uv")
+    if found:
+        return found
+    if not UV.exists():
+        _say("installing uv into .tools")
+        python = _private_environment(UV.parent.parent)
+        said = _call([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"])
+        if said:
+            _stop(f"pip could not install uv{said}", network=True)
+    return str(UV)
+
+
+def _private_environment(directory: Path) -> str:
+    """Make a virtual environment with pip in `directory`; the path of its python."""
+    command = [sys.executable, "-m", "venv", "--clear", str(directory)]
+    if _can_import("ensurepip"):
+        said = _call(command)
+    else:
+        install_packages(["python3-venv"])
+        said = _call(["/usr/bin/python3", *command[1:]])
+    if said:
+        _stop(f"{sys.executable} could not make a virtual environment{said}")
+    return str(directory / "bin" / "python")
+
+
+def _can_import(module: str) -> bool:
+    check = [sys.executable, "-c", f"import {module}"]
+    return subprocess.run(check, check=False, capture_output=True).returncode == 0
+
+
+def set_up_programs() -> None:
+    """Have the programs that tests start, and the storm.py of the examples."""
+    missing = [name for name in PACKAGES if shutil.which(name) is None]
+    if missing:
+        _say(f"missing for the tests: {', '.join(missing)}")
+        install_packages([package for name in missing for package in PACKAGES[name]])
+    if not (STORM_PY / "storm.py").exists():
+        _say("fetching storm.py with Maven")
+        said = _call([sys.executable, str(STORM_PY / "get_storm.py")])
+        if said:
+            _stop(f"Maven could not fetch storm.py{said}", network=True)
+
+
+def install_packages(packages: list[str]) -> None:
+    """Install Debian packages as root; for others print the line to type, and stop."""
+    line = f"apt-get install -y --no-install-recommends {' '.join(packages)}"
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        _stop(f"install these first, on Debian with: sudo {line}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    _say(line)
+    said = _call(["apt-get", "update", "-qq"], environment) or _call(line.split(), environment)
+    if said:
+        _stop(f"apt-get could not install {' '.join(packages)}{said}", network=True)
+
+
+def test(names: list[str]) -> int:
+    """Run the stages of these names, all if there is none, and sum them up. Returns the exit code."""
+    known = {stage.name: stage for stage in STAGES}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        _say(f"no stage {', '.join(unknown)}; there are {', '.join(known)}")
+        return 2
+    chosen = [stage for stage in STAGES if not names or stage.name in names]
+    started = time.monotonic()
+    set_up_python()
+    if any(stage.programs for stage in chosen):
+        set_up_programs()
+    print(f"-- set-up: {time.monotonic() - started:.1f} s", flush=True)
+    return _sum_up([run_stage(stage) for stage in chosen], time.monotonic() - started)
+
+
+def run_stage(stage: Stage) -> Result:
+    """Run one stage, showing what it prints."""
+    report = REPORTS / f"{stage.name}.xml"
+    report.unlink(missing_ok=True)
+    command = [*stage.command, f"--junitxml={report}"] if stage.runs_tests else list(stage.command)
+    print(f"\n-- {stage.name}: {' '.join(stage.command).replace(f'{BIN}{os.sep}', '')}", flush=True)
+    started = time.monotonic()
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=_test_environment(), stdin=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        code: int | None = process.wait(stage.budget * SLACK)
+    except subprocess.TimeoutExpired:
+        code = None
+    finally:
+        _end(process)
+    return _result(stage, code, time.monotonic() - started, report)
+
+
+def _test_environment() -> dict[str, str]:
+    """The environment of this process, where uv is found last; no Python package of the user's leaks in."""
+    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    environment["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(UV.parent)])
+    return environment
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a stage, and what it left behind in its process group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _result(stage: Stage, code: int | None, seconds: float, report: Path) -> Result:
+    counts = _counts(report)
+    why = ""
+    if code is None:
+        why = f"ended after {SLACK} times its budget"
+    elif code != 0:
+        why = f"{counts.failed} failed" if counts.failed else f"exit code {code}"
+    elif stage.runs_tests and not counts.passed:
+        why = "no test ran"
+    if not stage.runs_tests:
+        counts = Counts(passed=0 if why else 1)
+    if why and not counts.failed:
+        counts = counts._replace(failed=1)
+    return Result(stage, why, seconds, counts)
+
+
+def _counts(report: Path) -> Counts:
+    """The counts of pytest's JUnit report; none if it was not written."""
+    if not report.exists():
+        return Counts()
+    opening = report.read_text(encoding="utf-8").partition("<testcase")[0]
+    found = {word: int(number) for word, number in COUNT.findall(opening)}
+    failed = found["failures"] + found["errors"]
+    return Counts(found["tests"] - failed - found["skipped"], failed, found["skipped"])
+
+
+def _sum_up(results: list[Result], seconds: float) -> int:
+    print("\n-- summary")
+    for stage, why, took, counts in results:
+        over = " (over its budget)" if took > stage.budget else ""
+        print(
+            f"{stage.name:10}{took:6.1f} s of {stage.budget:3d}  {counts!s:36}{f'RED: {why}' if why else 'green'}{over}"
+        )
+    red = [result.stage.name for result in results if result.why]
+    print(f"{len(results)} stages in {seconds:.0f} s: {'red: ' + ', '.join(red) if red else 'all green'}")
+    total = Counts(*(sum(column) for column in zip(*(result.counts for result in results), strict=True)))
+    print(f"total: {total}", flush=True)
+    return 1 if red else 0
+
+
+def _call(command: list[str], environment: dict[str, str] | None = None) -> str:
+    """Run a package manager, its output on our stderr. Empty if it went well, else how it ended."""
+    try:
+        code = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
+    except OSError as error:
+        return f" ({error})"
+    return f" (exit code {code})" if code else ""
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _say(text: str) -> None:
+    print(f"dev.py: {text}", file=sys.stderr, flush=True)
+
+
+def _stop(text: str, *, network: bool = False) -> NoReturn:
+    _say(text)
+    if network:
+        _say("the first set-up needs a network; later ones do not, while uv.lock stays as it is")
+    sys.exit(NOT_SET_UP)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

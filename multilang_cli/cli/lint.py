@@ -1,0 +1,51 @@
+"""``mlcheck lint``."""
+
+from typing import Annotated
+
+import typer
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.cli.app import Color, Reports, Storm, Strict
+from multilang_cli.cli.exits import CommandError
+from multilang_cli.cli.output import stdout_may_close
+from multilang_cli.cli.shared import STDIN, checked_reports, console_of, known_storm, write_reports
+from multilang_cli.reports.explain import render_findings
+from multilang_cli.reports.formats import STDOUT
+from multilang_cli.reports.page import Page
+from multilang_cli.suite.linting import judge_transcripts, lint_result
+from multilang_cli.transcript.format import TranscriptError
+
+
+def lint(
+    transcripts: Annotated[list[str], typer.Argument(metavar="TRANSCRIPT", hidden=True)],
+    storm: Storm = None,
+    strict: Strict = None,
+    report: Reports = None,
+    color: Color = None,
+) -> int:
+    """Judge recorded conversations.
+
+    TRANSCRIPT: files that `mlcheck run` recorded, or - for stdin. Several files may be the parts of one conversation.
+    The findings are those that the recording run gave; --storm judges for another version than the recorded one.
+    """
+    if "-" in transcripts and len(transcripts) > 1:
+        raise CommandError("lint: - stands for stdin and must be the only transcript.")
+    reports = checked_reports(report)
+    console = console_of(color)
+    rulebook = load_rulebook()
+    version = known_storm(rulebook, storm or "")
+    paths = [STDIN if name == "-" else name for name in transcripts]
+    try:
+        judged = judge_transcripts(paths, rulebook, version)
+    except TranscriptError as error:
+        raise CommandError(f"lint: {error}.") from None
+    except OSError as error:
+        raise CommandError(f"lint: {error.filename}: can't be read: {error.strerror}.") from None
+    result = lint_result(judged, strict=bool(strict))
+    write_reports(reports, result, rulebook)
+    if all(each.path != STDOUT for each in reports):
+        with stdout_may_close():
+            render_findings(result, rulebook, console)
+            for note in result.notes:
+                Page(console).para(note, label="Note:")
+    return result.exit_code

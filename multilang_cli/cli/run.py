@@ -1,0 +1,55 @@
+"""``mlcheck run``: the command line. What it does is in ``running``."""
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from multilang_cli.cli import run_options as option
+from multilang_cli.cli.app import Color, Reports, Storm, Strict
+from multilang_cli.suite.settings import Flags
+
+
+def run(
+    command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND", hidden=True)] = None,
+    *,
+    component: option.Component = None,
+    kind: option.Kind = None,
+    storm: Storm = None,
+    tuples: option.Tuples = None,
+    tuple_files: option.TupleFiles = None,
+    conf: option.Conf = None,
+    conf_files: option.ConfFiles = None,
+    streams: option.Streams = None,
+    cwd: option.Cwd = None,
+    env: option.Env = None,
+    task: option.Task = None,
+    settles: option.Settles = None,
+    pid: option.Pid = None,
+    limits: option.Limits = None,
+    include: option.Include = None,
+    exclude: option.Exclude = None,
+    fail_fast: option.FailFast = False,
+    timeout: option.Timeout = None,
+    strict: Strict = None,
+    seed: option.Seed = None,
+    record: option.Record = None,
+    record_all: option.RecordAll = False,
+    reports: Reports = None,
+    suites: option.Suites = None,
+    color: Color = None,
+    quiet: option.Quiet = False,
+    verbose: option.Verbose = False,
+) -> int:
+    """Check a spout or bolt: start it, talk to it as Storm does, judge what it answers.
+
+    COMMAND: its file, or a command; if it has arguments, after --. Without one, every [[component]] of mlcheck.toml
+    is checked; then each report and each directory of transcripts bears the component's name.
+
+    Flags win over the environment (MLCHECK_STORM, _TIMEOUT, _STRICT, _SEED, _RECORD, _COLOR), which wins over
+    mlcheck.toml or [tool.mlcheck] of pyproject.toml, the first that is found upwards.
+    """
+    given = {name: value for name, value in locals().items() if value is not None}
+    from multilang_cli.cli.running import Showing, run_components  # noqa: PLC0415 (slow to import)
+
+    return run_components(msgspec.convert(given, Flags), msgspec.convert(given, Showing))

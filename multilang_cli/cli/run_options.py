@@ -1,0 +1,77 @@
+"""The options of ``mlcheck run``: spelling, metavar and help. Their texts are read by ``suite.flag_values``."""
+
+from typing import Annotated
+
+import typer
+
+Text = str | None
+Texts = list[str] | None
+
+Component = Annotated[
+    Text, typer.Option("--component", metavar="NAME", help="Only this [[component]] of mlcheck.toml.")
+]
+Kind = Annotated[
+    Text, typer.Option("--kind", metavar="bolt|spout|auto", help="What it is. auto (the default) asks the component.")
+]
+Tuples = Annotated[
+    Texts, typer.Option("--tuple", metavar="JSON", help="A tuple it takes, such as '[\"a b\", 1]'. Repeatable.")
+]
+TupleFiles = Annotated[
+    Texts, typer.Option("--tuples", metavar="FILE", help="Tuples: an array a line, or one array of arrays.")
+]
+Conf = Annotated[
+    Texts, typer.Option("--conf", metavar="K=V", help="Storm's conf; V is JSON, else a string. Repeatable.")
+]
+ConfFiles = Annotated[
+    Texts, typer.Option("--conf-file", metavar="FILE", help="The same from a file: JSON, TOML, else YAML.")
+]
+Streams = Annotated[
+    Texts,
+    typer.Option(
+        "--stream",
+        metavar="NAME:FIELD,...",
+        help="An output stream and its fields, !direct at the end if it is direct: jobs:id,name!direct. Repeatable.",
+    ),
+]
+Cwd = Annotated[
+    Text, typer.Option("--cwd", metavar="DIR", help="The working directory, as Storm's resources directory.")
+]
+Env = Annotated[Texts, typer.Option("--env", metavar="K=V", help="A variable of the environment. Repeatable.")]
+Task = Annotated[Text, typer.Option("--task", metavar="ID", help="The task id. Default: 3.")]
+Settles = Annotated[
+    Text,
+    typer.Option(
+        "--settles",
+        metavar="WHEN",
+        help="When it acks or fails a tuple: by-limit (the default), on-tick or unchecked.",
+    ),
+]
+Pid = Annotated[
+    Text, typer.Option("--pid", metavar="own|foreign", help="foreign: behind a container, where pids differ.")
+]
+Limits = Annotated[
+    Texts,
+    typer.Option(
+        "--limit",
+        metavar="NAME=SECONDS",
+        help="One limit: pid, sync, heartbeat, settle, read, output, exit-after-eof or exit-after-term; "
+        "or frame or stderr, in bytes. Repeatable.",
+    ),
+]
+Include = Annotated[
+    Texts,
+    typer.Option("-k", metavar="PATTERN", help="Only these cases: an id, a dotted prefix or a glob. Repeatable."),
+]
+Exclude = Annotated[Texts, typer.Option("--exclude", metavar="PATTERN", help="Not these cases. Repeatable.")]
+FailFast = Annotated[bool, typer.Option("-x", help="Stop at the first failure.")]
+Timeout = Annotated[
+    Text, typer.Option("--timeout", metavar="SECONDS", help="Every limit that --limit does not set. Default: 10.")
+]
+Seed = Annotated[Text, typer.Option("--seed", metavar="N", help="Where everything random comes from. Default: 0.")]
+Record = Annotated[Text, typer.Option("--record", metavar="DIR", help="For transcripts. Default: .mlcheck/last.")]
+RecordAll = Annotated[bool, typer.Option("--record-all", help="Keep the transcripts of passing cases too.")]
+Suites = Annotated[
+    Texts, typer.Option("--suite", metavar="PATH", help="A file or directory with more cases. Repeatable.")
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only the summary.")]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Name each case on stderr as it begins.")]

@@ -1,0 +1,64 @@
+"""What several commands do alike: choose the console, check a version, write reports."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from multilang_cli.cli.exits import CommandError
+from multilang_cli.cli.output import stdout_may_close
+from multilang_cli.reports.formats import ReportError, parse_reports, write_report
+from multilang_cli.reports.page import make_console
+from multilang_cli.suite.config import ConfigError
+from multilang_cli.suite.nearest import did_you_mean
+from multilang_cli.suite.settings import color
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console
+
+    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.reports.formats import Report
+    from multilang_cli.reports.model import RunResult
+
+STDIN = "/dev/stdin"
+"""Where stdin is found by those who open paths."""
+
+
+def console_of(flag: str | None) -> Console:
+    """The console on stdout, coloured as the flag, the environment or the terminal says. Raises CommandError."""
+    try:
+        return make_console(sys.stdout, color(flag, os.environ))
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+
+
+def known_storm(rulebook: Rulebook, storm: str) -> str:
+    """The id of the version that `storm` names; "" for none. Raises CommandError."""
+    if not storm:
+        return ""
+    try:
+        return rulebook.version(storm).id
+    except KeyError:
+        known = [version.id for version in rulebook.versions]
+        raise CommandError(f"there is no Storm version {storm[:60]!r}{did_you_mean(storm, known)}") from None
+
+
+def checked_reports(specs: Iterable[str] | None) -> tuple[Report, ...]:
+    """The reports that are asked for. Raises CommandError before anything runs."""
+    try:
+        return parse_reports(specs or ())
+    except ReportError as error:
+        raise CommandError(f"{error}.") from None
+
+
+def write_reports(reports: Iterable[Report], result: RunResult, rulebook: Rulebook) -> None:
+    """Write them all. Raises CommandError."""
+    for report in reports:
+        try:
+            with stdout_may_close():
+                write_report(report, result, rulebook, sys.stdout)
+        except ReportError as error:
+            raise CommandError(f"{error}.") from None

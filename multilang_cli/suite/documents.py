@@ -1,0 +1,108 @@
+"""Files that hold JSON values, in whatever notation: JSON, a JSON value a line, YAML, TOML."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LINES = frozenset({".ndjson", ".jsonl", ""})
+"""Suffixes of files with a JSON value a line; "" is that of stdin."""
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class DocumentError(ValueError):
+    """A file that can't be read: the message names it, the line where known, and what is wrong."""
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A value, and where it stands: `lines` by JSON pointer, the value's own under ""."""
+
+    path: str
+    value: Any
+    lines: dict[str, int] = {}
+
+    def place(self, pointer: str) -> str:
+        """File and line of the value at a JSON pointer, or of what holds it; the file alone if not known."""
+        if not pointer.startswith("/"):
+            pointer = ""
+        while pointer and pointer not in self.lines:
+            pointer = pointer.rpartition("/")[0]
+        return f"{self.path}:{self.lines[pointer]}" if pointer in self.lines else self.path
+
+
+def documents(path: str) -> Iterator[Document]:
+    """The values in a file, "-" for stdin; which notation is told by its suffix. Raises DocumentError."""
+    suffix = "" if path == "-" else Path(path).suffix.lower()
+    text = _text(path)
+    if suffix not in LINES:
+        yield Document(path, parse(text, suffix, path), {} if suffix == ".toml" else _lines(text))
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield Document(path, parse(line, ".json", f"{path}:{number}"), {"": number})
+
+
+def parse(text: str, suffix: str, name: str) -> Any:
+    """The JSON value in a text: JSON or TOML by its suffix, else YAML. Raises DocumentError that begins with `name`.
+
+    Dates, which JSON does not know, become strings.
+    """
+    try:
+        if suffix == ".json":
+            return json.loads(text, parse_constant=_refuse)
+        value = tomllib.loads(text) if suffix == ".toml" else yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe one)
+        return json.loads(json.dumps(value, default=str, allow_nan=False))
+    except json.JSONDecodeError as error:
+        place = name if error.lineno == 1 and ":" in name else f"{name}:{error.lineno}"
+        raise DocumentError(f"{place}: no JSON: {error.msg} at column {error.colno}.") from None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise DocumentError(f"{name}:{line}: no YAML: {error.problem}.") from None
+    except (ValueError, TypeError, RecursionError, yaml.YAMLError) as error:
+        raise DocumentError(f"{name}: {error}.") from None
+
+
+def _text(path: str) -> str:
+    try:
+        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise DocumentError(f"{path}: can't be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"{path}: byte {error.start} is no UTF-8.") from None
+
+
+def _lines(text: str) -> dict[str, int]:
+    """The line of every value by JSON pointer; JSON is read as the YAML that it nearly is. Empty where that fails."""
+    found: dict[str, int] = {}
+    try:
+        waiting: list[tuple[str, Any]] = [("", yaml.compose(text, Loader=_Loader))]
+    except (yaml.YAMLError, RecursionError):
+        return found
+    while waiting:
+        pointer, node = waiting.pop()
+        if node is None:
+            continue
+        found[pointer] = node.start_mark.line + 1
+        if isinstance(node, yaml.MappingNode):
+            waiting += [(f"{pointer}/{_step(key)}", value) for key, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += [(f"{pointer}/{index}", value) for index, value in enumerate(node.value)]
+    return found
+
+
+def _step(key: Any) -> str:
+    return str(key.value).replace("~", "~0").replace("/", "~1")
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")

@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+from multilang_cli.catalogue import loader, locate, notation, schemas
+from multilang_cli.protocol.collector import Collector
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.events import Chunk, Event, Exited, PidChecked, Started
+from multilang_cli.protocol.framing import Framer
+from multilang_cli.protocol.messages import Ack, Handshake, Malformed, Pid, TaskIds, TupleMsg
+from multilang_cli.protocol.reading import read_frame
+from multilang_cli.suite.oracle import fate_of, oracle_cases, oracle_verdicts, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from multilang_cli.protocol.verdicts import Effect, Finding, Kind, Profile, Rule, StormVersion
+
+RULES = loader.load_rules()
+VERSIONS = loader.load_versions()
+VERIFIED = [version for version in VERSIONS if version.verified]
+CONFIRMED = [
+    pytest.param(rule, effect, case, id=f"{rule.id}-{effect.when or 'plain'}-{effect.versions}-{case}")
+    for rule in RULES.values()
+    for effect in rule.effects
+    for case in effect.confirmed_by
+]
+each_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
+
+
+def covers(effect: Effect, version: StormVersion) -> bool:
+    return effect.versions == "*" or SpecifierSet(effect.versions).contains(version.id)
+
+
+def kind_of(rule: Rule) -> Kind:
+    return "spout" if rule.kind == "spout" else "bolt"
+
+
+def profile_of(rule: Rule) -> Profile:
+    return loader.example_profile(kind_of(rule), rule.profile)
+
+
+def findings_of(rule: Rule, transcript: str) -> list[Finding]:
+    judge = Conversation(profile_of(rule), loader.load_rulebook())
+    return [finding for event in notation.parse(transcript) for finding in judge.feed(event)]
+
+
+# the files
+
+
+@each_rule
+def test_rule_file_holds_to_its_schema(rule: Rule) -> None:
+    assert loader.problems(locate.data_path("conformance", "rules", f"{rule.id}.yaml"), "rule") == []
+
+
+def test_versions_file_holds_to_its_schema_and_is_in_order() -> None:
+    assert loader.problems(locate.data_path("conformance", "versions.yaml"), "versions") == []
+    numbers = [[int(part) for part in version.id.split(".")] for version in VERSIONS]
+    assert numbers == sorted(numbers)
+    assert [version.id for version in VERIFIED] == ["0.9.7", "0.10.2", "1.2.4", "2.5.0", "2.8.3"]
+    assert all(version.note for version in VERSIONS if not version.verified)
+
+
+def test_schemas_allow_just_the_fields_of_the_types() -> None:
+    from multilang_cli.protocol import verdicts  # noqa: PLC0415 (the type behind each schema)
+
+    for name, schema, struct in [
+        ("rule", schemas.load("rule"), verdicts.Rule),
+        ("effect", schemas.load("rule")["$defs"]["effect"], verdicts.Effect),
+        ("version", schemas.load("versions")["$defs"]["version"], verdicts.StormVersion),
+    ]:
+        assert set(schema["properties"]) == {field.name for field in msgspec.structs.fields(struct)}, name
+
+
+@each_rule
+def test_every_verified_version_has_one_effect_in_every_variant(rule: Rule) -> None:
+    for when in {effect.when for effect in rule.effects}:
+        for version in VERIFIED:
+            fitting = [e for e in rule.effects if e.when == when and covers(e, version)]
+            assert len(fitting) == 1, (when, version.id, fitting)
+
+
+# against what real Storm did
+
+
+def sent_by(case: dict[str, Any]) -> bytes:
+    """What the script's component writes after its handshake, its ids named as they are counted."""
+    pieces: list[str | bytes] = []
+    for step in case["steps"]:
+        if "hex" in step:
+            pieces.append(bytes.fromhex(step["hex"]))
+        elif "raw" in step:
+            pieces += [step["raw"]] * step.get("times", 1)
+        elif "cat" in step:
+            pieces += [part if isinstance(part, str) else part[0] * part[1] for part in step["cat"]]
+    data = b"".join(piece if isinstance(piece, bytes) else piece.encode() for piece in pieces)
+    return re.sub(rb"\$ID(\d)", rb"700\1", data).replace(b"$HBID", b"9")
+
+
+def meant_calls(case: dict[str, Any], version: StormVersion) -> list[dict[str, Any]]:
+    collector = Collector(version, loader.example_profile(case["kind"]))
+    for number in range(9):
+        collector.feed(Event(number, 0.0, "in", TupleMsg(f"700{number}", "src", "default", 2, [])), [])
+    bodies = [read_frame(frame) for frame in Framer().feed(sent_by(case))]
+    messages = [m for body in bodies for m in (body.salvage if isinstance(body, Malformed) else [body])]
+    return [shown(call, version.dialect) for call in map(collector.call_of, messages) if call is not None]
+
+
+def texts_of(recorded: dict[str, Any]) -> list[str]:
+    refused = [event["wire"] for event in recorded["events"] if "wire" in event]
+    return [*recorded.get("error", []), *refused, *(t for e in recorded["events"] for t in e.get("error", []))]
+
+
+@pytest.mark.parametrize(("rule", "effect", "case"), CONFIRMED)
+def test_the_oracle_confirms_the_fate(rule: Rule, effect: Effect, case: str) -> None:
+    assert case in oracle_verdicts()
+    script = oracle_cases()[case]
+    assert rule.kind in {"both", script["kind"]}
+    for version in VERIFIED:
+        if covers(effect, version):
+            recorded = oracle_verdicts()[case][version.id]
+            fate = fate_of(recorded, meant_calls(script, version))
+            assert fate == ("survives" if effect.fate == "ignored" else effect.fate), version.id
+
+
+@pytest.mark.parametrize(
+    ("rule", "effect"),
+    [
+        pytest.param(rule, effect, id=f"{rule.id}-{effect.when or 'plain'}-{effect.versions}")
+        for rule in RULES.values()
+        for effect in rule.effects
+        if effect.error and effect.confirmed_by
+    ],
+)
+def test_the_oracle_shows_the_error(rule: Rule, effect: Effect) -> None:
+    pattern = re.compile(re.sub(r"\\\{(id|name)\\\}|\\\.\\\.\\\.", ".*", re.escape(effect.error)), re.DOTALL)
+    for version in VERIFIED:
+        if covers(effect, version):
+            told = [text for case in effect.confirmed_by for text in texts_of(oracle_verdicts()[case][version.id])]
+            assert any(map(pattern.search, told)), (rule.id, version.id, effect.error, told)
+
+
+# the examples
+
+
+@each_rule
+def test_bad_transcript_breaks_the_rule_with_the_fates_of_its_first_variant(rule: Rule) -> None:
+    judge = Conversation(profile_of(rule), loader.load_rulebook())
+    if rule.id == "frame-too-long":
+        pytest.skip("the smallest example would be 64 MiB")
+    found = [f for event in notation.parse(rule.bad) for f in judge.feed(event) if f.rule == rule.id]
+    assert found
+    expected = loader.load_rulebook().effects(rule.id, rule.effects[0].when)
+    assert found[-1].fates == {version: effect.fate for version, effect in expected.items()}
+    assert found[-1].level == rule.level
+
+
+@each_rule
+def test_good_transcript_breaks_no_rule_at_all(rule: Rule) -> None:
+    assert findings_of(rule, rule.good) == []
+
+
+# the loader
+
+
+def edited(tmp_path: Path, old: str, new: str) -> Path:
+    source = locate.data_path("conformance", "rules", "ack-twice.yaml").read_text(encoding="utf-8")
+    assert old in source
+    path = tmp_path / "ack-twice.yaml"
+    path.write_text(source.replace(old, new, 1), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("fate: dies", "fate: explodes", r"ack-twice\.yaml:\d+: /effects/0/fate: \"explodes\" is none of"),
+        ("level: must", "level: [must]", r"ack-twice\.yaml:4: /level: "),
+        ("title:", "titel:", r"ack-twice\.yaml:1: at the top: .*\"title\" is missing"),
+        ("kind: bolt", "kind: {bolt", r"ack-twice\.yaml:\d+: did not find expected"),
+        ("id: ack-twice", "id: ack-thrice", r"the id is 'ack-thrice', not the file's name"),
+        ("why:", "why: !!python/object/apply:os.getcwd []\nwhy2:", r"ack-twice\.yaml:\d+: could not determine a constr"),
+    ],
+)
+def test_a_broken_rule_is_refused_with_file_line_and_key(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    with pytest.raises(loader.CatalogueError, match=expected):
+        loader.read_rule(edited(tmp_path, old, new))
+
+
+def test_a_rule_that_is_no_text_or_not_there_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_bytes(b"id: \xff\xfe")
+    with pytest.raises(loader.CatalogueError, match=r"x\.yaml"):
+        loader.read_rule(tmp_path / "x.yaml")
+    with pytest.raises(loader.CatalogueError, match=r"nowhere\.yaml: No such file"):
+        loader.read_rule(tmp_path / "nowhere.yaml")
+
+
+def test_a_misspelt_key_is_a_problem_though_it_loads(tmp_path: Path) -> None:
+    path = edited(tmp_path, "kind: bolt", "kind: bolt\nsinse: '0.9.3'")
+    assert loader.read_rule(path).since == ""
+    assert [problem.partition(":")[2] for problem in loader.problems(path, "rule")]
+
+
+def test_the_example_profile_is_the_oracles_topology() -> None:
+    bolt, spout = loader.example_profile("bolt"), loader.example_profile("spout", {"conf": {"x": 1}, "storm": "1.2.4"})
+    assert bolt.streams is not None
+    assert bolt.streams["fld"].groupings == {"fsink": {"type": "FIELDS", "fields": ["b"]}}
+    assert bolt.sources["src"]["default"].fields == ("word", "n")
+    assert bolt.tasks[3] == bolt.component == "comp"
+    assert spout.sources == {}
+    assert spout.conf == {"storm.cluster.mode": "distributed", "x": 1}
+    assert spout.storm == "1.2.4"
+    with pytest.raises(loader.CatalogueError, match="task"):
+        loader.example_profile("bolt", {"task": "three"})
+
+
+def test_the_packaged_data_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "multilang_cli"
+    shutil.copytree(locate.data_path("conformance", "rules"), package / "_data" / "conformance" / "rules")
+    monkeypatch.setattr(locate, "_PACKAGE", package)
+    locate.data_path.cache_clear()
+    try:
+        assert locate.data_path("conformance", "rules", "ack-twice.yaml").is_relative_to(package)
+    finally:
+        locate.data_path.cache_clear()
+
+
+# the notation
+
+
+def test_notation_writes_down_every_kind_of_event() -> None:
+    events = notation.parse(
+        '> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["\\u4eba"]}\n'
+        '@ 1.5\n< {"command":"ack","id":"1"}\n> [4, 5]\n\n2> 10\n'
+        '<raw "{\\"command\\":"\n<raw "\\"sync\\"}\\nend\\n"\n<hex 7b7d0a\n! {"event": "exited", "signal": 9}'
+    )
+    assert [event.seq for event in events] == list(range(len(events)))
+    bodies = [event.body for event in events]
+    assert [type(body) for body in bodies[:4]] == [Started, Handshake, Pid, PidChecked]
+    assert bodies[4] == TupleMsg("1", "src", "default", 2, ["人"])
+    assert bodies[5] == Ack("1")
+    assert bodies[6:8] == [TaskIds([4, 5]), Chunk(10)]
+    assert isinstance(bodies[9], Malformed)
+    assert bodies[9].kind == "message-cut"
+    assert bodies[10] == Exited(signal=9)
+    assert [event.t for event in events[3:6]] == [0.0, 0.0, 1.5]
+    assert [event.channel for event in events[7:]] == ["err", "out", "out", "process"]
+    for channel in ("in", "out", "err"):
+        offset = 0
+        for event in events:
+            if event.channel == channel:
+                assert event.offset == offset
+                offset += len(event.raw)
+
+
+def test_notation_takes_a_handshake_of_its_own() -> None:
+    events = notation.parse('> {"conf": {"a": 1}, "pidDir": "/p", "context": {}}\n< {"pid": "7"}')
+    assert events[0].body == Handshake({"a": 1}, "/p", {})
+    assert isinstance(events[1].body, Malformed)
+    assert events[1].body.kind == "pid-type"
+
+
+@pytest.mark.parametrize(
+    "line", ["? {}", "<raw 5", '<raw "', "<hex 7", "2> many", '! {"event": "nothing"}', "! {}", "@ now", "<"]
+)
+def test_notation_refuses_what_is_no_event(line: str) -> None:
+    text = f'< {{"command":"sync"}}\n{line}'
+    if line == "<":
+        assert isinstance(notation.parse(text)[-1].body, Malformed)
+    else:
+        with pytest.raises(notation.NotationError, match="line 2: "):
+            notation.parse(text)
+
+
+# where the rules come from
+
+
+def traced(name: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = yaml.safe_load(
+        locate.data_path("conformance", "traceability", name).read_text(encoding="utf-8")
+    )["entries"]
+    return entries
+
+
+@pytest.mark.parametrize("name", ["protocol-page.yaml", "storm-code.yaml"])
+def test_traceability_names_rules_that_exist_or_says_why_not(name: str) -> None:
+    for entry in traced(name):
+        assert set(entry.get("rules", [])) <= set(RULES), entry
+        assert bool(entry.get("rules") or entry.get("cases")) != bool(entry.get("untestable")), entry
+
+
+def test_every_sentence_of_the_page_that_demands_something_is_traced() -> None:
+    demanding = [entry["text"] for entry in traced("protocol-page.yaml")]
+    assert len(demanding) == len(set(demanding))
+    assert all(re.search("必须|应该|需要|不能", text) for text in demanding)
+
+
+def test_every_rule_comes_from_the_page_or_from_storms_code() -> None:
+    named = {rule for name in ("protocol-page.yaml", "storm-code.yaml") for e in traced(name) for rule in e.get("rules", [])}
+    assert set(RULES) - named == {"frame-too-long"}
+
+
+def test_the_oracle_is_kept_whole() -> None:
+    cases = json.loads(locate.data_path("conformance", "oracle", "cases.json").read_text(encoding="utf-8"))
+    assert len(cases) == len(oracle_verdicts()) == 191
+    assert {version.id for version in VERIFIED} == set(next(iter(oracle_verdicts().values())))

@@ -1,0 +1,150 @@
+"""The judge, apart from its rules (each rule is tested by its own two transcripts, see test_catalogue)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.events import Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
+from multilang_cli.protocol.framing import Frame
+from multilang_cli.protocol.messages import (
+    Ack,
+    Emit,
+    Fail,
+    Handshake,
+    Log,
+    Message,
+    Pid,
+    SpoutCommand,
+    Sync,
+    TaskIds,
+    TupleMsg,
+)
+from multilang_cli.protocol.reading import read_frame
+from multilang_cli.protocol.verdicts import Finding, Kind
+
+IDS = ["1", "2", "3"]
+SAID: list[tuple[str, Message | Fact]] = [
+    *[("in", TupleMsg(id_, "src", "default", 2, ["a", 1])) for id_ in IDS],
+    ("in", TupleMsg("9", None, "__heartbeat", -1, [])),
+    *[("out", Ack(id_)) for id_ in IDS],
+    ("out", Fail("1")),
+    ("out", Ack("9")),
+    ("out", Emit(["x", 1], anchors=("1",))),
+    ("out", Emit(["x"], stream="nope")),
+    ("out", Emit(["x", 1], id="m")),
+    ("out", Sync()),
+    ("out", Log("hello")),
+    ("out", read_frame(Frame(0, b"print\nend\n"))),
+    ("out", read_frame(Frame(0, b'{"command":"akc","id":"1"}\nend\n'))),
+    ("in", TaskIds([4])),
+    ("in", SpoutCommand("next")),
+    ("in", SpoutCommand("ack", "m")),
+    ("err", Chunk(70_000)),
+    ("control", Deadline("settle", 5.0)),
+    ("control", Deadline("sync", 5.0)),
+    ("process", StdinClosed()),
+    ("process", Exited(code=1)),
+]
+BEGIN: list[tuple[str, Message | Fact]] = [("in", Handshake({}, "/pids", {})), ("out", Pid(7))]
+
+kinds = st.sampled_from(["bolt", "spout"])
+conversations = st.lists(st.sampled_from(range(len(SAID))), max_size=40)
+
+
+def events_of(said: list[tuple[str, Message | Fact]], step: float = 0.25) -> list[Event]:
+    return [Event(seq, seq * step, channel, body) for seq, (channel, body) in enumerate(said)]  # type: ignore[arg-type]
+
+
+def judge(kind: Kind, said: list[tuple[str, Message | Fact]]) -> list[Finding]:
+    conversation = Conversation(example_profile(kind), load_rulebook())
+    return [finding for event in events_of(BEGIN + said) for finding in conversation.feed(event)]
+
+
+@given(kinds, conversations, st.integers(0, 42))
+def test_a_conversation_judged_in_two_pieces_is_judged_the_same(kind: Kind, picks: list[int], cut: int) -> None:
+    events = events_of(BEGIN + [SAID[pick] for pick in picks], step=3.0)
+    whole = Conversation(example_profile(kind), load_rulebook())
+    first = Conversation(example_profile(kind), load_rulebook())
+    expected = [finding for event in events for finding in whole.feed(event)]
+    found = [finding for event in events[:cut] for finding in first.feed(event)]
+    second = Conversation(example_profile(kind), load_rulebook())
+    second.restore(json.loads(json.dumps(first.snapshot())))
+    found += [finding for event in events[cut:] for finding in second.feed(event)]
+    assert found == expected
+    assert second.outlook() == whole.outlook()
+    assert second.outstanding() == whole.outstanding()
+
+
+@given(kinds, conversations)
+def test_an_outlook_freezes_at_the_first_fatal_finding(kind: Kind, picks: list[int]) -> None:
+    conversation = Conversation(example_profile(kind), load_rulebook())
+    frozen: dict[str, object] = {}
+    for event in events_of(BEGIN + [SAID[pick] for pick in picks]):
+        found = conversation.feed(event)
+        for outlook in conversation.outlook():
+            assert frozen.setdefault(outlook.version, outlook) == outlook or outlook.version not in frozen
+            if outlook.fate not in {"dies", "hangs"}:
+                del frozen[outlook.version]
+            elif outlook.seq == event.seq:
+                assert outlook.rule in {finding.rule for finding in found}
+
+
+@given(conversations)
+def test_what_is_outstanding_is_what_was_asked_and_not_answered(picks: list[int]) -> None:
+    said = [SAID[pick] for pick in picks]
+    conversation = Conversation(example_profile("bolt"), load_rulebook())
+    is_open: dict[str, None] = {}
+    beats = 0
+    for event in events_of(BEGIN + said):
+        conversation.feed(event)
+        body = event.body
+        if isinstance(body, TupleMsg) and body.is_heartbeat:
+            beats += 1
+        elif isinstance(body, TupleMsg):
+            is_open[body.id] = None
+        elif isinstance(body, Ack | Fail):
+            is_open.pop(body.id, None)
+        elif isinstance(body, Sync):
+            beats = max(0, beats - 1)
+        elif event.channel == "out" and getattr(body, "kind", "") == "command-unknown":
+            is_open.pop("1", None)
+        assert set(conversation.outstanding().tuples) == set(is_open)
+        assert len(conversation.outstanding().heartbeats) == beats
+
+
+def test_after_a_gap_rules_that_need_the_past_are_silent() -> None:
+    said: list[tuple[str, Message | Fact]] = [("out", Ack("1")), ("out", Emit(["x", 1], anchors=("2",)))]
+    assert [finding.rule for finding in judge("bolt", said)] == ["ack-unknown", "anchor-unknown"]
+    assert judge("bolt", [("control", Gap("a lost part")), *said]) == []
+
+
+def test_next_deadline_follows_the_limits_of_the_profile() -> None:
+    conversation = Conversation(example_profile("bolt", {"limits": {"pid": 5.0, "settle": 8.0}}), load_rulebook())
+    conversation.feed(Event(0, 1.0, "in", Handshake({}, "/pids", {})))
+    assert conversation.next_deadline() == ("pid", 6.0)
+    conversation.feed(Event(1, 1.5, "out", Pid(7)))
+    assert conversation.next_deadline() is None
+    conversation.feed(Event(2, 2.0, "in", TupleMsg("1", "src", "default", 2, ["a", 1])))
+    assert conversation.next_deadline() == ("settle", 10.0)
+
+
+@pytest.mark.parametrize("kind", ["bolt", "spout"])
+def test_the_end_after_stdin_was_closed_is_right(kind: Kind) -> None:
+    ended: list[tuple[str, Message | Fact]] = [("process", Exited(code=0)), ("control", End())]
+    assert judge(kind, [("process", StdinClosed()), *ended]) == []
+    assert [finding.rule for finding in judge(kind, ended)] == ["exited"]
+
+
+def test_fingerprints_are_the_same_from_run_to_run_and_differ_by_rule() -> None:
+    def prints(id_: str) -> list[str]:
+        said: list[tuple[str, Message | Fact]] = [("out", Ack(id_)), ("out", Fail(id_)), ("out", Emit(["x"], "nope"))]
+        return [finding.fingerprint for finding in judge("bolt", said)]
+
+    assert prints("11") == prints("22")
+    assert len(set(prints("11"))) == 3

@@ -1,0 +1,188 @@
+"""What strict reading refuses is named by its kind, at its place, with what was meant saved."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multilang_cli.protocol.framing import Frame
+from multilang_cli.protocol.messages import Ack, Emit, FromComponent, Log, Malformed, Pid
+from multilang_cli.protocol.reading import read, read_frame
+
+ACK = Ack("7")
+EMIT = Emit(["x", 1])
+A = b'{"command":"ack","id":"7"}'
+E = b'{"command":"emit","tuple":["x",1]}'
+
+KINDS: list[tuple[str, bytes, str, int, tuple[FromComponent, ...] | None]] = [
+    ("text before", b"debug: hello\n" + A, "stdout-text", 0, (ACK,)),
+    ("text alone", b"Traceback (most recent call last):", "stdout-text", 0, ()),
+    ("text between", A + b"\nhello\n" + E, "two-messages-one-end", 26, (ACK, EMIT)),
+    ("text after", A + b"\nready", "text-after-object", 26, (ACK,)),
+    ("two objects", A + b"\n" + E, "two-messages-one-end", 26, (ACK, EMIT)),
+    ("two on one line", A + E, "two-messages-one-end", 26, (ACK, EMIT)),
+    ("end with a space", A + b"\nend \n" + E, "end-not-alone", 27, (ACK, EMIT)),
+    ("end with a tab", A + b"\n\tend\n" + E, "end-not-alone", 27, (ACK, EMIT)),
+    ("single quotes", b"{'command':'ack','id':'7'}", "json-single-quotes", 1, (ACK,)),
+    ("python repr", b"{'command': 'emit', 'tuple': [None, True]}", "python-repr", 30, (Emit([None, True]),)),
+    ("python tuple", b'{"command":"emit","tuple":("x",1)}', "python-repr", 26, (EMIT,)),
+    ("python bytes", b'{"command":"emit","tuple":[b\'x\',1]}', "python-repr", 27, (EMIT,)),
+    ("unquoted keys", b'{command:"ack",id:"7"}', "json-unquoted-keys", 1, (ACK,)),
+    ("block comment", b'{"command":/* x */"ack","id":"7"}', "json-comment", 11, (ACK,)),
+    ("line comment", b"// x\n" + A, "json-comment", 0, (ACK,)),
+    ("hash comment", b"# x\n" + A, "json-comment", 0, (ACK,)),
+    ("trailing comma", b'{"command":"ack","id":"7",}', "json-trailing-comma", 26, (ACK,)),
+    ("trailing comma in an array", b'{"command":"emit","tuple":["x",1,]}', "json-trailing-comma", 33, (EMIT,)),
+    ("double comma", b'{"command":"emit","tuple":["x",,1]}', "json-trailing-comma", 31, (EMIT,)),
+    ("NaN", b'{"command":"emit","tuple":[NaN]}', "json-nonfinite", 27, (Emit([float("nan")]),)),
+    ("Infinity", b'{"command":"emit","tuple":[-Infinity]}', "json-nonfinite", 27, (Emit([float("-inf")]),)),
+    ("1e400", b'{"command":"emit","tuple":[1e400]}', "json-nonfinite", 0, (Emit([float("inf")]),)),
+    ("leading zero", b'{"command":"emit","tuple":["x",01]}', "json-number", 31, (EMIT,)),
+    ("plus", b'{"command":"emit","tuple":["x",+1]}', "json-number", 31, (EMIT,)),
+    ("hex", b'{"command":"emit","tuple":["x",0x1]}', "json-number", 31, (EMIT,)),
+    ("bare dot", b'{"command":"emit","tuple":[.5]}', "json-number", 27, (Emit([0.5]),)),
+    ("2^63", b'{"command":"emit","tuple":[9223372036854775808]}', "integer-too-big", 27, (Emit([2**63]),)),
+    ("-2^63-1", b'{"command":"emit","tuple":[-9223372036854775809]}', "integer-too-big", 27, (Emit([-(2**63) - 1]),)),
+    ("bad escape", b'{"command":"emit","tuple":["\\x78",1]}', "json-bad-escape", 28, (EMIT,)),
+    ("raw tab", b'{"command":"emit","tuple":["a\tb"]}', "json-control-character", 29, (Emit(["a\tb"]),)),
+    ("raw NUL", b'{"command":"emit","tuple":["a\0b"]}', "json-control-character", 29, (Emit(["a\0b"]),)),
+    ("duplicate key", b'{"command":"ack","id":"6","id":"7"}', "json-duplicate-key", 26, (ACK,)),
+    ("too deep", b'{"command":"emit","tuple":' + b"[" * 500 + b"]" * 500 + b"}", "json-too-deep", 0, None),
+    ("far too deep", b'{"command":"emit","tuple":' + b"[" * 99999, "json-too-deep", 226, ()),
+    ("truncated", b'{"command":"emit","tuple":["x",1', "json-truncated", 32, ()),
+    ("truncated string", b'{"command":"emit","tuple":["x', "json-truncated", 27, ()),
+    ("equals", b'{"command"="ack","id":"7"}', "json-invalid", 10, (ACK,)),
+    ("TRUE", b'{"command":"emit","tuple":[TRUE]}', "json-invalid", 27, (Emit([True]),)),
+    ("undefined", b'{"command":"emit","tuple":[undefined]}', "json-invalid", 27, (Emit([None]),)),
+    ("missing comma", b'{"command":"ack" "id":"7"}', "json-invalid", 17, ()),
+    ("BOM", b"\xef\xbb\xbf" + A, "bom", 0, (ACK,)),
+    ("latin-1", b'{"command":"emit","tuple":["\xe9"]}', "utf8-invalid", 28, (Emit(["�"]),)),
+    ("UTF-16LE", A.decode().encode("utf-16-le"), "not-utf8", 1, ()),
+    ("UTF-16 with a mark", A.decode().encode("utf-16"), "not-utf8", 0, ()),
+    ("lone surrogate", b'{"command":"emit","tuple":["\\ud800"]}', "lone-surrogate", 0, (Emit(["\ud800"]),)),
+    ("empty", b"", "empty-message", 0, ()),
+    ("blank", b" \n\t", "empty-message", 0, ()),
+    ("array", b"[" + A + b"]", "message-not-object", 0, (ACK,)),
+    ("string", b'"ack"', "message-not-object", 0, ()),
+    ("null", b"null", "message-not-object", 0, ()),
+    ("number", b"5", "message-not-object", 0, ()),
+    ("msgpack", b"\x82\xa7command\xa3ack\xa2id\xa17", "other-serializer", 0, ()),
+    ("pickle", b"\x80\x04\x95\x1f\x00", "other-serializer", 0, ()),
+    ("no command", b'{"id":"7"}', "command-missing", 0, ()),
+    ("null command", b'{"command":null,"id":"7"}', "command-missing", 1, ()),
+    ("command with a space", b'{"command ":"ack","id":"7"}', "command-missing", 0, (ACK,)),
+    ("late pid", b'{"pid":5}', "command-missing", 0, (Pid(5),)),
+    ("number for a command", b'{"command":5}', "command-type", 1, ()),
+    ("misspelt", b'{"command":"akc","id":"7"}', "command-unknown", 1, (ACK,)),
+    ("upper case", b'{"command":"ACK","id":"7"}', "command-unknown", 1, (ACK,)),
+    ("foreign", b'{"command":"frobnicate"}', "command-unknown", 1, ()),
+    ("stream 1", b'{"command":"emit","stream":1,"tuple":["x",1]}', "stream-type", 18, (EMIT,)),
+    ("task 4.0", b'{"command":"emit","task":4.0,"tuple":["x",1]}', "task-type", 18, (EMIT,)),
+    ("task true", b'{"command":"emit","task":true,"tuple":["x",1]}', "task-type", 18, (EMIT,)),
+    ("task of a sync", b'{"command":"sync","task":"x"}', "task-type", 18, None),
+    ("task 2^32+6", b'{"command":"emit","task":4294967302,"tuple":["x",1]}', "direct-task-range", 18, None),
+    ("tuple a string", b'{"command":"emit","tuple":"x"}', "tuple-type", 18, (Emit(["x"]),)),
+    ("tuple missing", b'{"command":"emit"}', "tuple-missing", 0, ()),
+    ("tuple null", b'{"command":"emit","tuple":null}', "tuple-missing", 18, ()),
+    ("anchors a number", b'{"command":"emit","anchors":[7],"tuple":["x",1]}', "anchors-type", 18, None),
+    ("anchors of null", b'{"command":"emit","anchors":[null],"tuple":["x",1]}', "anchors-type", 18, (EMIT,)),
+    ("need_task_ids 0", b'{"command":"emit","need_task_ids":0,"tuple":["x",1]}', "need-task-ids-type", 18, (EMIT,)),
+    ("ack of a number", b'{"command":"ack","id":7}', "settle-id-type", 17, (ACK,)),
+    ("ack of nothing", b'{"command":"ack"}', "settle-id-missing", 0, ()),
+    ("log a number", b'{"command":"log","msg":5}', "msg-type", 17, (Log("5"),)),
+    ("log nothing", b'{"command":"log"}', "msg-missing", 0, (Log(None),)),
+    ("log level 5", b'{"command":"log","msg":"m","level":5}', "log-level", 27, (Log("m", 5),)),
+    ("log level 2.7", b'{"command":"log","msg":"m","level":2.7}', "log-level", 27, (Log("m"),)),
+    ("log level true", b'{"command":"log","msg":"m","level":true}', "log-level", 27, (Log("m"),)),
+    ("metric without a name", b'{"command":"metrics","params":1}', "metric-name", 0, ()),
+    ("object for an id", b'{"command":"emit","id":{"a":1},"tuple":["x",1]}', "message-id-type", 18, None),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "at", "salvage"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
+def test_kind_place_and_salvage(text: bytes, kind: str, at: int, salvage: tuple[FromComponent, ...] | None) -> None:
+    found = read(text)
+    assert isinstance(found, Malformed)
+    assert (found.kind, found.at) == (kind, at)
+    if salvage is not None:
+        assert str(found.salvage) == str(salvage)
+    assert set(found.by_dialect) == {"simple-quiet", "simple", "smart"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "salvage"),
+    [
+        (b'{"pid":"12"}', "pid-type", (Pid(12),)),
+        (b'{"pid":true}', "pid-type", ()),
+        (b'{"pid":12.0}', "pid-type", ()),
+        (b"{}", "pid-missing", ()),
+        (b'{"pid":null}', "pid-missing", ()),
+        (b'{"command":"log","msg":"x"}', "pid-not-first", (Log("x"),)),
+        (b'hello\n{"pid":12}', "stdout-text", (Pid(12),)),
+    ],
+)
+def test_the_first_message(text: bytes, kind: str, salvage: tuple[FromComponent, ...]) -> None:
+    found = read(text, expecting_pid=True)
+    assert isinstance(found, Malformed)
+    assert (found.kind, found.salvage) == (kind, salvage)
+
+
+@pytest.mark.parametrize(
+    ("text", "hazards"),
+    [
+        (b'{"command":"emit","tuple":[0.30000000000000004]}', ("decimal",)),
+        (b'{"command":"emit","tuple":[1234567890.12345678901]}', ("decimal",)),
+        (b'{"command":"emit","tuple":[0.5,"0.30000000000000004"]}', ()),
+        (b'{"command":"emit","tuple":[[1],{"a":2}]}', ("nested",)),
+        (b'{"command":"emit","tuple":[[0.30000000000000004]]}', ("nested", "decimal")),
+    ],
+)
+def test_hazards(text: bytes, hazards: tuple[str, ...]) -> None:
+    found = read(text)
+    assert isinstance(found, Emit)
+    assert found.hazards == hazards
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"command":"emit","tuple":["a:b","\\":"],"stream":null,"anchors":"5","task":null,"need_task_ids":null,"id":null}',
+        b' {"tuple" : [ "x" ] , "command" : "emit" , "unknown" : {"deep":[1]} } ',
+        b'{\n"command":"emit",\n"tuple":["\\ud83d\\ude00"]}',
+        b'{"command":"emit","tuple":[9223372036854775807,-9223372036854775808]}',
+        b'{"command":"emit","tuple":[],"anchors":["1","2"],"id":1.5}',
+        b'{"command":"log","msg":"","level":0}',
+        b'{"command":"metrics","name":"m","params":{"any":["thing"]}}',
+        b'{"command":"error","msg":"x"}',
+    ],
+)
+def test_what_is_allowed(text: bytes) -> None:
+    assert not isinstance(read(text), Malformed)
+
+
+def test_frames_that_are_cut_or_too_long() -> None:
+    cut = read_frame(Frame(0, b'{"command":"em', "", "cut"))
+    long = read_frame(Frame(0, b"x" * 100, "", "too-long"))
+    assert isinstance(cut, Malformed)
+    assert isinstance(long, Malformed)
+    assert (cut.kind, cut.at, long.kind) == ("message-cut", 14, "frame-too-long")
+
+
+@given(st.binary(max_size=200), st.booleans())
+def test_no_bytes_break_the_reader(text: bytes, first: bool) -> None:
+    found = read(text, expecting_pid=first)
+    assert not isinstance(found, Malformed) or (found.kind and len(found.excerpt) <= 800)
+
+
+@given(
+    st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=20),
+    st.data(),
+)
+def test_no_mutation_breaks_the_reader(value: object, data: st.DataObject) -> None:
+    text = json.dumps({"command": "emit", "tuple": [value]})
+    at = data.draw(st.integers(0, len(text)))
+    mutated = text[:at] + data.draw(st.text(max_size=3)) + text[at + data.draw(st.integers(0, 2)) :]
+    read(mutated.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,242 @@
+"""Our side of the pipe against components that behave in every way one can: real processes, whatever they print."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.host.launch import environment
+from multilang_cli.host.process import ComponentProcess, private_pid_dir
+from multilang_cli.host.session import Session
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol import context
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.events import Event
+from multilang_cli.protocol.messages import Handshake, TaskIds, TupleMsg
+from multilang_cli.protocol.verdicts import Kind, Profile
+
+pytestmark = pytest.mark.component
+
+PID = r"""
+import sys, os, json, time
+def say(text): os.write(1, text if isinstance(text, bytes) else text.encode())
+def message():
+    lines = []
+    while True:
+        line = sys.stdin.readline()
+        if not line: sys.exit(0)
+        if line == "end\n": return json.loads("".join(lines))
+        lines.append(line)
+def shake():
+    hand = message()
+    open(os.path.join(hand["pidDir"], str(os.getpid())), "w").close()
+    say('{"pid":%d}\nend\n' % os.getpid())
+"""
+ACK_ALL = """
+shake()
+while True:
+    tup = message()
+    if isinstance(tup, list): continue
+    if tup["stream"] == "__heartbeat": say('{"command":"sync"}\\nend\\n')
+    else: say('{"command":"ack","id":"%s"}\\nend\\n' % tup["id"])
+"""
+
+
+class Seen:
+    """A sink that keeps every event."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def write(self, event: Event) -> None:
+        self.events.append(event)
+
+
+@contextmanager
+def playing(
+    tmp_path: Path, code: str, kind: Kind = "bolt", storm: str = "2.8.3"
+) -> Iterator[tuple[Session, Handshake]]:
+    script = tmp_path / "component.py"
+    script.write_text(PID + code)
+    version = load_rulebook().version(storm)
+    profile = Profile(kind=kind, storm=version.id, limits={"frame": 4 * 1024 * 1024, "grace": 2.0})
+    pid_dir = private_pid_dir()
+    argv = [sys.executable, "-I", "-S", str(script)]
+    process = ComponentProcess.start(argv, cwd=tmp_path, env=environment({}), pid_dir=pid_dir)
+    judge = Conversation(profile, load_rulebook())
+    conf = context.realistic_conf(base_conf(version.id), profile, {})
+    session = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, [Seen()])
+    with session:
+        yield session, context.handshake(profile, version, conf, str(pid_dir))
+
+
+def rules_of(session: Session) -> list[str]:
+    return [finding.rule for finding in session.findings]
+
+
+def bolt_of(session: Session) -> ShellBolt:
+    assert isinstance(session, ShellBolt)
+    return session
+
+
+def rss() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def gone(pid: int) -> bool:
+    return not Path(f"/proc/{pid}").exists() or Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+
+
+def test_a_hang_says_who_waits_on_whom(tmp_path: Path) -> None:
+    with playing(tmp_path, "os.write(2, b'hello stderr')\nmessage()\nmessage()\n") as (session, handshake):
+        assert not session.handshake(handshake, 0.5)
+    (finding,) = session.findings
+    assert finding.rule == "handshake-silent"
+    assert finding.message == (
+        "no pid within 0.5 s of the handshake; the component has written 0 bytes and 12 bytes of stderr, "
+        "and is blocked reading its stdin"
+    )
+
+
+HOSTILE: dict[str, tuple[str, list[str]]] = {
+    "a gigabyte without a newline": ("shake()\nfor _ in range(1024): say(b'x' * 2**20)\n", ["frame-too-long"]),
+    "binary": ("shake()\nsay(bytes(range(256)) * 50 + b'\\nend\\n')\nmessage()\n", ["other-serializer"]),
+    "exit in the middle": ('shake()\nsay(\'{"command":"em\')\nsys.exit(3)\n', ["message-cut"]),
+    "exit at once": ("sys.exit(3)\n", ["exited"]),
+    "killed": ("shake()\nos.kill(os.getpid(), 9)\n", ["exited"]),
+    "closes stdout": ("shake()\nos.close(1)\nmessage()\n", ["stdout-closed"]),
+    "escape sequences": ("shake()\nsay('\\x1b[2J\\x1b]0;owned\\x07\\nend\\n')\nmessage()\n", ["other-serializer"]),
+}
+
+
+@pytest.mark.parametrize(("code", "rules"), HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_output_is_a_finding_within_bounded_memory(tmp_path: Path, code: str, rules: list[str]) -> None:
+    before = rss()
+    with playing(tmp_path, code) as (session, handshake):
+        session.handshake(handshake, 10.0)
+        session.wait(lambda: bool(session.findings), 10.0, "output")
+    assert rules_of(session)[:1] == rules
+    assert rss() - before < 64 * 1024 * 1024
+
+
+def test_a_flood_of_stderr_is_drained_and_bounded(tmp_path: Path) -> None:
+    before = rss()
+    flood = "shake()\nfor _ in range(256): os.write(2, b'e' * 2**20)\n" + ACK_ALL.replace("shake()", "")
+    with playing(tmp_path, flood) as (session, handshake):
+        bolt = bolt_of(session)
+        assert session.handshake(handshake, 30.0)
+        bolt.send(["x"])
+        assert bolt.settle_all(30.0)
+        assert session.process.stderr_total == 256 * 2**20
+        assert len(session.process.stderr_tail) <= 64 * 1024
+    assert rules_of(session) == []
+    assert rss() - before < 64 * 1024 * 1024
+
+
+def test_children_and_deaf_ears_leave_nothing_behind(tmp_path: Path) -> None:
+    stubborn = """
+import signal
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = os.fork()
+if child == 0:
+    while True: time.sleep(1000)
+shake()
+say('{"command":"log","msg":"%d"}\\nend\\n' % child)
+while True: time.sleep(1000)
+"""
+    with playing(tmp_path, stubborn) as (session, handshake):
+        assert session.handshake(handshake, 10.0)
+        assert session.wait(lambda: any("log" in str(e.raw) for e in session.recent), 10.0, "output")
+        child = int(next(e.body.msg for e in session.recent if hasattr(e.body, "msg")))
+        session.process.end(term_wait=0.1)
+    assert gone(child)
+    assert gone(session.process.pid)
+
+
+def test_the_exit_is_told_truly(tmp_path: Path) -> None:
+    with playing(tmp_path, "shake()\nsys.exit(42)\n") as (session, handshake):
+        session.handshake(handshake, 10.0)
+        session.wait(lambda: False, 10.0, "output")
+    assert session.exit is not None
+    assert session.exit.code == 42
+    assert session.findings[-1].message.startswith("the process exited with code 42")
+
+
+ORDERS = {"2.8.3": ["task ids", "tuple"], "0.10.2": ["tuple", "task ids"]}
+
+
+@pytest.mark.parametrize(("storm", "order"), ORDERS.items())
+def test_task_ids_overtake_queued_tuples_since_1_0(tmp_path: Path, storm: str, order: list[str]) -> None:
+    emits = 'shake()\nsay(\'{"command":"emit","tuple":["x"]}\\nend\\n\')\n' + ACK_ALL.replace("shake()", "")
+    with playing(tmp_path, emits, storm=storm) as (session, handshake):
+        bolt = bolt_of(session)
+        bolt.hold_task_ids = True
+        assert session.handshake(handshake, 10.0)
+        assert session.wait(lambda: bolt.held == 1, 10.0, "output")
+        sink = session._sinks[0]
+        assert isinstance(sink, Seen)
+        before = len(sink.events)
+        bolt.send(["x"])
+        bolt.release_task_ids()
+        assert bolt.settle_all(10.0)
+        said = [event.body for event in sink.events[before:] if event.channel == "in"]
+    kinds = ["task ids" if isinstance(body, TaskIds) else "tuple" for body in said]
+    assert kinds == order
+
+
+def test_everything_said_is_an_event_and_the_bytes_add_up(tmp_path: Path) -> None:
+    with playing(tmp_path, ACK_ALL) as (session, handshake):
+        bolt = bolt_of(session)
+        assert session.handshake(handshake, 10.0)
+        assert bolt.drive(([f"tuple {number}"] for number in range(500)), 100, 10.0)
+        assert bolt.beat(10.0)
+        sink = session._sinks[0]
+    assert isinstance(sink, Seen)
+    out = [event for event in sink.events if event.channel == "out"]
+    assert [event.seq for event in sink.events] == list(range(len(sink.events)))
+    assert sum(len(event.raw) for event in out) == session.process.stdout_total
+    assert [event.offset for event in out] == [sum(len(e.raw) for e in out[:i]) for i in range(len(out))]
+    assert rules_of(session) == []
+
+
+def test_a_spout_that_syncs_twice_is_off_by_one_as_in_storm(tmp_path: Path) -> None:
+    twice = """
+shake()
+while True:
+    command = message()
+    if isinstance(command, list): continue
+    say('{"command":"sync"}\\nend\\n')
+    if command["command"] == "activate": say('{"command":"sync"}\\nend\\n')
+"""
+    with playing(tmp_path, twice, "spout") as (session, handshake):
+        assert isinstance(session, ShellSpout)
+        assert session.handshake(handshake, 10.0)
+        assert session.call("activate", limit=10.0)
+        assert session.wait_quiet(10.0)
+        assert all(session.call("next", limit=10.0) for _ in range(3))
+    assert rules_of(session) == ["sync-extra"]
+
+
+def test_silence_is_no_finding_before_its_limit(tmp_path: Path) -> None:
+    with playing(tmp_path, ACK_ALL) as (session, handshake):
+        assert session.handshake(handshake, 10.0)
+        assert session.wait_quiet(10.0)
+        assert session.blocked().endswith("is blocked reading its stdin")
+    assert rules_of(session) == []
+
+
+def test_a_profile_limit_bounds_the_frame(tmp_path: Path) -> None:
+    with playing(tmp_path, "shake()\nsay(b'y' * 9 * 2**20)\nmessage()\n") as (session, handshake):
+        session.handshake(handshake, 10.0)
+        session.wait(lambda: session.overflowed, 10.0, "output")
+        (finding,) = session.findings
+    assert (finding.rule, finding.level) == ("frame-too-long", "note")
+    assert "4,194,304 bytes" in finding.message
