@@ -20,7 +20,7 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.events import Event
-from multilang_cli.protocol.messages import Handshake, TaskIds, TupleMsg
+from multilang_cli.protocol.messages import Handshake, Log, TaskIds, TupleMsg
 from multilang_cli.protocol.verdicts import Kind, Profile
 
 pytestmark = pytest.mark.component
@@ -51,13 +51,14 @@ while True:
 
 
 class Seen:
-    """A sink that keeps every event."""
+    """A sink that keeps every event but stderr."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
 
     def write(self, event: Event) -> None:
-        self.events.append(event)
+        if event.channel != "err":
+            self.events.append(event)
 
 
 @contextmanager
@@ -154,8 +155,10 @@ while True: time.sleep(1000)
 """
     with playing(tmp_path, stubborn) as (session, handshake):
         assert session.handshake(handshake, 10.0)
-        assert session.wait(lambda: any("log" in str(e.raw) for e in session.recent), 10.0, "output")
-        child = int(next(e.body.msg for e in session.recent if hasattr(e.body, "msg")))
+        sink = session._sinks[0]
+        assert isinstance(sink, Seen)
+        assert session.wait(lambda: any(isinstance(e.body, Log) for e in sink.events), 10.0, "output")
+        child = int(next(e.body.msg or "" for e in sink.events if isinstance(e.body, Log)))
         session.process.end(term_wait=0.1)
     assert gone(child)
     assert gone(session.process.pid)

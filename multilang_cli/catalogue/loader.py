@@ -78,7 +78,10 @@ def example_profile(kind: Kind, changes: Mapping[str, Any] | None = None) -> Pro
 
 
 def problems(path: Path, schema: str) -> list[str]:
-    """Why the YAML file does not hold to `schema`: sentences with file and line, [] if it does. Raises CatalogueError."""
+    """Why the YAML file does not hold to `schema`: sentences with file and line, [] if it does.
+
+    Raises CatalogueError if it is no YAML.
+    """
     lines = _lines(path)
     return [f"{path}:{lines.get(text.split(': ')[0], 1)}: {text}" for text in schemas.explain(_plain(path), schema)]
 

@@ -10,14 +10,14 @@
 ``@ 31.5``          the clock, in seconds, for what follows
 ==================  ====================================================================================
 
-Unless the text begins with a handshake (or with the fact that the process started), a sound one is put in front. What is
-written without a line ``end`` stays in the pipe, until stdout is closed.
+Unless the text begins with a handshake (or with the fact that the process started), a sound one is put in front. What
+is written without a line ``end`` stays in the pipe, until stdout is closed.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -36,9 +36,11 @@ from multilang_cli.protocol.events import (
     Redacted,
     StdoutClosed,
 )
-from multilang_cli.protocol.framing import Frame, Framer
-from multilang_cli.protocol.messages import Message
+from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer
 from multilang_cli.protocol.reading import read_frame
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.messages import Message
 
 PROLOGUE = """\
 ! {"event": "started", "argv": ["component"], "pid": 1}
@@ -49,17 +51,17 @@ PROLOGUE = """\
 """The handshake of a component that does it right."""
 
 _KNOWN_BY_THE_DRIVER = (Activation, Barrier, Deadline, End, Gap, Redacted)
-_decode_fact: Any = msgspec.json.Decoder(Fact).decode  # type: ignore[arg-type]
+_decode_fact: Any = msgspec.json.Decoder(Fact).decode
 
 
 class NotationError(ValueError):
     """A line that is no event: the message names its number and says why."""
 
 
-def parse(text: str) -> list[Event]:
-    """The events of a conversation in this notation. Raises NotationError."""
+def parse(text: str, limit: int = DEFAULT_LIMIT) -> list[Event]:
+    """The events of a conversation in this notation. `limit`: bytes that a message may have. Raises NotationError."""
     starts_with_handshake = text.startswith(('> {"conf"', '! {"event": "started"'))
-    writer = _Writer()
+    writer = _Writer(limit)
     if not starts_with_handshake:
         for line in PROLOGUE.splitlines():
             writer.line(line)
@@ -72,10 +74,10 @@ def parse(text: str) -> list[Event]:
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, limit: int) -> None:
         self.events: list[Event] = []
         self._clock = 0.0
-        self._framer = Framer()
+        self._framer = Framer(limit)
         self._read = 0
         self._written = 0
         self._said = False

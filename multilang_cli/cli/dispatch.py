@@ -36,8 +36,9 @@ def dispatch(arguments: Sequence[str]) -> int:
 
 
 def complain(message: str) -> None:
-    """One paragraph on stderr, in which nothing can move the cursor."""
+    """One paragraph of whole sentences on stderr, in which nothing can move the cursor."""
     text = " ".join(message.split())
+    text += "" if text.endswith((".", "?", "!")) else "."
     shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
     try:
         sys.stderr.write(f"mlcheck: {shown}\n")

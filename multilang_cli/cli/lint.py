@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.cli.app import Color, Reports, Storm, Strict
+from multilang_cli.cli.app import Color, Reports, Strict
 from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.output import stdout_may_close
 from multilang_cli.cli.shared import STDIN, checked_reports, console_of, known_storm, write_reports
@@ -18,7 +18,10 @@ from multilang_cli.transcript.format import TranscriptError
 
 def lint(
     transcripts: Annotated[list[str], typer.Argument(metavar="TRANSCRIPT", hidden=True)],
-    storm: Storm = None,
+    storm: Annotated[
+        str | None,
+        typer.Option("--storm", metavar="VERSION", help="Judge for this version. Default: the recorded one."),
+    ] = None,
     strict: Strict = None,
     report: Reports = None,
     color: Color = None,
@@ -38,7 +41,7 @@ def lint(
     try:
         judged = judge_transcripts(paths, rulebook, version)
     except TranscriptError as error:
-        raise CommandError(f"lint: {error}.") from None
+        raise CommandError(f"lint: {error}") from None
     except OSError as error:
         raise CommandError(f"lint: {error.filename}: can't be read: {error.strerror}.") from None
     result = lint_result(judged, strict=bool(strict))

@@ -18,7 +18,8 @@ def stdout_may_close() -> Iterator[None]:
     try:
         yield
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
+        # rich makes a SystemExit of a broken pipe; nothing that only prints has another reason for one.
         abandon_stdout()
 
 

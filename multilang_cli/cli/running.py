@@ -19,7 +19,7 @@ from multilang_cli.reports.console import render_pretty, summary_of
 from multilang_cli.reports.formats import STDOUT, Report
 from multilang_cli.reports.verdict import word_of
 from multilang_cli.suite import config as config_file
-from multilang_cli.suite.case import CaseError, SelectionError
+from multilang_cli.suite.case import CaseError, SelectionError, load_cases
 from multilang_cli.suite.config import Config, ConfigError
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.reproduce import words_of
@@ -52,7 +52,9 @@ def run_components(flags: Flags, showing: Showing) -> int:
         config = config_file.load(config_file.find(Path.cwd()))
         options = run_options(flags, os.environ, config)
         chosen = components(flags, config)
-    except ConfigError as error:
+        if options.suites:
+            load_cases("component", options.suites)
+    except (ConfigError, CaseError) as error:
         raise CommandError(str(error)) from None
     options = msgspec.structs.replace(options, storm=known_storm(rulebook, options.storm))
     door = _Door(flags, config, showing, console, rulebook)
@@ -75,19 +77,17 @@ class _Door(NamedTuple):
     rulebook: Rulebook
 
     def check(self, component: Component, options: RunOptions, reports: tuple[Report, ...]) -> int:
-        """Run one component and show the result; its exit code. Raises CommandError for what is wrong for all."""
+        """Run one component and show the result; its exit code."""
         try:
             result = self._run(component, options)
         except LaunchError as error:
             hint = f" ({error.hint})" if error.hint else ""
             return self._give_up(component, f"{error.message}{hint}", ExitCode.NO_FIRST_MESSAGE)
         except SelectionError as error:
-            return self._give_up(component, f"{error}.", ExitCode.NOTHING_SELECTED)
+            return self._give_up(component, str(error), ExitCode.NOTHING_SELECTED)
         except CommandError as error:
             return self._give_up(component, error.message, error.code)
-        except CaseError as error:
-            raise CommandError(f"{error}.") from None
-        self._show(result, reports)
+        self._show(component.name, result, reports)
         return result.exit_code
 
     def _run(self, component: Component, options: RunOptions) -> RunResult:
@@ -105,13 +105,13 @@ class _Door(NamedTuple):
         complain(f"{component.name}: {message}" if component.name else message)
         return code
 
-    def _show(self, result: RunResult, reports: tuple[Report, ...]) -> None:
+    def _show(self, name: str, result: RunResult, reports: tuple[Report, ...]) -> None:
         write_reports(reports, result, self.rulebook)
         if any(report.path == STDOUT for report in reports):
             return
         with stdout_may_close():
             if self.showing.quiet:
-                sys.stdout.write(f"{word_of(result)}  {summary_of(result)}\n")
+                sys.stdout.write(f"{name}{': ' if name else ''}{word_of(result)}  {summary_of(result)}\n")
             else:
                 render_pretty(result, self.rulebook, self.console)
 
@@ -119,8 +119,10 @@ class _Door(NamedTuple):
 def _decided(component: Component, options: RunOptions) -> tuple[Component, str]:
     probe = kind_of(component, options)
     if probe.kind is None:
-        code = ExitCode.NO_FIRST_MESSAGE if probe.silent else ExitCode.MISUSE
-        raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}.", code)
+        if probe.silent:
+            hint = "say --kind bolt or --kind spout to see what it does instead"
+            raise CommandError(f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE)
+        raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}")
     return msgspec.structs.replace(component, kind=probe.kind), probe.how
 
 

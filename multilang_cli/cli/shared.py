@@ -51,7 +51,7 @@ def checked_reports(specs: Iterable[str] | None) -> tuple[Report, ...]:
     try:
         return parse_reports(specs or ())
     except ReportError as error:
-        raise CommandError(f"{error}.") from None
+        raise CommandError(str(error)) from None
 
 
 def write_reports(reports: Iterable[Report], result: RunResult, rulebook: Rulebook) -> None:
@@ -61,4 +61,4 @@ def write_reports(reports: Iterable[Report], result: RunResult, rulebook: Rulebo
             with stdout_may_close():
                 write_report(report, result, rulebook, sys.stdout)
         except ReportError as error:
-            raise CommandError(f"{error}.") from None
+            raise CommandError(str(error)) from None

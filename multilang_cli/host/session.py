@@ -48,8 +48,6 @@ SILENCE = 0.5
 """Seconds of silence that count as quiet where the system does not tell what a process waits for."""
 BACKLOG = 256 * 1024
 """Bytes that are put into the write buffer ahead of the pipe."""
-KEPT = 64
-"""How many of the latest events are kept for reports."""
 
 
 class Sink(Protocol):
@@ -62,7 +60,7 @@ class Sink(Protocol):
 class Session:
     """A running component and its judge.
 
-    `findings` so far, `found` those of the latest event, `recent` events, `sinks` that see every event. `hold_task_ids` keeps task ids back until
+    `findings` so far, `found` those of the latest event, `sinks` that see every event. `hold_task_ids` keeps task ids back until
     `release_task_ids`. `piece`: write so many bytes at a time, waiting until they are read (0: as fast as it goes).
     """
 
@@ -73,7 +71,6 @@ class Session:
         self.version = judge.version
         self.findings: list[Finding] = []
         self.found: list[Finding] = []
-        self.recent: deque[Event] = deque(maxlen=KEPT)
         self.hold_task_ids = False
         self.piece = 0
         self.pid: int | None = None
@@ -110,7 +107,6 @@ class Session:
         found = self.found = self.judge.feed(event)
         if found:
             self.findings += found
-        self.recent.append(event)
         for sink in self._sinks:
             sink.write(event)
         return found
@@ -172,14 +168,9 @@ class Session:
         self._held.clear()
 
     def _refill(self) -> None:
-        buffer, now = self._buffer, self.now
-        while len(buffer) < BACKLOG:
-            if self._answers:
-                message: FromStorm = self._answers.popleft()
-            elif self._queue:
-                message = self._queue.popleft()
-            else:
-                return
+        buffer, answers, queue, now = self._buffer, self._answers, self._queue, self.now
+        while len(buffer) < BACKLOG and (answers or queue):
+            message = (answers or queue).popleft()
             raw = wire.encode(message, self.version)
             buffer += raw
             self._happened(Event(self._seq, now, "in", message, raw, self._written))
@@ -191,9 +182,9 @@ class Session:
         """A message came: what ShellBolt or ShellSpout does about it. Overridden by both."""
 
     def _hear(self, frames: list[Frame]) -> None:
-        judge, now = self.judge, self.now
+        now, expecting_pid = self.now, self.judge.expecting_pid
         for frame in frames:
-            message = read_frame(frame, expecting_pid=judge.expecting_pid)
+            message = read_frame(frame, expecting_pid=expecting_pid)
             event = Event(self._seq, now, "out", message, frame.raw, frame.offset)
             self._happened(event)
             if isinstance(message, Malformed):
@@ -202,8 +193,10 @@ class Session:
                     self.heard(event, meant)
             else:
                 self.heard(event, message)
-            if isinstance(message, Pid) and self.pid is None:
-                self.pid = message.pid
+            if expecting_pid:
+                expecting_pid = self.judge.expecting_pid
+                if isinstance(message, Pid) and self.pid is None:
+                    self.pid = message.pid
 
     def pump(self, timeout: float) -> None:
         """Move bytes for at most `timeout` seconds: write what is queued, read what is there. Returns after one round."""
@@ -258,7 +251,7 @@ class Session:
 
     def _died(self) -> None:
         """The process is dead; what it wrote is still read, but a grandchild that holds its stdout is not waited for."""
-        while (data := self.process.read_stdout()):
+        while data := self.process.read_stdout():
             self._hear(self._framer.feed(data))
         self._end_of_output()
 

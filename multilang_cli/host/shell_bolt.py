@@ -55,9 +55,7 @@ class ShellBolt(Session):
         """A tuple id as ShellBolt makes them (``MessageId.generateId``)."""
         return str(self._bits(64) - 2**63)
 
-    def send(
-        self, values: list[Json], comp: str = "source", stream: str = DEFAULT_STREAM, task: int = 2
-    ) -> str:
+    def send(self, values: list[Json], comp: str = "source", stream: str = DEFAULT_STREAM, task: int = 2) -> str:
         """Queue a tuple; returns its id."""
         message = TupleMsg(self.new_id(), comp, stream, task, values)
         self.say(message)

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 LEVELS = {0: "TRACE", 1: "DEBUG", 2: "INFO", 3: "WARN", 4: "ERROR"}
 """Names of the log levels; any other number is INFO (``ShellBolt.handleLog``)."""
 
-_REFUSED = frozenset({"stream-undeclared", "arity", "plain-to-direct-stream", "direct-to-plain-stream", "tuple-missing"})
+_REFUSED = frozenset(
+    {"stream-undeclared", "arity", "plain-to-direct-stream", "direct-to-plain-stream", "tuple-missing"}
+)
 """Breaches that the collector itself answers with an exception: it is called, and throws."""
 _ON_THE_WIRE = frozenset({"nested-value", "decimal-value", "tuple-missing"})
 """Breaches that show when the tuple is serialized for another worker."""

@@ -70,7 +70,9 @@ def _unreadable_task(judge: Conversation, event: Event, task: int) -> None:
     """Storm 2.6 and later read an integer of 32 bits as Integer and cast it to Long: it never gets past the parser."""
     if _narrow(task):
         when = "" if task else "zero"
-        judge.breach("direct-emit", event, "a direct emit, which Storm 2.6 and later can't read", when=when, stable=when)
+        judge.breach(
+            "direct-emit", event, "a direct emit, which Storm 2.6 and later can't read", when=when, stable=when
+        )
 
 
 def _narrow(task: int) -> bool:

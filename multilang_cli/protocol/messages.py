@@ -76,7 +76,12 @@ class Pid(msgspec.Struct, frozen=True, gc=False):
 
 
 class Emit(
-    msgspec.Struct, frozen=True, gc=False, tag="emit", tag_field="command", rename={"values": "tuple", "hazards": "(hazards)"}
+    msgspec.Struct,
+    frozen=True,
+    gc=False,
+    tag="emit",
+    tag_field="command",
+    rename={"values": "tuple", "hazards": "(hazards)"},
 ):
     """A tuple from the component. `task` makes it direct; `anchors` count in bolts, `id` in spouts only.
 

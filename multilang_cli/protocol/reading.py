@@ -7,6 +7,7 @@ as it has known keys can have no other key, no second one of the same name and n
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,23 @@ from multilang_cli.protocol.shapes import INT64, LOG_LEVELS, ShapeFault, message
 if TYPE_CHECKING:
     from multilang_cli.protocol.framing import Frame
 
-_decode = msgspec.json.Decoder(Command).decode
+_LONG = 17
+"""Characters of a number with a fraction from which it may have more digits than a double holds."""
+
+
+def _short_float(literal: str) -> float:
+    """The double that `literal` says. Raises ValueError where a Storm may see another number."""
+    value = float(literal)
+    if len(literal) >= _LONG or math.isinf(value):
+        raise ValueError(literal)
+    return value
+
+
+_decode = msgspec.json.Decoder(Command, float_hook=_short_float).decode
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_FRACTION = re.compile(rb"[-+.0-9eE]{17,}")
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_LEAST, _MOST = INT64[0], INT64[-1]
 _PLAIN = frozenset({str, bool, type(None), int, float})
 _FIELDS: dict[type, frozenset[str]] = {
     Ack: frozenset({"command", "id"}),
@@ -59,14 +72,14 @@ def read(text: bytes, *, expecting_pid: bool = False, raw: bytes | None = None) 
 
 def _is_regular(message: Command, text: bytes) -> bool:
     """True if `text` is JSON without any trap and `message` all that it says."""
-    kind = type(message)
+    kind = message.__class__
     keys = 2
     if kind is Ack or kind is Fail:
         pass
     elif isinstance(message, Emit):
         if message.task is not None or (message.id.__class__ is not str and message.id is not None):
             return False
-        if not _is_plain(message.values, text):
+        if not _is_plain(message.values):
             return False
         keys += bool(message.anchors) + (message.id is not None) + (message.stream != "default")
         keys += not message.need_task_ids
@@ -81,14 +94,16 @@ def _is_regular(message: Command, text: bytes) -> bool:
     return text.count(b":") == keys or _has_simple_keys(text, _FIELDS[kind])
 
 
-def _is_plain(values: list[Any], text: bytes) -> bool:
-    """True if no value can be a hazard or a trap: no list or object, no integer beyond 64 bits, no long fraction."""
-    kinds = {value.__class__ for value in values}
-    if not kinds <= _PLAIN:
-        return False
-    if float in kinds and _FRACTION.search(_STRING.sub(b"", text)):
-        return False
-    return int not in kinds or all(value in INT64 for value in values if value.__class__ is int)
+def _is_plain(values: list[Any]) -> bool:
+    """True if no value can be a hazard or a trap: no list or object, no integer beyond 64 bits."""
+    for value in values:
+        kind = value.__class__
+        if kind is int:
+            if not _LEAST <= value <= _MOST:
+                return False
+        elif kind not in _PLAIN:
+            return False
+    return True
 
 
 def _has_simple_keys(text: bytes, known: frozenset[str]) -> bool:
@@ -137,4 +152,3 @@ def _judge_value(
     if isinstance(meant, Emit):
         return msgspec.structs.replace(meant, hazards=diagnosis.hazards_of(meant.values, text))
     return meant
-

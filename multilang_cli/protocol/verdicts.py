@@ -111,8 +111,8 @@ class Clause(msgspec.Struct, frozen=True):
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One thing the protocol asks, or one thing real Storm punishes (``conformance/rules/``).
 
-    `effects`: those of the variant that `bad` shows come first. `good` and `bad`: the smallest transcripts that show it,
-    in the notation of ``catalogue.notation``. `profile`: what their profile has beyond the example topology's.
+    `effects`: those of the variant that `bad` shows come first. `good` and `bad`: the smallest transcripts that show
+    it, in the notation of ``catalogue.notation``. `profile`: what their profile has beyond the example topology's.
     """
 
     id: str

@@ -48,6 +48,8 @@ class _Watch:
         self.failed = 0
 
     def write(self, event: Event) -> None:
+        if len(event.raw) > HELD:
+            event = msgspec.structs.replace(event, raw=event.raw[:HELD])
         self.events[event.seq] = event
         if len(self.events) > KEPT:
             self.events.pop(next(iter(self.events)))
@@ -56,6 +58,10 @@ class _Watch:
 
 KEPT = 4096
 """Events of a case that are kept in memory for its report; all of them are in the transcript."""
+
+
+HELD = 4096
+"""Bytes of one event that are kept in memory for its report."""
 
 
 class CaseRun:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.events import Chunk
 from multilang_cli.protocol.framing import frame_text
-from multilang_cli.protocol.messages import Malformed
+from multilang_cli.protocol.messages import Handshake, Malformed
 from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.model import ExcerptLine
 
@@ -54,6 +54,8 @@ def _line(event: Event, finding: Finding) -> ExcerptLine:
 
 
 def _text(event: Event) -> str:
+    if isinstance(event.body, Handshake):
+        return f'{{"pidDir": ..., "conf": {{... {len(event.body.conf)} keys}}, "context": {{...}}}}'
     if event.channel in {"in", "out"}:
         return decode(frame_text(event.raw)[:WIDTH])
     if isinstance(event.body, Chunk):

@@ -99,9 +99,7 @@ class _Hearing:
         try:
             self.judge = Conversation(profile, rulebook)
         except KeyError as known:
-            why = (
-                f"recorded with Storm {profile.storm!r}, which is not known; choose one of {known.args[0]} with --storm"
-            )
+            why = f"Storm {profile.storm!r} is not known here; choose one of {known.args[0]} with --storm"
             raise TranscriptError(path, 0, why) from None
         self._findings: list[Finding] = []
         self._more = 0

@@ -30,10 +30,14 @@ def profile_of(component: Component, version: StormVersion, timeout: float) -> P
     source, sink_one, sink_two, acker = (task for task in range(1, 6) if task != own)
     kind = "spout" if component.kind == "spout" else "bolt"
     name = component.name or kind
-    fields = tuple(f"field{i + 1}" for i in range(len(samples_of(component)[0]))) if component.samples else ("sentence",)
+    fields = (
+        tuple(f"field{i + 1}" for i in range(len(samples_of(component)[0]))) if component.samples else ("sentence",)
+    )
     sources = {SOURCE: {"default": SourceSpec(fields, {"type": "SHUFFLE"})}} if kind == "bolt" else {}
     streams = component.streams
-    specs = None if streams is None else {n: _spec(s.fields, s.direct, (sink_one, sink_two)) for n, s in streams.items()}
+    specs = (
+        None if streams is None else {n: _spec(s.fields, s.direct, (sink_one, sink_two)) for n, s in streams.items()}
+    )
     names = {source: SOURCE, own: name, sink_one: SINK, sink_two: SINK, acker: ACKER}
     return Profile(
         kind="spout" if kind == "spout" else "bolt",

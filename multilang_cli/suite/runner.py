@@ -142,7 +142,9 @@ class _Run:
         component = self.plan.component
         notes = []
         if component.kind == "bolt" and not component.samples:
-            notes.append(f"no samples were given: it was fed one made-up tuple, {DEFAULT_SAMPLE} of the field `sentence`")
+            notes.append(
+                f"no samples were given: it was fed one made-up tuple, {DEFAULT_SAMPLE} of the field `sentence`"
+            )
         if component.streams is None:
             notes.append("no output streams were declared: streams and arity were not judged")
         if not self.plan.version.verified:

@@ -16,7 +16,7 @@ from multilang_cli.protocol.messages import HEARTBEAT_STREAM, SYSTEM_TASK, Emit,
 if TYPE_CHECKING:
     from multilang_cli.host.session import Session
 
-UNICODE = "snöwhite 雪 \U0001f478 \u2028 ﷽ \\ / \" \t é"
+UNICODE = 'snöwhite 雪 \U0001f478 \u2028 ﷽ \\ / " \t é'
 """Text that breaks what is not UTF-8 all the way: non-ASCII, beyond the BMP, line separators, what JSON escapes."""
 
 

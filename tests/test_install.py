@@ -1,0 +1,130 @@
+"""The wheel as a user gets it: built from the sdist, installed outside the checkout, used for the main job."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DATA = ("schemas", "conformance")
+PACKAGE = "multilang_cli"
+
+pytestmark = [pytest.mark.install, pytest.mark.timeout(300)]
+
+
+def outside(directory: Path) -> dict[str, str]:
+    """An environment in which nothing of the checkout or of its virtual environment is found."""
+    hidden = {"PYTHONPATH", "VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT"}
+    kept = {key: value for key, value in os.environ.items() if key not in hidden and not key.startswith("MLCHECK_")}
+    return {**kept, "TMPDIR": str(directory), "NO_COLOR": "1"}
+
+
+def call(*command: str | Path, cwd: Path, code: int = 0) -> str:
+    """What `command` prints on stdout; fails unless it ends with `code`."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=outside(cwd),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def uv() -> str:
+    found = shutil.which("uv")
+    assert found, "uv is not on PATH: start the tests with dev.py"
+    return found
+
+
+@pytest.fixture(scope="module")
+def built(uv: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The sdist, and the wheel that is built from it, by suffix."""
+    directory = tmp_path_factory.mktemp("built")
+    call(uv, "build", "--quiet", "--out-dir", directory, ROOT, cwd=directory)
+    return {path.suffix: path for path in directory.iterdir() if path.suffix in {".whl", ".gz"}}
+
+
+@pytest.fixture(scope="module")
+def mlcheck(uv: str, built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command, installed with the versions of uv.lock into an environment whose path has a space."""
+    directory = tmp_path_factory.mktemp("installed here")
+    locked = directory / "locked.txt"
+    export = ("export", "--frozen", "--no-dev", "--no-emit-project", "--no-hashes", "--quiet")
+    call(uv, *export, "--project", ROOT, "--output-file", locked, cwd=directory)
+    call(uv, "venv", "--quiet", directory / "venv", cwd=directory)
+    python = directory / "venv" / "bin" / "python"
+    call(uv, "pip", "install", "--quiet", "--python", python, "--constraints", locked, built[".whl"], cwd=directory)
+    return directory / "venv" / "bin" / "mlcheck"
+
+
+def shipped() -> set[str]:
+    """The published data of the checkout, as paths below it."""
+    return {
+        path.relative_to(ROOT).as_posix()
+        for name in DATA
+        for path in (ROOT / name).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
+def test_the_wheel_has_one_package_and_nothing_else_at_top_level(built: dict[str, Path]) -> None:
+    with zipfile.ZipFile(built[".whl"]) as wheel:
+        top = {PurePosixPath(name).parts[0] for name in wheel.namelist()}
+    assert {name for name in top if not name.endswith(".dist-info")} == {PACKAGE}
+    assert len(top) == 2
+
+
+def test_the_wheel_has_the_data_inside_the_package(built: dict[str, Path]) -> None:
+    prefix = f"{PACKAGE}/_data/"
+    with zipfile.ZipFile(built[".whl"]) as wheel:
+        names = set(wheel.namelist())
+    assert {name.removeprefix(prefix) for name in names if name.startswith(prefix)} == shipped()
+    assert f"{PACKAGE}/py.typed" in names
+    assert not [name for name in names if "__pycache__" in name]
+
+
+def test_the_sdist_has_what_a_build_and_the_tests_need(built: dict[str, Path]) -> None:
+    with tarfile.open(built[".gz"]) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
+    wanted = {"pyproject.toml", "uv.lock", "LICENSE", "README.md", "dev.py", "tests/test_install.py", ".ci/run"}
+    assert wanted | shipped() <= names
+    assert not [name for name in names if name.startswith((".venv", ".tools", ".mlcheck", "DESIGN"))]
+
+
+def test_version_and_catalogue(mlcheck: Path, tmp_path: Path) -> None:
+    version = call(mlcheck, "--version", cwd=tmp_path).split()
+    assert version[0] == "mlcheck"
+    assert f"-{version[1]}" in next(mlcheck.parent.parent.glob(f"lib/*/site-packages/{PACKAGE}-*.dist-info")).name
+    rules = {line.split()[0] for line in call(mlcheck, "list", "rules", cwd=tmp_path).splitlines()}
+    assert rules == {path.stem for path in (ROOT / "conformance" / "rules").glob("*.yaml")}
+    assert "messages/emit" in call(mlcheck, "schema", "list", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["split_bolt", "sentence_spout"])
+def test_the_main_job(name: str, mlcheck: Path, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "python" / f"{name}.py", tmp_path)
+    call(mlcheck, "run", f"{name}.py", "--report", "json=report.json", cwd=tmp_path)
+    report = json.loads((tmp_path / "report.json").read_bytes())
+    assert report["verdict"] == "conformant"
+    assert report["counts"]["pass"] >= 10
+
+
+def test_a_broken_component_is_told_so(mlcheck: Path, tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "python" / "split_bolt.py").read_text(encoding="utf-8")
+    broken = text.replace('{"command": "ack", "id": message["id"]}', '{"command": "ack", "id": "0"}')
+    assert broken != text
+    (tmp_path / "broken.py").write_text(broken, encoding="utf-8")
+    shown = call(mlcheck, "run", "--kind", "bolt", "-k", "bolt.settle", "broken.py", cwd=tmp_path, code=1)
+    assert "ack-unknown" in shown
