@@ -17,7 +17,7 @@ LIMIT = 20.0
 """Seconds: long enough for a busy machine."""
 
 
-def run(  # noqa: D103
+def run(
     command: list[str], kind: Kind, record: Path, *, streams: dict[str, list[str]] | None = None, **options: Any
 ) -> RunResult:
     declared = None if streams is None else {n: StreamDeclaration(tuple(f)) for n, f in streams.items()}

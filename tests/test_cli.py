@@ -1,12 +1,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import signal
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,37 +12,11 @@ from multilang_cli import __version__
 from multilang_cli.cli.commands import COMMANDS, GROUPS
 from multilang_cli.cli.exits import PRECEDENCE, ExitCode, worst
 from multilang_cli.reports.verdict import OUTCOMES
+from tests.command import ROOT, mlcheck, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-ROOT = Path(__file__).parent.parent
-BOLT = str(ROOT / "examples" / "python" / "split_bolt.py")
-SPOUT = str(ROOT / "examples" / "python" / "sentence_spout.py")
-MUTANT_BOLT = str(ROOT / "tests" / "mutants" / "bolt.py")
-
-
-def mlcheck(*arguments: str, cwd: Path, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user would, without the settings of whoever runs the tests."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("MLCHECK_") and name != "COLUMNS"}
-    return subprocess.run(
-        [sys.executable, "-m", "multilang_cli", *arguments],
-        cwd=cwd,
-        env={**clean, "NO_COLOR": "1", "PYTHONPATH": str(ROOT), **env},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def refusal(ran: subprocess.CompletedProcess[str]) -> str:
-    """The one paragraph on stderr; nothing on stdout, and no traceback."""
-    assert ran.stdout == ""
-    assert ran.stderr.startswith("mlcheck: ")
-    assert ran.stderr.count("\n") == 1
-    assert ran.stderr.rstrip()[-1] in ".?!"
-    return ran.stderr
+    from pathlib import Path
 
 
 def test_version(tmp_path: Path) -> None:
@@ -293,126 +264,3 @@ def test_schema_validate_what_is_no_document(tmp_path: Path, name: str, text: st
 def test_schema_validate_stdin(tmp_path: Path) -> None:
     ran = mlcheck("schema", "validate", "messages/sync", "-", cwd=tmp_path, stdin='{"command":"sync"}\n')
     assert (ran.returncode, ran.stdout) == (0, "-: holds to messages/sync\n")
-
-
-@pytest.mark.component
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["absent.py"], 3, "absent.py is neither a file here nor on PATH."),
-        (["--kind", "bolt", "absent.py"], 3, "absent.py"),
-        (["--", "sh", "-c", "exit 3"], 3, "no first message"),
-        (["--kind", "bolt", "-k", "bolt.hartbeat", BOLT], 4, "bolt.heartbeat"),
-        (["--kind", "bolt", "-k", "bolt.heartbeat", "--exclude", "bolt", BOLT], 4, "leaves no case"),
-    ],
-)
-def test_run_that_cannot_begin(tmp_path: Path, arguments: list[str], code: int, words: str) -> None:
-    ran = mlcheck("run", *arguments, cwd=tmp_path)
-    assert ran.returncode == code, ran.stderr
-    assert words in refusal(ran)
-
-
-@pytest.mark.component
-@pytest.mark.parametrize(("component", "kind"), [(BOLT, "bolt"), (SPOUT, "spout")])
-def test_run_asks_what_the_component_is(tmp_path: Path, component: str, kind: str) -> None:
-    ran = mlcheck("run", "-k", "handshake.pid-first", "--report", "json=r.json", component, cwd=tmp_path)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    report = json.loads((tmp_path / "r.json").read_text())
-    assert report["component"]["kind"] == kind
-    assert f": a {kind}" in report["component"]["why"]
-    assert "PASS  1 passed" in ran.stdout
-    assert list((tmp_path / ".mlcheck" / "last").iterdir()) == []
-
-
-@pytest.mark.component
-def test_run_of_a_broken_bolt_and_lint_of_its_recording(tmp_path: Path) -> None:
-    ran = mlcheck(
-        *("run", "--kind", "bolt", "-k", "bolt.settle.once", "--report", "json=-", "--record", "rec", "--"),
-        *("python3", MUTANT_BOLT, "ack-twice"),
-        cwd=tmp_path,
-    )
-    assert ran.returncode == 1
-    (subject,) = json.loads(ran.stdout)["subjects"]
-    assert subject["reproduce"].startswith("mlcheck run --kind bolt -k bolt.settle.once -- python3 ")
-    linted = mlcheck("lint", "--report", "json=-", subject["transcript"], cwd=tmp_path)
-    assert linted.returncode == 1
-    assert json.loads(linted.stdout)["subjects"][0]["findings"] == subject["findings"]
-    shown = mlcheck("lint", subject["transcript"], cwd=tmp_path)
-    assert shown.returncode == 1
-    assert "must ack-twice" in shown.stdout
-    older = mlcheck("lint", "--storm", "1.2", "--report", "json=-", subject["transcript"], cwd=tmp_path)
-    assert json.loads(older.stdout)["storm"] == "1.2.4"
-
-
-@pytest.mark.component
-def test_lint_of_a_cut_recording(tmp_path: Path) -> None:
-    mlcheck("run", "--kind", "bolt", "-k", "handshake.pid-first", "--record-all", BOLT, cwd=tmp_path)
-    (path,) = (tmp_path / ".mlcheck" / "last").iterdir()
-    whole = mlcheck("lint", str(path), cwd=tmp_path)
-    assert (whole.returncode, "Note" in whole.stdout) == (0, False)
-    path.write_bytes(path.read_bytes()[:-30])
-    cut = mlcheck("lint", str(path), cwd=tmp_path)
-    assert cut.returncode == 0
-    assert "was cut here" in " ".join(cut.stdout.split())
-    path.write_bytes(b"no transcript\n")
-    ran = mlcheck("lint", str(path), cwd=tmp_path)
-    assert ran.returncode == ExitCode.MISUSE
-    assert f"{path}:1: " in refusal(ran)
-
-
-@pytest.mark.component
-def test_run_of_all_components_of_the_file(tmp_path: Path) -> None:
-    (tmp_path / "mlcheck.toml").write_text(
-        f"record = 'rec'\n[[component]]\nname = 'good'\nkind = 'bolt'\ncommand = '{BOLT}'\n"
-        f"[[component]]\nname = 'bad'\nkind = 'bolt'\ncommand = ['python3', '{MUTANT_BOLT}', 'ack-twice']\n"
-        "[[component]]\nname = 'absent'\ncommand = 'absent.py'\n"
-    )
-    below = tmp_path / "below"
-    below.mkdir()
-    ran = mlcheck("run", "-q", "-k", "bolt.settle.once", "--report", "json=r.json", cwd=below)
-    assert ran.returncode == 3
-    assert "mlcheck: absent: absent.py is neither a file here nor on PATH.\n" in ran.stderr
-    assert [line.split("  ")[0] for line in ran.stdout.splitlines()] == ["good: PASS", "bad: FAIL"]
-    assert json.loads((below / "r-good.json").read_text())["exit_code"] == 0
-    (subject,) = json.loads((below / "r-bad.json").read_text())["subjects"]
-    assert (below / subject["transcript"]).resolve() == tmp_path / "rec" / "bad" / "bolt.settle.once.ndjson"
-    again = mlcheck(*shlex.split(subject["reproduce"])[1:], cwd=below)
-    assert again.returncode == 1
-    assert mlcheck("run", "-q", "--component", "good", "-k", "bolt.settle", cwd=below).returncode == 0
-
-
-@pytest.mark.component
-def test_nobody_reads_stdout(tmp_path: Path) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer, "wb") as stdout:
-        ran = subprocess.run(
-            [sys.executable, "-m", "multilang_cli", "run", "--kind", "bolt", "-k", "handshake.pid-first", BOLT],
-            cwd=tmp_path,
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-    assert (ran.returncode, ran.stderr) == (0, b"")
-
-
-@pytest.mark.component
-def test_an_interrupt_keeps_what_is_known(tmp_path: Path) -> None:
-    arguments = ["run", "-v", "--kind", "bolt", "--report", "json=r.json", BOLT]
-    with subprocess.Popen(
-        [sys.executable, "-m", "multilang_cli", *arguments],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if line.startswith(b"3/"):
-                process.send_signal(signal.SIGINT)
-                break
-        process.stderr.read()
-    assert process.returncode == ExitCode.INTERRUPTED
-    report = json.loads((tmp_path / "r.json").read_text())
-    assert report["complete"] is False
-    assert {subject["verdict"] for subject in report["subjects"]} <= {"pass", "skip"}
-    assert report["subjects"]

@@ -11,11 +11,11 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dialogue import HEARTBEAT, SYNC, Dialogue, frame, tuple_message
 from hypothesis import given
 from hypothesis import strategies as st
 
 from multilang_cli.component.wire import Wire
+from tests.dialogue import HEARTBEAT, SYNC, Dialogue, frame, tuple_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable

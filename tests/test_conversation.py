@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -26,7 +27,9 @@ from multilang_cli.protocol.messages import (
     TupleMsg,
 )
 from multilang_cli.protocol.reading import read_frame
-from multilang_cli.protocol.verdicts import Finding, Kind
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.verdicts import Finding, Kind
 
 IDS = ["1", "2", "3"]
 SAID: list[tuple[str, Message | Fact]] = [

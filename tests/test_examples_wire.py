@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from dialogue import HEARTBEAT, SYNC, Dialogue, frame, tuple_message
+
+from tests.dialogue import HEARTBEAT, SYNC, Dialogue, frame, tuple_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import read_line, start
 
 from multilang_cli.host.launch import INTERPRETERS, LaunchError, resolve
+from tests.processes import read_line, start
 
 SHELL_ECHO = "echo from the component\n"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialogue import HEARTBEAT, SYNC, Dialogue, frame, tuple_message
+
+from tests.dialogue import HEARTBEAT, SYNC, Dialogue, frame, tuple_message
 
 PLAYER = Path(__file__).parent.parent / "multilang_cli" / "component" / "player.py"
 

@@ -9,7 +9,6 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from processes import LIMIT, PYTHON, gone, read_all, read_line, start, until
 
 from multilang_cli.host import janitor
 from multilang_cli.host.launch import LaunchError, environment
@@ -21,6 +20,7 @@ from multilang_cli.host.process import (
     private_pid_dir,
 )
 from multilang_cli.protocol.events import Exited
+from tests.processes import LIMIT, PYTHON, gone, read_all, read_line, start, until
 
 pytestmark = [
     pytest.mark.component,

@@ -6,7 +6,6 @@ from base64 import b64decode
 from typing import TYPE_CHECKING
 
 import msgspec
-from recording import HEADER, PID, PROFILE, events_of, written
 
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.events import Chunk, Event, Redacted, Started
@@ -14,6 +13,7 @@ from multilang_cli.protocol.framing import Framer
 from multilang_cli.protocol.messages import Handshake, Malformed, Pid, TupleMsg
 from multilang_cli.protocol.reading import read_frame
 from multilang_cli.transcript.read import read
+from tests.recording import HEADER, PID, PROFILE, events_of, written
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from results import ACK_TWICE, GREEN, HOSTILE, RESULTS, RULEBOOK, TWICE, WARNED, passed, result
 
 from multilang_cli.protocol.verdicts import Finding
 from multilang_cli.reports import model
@@ -24,6 +23,7 @@ from multilang_cli.reports.json_report import from_json, to_json
 from multilang_cli.reports.junit import TAGS, to_junit
 from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
 from multilang_cli.reports.page import make_console
+from tests.results import ACK_TWICE, GREEN, HOSTILE, RESULTS, RULEBOOK, TWICE, WARNED, passed, result
 
 HERE = Path(__file__).parent
 SNAPSHOTS = HERE / "data" / "reports"

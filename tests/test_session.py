@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import resource
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,14 +14,18 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.host.launch import environment
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.host.session import Session
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Event
-from multilang_cli.protocol.messages import Handshake, Log, TaskIds, TupleMsg
+from multilang_cli.protocol.messages import Handshake, Log, TaskIds
 from multilang_cli.protocol.verdicts import Kind, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from multilang_cli.host.session import Session
+    from multilang_cli.protocol.events import Event
 
 pytestmark = pytest.mark.component
 

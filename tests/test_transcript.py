@@ -7,7 +7,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recording import HEADER, PID, events_of, facts_of, sample, written
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.protocol.events import End, Event, Gap, StdoutClosed
@@ -16,6 +15,7 @@ from multilang_cli.protocol.messages import Ack
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
 from multilang_cli.transcript.read import Cut, Happened, entries, read
 from multilang_cli.transcript.write import TranscriptWriter
+from tests.recording import HEADER, PID, events_of, facts_of, sample, written
 
 if TYPE_CHECKING:
     from pathlib import Path

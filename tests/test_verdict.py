@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from results import ACK_TWICE, DIRECT, GREEN, SKIPPED, TWICE, WARNED, finding, result
 
 from multilang_cli.protocol.verdicts import Fate, Finding, Level, Outlook
 from multilang_cli.reports.model import VERDICTS, RunVerdict, SubjectResult, Verdict
@@ -15,6 +14,7 @@ from multilang_cli.reports.verdict import (
     verdict_of,
     worst,
 )
+from tests.results import ACK_TWICE, DIRECT, GREEN, SKIPPED, TWICE, WARNED, finding, result
 
 
 def breach(level: Level, fate: Fate = "survives", message: str = "odd") -> Finding:

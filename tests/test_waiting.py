@@ -8,12 +8,12 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from processes import LIMIT, PYTHON, read_line, start, until
 
 from multilang_cli.host import janitor, waiting
 from multilang_cli.host.syscalls import CALLS, NUMBERS
 from multilang_cli.host.waiting import State, Waiting
 from multilang_cli.protocol.events import Exited
+from tests.processes import LIMIT, PYTHON, read_line, start, until
 
 pytestmark = [
     pytest.mark.component,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from multilang_cli.catalogue.locate import data_path
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator, ValidationError
@@ -31,16 +32,9 @@ _JSON_TYPES: dict[type, str] = {
 }
 
 
-def data_dir(name: str) -> Path:
-    """The folder of data `name`: inside the package in a wheel, at the top of a clone."""
-    package = Path(__file__).parent.parent
-    packaged = package / "_data" / name
-    return packaged if packaged.is_dir() else package.parent / name
-
-
 def names() -> list[str]:
     """The names of all schemas, such as ``messages/emit`` or ``transcript``, sorted."""
-    root = data_dir("schemas")
+    root = data_path("schemas")
     return sorted(path.relative_to(root).as_posix().removesuffix(SUFFIX) for path in root.rglob("*" + SUFFIX))
 
 
@@ -49,7 +43,7 @@ def load(name: str) -> dict[str, Any]:
     """The schema `name`. Not to be changed: it is kept. Raises KeyError if there is none of that name."""
     if name not in names():
         raise KeyError(f"no schema {name!r}; there are {', '.join(names())}")
-    schema: dict[str, Any] = json.loads((data_dir("schemas") / (name + SUFFIX)).read_bytes())
+    schema: dict[str, Any] = json.loads((data_path("schemas", name + SUFFIX)).read_bytes())
     return schema
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 from packaging.specifiers import SpecifierSet
 
-from multilang_cli.catalogue.schemas import data_dir
+from multilang_cli.catalogue.locate import data_path
 
 _Data = dict[str, Any]
 
@@ -39,5 +39,5 @@ def _holds(wanted: str, storm: str) -> bool:
 
 @cache
 def _data() -> _Data:
-    data: _Data = yaml.safe_load((data_dir("conformance") / "storm-conf.yaml").read_bytes())
+    data: _Data = yaml.safe_load(data_path("conformance", "storm-conf.yaml").read_bytes())
     return data

@@ -2,12 +2,10 @@
 
 from typing import Annotated
 
-import msgspec
 import typer
 
 from multilang_cli.cli import run_options as option
 from multilang_cli.cli.app import Color, Reports, Storm, Strict
-from multilang_cli.suite.settings import Flags
 
 
 def run(
@@ -50,6 +48,6 @@ def run(
     mlcheck.toml or [tool.mlcheck] of pyproject.toml, the first that is found upwards.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.running import Showing, run_components  # noqa: PLC0415 (slow to import)
+    from multilang_cli.cli.running import run_given  # noqa: PLC0415 (slow to import, and not needed for --help)
 
-    return run_components(msgspec.convert(given, Flags), msgspec.convert(given, Showing))
+    return run_given(given)

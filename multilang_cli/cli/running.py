@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -41,6 +41,11 @@ class Showing(msgspec.Struct, frozen=True, kw_only=True):
     color: str | None = None
     quiet: bool = False
     verbose: bool = False
+
+
+def run_given(given: dict[str, Any]) -> int:
+    """Run what the command line says: values by the names of `Flags` and `Showing`. Raises CommandError."""
+    return run_components(msgspec.convert(given, Flags), msgspec.convert(given, Showing))
 
 
 def run_components(flags: Flags, showing: Showing) -> int:

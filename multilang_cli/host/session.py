@@ -60,7 +60,8 @@ class Sink(Protocol):
 class Session:
     """A running component and its judge.
 
-    `findings` so far, `found` those of the latest event, `sinks` that see every event. `hold_task_ids` keeps task ids back until
+    `findings` so far, `found` those of the latest event, `sinks` that see every event. `ended_by_us`: the process lived
+    until `end`. `hold_task_ids` keeps task ids back until
     `release_task_ids`. `piece`: write so many bytes at a time, waiting until they are read (0: as fast as it goes).
     """
 
@@ -75,6 +76,7 @@ class Session:
         self.piece = 0
         self.pid: int | None = None
         self.overflowed = False
+        self.ended_by_us = False
         self._sinks = tuple(sinks)
         self._framer = Framer(int(self.profile.limits.get("frame", 64 * 1024 * 1024)))
         self._router = Router(self.profile)
@@ -355,6 +357,7 @@ class Session:
         if not self._ended:
             self._ended = True
             if self._exit is None:
+                self.ended_by_us = True
                 self.note("process", Signalled(signal.SIGTERM))
                 self._take_exit(self.process.end())
             else:

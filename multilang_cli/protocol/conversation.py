@@ -7,7 +7,7 @@ differs in ``bolt_rules`` and ``spout_rules``; how phases follow each other is a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol import bolt_rules, life_rules, spout_rules
 from multilang_cli.protocol.events import (
@@ -25,9 +25,14 @@ from multilang_cli.protocol.events import (
 )
 from multilang_cli.protocol.messages import FromComponent, Malformed, Pid
 from multilang_cli.protocol.outlooks import Outlooks, effects_of_malformed, fingerprint
-from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
 from multilang_cli.protocol.state import MOVERS, TRANSITIONS, Outstanding, State, from_plain, to_plain
 from multilang_cli.protocol.verdicts import Finding, Outlook, Profile, StreamSpec
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
+
+_UNFINISHED = frozenset({"message-cut", "frame-too-long"})
+"""Frames that are no message yet: the handshake still waits for its answer."""
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds of Storm's subprocess timeout where conf does not say."""
@@ -113,7 +118,7 @@ class Conversation:
     @property
     def expecting_pid(self) -> bool:
         """True until the component's first message: it is read differently."""
-        return self.state.phase in {"start", "handshake"}
+        return not self.state.said
 
     def outstanding(self) -> Outstanding:
         """What is owed now, by both sides."""
@@ -161,7 +166,7 @@ def _filled(error: str, subject: str) -> str:
 
 def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     judge.state.heard = event.t
-    judge.state.said = True
+    judge.state.said = judge.state.said or malformed.kind not in _UNFINISHED
     kind = judge.profile.kind
     when = life_rules.variant_of(malformed, judge)
     effects = effects_of_malformed(malformed, kind, judge.rulebook, when)

@@ -29,6 +29,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _END_LINE = re.compile(r"^[^\S\n]*end[^\S\n]*$", re.MULTILINE)
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NUMBER = re.compile(rb"-?[0-9][-+.0-9eE]*")
+_TEXT = range(0x09, 0x80)
+_SHOWN = 60
 _LIST_KINDS = frozenset({"json-trailing-comma", "json-comment"})
 
 
@@ -150,7 +152,7 @@ def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
 
 def _undecodable(text: bytes, error: UnicodeDecodeError) -> Trap:
     marked = text[:2] in {b"\xff\xfe", b"\xfe\xff"}
-    if not marked and (text[0] >= 0x80 or text[0] < 0x09):
+    if not marked and text[0] not in _TEXT:
         return Trap("other-serializer", 0, f"the first byte is 0x{text[0]:02x}: no JSON, perhaps msgpack or pickle")
     if marked or text.count(b"\0") * 3 > len(text):
         return Trap("not-utf8", 0, "this looks like UTF-16 or UTF-32; the protocol is UTF-8")
@@ -249,4 +251,4 @@ def _meant(value: Json, expecting_pid: bool) -> tuple[FromComponent, ...]:
 
 def _shown(text: str) -> str:
     line = text.strip().splitlines()[0]
-    return ascii(line if len(line) <= 60 else line[:60] + "...")
+    return ascii(line if len(line) <= _SHOWN else line[:_SHOWN] + "...")

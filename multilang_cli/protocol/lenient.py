@@ -218,7 +218,7 @@ def _loose_number(word: str) -> int | float | str:
     """A number written as C or people do, else the word itself."""
     for convert in (lambda w: int(w, 10), lambda w: int(w, 0), float):
         try:
-            return convert(word[:400])  # type: ignore[no-any-return,no-untyped-call]
+            return convert(word[:400])
         except ValueError:
             continue
     return word

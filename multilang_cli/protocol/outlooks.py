@@ -12,7 +12,16 @@ from multilang_cli.protocol.verdicts import FATAL, Fate, Finding, Kind, Outlook
 
 # Shapes that the parser lets through and the shell class then stumbles over: the rule knows how.
 _AFTER_READING = frozenset(
-    {"settle-id-type", "settle-id-missing", "tuple-missing", "metric-name", "command-unknown", "anchors-type"}
+    {
+        "anchors-type",
+        "command-unknown",
+        "metric-name",
+        "pid-missing",
+        "pid-not-first",
+        "settle-id-missing",
+        "settle-id-type",
+        "tuple-missing",
+    }
 )
 _WEIGHT: dict[Fate, int] = {
     "survives": 0,
@@ -65,6 +74,8 @@ def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, w
         else:
             meant = malformed.salvage
             same = not meant or (len(meant) == 1 and same_message(meant[0], reading.effective))
+            # Both sides read U+FFFD where the text was: equal, and damaged.
+            same = same and malformed.kind != "utf8-invalid"
             effects[version.id] = VersionEffect("survives" if same else "loses-data", "")
     return effects
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.specifiers import SpecifierSet
 
-from multilang_cli.protocol.verdicts import Effect, Fate, Rule, StormVersion
+if TYPE_CHECKING:
+    from multilang_cli.protocol.verdicts import Effect, Fate, Rule, StormVersion
 
 
 class VersionEffect(NamedTuple):

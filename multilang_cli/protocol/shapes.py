@@ -5,7 +5,7 @@ Storm reads every field of every message, whatever its command, so a `sync` whos
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.protocol.messages import (
     DEFAULT_STREAM,
@@ -21,8 +21,12 @@ from multilang_cli.protocol.messages import (
     Sync,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 COMMANDS = ("emit", "ack", "fail", "log", "sync", "error", "metrics")
 LOG_LEVELS = range(5)
+_SHOWN = 40
 INT64 = range(-(2**63), 2**63)
 
 
@@ -196,7 +200,7 @@ def _metrics(fields: dict[str, Any]) -> Metrics | ShapeFault:
     return Metrics(name, fields.get("params"))
 
 
-_BUILDERS: dict[str, Any] = {
+_BUILDERS: dict[str, Callable[[dict[str, Any]], FromComponent | ShapeFault]] = {
     "emit": _emit,
     "ack": lambda fields: _settle(Ack, fields),
     "fail": lambda fields: _settle(Fail, fields),
@@ -217,4 +221,4 @@ def _named(value: Json) -> str:
         return "an array" if isinstance(value, list) else "an object"
     shown = ascii(value)
     kind = "the string " if isinstance(value, str) else "the number "
-    return kind + (shown if len(shown) <= 40 else shown[:40] + "...")
+    return kind + (shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "...")

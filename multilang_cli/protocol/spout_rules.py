@@ -62,7 +62,7 @@ def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
 
 
 def _answering(judge: Conversation, event: Event, what: str) -> None:
-    """Note a message that is no sync: is there a command that it can belong to?
+    """Note a message that is no sync: is there a command that it can belong to.
 
     Before the first command output is harmless: Storm reads it as part of the first answer.
     """

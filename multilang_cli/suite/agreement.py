@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from multilang_cli.suite.oracle import Played, oracle_cases, oracle_verdicts, play, same_events
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 AT_ONCE = 4
 """Scripts played at the same time: most of their time is waiting."""

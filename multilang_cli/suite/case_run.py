@@ -150,7 +150,9 @@ class CaseRun:
     def _judged(self, session: Session, watch: _Watch, began: float) -> SubjectResult:
         findings = tuple(session.findings)
         verdict, reason = verdict_of(findings, self.plan.version.id)
-        if verdict in {"fail", "warn", "pass"} and self._blames_the_sample(findings, watch):
+        if session.overflowed:
+            verdict, reason = "untestable", "a message is longer than our limit (--limit frame=BYTES); Storm has none"
+        elif verdict in {"fail", "warn", "pass"} and self._blames_the_sample(findings, watch):
             reason = "it did not take the default tuple: give a sample it understands (--tuple JSON, or samples)"
             verdict = "untestable"
         elif verdict == "pass" and self._missing:
@@ -200,5 +202,5 @@ def _with_transcript(result: SubjectResult, path: Path) -> SubjectResult:
 
 
 def _exit_of(session: Session | None) -> Exit | None:
-    ended = session.exit if session is not None else None
+    ended = session.exit if session is not None and not session.ended_by_us else None
     return Exit(code=ended.code, signal=ended.signal) if ended is not None else None

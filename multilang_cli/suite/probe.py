@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.host.session import Session
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.verdicts import Kind
-from multilang_cli.suite.options import Component, RunOptions
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.runner import Plan, plan_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.host.session import Session
+    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.suite.options import Component, RunOptions
 
 _QUIET = 2.0
 """Seconds that a component which says nothing and does not wait for us is given."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.verdicts import Profile, SourceSpec, StormVersion, StreamSpec
@@ -27,7 +28,7 @@ def profile_of(component: Component, version: StormVersion, timeout: float) -> P
     `timeout` in seconds, for every limit that the component does not set itself.
     """
     own = component.task
-    source, sink_one, sink_two, acker = (task for task in range(1, 6) if task != own)
+    source, sink_one, sink_two, acker = islice((task for task in range(1, 6) if task != own), 4)
     kind = "spout" if component.kind == "spout" else "bolt"
     name = component.name or kind
     fields = (

@@ -1,0 +1,36 @@
+"""The command ``mlcheck`` as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BOLT = str(ROOT / "examples" / "python" / "split_bolt.py")
+SPOUT = str(ROOT / "examples" / "python" / "sentence_spout.py")
+MUTANT_BOLT = str(ROOT / "tests" / "mutants" / "bolt.py")
+
+
+def mlcheck(*arguments: str, cwd: Path, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user would, without the settings of whoever runs the tests."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("MLCHECK_") and name != "COLUMNS"}
+    return subprocess.run(
+        [sys.executable, "-m", "multilang_cli", *arguments],
+        cwd=cwd,
+        env={**clean, "NO_COLOR": "1", "PYTHONPATH": str(ROOT), **env},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def refusal(ran: subprocess.CompletedProcess[str]) -> str:
+    """The one paragraph on stderr; nothing on stdout, and no traceback."""
+    assert ran.stdout == ""
+    assert ran.stderr.startswith("mlcheck: ")
+    assert ran.stderr.count("\n") == 1
+    assert ran.stderr.rstrip()[-1] in ".?!"
+    return ran.stderr

@@ -1,0 +1,171 @@
+"""The documents tell the truth: commands, options, codes, keys, links, versions and the screen of the README."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from multilang_cli.catalogue import schemas
+from multilang_cli.catalogue.loader import load_rules, load_versions
+from multilang_cli.cli.commands import COMMANDS
+from multilang_cli.cli.dispatch import dispatch
+from multilang_cli.reports.verdict import OUTCOMES
+from multilang_cli.suite.case import load_cases
+from multilang_cli.transcript.format import CHANNELS
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
+INLINE = re.compile(r"`([^`\n]+)`")
+ROW = re.compile(r"^\| (\d+) \| ([\w-]+) \|", re.MULTILINE)
+SCREEN = re.compile(r"<!-- screen: begin -->\n```console\n\$ (.*?)\n(.*?)```\n<!-- screen: end -->", re.DOTALL)
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return [body for _, found, body in BLOCK.findall(text) if found == language]
+
+
+def quoted(text: str) -> list[str]:
+    """Every command line that a page quotes, in blocks or in running text."""
+    shell = "\n".join(blocks(text, "sh")).replace("\\\n", " ").splitlines()
+    console = [line[2:] for body in blocks(text, "console") for line in body.splitlines() if line.startswith("$ ")]
+    return [*shell, *console, *INLINE.findall(BLOCK.sub("", text))]
+
+
+def mlcheck_lines() -> list[list[str]]:
+    """The words after `mlcheck` of every command line in every page."""
+    lines = [line for page in PAGES for line in quoted(page.read_text(encoding="utf-8"))]
+    lines = [line.removeprefix("python3 dev.py ") for line in lines]
+    return [shlex.split(line)[1:] for line in lines if line.startswith("mlcheck ")]
+
+
+def names_of(words: list[str]) -> list[str]:
+    """The commands that `words` begin with: `schema list|show` has two; none if it speaks of a whole group."""
+    if words[0] in COMMANDS:
+        return [words[0]]
+    return [f"{words[0]} {name}" for word in words[1:2] for name in word.split("|")]
+
+
+def test_pages_and_their_commands_are_found() -> None:
+    assert {"README.md", "ARCHITECTURE.md", "exit-codes.md"} <= {page.name for page in PAGES}
+    assert len(mlcheck_lines()) >= 10
+
+
+@pytest.mark.parametrize("words", mlcheck_lines(), ids=" ".join)
+def test_commands_and_options_exist(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    if words[0].startswith("--"):
+        assert dispatch(words) == 0
+        return
+    for name in names_of(words):
+        assert dispatch([*name.split(), "--help"]) == 0, f"no command {name}"
+        known = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", capsys.readouterr().out))
+        own = words[: words.index("--")] if "--" in words else words
+        assert {word for word in own if word.startswith("-")} <= known
+
+
+def test_rules_and_cases_that_are_named_exist() -> None:
+    explained = {words[1] for words in mlcheck_lines() if words[0] == "explain" and len(words) > 1}
+    shown = re.findall(r"(?:mlcheck explain |^  Wrong +| -k )([\w-]+(?:[.-]\w+)*)", README, re.MULTILINE)
+    assert shown
+    assert {*explained, *shown} <= {*load_rules(), *(case.id for case in load_cases())}
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "exit-codes.md"], ids=lambda page: page.name)
+def test_exit_codes_are_those_of_the_code(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert {int(code): verdict for code, verdict in ROW.findall(text)} == {end.code: end.verdict for end in OUTCOMES}
+    order = ", ".join(str(end.code) for end in OUTCOMES)
+    assert f"the first of {order} counts" in text
+
+
+def test_every_command_has_a_table_of_exit_codes() -> None:
+    text = (ROOT / "docs" / "exit-codes.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## mlcheck ", text, flags=re.MULTILINE)[1:]
+    told = {name.strip() for section in sections for name in section.partition("\n")[0].split(",")}
+    assert {name if name in told else name.split()[0] for name in COMMANDS} == told
+    for section in sections:
+        codes = [int(code) for code in re.findall(r"^\| (\d+) \|", section, re.MULTILINE)]
+        assert codes == sorted(codes)
+        assert {0, 2, 5, 130} <= set(codes) <= {end.code for end in OUTCOMES}
+
+
+@each_page
+def test_links_lead_somewhere(page: Path) -> None:
+    local = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in link]
+    assert [link for link in local if not (page.parent / link.partition("#")[0]).exists()] == []
+
+
+@each_page
+def test_paths_that_are_named_exist(page: Path) -> None:
+    tops = ("multilang_cli/", "conformance/", "schemas/", "examples/", "docs/", "tests/")
+    paths = [name for name in INLINE.findall(page.read_text(encoding="utf-8")) if name.startswith(tops)]
+    made = "multilang_cli/_data/"
+    assert [path for path in paths if path != made and not (ROOT / path).exists()] == []
+
+
+def test_versions_are_those_that_were_verified() -> None:
+    section = README.partition("## Storm versions")[2].partition("\n## ")[0]
+    verified, _, documented = section.partition("From documents")
+    number = re.compile(r"\d+\.\d+\.\d+")
+    assert set(number.findall(verified)) == {version.id for version in load_versions() if version.verified}
+    assert set(number.findall(documented)) == {version.id for version in load_versions() if not version.verified}
+
+
+def test_configuration_example_and_keys_hold_to_the_schema() -> None:
+    text = (ROOT / "docs" / "config.md").read_text(encoding="utf-8")
+    [example] = blocks(text, "toml")
+    assert schemas.explain(tomllib.loads(example), "config") == []
+    table = text.partition("| key of a component |")[2]
+    first = re.findall(r"^\| ((?:`[\w-]+`(?:, )?)+) \|", table, re.MULTILINE)
+    component = schemas.load("config")["$defs"]["component"]["properties"]
+    assert {key for cell in first for key in INLINE.findall(cell)} == set(component)
+
+
+def test_channels_of_transcripts() -> None:
+    text = (ROOT / "docs" / "transcripts.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^ *\| `(\w+)` \|", text, re.MULTILINE)) == CHANNELS
+
+
+def test_stages_that_are_named_are_those_of_dev_py() -> None:
+    tree = ast.parse((ROOT / "dev.py").read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "Stage"]
+    stages = {ast.literal_eval(call.args[0]) for call in calls}
+    lines = [line for page in PAGES for line in quoted(page.read_text(encoding="utf-8"))]
+    named = {word for line in lines if line.startswith("python3 dev.py test ") for word in line.split()[3:]}
+    assert named
+    assert named <= stages
+
+
+@pytest.mark.component
+def test_the_screen_of_the_readme_is_what_mlcheck_says(tmp_path: Path) -> None:
+    found = SCREEN.search(README)
+    assert found
+    command, screen = found.groups()
+    bolt = (ROOT / "examples" / "python" / "split_bolt.py").read_text(encoding="utf-8")
+    ack = '    send({"command": "ack", "id": message["id"]})\n'
+    assert bolt.count(ack) == 1
+    (tmp_path / "my_bolt.py").write_text(bolt.replace(ack, ack * 2), encoding="utf-8")
+    shutil.copymode(ROOT / "examples" / "python" / "split_bolt.py", tmp_path / "my_bolt.py")
+    words = [sys.executable, "-m", "multilang_cli", *shlex.split(command)[1:]]
+    done = subprocess.run(words, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    for what in (
+        r"^FAIL  [\w.]+  .*",
+        r"^  Wrong .*",
+        r"^  Mend +\w+ \w+",
+        r"^Passed .*",
+        r"^FAIL  \d+ passed.*failed",
+    ):
+        assert re.findall(what, done.stdout, re.MULTILINE) == re.findall(what, screen, re.MULTILINE)
