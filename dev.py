@@ -43,7 +43,7 @@ PACKAGES = {
 }
 """Debian's packages of the programs that tests start."""
 
-PYTEST = (str(BIN / "python"), "-u", "-m", "pytest", "-q", "-m")
+PYTEST = (str(BIN / "python"), "-u", "-m", "pytest", "-q", "--durations=3", "-m")
 REPORTS = ROOT / ".cache" / "tests"
 COUNT = re.compile(r'\b(errors|failures|skipped|tests)="(\d+)"')
 

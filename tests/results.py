@@ -27,7 +27,7 @@ def version(name: str, *, verified: bool = True) -> StormVersion:
     return StormVersion(
         id=name,
         verified=verified,
-        dialect="json-simple",
+        dialect="simple",
         context="full",
         activate=True,
         task_ids="overtake",

@@ -37,7 +37,7 @@ FOUND_BY_SILENCE = {
 }
 
 # What the first suite can't show yet, or what is no fault that a run shows.
-OTHERWISE = {
+OTHERWISE: dict[str, dict[str, str | None]] = {
     "bolt": {"late-flush": "tuple-unsettled", "stops-reading": "tuple-unsettled", "floods-stderr": None},
     "spout": {"ids-ignored": None, "dies-on-ack-unknown": None, "waits-for-ids-only": None, "emit-burst": None},
 }

@@ -18,7 +18,7 @@ from multilang_cli.protocol.verdicts import Profile, SourceSpec, StormVersion, S
 LATEST = StormVersion(
     id="2.8.3",
     verified=True,
-    dialect="json-smart",
+    dialect="smart",
     context="full",
     activate=True,
     task_ids="overtake",
@@ -30,7 +30,7 @@ LATEST = StormVersion(
 OLD = StormVersion(
     id="0.9.1",
     verified=False,
-    dialect="json-simple",
+    dialect="simple",
     context="small",
     activate=False,
     task_ids="fifo",

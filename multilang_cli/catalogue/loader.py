@@ -82,8 +82,9 @@ def problems(path: Path, schema: str) -> list[str]:
 
     Raises CatalogueError if it is no YAML.
     """
-    lines = _lines(path)
-    return [f"{path}:{lines.get(text.split(': ')[0], 1)}: {text}" for text in schemas.explain(_plain(path), schema)]
+    wrong = schemas.explain(_plain(path), schema)
+    lines = _lines(path) if wrong else {}
+    return [f"{path}:{lines.get(text.split(': ')[0], 1)}: {text}" for text in wrong]
 
 
 def _read(path: Path, schema: str, into: type[_T]) -> _T:

@@ -75,7 +75,7 @@ class StormVersion(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     verified: bool
-    dialect: str
+    dialect: Literal["simple-quiet", "simple", "smart"]
     context: Literal["none", "small", "full"]
     activate: bool
     task_ids: Literal["overtake", "fifo"]

@@ -1,4 +1,7 @@
-"""How far mlcheck and the recorded Storm agree: every script on every version. ``python -m multilang_cli.suite.agreement``."""
+"""How far mlcheck and the recorded Storm agree: every script on every version.
+
+``python -m multilang_cli.suite.agreement [NAME...]`` prints the table.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,7 @@ def play_all(names: Iterable[str] = ()) -> list[Played]:
 def table(played: Iterable[Played]) -> str:
     """The agreement as a table: a line a version, with the fates that Storm dealt out."""
     rows = list(played)
-    lines = [
-        f"{'Storm':<8}{'scripts':>8}{'fates':>8}{'events':>8}{'unknown':>9}   of these: dies, hangs, loses-data, survives"
-    ]
+    lines = [f"{'Storm':<8}{'scripts':>8}{'fates':>8}{'events':>8}{'unknown':>9}   dies, hangs, loses-data, survives"]
     for version in dict.fromkeys(row.version for row in rows):
         mine = [row for row in rows if row.version == version]
         fates = Counter(row.actual for row in mine)

@@ -1,4 +1,4 @@
-"""Cases: what is said to a component and what must come back, as data (``conformance/cases``, ``schemas/case.schema.json``)."""
+"""Cases: what is said to a component and what must come back, as data (``conformance/cases``)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import msgspec
 import yaml
 
 from multilang_cli.catalogue import locate
+from multilang_cli.catalogue.loader import CatalogueError, problems
 from multilang_cli.protocol.verdicts import Clause, Level
 
 
@@ -41,46 +42,45 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 def load_cases(suite: str = "component", extra: tuple[str, ...] = ()) -> list[Case]:
     """The shipped cases of `suite` and those in the files or folders of `extra`, sorted by id. Raises CaseError."""
-    files = sorted(locate.data_path("conformance", "cases", suite).glob("*.yaml"))
-    for name in extra:
-        path = Path(name)
-        found = sorted(path.glob("**/*.yaml")) if path.is_dir() else [path]
-        if not found:
-            raise CaseError(f"{name}: no case files (*.yaml) in this folder")
-        files += found
+    shipped = sorted(locate.data_path("conformance", "cases", suite).glob("*.yaml"))
     cases: dict[str, Case] = {}
-    for file in files:
-        case = read_case(file)
+    for file in [*shipped, *_files_of(extra)]:
+        case = read_case(file, check=file not in shipped)
         if case.id in cases:
             raise CaseError(f"{file}: the id {case.id!r} stands twice")
         cases[case.id] = case
     return [cases[id_] for id_ in sorted(cases)]
 
 
-def read_case(path: Path) -> Case:
-    """Read one case file. Raises CaseError with the line or the key path."""
+def _files_of(names: tuple[str, ...]) -> list[Path]:
+    files: list[Path] = []
+    for name in names:
+        path = Path(name)
+        found = sorted(path.glob("**/*.yaml")) if path.is_dir() else [path]
+        if not found:
+            raise CaseError(f"{name}: no case files (*.yaml) in this folder")
+        files += found
+    return files
+
+
+def read_case(path: Path, *, check: bool = True) -> Case:
+    """Read one case file. `check` it against the schema, as is done with users' own. Raises CaseError."""
     try:
-        plain = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+        if check and (wrong := problems(path, "case")):
+            raise CaseError("\n".join(wrong))
+        plain = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+        return msgspec.convert({**plain, "steps": [_step(step) for step in plain["steps"]]}, Case)
     except OSError as error:
         raise CaseError(f"{path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise CaseError(f"{path}: {error}") from None
-    if not isinstance(plain, dict) or not isinstance(plain.get("steps"), list):
-        raise CaseError(f"{path}: a case is a mapping with a list `steps`")
-    try:
-        return msgspec.convert({**plain, "steps": [_step(step) for step in plain["steps"]]}, Case)
-    except (msgspec.ValidationError, TypeError) as error:
-        raise CaseError(f"{path}: {error}") from None
+    except CatalogueError as error:
+        raise CaseError(str(error)) from None
 
 
-def _step(step: object) -> tuple[str, dict[str, Any]]:
+def _step(step: str | dict[str, dict[str, Any] | None]) -> tuple[str, dict[str, Any]]:
     if isinstance(step, str):
         return step, {}
-    if isinstance(step, dict) and len(step) == 1:
-        ((name, arguments),) = step.items()
-        if isinstance(arguments, dict | None):
-            return str(name), arguments or {}
-    raise TypeError(f"a step is a name, or one name with a mapping of arguments, not {str(step)[:60]!r}")
+    ((name, arguments),) = step.items()
+    return name, arguments or {}
 
 
 def select(cases: list[Case], kind: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> list[Case]:

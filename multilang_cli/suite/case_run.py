@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from packaging.version import Version
 
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
@@ -78,9 +79,9 @@ class CaseRun:
     def run(self) -> SubjectResult:
         """Start the component, play the steps, end it. Raises LaunchError if it can't be started."""
         began = time.monotonic()
-        if "streams" in self.case.needs and self.plan.component.streams is None:
+        if unfit := self._unfit():
             self.shaken = True
-            return self._result("skip", "no streams are declared (--stream NAME:field,field)", began)
+            return self._result("skip", unfit, began)
         transcript = self.plan.record / f"{self.case.id}.ndjson"
         watch = _Watch()
         session = self._start(transcript, watch)
@@ -94,6 +95,15 @@ class CaseRun:
             transcript.unlink(missing_ok=True)
             return result
         return _with_transcript(result, transcript)
+
+    def _unfit(self) -> str:
+        """Why the case says nothing here, "" if it does."""
+        case, version = self.case, self.plan.version
+        if "streams" in case.needs and self.plan.component.streams is None:
+            return "no streams are declared (--stream NAME:field,field)"
+        if case.since and Version(version.id) < Version(case.since):
+            return f"Storm {version.id} does not ask for this yet (since {case.since})"
+        return ""
 
     def _start(self, transcript: Path, watch: _Watch) -> Session:
         plan = self.plan

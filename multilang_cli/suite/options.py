@@ -21,9 +21,9 @@ class StreamDeclaration(msgspec.Struct, frozen=True):
 class Component(msgspec.Struct, frozen=True, kw_only=True):
     """The component under test, as flags and ``mlcheck.toml`` describe it.
 
-    `command`: words, never a shell line. `samples`: values of tuples it takes; empty: the default sample. `streams`: None
-    if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, frame, stderr). `env`: added to the
-    inherited environment. `task`: its task id.
+    `command`: words, never a shell line. `samples`: values of tuples it takes; empty: the default sample. `streams`:
+    None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, frame, stderr). `env`:
+    added to the inherited environment. `task`: its task id.
     """
 
     command: tuple[str, ...]
@@ -47,9 +47,9 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How to run the suite over one component.
 
     `include` and `exclude`: case id patterns (a dotted prefix, or a glob). `timeout`: seconds, for every limit that the
-    component's own limits do not set. `record`: directory of transcripts; failing cases are kept, all with `record_all`.
-    `suites`: files and folders with more cases. `reproduce`: words of the command
-    line that repeat this run, without the selection and the component.
+    component's own limits do not set. `record`: directory of transcripts; failing cases are kept, all with
+    `record_all`. `suites`: files and folders with more cases. `reproduce`: words of the command line that repeat this
+    run, without the selection and the component.
     """
 
     storm: str = ""

@@ -1,7 +1,7 @@
 """Plays the recorded scripts of real Storm through our host, and compares what we say with what Storm did.
 
-The scripts and Storm's behaviour are data (``conformance/oracle``). For each script and version our ShellBolt or ShellSpout
-talks to the scripted player; the judge's outlook is the fate we predict, the collector's view the events.
+The scripts and Storm's behaviour are data (``conformance/oracle``). For each script and version our ShellBolt or
+ShellSpout talks to the scripted player; the judge's outlook is the fate we predict, the collector's view the events.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.collector import Collector
 from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.dialects import java_class
+from multilang_cli.protocol.dialects import Dialect, java_class
 from multilang_cli.protocol.messages import Malformed
 from multilang_cli.protocol.verdicts import FATAL, Fate
 
@@ -101,7 +101,7 @@ class _Follower:
 
 
 def play(name: str, version_id: str) -> Played:
-    """Play the script `name` as Storm `version_id` and compare. Takes as long as the script does, at most some seconds."""
+    """Play the script `name` as Storm `version_id` and compare. Takes as long as the script, at most some seconds."""
     case = oracle_cases()[name]
     version = load_rulebook().version(version_id)
     profile = _profile(case, version)
@@ -208,7 +208,7 @@ def _plain(fate: Fate) -> Fate:
     return "survives" if fate == "ignored" else fate
 
 
-def shown(event: dict[str, Any], dialect: str) -> dict[str, Any]:
+def shown(event: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
     """One of our calls in the form of the recorded ones: values with their Java classes, odd ones as text."""
     event = dict(event)
     if "tuple" in event and event["t"] == "emit":

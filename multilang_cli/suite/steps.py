@@ -77,7 +77,7 @@ def _go_on(stage: Stage, *, if_: bool) -> None:
 
 
 def _handshake(stage: Stage, arguments: dict[str, Any]) -> None:
-    """conf, context, extra: keys to add; pad: bytes of conf; piece: bytes a write; with: what follows in the same write."""
+    """conf, context, extra: keys to add; pad: bytes of conf; piece: bytes a write; with: what follows at once."""
     session = stage.session
     session.piece = int(arguments.get("piece", 0))
     follow = arguments.get("with")

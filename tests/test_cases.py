@@ -1,0 +1,108 @@
+"""The case files: sound, named after their ids, made of operations that exist; users' own are refused with their place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from multilang_cli.catalogue import locate
+from multilang_cli.catalogue.loader import problems
+from multilang_cli.suite.case import CaseError, SelectionError, load_cases, select
+from multilang_cli.suite.steps import OPERATIONS
+
+FILES = sorted(locate.data_path("conformance", "cases").glob("**/*.yaml"))
+GOOD = """\
+id: own.first
+title: does something
+kind: bolt
+level: must
+clause: {text: it must, source: our house rules}
+expected: something
+steps:
+  - handshake
+  - tuple: {times: 2}
+  - settle
+"""
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_a_shipped_case_is_sound(path: Path) -> None:
+    assert problems(path, "case") == []
+    (case,) = [case for case in load_cases(path.parent.name) if case.id == path.stem]
+    assert case.steps[0][0] == "handshake"
+    assert {name for name, _ in case.steps} <= set(OPERATIONS)
+
+
+def test_there_are_at_least_25_and_both_kinds_have_their_own() -> None:
+    cases = load_cases()
+    assert len(cases) >= 25
+    assert {case.kind for case in cases} == {"bolt", "spout", "both"}
+
+
+def test_every_operation_is_used_and_in_the_schema() -> None:
+    schema = locate.data_path("schemas", "case.schema.json").read_text(encoding="utf-8")
+    used = {name for case in load_cases() for name, _ in case.steps}
+    assert used == set(OPERATIONS)
+    assert all(f'"{name}"' in schema for name in OPERATIONS)
+
+
+def test_users_bring_their_own_cases(tmp_path: Path) -> None:
+    (tmp_path / "own.first.yaml").write_text(GOOD)
+    for extra in (tmp_path, tmp_path / "own.first.yaml"):
+        assert "own.first" in {case.id for case in load_cases(extra=(str(extra),))}
+
+
+BAD = {
+    "no such file": (None, "No such file"),
+    "not YAML": ("id: [", "own.first.yaml:"),
+    "no steps": (GOOD.split("steps:")[0], "steps"),
+    "an unknown step": (GOOD.replace("- settle", "- setle"), "/steps/2"),
+    "an unknown argument": (GOOD.replace("times:", "tmies:"), "/steps/1"),
+    "a wrong kind": (GOOD.replace("kind: bolt", "kind: blot"), "/kind"),
+    "an id that stands": (GOOD.replace("own.first", "bolt.settle.once"), "stands twice"),
+    "a Python object": (GOOD.replace("it must", "!!python/object/apply:os.system [id]"), "own.first.yaml"),
+}
+
+
+@pytest.mark.parametrize(("text", "message"), BAD.values(), ids=BAD.keys())
+def test_a_bad_case_file_says_where_and_why(tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "own.first.yaml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(CaseError) as caught:
+        load_cases(extra=(str(path),))
+    assert message in str(caught.value)
+    assert "own.first.yaml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "count"),
+    [
+        ((), (), 21),
+        (("bolt",), (), 9),
+        (("bolt.heartbeat",), (), 3),
+        (("bolt.heartbeat.idle",), (), 1),
+        (("*.stdin-closed", "end.sigterm"), (), 2),
+        ((), ("bolt", "handshake"), 4),
+        (("bolt",), ("bolt.heartbeat.*",), 6),
+    ],
+)
+def test_selection(include: tuple[str, ...], exclude: tuple[str, ...], count: int) -> None:
+    assert len(select(load_cases(), "bolt", include, exclude)) == count
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "message"),
+    [
+        (("bolt.hartbeat",), (), "did you mean bolt.heartbeat"),
+        (("spout.sync.next",), (), "no bolt case matches"),
+        ((), ("nonsense",), "no bolt case matches 'nonsense'"),
+        (("end.sigterm",), ("end",), "leaves no case"),
+    ],
+)
+def test_a_selection_that_says_nothing_is_refused(
+    include: tuple[str, ...], exclude: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(SelectionError, match=message):
+        select(load_cases(), "bolt", include, exclude)
