@@ -58,12 +58,11 @@ def group_text(group: Group, rulebook: Rulebook) -> str:
 
 
 def summary_of(result: RunResult) -> str:
-    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested (2 undeclared, 1 no sample)  in 3.1s``."""
+    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested  in 3.1s``."""
     parts = [f"{n} {one if n == 1 else many}" for verdict, one, many in _COUNTED if (n := result.counts.get(verdict))]
     untested = sum(len(each.ids) for each in result.untested)
     if untested:
-        reasons = ", ".join(f"{len(each.ids)} {each.reason}" for each in result.untested)
-        parts.append(f"{untested} not tested ({reasons})")
+        parts.append(f"{untested} not tested")
     return f"{', '.join(parts) or 'nothing was tested'}  in {result.duration:.1f}s"
 
 

@@ -8,7 +8,7 @@ from packaging.specifiers import SpecifierSet
 
 from multilang_cli.reports.console import show_summary
 from multilang_cli.reports.failure import first_paragraph, show_clause, show_excerpt, show_fates
-from multilang_cli.reports.grouping import fates_of, groups_of
+from multilang_cli.reports.grouping import fates_of, groups_of, some_of
 from multilang_cli.reports.page import Page
 
 if TYPE_CHECKING:
@@ -84,14 +84,21 @@ def _show_conversation(page: Page, subject: SubjectResult, rulebook: Rulebook) -
     page.para(subject.title, label=subject.id)
     if not subject.findings:
         page.para(subject.reason or "nothing found", indent=2)
+    alike: dict[str, list[Finding]] = {}
     for finding in subject.findings:
-        _show_finding(page, finding, subject, rulebook)
+        alike.setdefault(finding.fingerprint or str(finding.seq), []).append(finding)
+    for first, *more in alike.values():
+        _show_finding(page, first, more, subject, rulebook)
 
 
-def _show_finding(page: Page, finding: Finding, subject: SubjectResult, rulebook: Rulebook) -> None:
+def _show_finding(
+    page: Page, finding: Finding, more: list[Finding], subject: SubjectResult, rulebook: Rulebook
+) -> None:
     label = f"{finding.level} {finding.rule}"
     where = f"event {finding.seq}, byte {finding.offset}: {finding.message}"
     page.para(where, label=label, label_style=_STYLES[finding.level], indent=2, hang=4)
+    if more:
+        page.para(f"and {len(more)} more like it: events {some_of(str(each.seq) for each in more)}", indent=4)
     wanted = {finding.seq, *finding.related}
     show_excerpt(page, [row for row in subject.excerpt if row.seq in wanted])
     show_fates(page, fates_of(finding.fates, finding.errors))

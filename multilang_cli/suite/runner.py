@@ -105,7 +105,7 @@ class _Run:
             tool=Tool(version=__version__),
             suite=Suite(name="component", hash=suite_hash(available)),
             component=ComponentReport(
-                command=plan.launch.argv,
+                command=tuple(_near(word) for word in plan.launch.argv),
                 why=plan.launch.why,
                 kind="spout" if plan.component.kind == "spout" else "bolt",
                 cwd=os.path.relpath(plan.cwd),
@@ -150,6 +150,12 @@ class _Run:
         if not self.plan.version.verified:
             notes.append(f"Storm {self.plan.version.id} is known from documents only, it was never run")
         return notes
+
+
+def _near(word: str) -> str:
+    """A path below the working directory as its user would write it."""
+    here = f"{Path.cwd()}{os.sep}"
+    return word.removeprefix(here)
 
 
 def suite_hash(cases: list[Case]) -> str:
