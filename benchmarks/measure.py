@@ -1,15 +1,15 @@
-"""What a measure gives back, and how several are taken at the same time: interleaved rounds, medians."""
+"""What a measure gives back, and how several are taken at the same time: interleaved rounds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+T = TypeVar("T")
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,12 +50,12 @@ class Result(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def interleaved(rounds: int, measures: Mapping[str, Callable[[], float]]) -> dict[str, float]:
-    """The median of each of `measures` over `rounds`, taken in turn after one round to warm up."""
-    taken: dict[str, list[float]] = {name: [] for name in measures}
+def interleaved(rounds: int, measures: Mapping[str, Callable[[], T]]) -> dict[str, list[T]]:
+    """What each of `measures` gave in each of `rounds`, taken in turn after one round to warm up."""
+    taken: dict[str, list[T]] = {name: [] for name in measures}
     for number in range(rounds + 1):
         for name, measure in measures.items():
             value = measure()
             if number:
                 taken[name].append(value)
-    return {name: median(values) for name, values in taken.items()}
+    return taken

@@ -15,12 +15,12 @@ from multilang_cli.host.launch import environment
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.session import Session
 from multilang_cli.protocol import context
-from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.verdicts import Profile, StreamSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.messages import Handshake, Json
     from multilang_cli.protocol.rulebook import Rulebook
 

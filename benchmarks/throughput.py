@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks import sides
@@ -15,6 +16,8 @@ from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from multilang_cli.host.process import ComponentProcess
     from multilang_cli.host.session import Sink
 
@@ -30,9 +33,10 @@ _TERMINATOR = b"\nend\n"
 def run() -> Result:
     """Measure driving a bolt."""
     try:
-        rates = interleaved(ROUNDS, {"moved": moved, "judged": judged, "recorded": recorded})
+        taken = interleaved(ROUNDS, {"moved": moved, "judged": judged, "recorded": recorded})
     finally:
         sides.unplace()
+    rates = {name: median(values) for name, values in taken.items()}
     figures = [
         Figure(
             what=f"echo+ack, {what}",
@@ -62,14 +66,12 @@ def judged() -> float:
     return _driven(())
 
 
-def recorded() -> float:
-    """The same, and each event written to a transcript."""
-    path = sides.folder() / "transcript.jsonl"
-    try:
-        with TranscriptWriter(path, Header(conv="1", profile=sides.profile("bolt"))) as writer:
-            return _driven((writer,))
-    finally:
-        path.unlink()
+def recorded(path: Path | None = None) -> float:
+    """The same, and each event written to a transcript: a new one at `path`, by default one that is not kept."""
+    target = path or sides.folder() / "not-kept.jsonl"
+    target.unlink(missing_ok=True)
+    with TranscriptWriter(target, Header(conv="1", profile=sides.profile("bolt"))) as writer:
+        return _driven((writer,))
 
 
 def _driven(sinks: tuple[Sink, ...]) -> float:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.events import Event
 from multilang_cli.protocol.framing import Frame
-from multilang_cli.protocol.messages import Ack, Emit, FromComponent, Log, Malformed, Pid
+from multilang_cli.protocol.messages import Ack, Emit, FromComponent, Handshake, Log, Malformed, Pid
 from multilang_cli.protocol.reading import read, read_frame
+from multilang_cli.protocol.verdicts import Kind
+from multilang_cli.reports.json_report import to_json
+from multilang_cli.reports.junit import to_junit
+from multilang_cli.reports.model import Component, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.verdict import conclude
+from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.write import TranscriptWriter
 
 ACK = Ack("7")
 EMIT = Emit(["x", 1])
@@ -186,3 +197,71 @@ def test_no_mutation_breaks_the_reader(value: object, data: st.DataObject) -> No
     at = data.draw(st.integers(0, len(text)))
     mutated = text[:at] + data.draw(st.text(max_size=3)) + text[at + data.draw(st.integers(0, 2)) :]
     read(mutated.encode("utf-8", "surrogatepass"))
+
+
+DEEP = st.integers(1, 2500).map(lambda n: b"[" * n + b"]" * n)
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            A,
+            E,
+            b"{",
+            b"}",
+            b'"',
+            b"'",
+            b"[",
+            b",",
+            b" ",
+            b"\n",
+            b"9" * 5000,
+            b"1e999",
+            b"NaN",
+            b"\xff",
+            b"end ",
+            b'{"a":',
+        ]
+    )
+    | DEEP
+    | st.binary(max_size=6),
+    max_size=12,
+)
+
+
+@given(PIECES, st.booleans(), st.sampled_from(["bolt", "spout"]))
+def test_no_bytes_break_the_reader_the_judge_or_the_report(pieces: list[bytes], first: bool, kind: Kind) -> None:
+    text = b'{"command":"emit","tuple":[' + b"".join(pieces) + b"]}" if first else b"".join(pieces)
+    message = read(text, raw=text + b"\nend\n")
+    judge = Conversation(example_profile(kind), load_rulebook())
+    judge.feed(Event(0, 0.0, "in", Handshake({}, "/pids", {})))
+    judge.feed(Event(1, 0.0, "out", Pid(7)))
+    findings = judge.feed(Event(2, 0.1, "out", message, text + b"\nend\n"))
+    target = io.BytesIO()
+    writer = TranscriptWriter(target, Header(conv="c", profile=judge.profile))
+    writer.write(Event(0, 0.1, "out", message, text + b"\nend\n"))
+    writer.close()
+    subject = SubjectResult(id="x", title="x", verdict="fail", findings=tuple(findings))
+    result = RunResult(
+        tool=Tool(version="0"),
+        suite=Suite(name="s"),
+        component=Component(command=("c",)),
+        storm="2.8.3",
+        started_at="2026-01-01T00:00:00+00:00",
+        subjects=(subject,),
+    )
+    for render in (to_json, to_junit):
+        render(conclude(result), load_rulebook()).encode("utf-8")
+
+
+def test_many_objects_under_one_end_are_all_saved_up_to_a_bound() -> None:
+    found = read(A * 3000)
+    assert isinstance(found, Malformed)
+    assert (found.kind, found.at) == ("two-messages-one-end", 26)
+    assert len(found.salvage) == 1000
+
+
+@pytest.mark.parametrize("text", [b"[" * 2_000_000, b'{"a":' * 400_000, b"{'a':1," * 400_000, b"\xff" * 2_000_000])
+def test_a_huge_irregular_frame_is_judged_by_its_beginning(text: bytes) -> None:
+    found = read(text)
+    assert isinstance(found, Malformed)
+    assert (found.by_dialect, found.salvage) == ({}, ())
+    assert f"{len(text):,} bytes" in found.detail

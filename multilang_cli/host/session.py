@@ -32,7 +32,7 @@ from multilang_cli.protocol.events import (
 )
 from multilang_cli.protocol.framing import Frame, Framer
 from multilang_cli.protocol.messages import FromStorm, Malformed, Message, Pid, TaskIds
-from multilang_cli.protocol.reading import read_frame
+from multilang_cli.protocol.reading import read_command, read_frame
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
@@ -186,7 +186,7 @@ class Session:
     def _hear(self, frames: list[Frame]) -> None:
         now, expecting_pid = self.now, self.judge.expecting_pid
         for frame in frames:
-            message = read_frame(frame, expecting_pid=expecting_pid)
+            message = read_frame(frame, expecting_pid=True) if expecting_pid else read_command(frame)
             event = Event(self._seq, now, "out", message, frame.raw, frame.offset)
             self._happened(event)
             if isinstance(message, Malformed):
@@ -201,11 +201,16 @@ class Session:
                     self.pid = message.pid
 
     def pump(self, timeout: float) -> None:
-        """Move bytes for at most `timeout` seconds: write what is queued, read what is there. Returns after one round."""
-        self._refill()
-        ready = self.process.poll(timeout, want_write=bool(self._buffer) and not self._closing)
-        if ready.stdin and self._buffer:
-            self._write()
+        """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.
+
+        Returns after one round, at once if something could be written.
+        """
+        if self._answers or self._queue:
+            self._refill()
+        unwritten = bool(self._buffer) and not self._closing
+        if unwritten and self._write():
+            return
+        ready = self.process.poll(timeout, want_write=unwritten)
         if ready.stderr:
             chunk = self.process.read_stderr()
             if chunk:
@@ -219,10 +224,11 @@ class Session:
         elif ready.exited and not self._eof:
             self._died()
 
-    def _write(self) -> None:
+    def _write(self) -> bool:
+        """Write what fits; False if nothing did, so that there is something to wait for."""
         if self.piece and self.process.stdin_unread():
             time.sleep(0)
-            return
+            return False
         size = self.piece or len(self._buffer)
         try:
             done = self.process.write(bytes(self._buffer[:size]) if self.piece else self._buffer)
@@ -232,8 +238,9 @@ class Session:
             self._answers.clear()
             self._settle_death()
             self.note("process", WriteFailed(str(error)))
-            return
+            return True
         del self._buffer[:done]
+        return done > 0
 
     def _end_of_output(self) -> None:
         """End of file: the rest is a frame; then the process is dead or soon will be."""
@@ -269,11 +276,11 @@ class Session:
 
         `waiting_for` is what the finding will be about. Also False, without a Deadline, if the component ended first.
         """
-        until = self.now + limit
+        until = time.monotonic() + limit
         while not done():
             if not self.running:
                 return done()
-            left = until - self.now
+            left = until - time.monotonic()
             if left <= 0:
                 self.note("control", Deadline(waiting_for, limit, self.blocked()))
                 return False

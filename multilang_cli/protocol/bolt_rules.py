@@ -54,15 +54,13 @@ def _fail(judge: Conversation, event: Event, message: Fail) -> None:
 
 def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None:
     state = judge.state
-    if state.gap:
-        return
     if (beat := state.heartbeat_ids.get(id_)) is not None:
         text = f"{command} of a heartbeat: its answer is a sync, it has no tuple to settle"
         judge.breach("heartbeat-acked", event, text, subject=id_, stable=command, related=(beat,))
     elif (first := state.settled.get(id_)) is not None:
         text = f"{command} of a tuple that is settled already"
         judge.breach(f"{command}-twice", event, text, subject=id_, related=(first,))
-    else:
+    elif not state.gap:
         text = f"{command} of an id that Storm never sent"
         judge.breach(f"{command}-unknown", event, text, subject=id_)
 
@@ -82,14 +80,14 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
 
 def _anchor(judge: Conversation, event: Event, anchor: str) -> None:
     state = judge.state
-    if state.gap:
-        return
     first = state.settled.get(anchor)
     if first is not None:
         text = "anchored to a tuple that is settled already: emit first, then ack"
         judge.breach("anchor-settled", event, text, subject=anchor, related=(first,))
         return
     beat = state.heartbeat_ids.get(anchor)
+    if beat is None and state.gap:
+        return
     text = "anchored to an id that Storm never sent" if beat is None else "anchored to a heartbeat"
     judge.breach("anchor-unknown", event, text, subject=anchor, related=() if beat is None else (beat,))
 

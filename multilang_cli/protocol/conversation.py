@@ -7,6 +7,7 @@ differs in ``bolt_rules`` and ``spout_rules``; how phases follow each other is a
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol import bolt_rules, life_rules, spout_rules
@@ -53,7 +54,7 @@ class Conversation:
         self.state = State()
         self.streams: dict[str, StreamSpec] | None = profile.streams
         self.version = rulebook.version(profile.storm) if profile.storm else rulebook.newest
-        self.timeout = float(profile.conf.get(self.version.timeout_key) or DEFAULT_TIMEOUT)
+        self.timeout = _seconds(profile.conf.get(self.version.timeout_key))
         self._outlooks = Outlooks(rulebook)
         self._found: list[Finding] = []
         role = bolt_rules if profile.kind == "bolt" else spout_rules
@@ -66,7 +67,7 @@ class Conversation:
         state = self.state
         body = event.body
         kind = body.__class__
-        if kind in MOVERS:
+        if kind in MOVERS and not (kind is Malformed and event.channel == "in"):
             state.phase = TRANSITIONS[state.phase].get(kind, state.phase)
         if state.commands or state.heartbeats:
             self._check_silence(self, event)
@@ -141,7 +142,7 @@ class Conversation:
         waits = [("pid", state.began)] if state.phase == "handshake" else []
         waits += [("sync", owed.t) for owed in state.commands[:1]]
         waits += [("heartbeat", owed.t) for owed in state.heartbeats[:1]]
-        waits += [("settle", t) for _, t in list(state.open.values())[:1]]
+        waits += [("settle", t) for _, t in islice(state.open.values(), 1)]
         due = [(t + limits[what], what) for what, t in waits if what in limits]
         return (min(due)[1], min(due)[0]) if due else None
 
@@ -160,11 +161,20 @@ class Conversation:
         self._outlooks.restore(tuple(Outlook(*fields) for fields in snapshot["outlooks"]))
 
 
+def _seconds(setting: Any) -> float:
+    """A timeout of conf; Storm's default where it is no number above 0."""
+    number = isinstance(setting, int | float) and not isinstance(setting, bool) and setting > 0
+    return float(setting) if number else DEFAULT_TIMEOUT
+
+
 def _filled(error: str, subject: str) -> str:
     return error.replace("{id}", subject).replace("{name}", subject)
 
 
 def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
+    if event.channel == "in":
+        judge.breach("host-message", event, malformed.detail, stable=malformed.kind)
+        return
     judge.state.heard = event.t
     judge.state.said = judge.state.said or malformed.kind not in _UNFINISHED
     kind = judge.profile.kind
@@ -192,7 +202,14 @@ def _command_of(malformed: Malformed) -> str:
 
 
 def _gap(judge: Conversation, _: Event, __: Gap) -> None:
-    judge.state.gap = True
+    """What was owed may have been given in the part that is missing; what was settled stays settled."""
+    state = judge.state
+    state.gap = True
+    state.task_ids = state.emits = state.stderr = 0
+    for owed in (state.open, state.message_ids):
+        owed.clear()
+    for waiting in (state.heartbeats, state.commands, state.unread):
+        waiting.clear()
 
 
 def _pid(judge: Conversation, event: Event, _: Pid) -> None:

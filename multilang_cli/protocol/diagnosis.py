@@ -11,17 +11,20 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.protocol import dialects
-from multilang_cli.protocol.lenient import LenientError, read_leniently
+from multilang_cli.protocol.framing import frame_text
+from multilang_cli.protocol.lenient import Irregularity, LenientError, read_leniently
 from multilang_cli.protocol.messages import FromComponent, Json, Malformed
 from multilang_cli.protocol.shapes import INT64, ShapeFault, message_of, pid_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.framing import Frame
+    from multilang_cli.protocol.framing import Frame, frame_text
 
 EXCERPT = 200
 """Bytes of a frame that an excerpt shows, at most."""
+DIAGNOSED = 1024 * 1024
+"""Bytes up to which an irregular frame is read by every parser; beyond, its beginning is judged."""
 MAX_DEPTH = 400
 """Nesting that every parser of Storm stands; json-smart refuses more."""
 
@@ -31,6 +34,9 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NUMBER = re.compile(rb"-?[0-9][-+.0-9eE]*")
 _TEXT = range(0x09, 0x80)
 _SHOWN = 60
+_MOST_SAVED = 1000
+_BEGINNING = 16 * 1024
+_SHOWN_AT_ONCE = frozenset({"stdout-text", "bom", "not-utf8", "other-serializer", "json-single-quotes", "json-comment"})
 _LIST_KINDS = frozenset({"json-trailing-comma", "json-comment"})
 
 
@@ -66,14 +72,13 @@ def misshapen(fault: ShapeFault, text: bytes, whole: bytes, *, expecting_pid: bo
 
 
 def faulty_frame(frame: Frame) -> Malformed:
-    """A frame that the stream ended in, or one beyond the limit."""
-    text = frame.text
-    shown = text[:EXCERPT].decode("utf-8", "backslashreplace")
+    """A frame that the stream ended in, or one beyond the limit. Only its beginning is looked at: it may be huge."""
+    shown = frame_text(frame.raw[:EXCERPT]).decode("utf-8", "backslashreplace")
     if frame.fault == "too-long":
         detail = f"more than {len(frame.raw):,} bytes without a line that is 'end'"
         return Malformed("frame-too-long", 0, shown, detail)
     detail = f"stdout ended after {len(frame.raw):,} bytes of a message, before its line 'end'"
-    return Malformed("message-cut", len(text), shown, detail)
+    return Malformed("message-cut", len(frame.raw), shown, detail)
 
 
 def not_an_object(value: Json, text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
@@ -139,6 +144,8 @@ def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:
 
 def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
     """A frame that is no JSON: the mistake, and what was meant."""
+    if len(text) > DIAGNOSED:
+        return _too_long_to_read(text)
     try:
         decoded = text.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -148,6 +155,14 @@ def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
     trap, salvage = _diagnose(decoded, expecting_pid)
     at = len(decoded[: trap.at].encode("utf-8", "surrogatepass"))
     return malformed(trap._replace(at=at), text, whole, salvage, expecting_pid=expecting_pid, strict=False)
+
+
+def _too_long_to_read(text: bytes) -> Malformed:
+    """A frame whose diagnosis would take long: its beginning tells the most; what a parser of Storm would say is left open."""
+    trap, _ = _diagnose(text[:_BEGINNING].decode("utf-8", "replace"), expecting_pid=False)
+    kind = trap.kind if trap.kind in _SHOWN_AT_ONCE else "json-invalid"
+    detail = f"{trap.detail if kind == trap.kind else 'no JSON'} (a frame of {len(text):,} bytes)"
+    return Malformed(kind, 0, text[:EXCERPT].decode("utf-8", "backslashreplace"), detail)
 
 
 def _undecodable(text: bytes, error: UnicodeDecodeError) -> Trap:
@@ -180,66 +195,67 @@ def _diagnose(text: str, expecting_pid: bool) -> tuple[Trap, tuple[FromComponent
 
 def _read_parts(parts: list[str], expecting_pid: bool) -> tuple[FromComponent, ...]:
     found: list[FromComponent] = []
-    for part in parts:
+    for part in parts[:_MOST_SAVED]:
         found.extend(_segments(part, expecting_pid and not found)[1])
     return tuple(found)
 
 
+class _Object(NamedTuple):
+    value: Json
+    seen: list[Irregularity]
+    start: int
+    stop: int
+
+
+def _objects(text: str) -> tuple[list[_Object], LenientError | None]:
+    """The objects in a text that may hold other things before, between and after them; and what broke the last one."""
+    found: list[_Object] = []
+    at = 0
+    while len(found) < _MOST_SAVED and (start := text.find("{", at)) >= 0:
+        try:
+            value, seen, at = read_leniently(text, start)
+        except LenientError as error:
+            return found, error
+        found.append(_Object(value, seen, start, at))
+    return found, None
+
+
 def _segments(text: str, expecting_pid: bool) -> tuple[Trap, tuple[FromComponent, ...]]:
-    """Find the objects in a text that may hold other things before, between and after them."""
-    start = text.find("{")
-    body = text if start < 0 else text[start:]
-    before = text[:start].strip() if start > 0 else ""
-    if start < 0:
-        return Trap("stdout-text", 0, f"text that is no message: {_shown(text)}"), ()
-    try:
-        value, seen, stop = read_leniently(body)
-    except LenientError as error:
-        if before and not before.startswith(("//", "/*", "#")):
-            return Trap("stdout-text", 0, f"text before a message: {_shown(before)}"), ()
-        return Trap(error.kind, start + error.at, f"no JSON: {error.detail}"), ()
-    salvage = list(_meant(value, expecting_pid))
-    rest = body[stop:].strip()
+    objects, broken = _objects(text)
+    saved: list[FromComponent] = []
+    for each in objects:
+        saved.extend(_meant(each.value, expecting_pid and not saved))
+    return _trap_of_segments(text, objects, broken, len(saved)), tuple(saved)
+
+
+def _trap_of_segments(text: str, objects: list[_Object], broken: LenientError | None, saved: int) -> Trap:
+    start = objects[0].start if objects else max(0, text.find("{"))
+    before = text[:start].strip() if objects or broken else text
+    if before.startswith(("//", "/*", "#")) and objects:
+        return Trap("json-comment", 0, "a comment before the message")
     if before:
-        return _text_before(before, rest, salvage, expecting_pid)
+        what = "text before a message" if objects or broken else "text that is no message"
+        return Trap("stdout-text", 0, f"{what}: {_shown(before)}")
+    if broken is None and not objects:
+        return Trap("empty-message", 0, "a line 'end' with no message before it")
+    if broken is not None and not objects:
+        return Trap(broken.kind, broken.at, f"no JSON: {broken.detail}")
+    stop = objects[0].stop
+    rest = text[stop:].strip()
+    if len(objects) > 1 and saved > 1:
+        return Trap("two-messages-one-end", stop, "a second message before the line 'end'")
     if rest:
-        return _text_after(start + stop, rest, salvage, expecting_pid)
-    if not seen:
-        return Trap("json-invalid", 0, "not JSON by RFC 8259"), tuple(salvage)
-    first = _weightiest([(item.kind, item.at, item.detail) for item in seen])
-    return Trap(first[0], start + first[1], f"no JSON: {first[2]}"), tuple(salvage)
+        return Trap("text-after-object", stop, f"text after the message: {_shown(rest)}")
+    if not objects[0].seen:
+        return Trap("json-invalid", 0, "not JSON by RFC 8259")
+    first = _weightiest(objects[0].seen)
+    return Trap(first.kind, first.at, f"no JSON: {first.detail}")
 
 
-def _weightiest(seen: list[tuple[str, int, str]]) -> tuple[str, int, str]:
+def _weightiest(seen: list[Irregularity]) -> Irregularity:
     """Python's repr shows by its literals, though its single quotes come first."""
-    kinds = {kind for kind, _, _ in seen}
-    if "python-repr" in kinds:
-        return next(item for item in seen if item[0] == "python-repr")
-    return next((item for item in seen if item[0] not in _LIST_KINDS), seen[0])
-
-
-def _text_before(
-    before: str,
-    rest: str,
-    salvage: list[FromComponent],
-    expecting_pid: bool,
-) -> tuple[Trap, tuple[FromComponent, ...]]:
-    more = _segments(rest, expecting_pid and not salvage)[1] if rest else ()
-    if before.startswith(("//", "/*", "#")):
-        return Trap("json-comment", 0, "a comment before the message"), (*salvage, *more)
-    return Trap("stdout-text", 0, f"text before a message: {_shown(before)}"), (*salvage, *more)
-
-
-def _text_after(
-    at: int,
-    rest: str,
-    salvage: list[FromComponent],
-    expecting_pid: bool,
-) -> tuple[Trap, tuple[FromComponent, ...]]:
-    more = _segments(rest, expecting_pid and not salvage)[1] if "{" in rest else ()
-    if more:
-        return Trap("two-messages-one-end", at, "a second message before the line 'end'"), (*salvage, *more)
-    return Trap("text-after-object", at, f"text after the message: {_shown(rest)}"), tuple(salvage)
+    python = next((item for item in seen if item.kind == "python-repr"), None)
+    return python or next((item for item in seen if item.kind not in _LIST_KINDS), seen[0])
 
 
 def _meant(value: Json, expecting_pid: bool) -> tuple[FromComponent, ...]:

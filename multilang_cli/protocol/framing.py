@@ -90,8 +90,9 @@ class Framer:
             self._searched = len(self._buffer)
         frames = self._cut_lines(data) if self._carriage else self._cut(data)
         if len(self._buffer) > self.limit:
-            frames.append(Frame(self.offset, bytes(self._buffer[: self.limit]), "", "too-long"))
             self.overflowed = True
+            del self._buffer[self.limit :]
+            frames.append(Frame(self.offset, bytes(self._buffer), "", "too-long"))
             self._buffer.clear()
         return frames
 
@@ -125,7 +126,7 @@ class Framer:
         offset = self.offset
         for piece in pieces:
             raw = piece + _TERMINATOR
-            while raw.startswith(b"end\n"):
+            while raw[:4] == b"end\n":
                 frames.append(Frame(offset, b"end\n"))
                 offset += 4
                 raw = raw[4:]

@@ -19,6 +19,7 @@ _LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
 _PYTHON: dict[str, Any] = {"True": True, "False": False, "None": None}
 _NONFINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _MAX_DEPTH = 200
+_MAX_DIGITS = 4000
 
 
 class Irregularity(NamedTuple):
@@ -38,20 +39,20 @@ class LenientError(ValueError):
         self.kind, self.at, self.detail = kind, at, detail
 
 
-def read_leniently(text: str) -> tuple[Any, list[Irregularity], int]:
-    """One value from the beginning of `text`: the value, the irregularities in order, and where it ended.
+def read_leniently(text: str, at: int = 0) -> tuple[Any, list[Irregularity], int]:
+    """One value from `at` on in `text`: the value, the irregularities in order, and where it ended.
 
     Raises LenientError if no value can be made out.
     """
-    reader = _Reader(text)
+    reader = _Reader(text, at)
     value = reader.value(0)
     return value, reader.seen, reader.at
 
 
 class _Reader:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, at: int) -> None:
         self.text = text
-        self.at = 0
+        self.at = at
         self.seen: list[Irregularity] = []
 
     def note(self, kind: str, at: int, detail: str) -> None:
@@ -189,7 +190,7 @@ class _Reader:
         if word in _LITERALS:
             return _LITERALS[word]
         if _NUMBER.fullmatch(word):
-            return float(word) if re.search(r"[.eE]", word) else int(word[:5000])
+            return float(word) if re.search(r"[.eE]", word) else int(word[:_MAX_DIGITS])
         return self.odd_word(word, at)
 
     def odd_word(self, word: str, at: int) -> Any:

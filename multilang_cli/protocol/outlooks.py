@@ -6,9 +6,9 @@ import hashlib
 import math
 from typing import Any
 
-from multilang_cli.protocol.messages import Ack, Emit, Fail, FromComponent, Log, Malformed, Metrics, Pid
+from multilang_cli.protocol.messages import Emit, FromComponent, Log, Malformed, Metrics
 from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
-from multilang_cli.protocol.verdicts import FATAL, Fate, Finding, Kind, Outlook
+from multilang_cli.protocol.verdicts import FATAL, FATES, Fate, Finding, Kind, Outlook
 
 # Shapes that the parser lets through and the shell class then stumbles over: the rule knows how.
 _AFTER_READING = frozenset(
@@ -23,15 +23,7 @@ _AFTER_READING = frozenset(
         "tuple-missing",
     }
 )
-_WEIGHT: dict[Fate, int] = {
-    "survives": 0,
-    "ignored": 1,
-    "unknown": 2,
-    "fails-tuple": 3,
-    "loses-data": 4,
-    "hangs": 5,
-    "dies": 6,
-}
+_WEIGHT = {fate: weight for weight, fate in enumerate(FATES)}
 
 
 class Outlooks:
@@ -89,27 +81,35 @@ def same_message(meant: FromComponent, read: FromComponent) -> bool:
             meant.stream == read.stream
             and (meant.task or 0) == (read.task or 0)
             and meant.anchors == read.anchors
+            and meant.need_task_ids == read.need_task_ids
             and same_value(meant.id, read.id)
             and same_value(meant.values, read.values)
         )
     if isinstance(meant, Log) and isinstance(read, Log):
         return meant.msg == read.msg
-    if isinstance(meant, Ack | Fail | Pid | Metrics):
-        return meant == read
-    return True
+    if isinstance(meant, Metrics) and isinstance(read, Metrics):
+        return meant.name == read.name and same_value(meant.params, read.params)
+    return meant == read
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Equality of JSON values in which 1, 1.0 and true are three things and NaN is itself."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(same_value, one, other))
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same_value(value, other[key]) for key, value in one.items())
-    if isinstance(one, float) and math.isnan(one):
-        return math.isnan(other)
-    return bool(one == other)
+    """Equality of JSON values in which 1, 1.0 and true are three things and NaN is itself. Not recursive: values nest."""
+    pairs = [(one, other)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, list):
+            if len(one) != len(other):
+                return False
+            pairs.extend(zip(one, other, strict=True))
+        elif isinstance(one, dict):
+            if one.keys() != other.keys():
+                return False
+            pairs.extend((value, other[key]) for key, value in one.items())
+        elif one != other and not (isinstance(one, float) and math.isnan(one) and math.isnan(other)):
+            return False
+    return True
 
 
 def fingerprint(*parts: str) -> str:

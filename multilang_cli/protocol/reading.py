@@ -20,6 +20,7 @@ from multilang_cli.protocol.shapes import INT64, LOG_LEVELS, ShapeFault, message
 if TYPE_CHECKING:
     from multilang_cli.protocol.framing import Frame
 
+_TERMINATOR = b"\nend\n"
 _LONG = 17
 """Characters of a number with a fraction from which it may have more digits than a double holds."""
 
@@ -52,49 +53,62 @@ def read_frame(frame: Frame, *, expecting_pid: bool = False) -> FromComponent | 
 
     `expecting_pid` for the first frame. Frames that are cut or too long are Malformed with that fault's rule.
     """
+    if frame.fault or not expecting_pid:
+        return read_command(frame)
+    return _examine(_text(frame), True, frame.raw)
+
+
+def read_command(frame: Frame) -> FromComponent | Malformed:
+    """The message in a frame that is not the first, as `read_frame` reads it."""
     if frame.fault:
         return diagnosis.faulty_frame(frame)
-    text = frame.raw[:-5] if frame.raw.endswith(b"\nend\n") else frame.text
-    return read(text, expecting_pid=expecting_pid, raw=frame.raw)
+    return _read(_text(frame), frame.raw)
+
+
+def _text(frame: Frame) -> bytes:
+    raw = frame.raw
+    return raw[:-5] if raw.endswith(_TERMINATOR) else frame.text
 
 
 def read(text: bytes, *, expecting_pid: bool = False, raw: bytes | None = None) -> FromComponent | Malformed:
     """The message in `text`, a frame without its terminator. `raw`: the whole frame, for Storm's readings."""
-    if not expecting_pid:
-        try:
-            message = _decode(text)
-        except _REFUSED:
-            return _examine(text, expecting_pid, raw)
-        if _is_regular(message, text):
-            return message
-    return _examine(text, expecting_pid, raw)
+    return _examine(text, True, raw) if expecting_pid else _read(text, raw)
+
+
+# Called for every message: no keyword arguments on this path, they make a call several times slower.
+def _read(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
+    try:
+        message = _decode(text)
+    except _REFUSED:
+        return _examine(text, False, raw)
+    return message if _is_regular(message, text) else _examine(text, False, raw)
 
 
 def _is_regular(message: Command, text: bytes) -> bool:
     """True if `text` is JSON without any trap and `message` all that it says."""
     kind = message.__class__
-    keys = 2
     if kind is Ack or kind is Fail:
-        pass
+        keys = 2
     elif isinstance(message, Emit):
-        if message.task is not None or (message.id.__class__ is not str and message.id is not None):
+        id_ = message.id
+        if message.task is not None or not (id_ is None or id_.__class__ is str):
             return False
-        if not _is_plain(message.values):
+        if not _are_plain(message.values):
             return False
-        keys += bool(message.anchors) + (message.id is not None) + (message.stream != "default")
+        keys = (3 if message.anchors else 2) + (id_ is not None) + (message.stream != "default")
         keys += not message.need_task_ids
     elif kind is Sync:
         keys = 1
     elif isinstance(message, Log):
         if message.msg is None or (message.level is not None and message.level not in LOG_LEVELS):
             return False
-        keys += message.level is not None
+        keys = 2 + (message.level is not None)
     else:
         return False
     return text.count(b":") == keys or _has_simple_keys(text, _FIELDS[kind])
 
 
-def _is_plain(values: list[Any]) -> bool:
+def _are_plain(values: list[Any]) -> bool:
     """True if no value can be a hazard or a trap: no list or object, no integer beyond 64 bits."""
     for value in values:
         kind = value.__class__
@@ -108,7 +122,10 @@ def _is_plain(values: list[Any]) -> bool:
 
 def _has_simple_keys(text: bytes, known: frozenset[str]) -> bool:
     """True if no key stands twice or is one that needs a look, and no object is nested: as many colons as keys."""
-    fields = _decode_any(text)
+    try:
+        fields = _decode_any(text)
+    except _REFUSED:
+        return False
     return fields.keys() <= known and _STRING.sub(b"", text).count(b":") == len(fields)
 
 

@@ -21,7 +21,7 @@ from multilang_cli.protocol.messages import (
     Sync,
     TaskIds,
 )
-from multilang_cli.protocol.state import Owed
+from multilang_cli.protocol.state import REMEMBERED, Owed
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
@@ -70,7 +70,8 @@ def _answering(judge: Conversation, event: Event, what: str) -> None:
     state.heard = event.t
     if state.commands or not state.commanded or state.phase != "running":
         return
-    state.unread.append(event.seq)
+    if len(state.unread) < REMEMBERED:
+        state.unread.append(event.seq)
     if state.gap:
         return
     rule = "output-after-sync" if what == "emit" else "log-after-sync"
@@ -102,6 +103,8 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
         text = "a message id that is still pending: an ack will not say which tuple it means"
         judge.breach("message-id-reused", event, text, subject=str(emit.id), related=(first,))
     state.message_ids[key] = event.seq
+    if len(state.message_ids) > REMEMBERED:
+        state.message_ids.pop(next(iter(state.message_ids)))
     if emit.wants_task_ids and judge.profile.conf.get("topology.acker.executors") == 0:
         text = "with no ackers Storm acks inside the emit, before it sends the task ids: both sides wait"
         judge.breach("ackers-zero", event, text, subject=str(emit.id))

@@ -10,6 +10,9 @@ Kind = Literal["bolt", "spout"]
 Level = Literal["must", "should", "note"]
 Fate = Literal["survives", "ignored", "loses-data", "fails-tuple", "hangs", "dies", "unknown"]
 
+FATES: tuple[Fate, ...] = ("survives", "ignored", "unknown", "fails-tuple", "loses-data", "hangs", "dies")
+"""Every fate, the mildest first."""
+
 FATAL: frozenset[str] = frozenset({"hangs", "dies"})
 """Fates after which nothing more of a conversation counts for a version."""
 

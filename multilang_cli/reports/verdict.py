@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from multilang_cli.protocol.verdicts import FATES
 from multilang_cli.reports.model import VERDICTS, RunResult, RunVerdict, SubjectResult, Untested, Verdict
 
 if TYPE_CHECKING:
@@ -15,9 +16,6 @@ if TYPE_CHECKING:
 
 HARMFUL: frozenset[Fate] = frozenset({"dies", "hangs", "loses-data", "fails-tuple"})
 """Fates for which a message that is right by the protocol still makes a warning."""
-
-FATES: tuple[Fate, ...] = ("survives", "ignored", "unknown", "fails-tuple", "loses-data", "hangs", "dies")
-"""Every fate, the mildest first."""
 
 FATE_WORDS: dict[Fate, str] = {
     "survives": "goes on",

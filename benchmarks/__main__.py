@@ -1,0 +1,79 @@
+"""``python -m benchmarks [NAME...] [--json PATH]``: measure, and print each figure with what it is compared to."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from benchmarks import lint, memory, round_trip, start_up, throughput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.measure import Figure, Result
+
+BENCHMARKS: dict[str, Callable[[], Result]] = {
+    "throughput": throughput.run,
+    "round-trip": round_trip.run,
+    "lint": lint.run,
+    "start-up": start_up.run,
+    "memory": memory.run,
+}
+
+_WHOLE = 1000
+"""From here on a number is shown without a fraction."""
+
+
+def main() -> int:
+    """Run the chosen benchmarks; 0 whatever they find, since a busy machine is no fault."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure mlcheck: ratios of one run.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; default: all")
+    parser.add_argument("--json", metavar="PATH", type=Path, help="write the results to PATH as well")
+    chosen = parser.parse_args()
+    unknown = [name for name in chosen.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
+    results = []
+    for name in chosen.names or BENCHMARKS:
+        result = BENCHMARKS[name]()
+        results.append(result)
+        _show(result)
+    if chosen.json:
+        chosen.json.write_bytes(msgspec.json.format(msgspec.json.encode([_plain(result) for result in results])))
+    return 0
+
+
+def _show(result: Result) -> None:
+    print(f"{result.name}  ({result.placed})")
+    for figure in result.figures:
+        print(f"  {_sentence(figure)}")
+    for note in result.notes:
+        print(f"  - {note}")
+    print(flush=True)
+
+
+def _sentence(figure: Figure) -> str:
+    where = ", measured elsewhere" if figure.elsewhere else ""
+    goal = ""
+    if figure.goal is not None:
+        sign = ">=" if figure.better == "higher" else "<="
+        goal = f"; goal {sign} {figure.goal:g}: {'reached' if figure.met else 'not reached'}"
+    numbers = f"{_number(figure.value)} {figure.unit} = {_number(figure.ratio)} x {_number(figure.reference)}"
+    return f"{figure.what}: {numbers} ({figure.than}{where}){goal}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= _WHOLE else f"{value:.3g}"
+
+
+def _plain(result: Result) -> dict[str, object]:
+    figures = [{**msgspec.structs.asdict(f), "ratio": f.ratio, "met": f.met} for f in result.figures]
+    return {**msgspec.structs.asdict(result), "figures": figures}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
