@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from multilang_cli.host.session import Session, Sink
+from multilang_cli.host.session import Session
 from multilang_cli.protocol.messages import (
     DEFAULT_STREAM,
     HEARTBEAT_STREAM,
@@ -21,7 +20,10 @@ from multilang_cli.protocol.messages import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from multilang_cli.host.process import ComponentProcess
+    from multilang_cli.host.pump import Sink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.messages import Message

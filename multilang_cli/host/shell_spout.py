@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from multilang_cli.host.session import Session, Sink
+from multilang_cli.host.session import Session
 from multilang_cli.protocol.events import Activation
 from multilang_cli.protocol.messages import Emit, Json, SpoutCommand, Sync
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from multilang_cli.host.process import ComponentProcess
+    from multilang_cli.host.pump import Sink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.messages import Message

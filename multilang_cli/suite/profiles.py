@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SOURCE, SINK, ACKER = "source", "sink", "__acker"
 
-LIMITS = ("pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output")
+LIMITS = ("pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "pid-file")
 """What is waited for with a limit, in seconds (`Deadline.waiting_for`)."""
 
 

@@ -77,7 +77,10 @@ def _go_on(stage: Stage, *, if_: bool) -> None:
 
 
 def _handshake(stage: Stage, arguments: dict[str, Any]) -> None:
-    """conf, context, extra: keys to add; pad: bytes of conf; piece: bytes a write; with: what follows at once."""
+    """conf, context, extra: keys to add; pad: bytes of conf; piece: bytes a write; with: what follows at once.
+
+    await_file: wait for the pid file.
+    """
     session = stage.session
     session.piece = int(arguments.get("piece", 0))
     follow = arguments.get("with")
@@ -86,9 +89,10 @@ def _handshake(stage: Stage, arguments: dict[str, Any]) -> None:
         stage.bolt.send(stage.sample())
         stage.fed = True
         stage.shaken = session.wait(lambda: not session.judge.expecting_pid, stage.limits["pid"], "pid")
-        session.check_pid()
+        session.check_pid(await_file=False)
     else:
-        stage.shaken = session.handshake(stage.handshake(arguments), stage.limits["pid"])
+        await_file = bool(arguments.get("await_file"))
+        stage.shaken = session.handshake(stage.handshake(arguments), stage.limits["pid"], await_file=await_file)
     session.piece = 0
     _go_on(stage, if_=stage.shaken)
 

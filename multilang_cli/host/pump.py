@@ -1,0 +1,257 @@
+"""Bytes between one process and the judge: frames cut, events made, sinks told. What a `Session` waits for is not here."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+from multilang_cli.host.process import BrokenStdin, ComponentProcess, Ready
+from multilang_cli.host.routing import Router
+from multilang_cli.protocol import wire
+from multilang_cli.protocol.events import Chunk, Event, Exited, Fact, Started, StdoutClosed, WriteFailed
+from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer
+from multilang_cli.protocol.messages import FromStorm, Malformed, Message, Pid, TaskIds
+from multilang_cli.protocol.reading import read_command, read_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.events import Channel
+    from multilang_cli.protocol.messages import Emit
+    from multilang_cli.protocol.verdicts import Finding
+
+BACKLOG = 64 * 1024
+"""Bytes that are put into the write buffer ahead of the pipe: what task ids and heartbeats can't overtake any more."""
+MOST_FINDINGS = 10_000
+"""Findings after which a component is not listened to any longer."""
+LAST_WORDS = 2 * 1024 * 1024
+"""Bytes that are read from the pipe of a dead process: more than a pipe holds."""
+GRACE = 2.0
+"""Seconds that a process with a closed stdout or stdin is given to be dead."""
+
+
+class Sink(Protocol):
+    """Something that wants every event as it happens: a recorder, a display."""
+
+    def write(self, event: Event) -> None:
+        """Take one event; the bytes of a frame are in `event.raw`."""
+
+
+class Pump:
+    """A running component and its judge.
+
+    `findings` so far, `found` those of the latest event, `sinks` that see every event. `hold_task_ids` keeps task ids
+    back until `release_task_ids`. `piece`: write so many bytes at a time, waiting until they are read (0: as fast as it
+    goes). `overflowed`: a frame passed the limit. `flooded`: so much is wrong that more says nothing new.
+    """
+
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
+        self.process = process
+        self.judge = judge
+        self.profile = judge.profile
+        self.version = judge.version
+        self.findings: list[Finding] = []
+        self.found: list[Finding] = []
+        self.hold_task_ids = False
+        self.piece = 0
+        self.pid: int | None = None
+        self.overflowed = False
+        self.flooded = False
+        self._sinks = tuple(sinks)
+        self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)))
+        self._router = Router(self.profile)
+        self._queue: deque[FromStorm] = deque()
+        self._answers: deque[FromStorm] = deque()
+        self._held: deque[TaskIds] = deque()
+        self._buffer = bytearray()
+        self._written = 0
+        self._seq = 0
+        self._start = time.monotonic()
+        self._closing = False
+        self._eof = False
+        self._exit: Exited | None = None
+        self._after_death = 0
+        self.note("process", Started(process.argv, process.pid))
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> float:
+        """Seconds since the conversation began."""
+        return time.monotonic() - self._start
+
+    def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
+        """Something happened that is no message."""
+        return self._happened(Event(self._seq, self.now, channel, fact, raw))
+
+    def _happened(self, event: Event) -> list[Finding]:
+        self._seq = event.seq + 1
+        found = self.found = self.judge.feed(event)
+        if found:
+            self.findings += found
+            self.flooded = len(self.findings) >= MOST_FINDINGS
+        for sink in self._sinks:
+            sink.write(event)
+        return found
+
+    @property
+    def running(self) -> bool:
+        """True while the component can still say something."""
+        return not (self._eof or self.overflowed or self.flooded)
+
+    @property
+    def exit(self) -> Exited | None:
+        """How the process ended, None while it runs."""
+        return self._exit
+
+    @property
+    def queued(self) -> int:
+        """How many messages are not yet in the write buffer."""
+        return len(self._queue)
+
+    @property
+    def idle(self) -> bool:
+        """True if Storm has nothing left to say."""
+        return not (self._queue or self._answers)
+
+    @property
+    def emitted(self) -> bool:
+        """True if the component has emitted anything."""
+        return False
+
+    @property
+    def held(self) -> int:
+        """How many replies with task ids are kept back."""
+        return len(self._held)
+
+    # --- Storm speaks -------------------------------------------------------------------------------------------
+
+    def say(self, message: FromStorm) -> None:
+        """Queue a message; it is an event when it is put into the pipe."""
+        self._queue.append(message)
+
+    def say_first(self, message: FromStorm) -> None:
+        """Queue a message ahead of all others."""
+        self._queue.appendleft(message)
+
+    def answer_emit(self, emit: Emit) -> None:
+        """Queue the task ids of an emit: ahead of tuples since Storm 1.0, behind them before (STORM-756)."""
+        reply = TaskIds(self._router.targets(emit))
+        if self.hold_task_ids:
+            self._held.append(reply)
+        elif self.version.task_ids == "overtake":
+            self._answers.append(reply)
+        else:
+            self._queue.append(reply)
+
+    def release_task_ids(self) -> None:
+        """Send the task ids that were held back, and hold no more."""
+        self.hold_task_ids = False
+        (self._answers if self.version.task_ids == "overtake" else self._queue).extend(self._held)
+        self._held.clear()
+
+    def _refill(self) -> None:
+        buffer, answers, queue, now = self._buffer, self._answers, self._queue, self.now
+        while len(buffer) < BACKLOG and (answers or queue):
+            message = (answers or queue).popleft()
+            raw = wire.encode(message, self.version)
+            buffer += raw
+            self._happened(Event(self._seq, now, "in", message, raw, self._written))
+            self._written += len(raw)
+
+    # --- the component speaks -----------------------------------------------------------------------------------
+
+    def heard(self, event: Event, message: Message) -> None:
+        """A message came: what ShellBolt or ShellSpout does about it. Overridden by both."""
+
+    def _hear(self, frames: list[Frame]) -> None:
+        now, expecting_pid = self.now, self.judge.expecting_pid
+        for frame in frames:
+            message = read_frame(frame, expecting_pid=True) if expecting_pid else read_command(frame)
+            event = Event(self._seq, now, "out", message, frame.raw, frame.offset)
+            self._happened(event)
+            if isinstance(message, Malformed):
+                self.overflowed = self.overflowed or message.kind == "frame-too-long"
+                for meant in message.salvage:
+                    self.heard(event, meant)
+            else:
+                self.heard(event, message)
+            if expecting_pid:
+                expecting_pid = self.judge.expecting_pid
+                if isinstance(message, Pid) and self.pid is None:
+                    self.pid = message.pid
+
+    def pump(self, timeout: float) -> None:
+        """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.
+
+        Returns after one round, at once if something could be written.
+        """
+        if self._answers or self._queue:
+            self._refill()
+        unwritten = bool(self._buffer) and not self._closing
+        if unwritten and self._write():
+            return
+        self._read(self.process.poll(timeout, want_write=unwritten))
+
+    def _read(self, ready: Ready) -> None:
+        if ready.stderr:
+            chunk = self.process.read_stderr()
+            if chunk:
+                self.note("err", Chunk(len(chunk)), chunk)
+        if ready.stdout:
+            data = self.process.read_stdout()
+            if data is None:
+                self._end_of_output()
+            elif data:
+                self._after_death += len(data) if ready.exited else 0
+                self._hear(self._framer.feed(data))
+        # A descendant that holds stdout may write for ever: what the dead process can have left there is bounded.
+        if ready.exited and not self._eof and (not ready.stdout or self._after_death > LAST_WORDS):
+            self._end_of_output()
+
+    def _write(self) -> bool:
+        """Write what fits; False if nothing did, so that there is something to wait for."""
+        if self.piece and self.process.stdin_unread():
+            time.sleep(0)
+            return False
+        size = self.piece or len(self._buffer)
+        try:
+            done = self.process.write(bytes(self._buffer[:size]) if self.piece else self._buffer)
+        except BrokenStdin as error:
+            self._buffer.clear()
+            self._queue.clear()
+            self._answers.clear()
+            self._await_death()
+            self.note("process", WriteFailed(str(error)))
+            return True
+        del self._buffer[:done]
+        return done > 0
+
+    def _end_of_output(self) -> None:
+        """End of file: the rest is a frame; then the process is dead or soon will be."""
+        if self._eof:
+            return
+        self._eof = True
+        rest = self._framer.close()
+        if rest is not None:
+            self._hear([rest])
+        self._await_death()
+        if self._exit is None:
+            self.note("process", StdoutClosed())
+
+    def _await_death(self) -> None:
+        """Stdout or stdin is closed: give the process a moment to be dead, so that its true end is told.
+
+        What it still says is read meanwhile: a full pipe must not keep it alive.
+        """
+        until = self.now + self.profile.limits.get("grace", GRACE)
+        while self._exit is None and (left := until - self.now) > 0:
+            self._read(self.process.poll(left, want_write=False))
+            self._take_exit(self.process.exited())
+
+    def _take_exit(self, end: Exited | None) -> None:
+        if end is not None and self._exit is None:
+            self._exit = end
+            self.note("process", end)
