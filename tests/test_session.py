@@ -18,7 +18,7 @@ from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.messages import Handshake, Log, TaskIds
+from multilang_cli.protocol.messages import Handshake, Log, TaskIds, TupleMsg
 from multilang_cli.protocol.verdicts import Kind, Profile
 
 if TYPE_CHECKING:
@@ -247,3 +247,71 @@ def test_a_profile_limit_bounds_the_frame(tmp_path: Path) -> None:
         (finding,) = session.findings
     assert (finding.rule, finding.level) == ("frame-too-long", "note")
     assert "4,194,304 bytes" in finding.message
+
+
+def test_heartbeats_and_ticks_by_the_clock(tmp_path: Path) -> None:
+    with playing(tmp_path, ACK_ALL) as (session, handshake):
+        bolt = bolt_of(session)
+        bolt._beats.period, bolt._ticks.period = 0.02, 0.03
+        assert session.handshake(handshake, 10.0)
+        sink = session._sinks[0]
+        assert isinstance(sink, Seen)
+
+        def count(stream: str) -> int:
+            return sum(isinstance(e.body, TupleMsg) and e.body.stream == stream for e in sink.events)
+
+        assert session.wait(lambda: count("__heartbeat") >= 3 and count("__tick") >= 2, 10.0, "output")
+    assert rules_of(session) == []
+
+
+def test_no_more_tuples_than_max_pending_wait_to_be_written(tmp_path: Path) -> None:
+    waited: list[int] = []
+    with playing(tmp_path, ACK_ALL) as (session, handshake):
+        bolt = bolt_of(session)
+        assert bolt.max_pending == 100
+        assert session.handshake(handshake, 10.0)
+        plain = bolt.send
+
+        def send(values: list[object]) -> str:
+            waited.append(bolt.queued)
+            return plain(values)
+
+        bolt.send = send  # type: ignore[method-assign, assignment]
+        assert bolt.drive((["x" * 1000] for _ in range(2000)), 1000, 10.0)
+    assert 50 < max(waited) < 100
+
+
+def test_a_dead_process_is_seen_though_its_child_floods_stdout(tmp_path: Path) -> None:
+    flood = """
+shake()
+if os.fork() == 0:
+    while True: say('{"command":"log","msg":"x"}\\nend\\n')
+message()
+os._exit(3)
+"""
+    with playing(tmp_path, flood) as (session, handshake):
+        bolt = bolt_of(session)
+        assert session.handshake(handshake, 10.0)
+        bolt.send(["x"])
+        session.wait(lambda: False, 20.0, "output")
+    assert session.exit is not None
+    assert session.exit.code == 3
+    assert rules_of(session) == ["exited"]
+
+
+def test_a_flood_of_nonsense_is_not_listened_to_for_ever(tmp_path: Path) -> None:
+    with playing(tmp_path, "shake()\nwhile True: say('debug line\\nend\\n' * 1000)\n") as (session, handshake):
+        session.handshake(handshake, 10.0)
+        session.wait(lambda: False, 60.0, "output")
+    assert session.flooded
+    assert len(session.findings) < 30_000
+
+
+def test_stderr_is_drained_while_a_death_is_awaited(tmp_path: Path) -> None:
+    code = "shake()\nos.close(1)\nos.write(2, b'e' * 300_000)\nos._exit(7)\n"
+    with playing(tmp_path, code) as (session, handshake):
+        session.handshake(handshake, 10.0)
+        session.wait(lambda: False, 10.0, "output")
+    assert rules_of(session) == ["exited"]
+    assert session.exit is not None
+    assert session.exit.code == 7

@@ -1,4 +1,4 @@
-"""Bytes between one process and the judge: frames cut, events made, sinks told. What a `Session` waits for is not here."""
+"""Bytes between one process and the judge: frames cut, events made, sinks told. What is waited for is not here."""
 
 from __future__ import annotations
 

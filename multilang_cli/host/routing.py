@@ -1,15 +1,13 @@
 """Which tasks an emit goes to, as far as the component can see it: the task ids that Storm answers with.
 
-One emit goes to every consumer of its stream; the ids are those of each consumer in turn. The choice within a consumer is
-by its grouping's kind, in Storm's sense but not with Storm's random numbers: a component must not care.
+One emit goes to every consumer of its stream; the ids are those of each consumer in turn. The choice within a consumer
+is by its grouping's kind, in Storm's sense but not with Storm's random numbers: a component must not care.
 """
 
 from __future__ import annotations
 
 import zlib
 from typing import TYPE_CHECKING
-
-import msgspec
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Emit
@@ -48,5 +46,5 @@ class Router:
         names = grouping.get("fields")
         chosen = names if isinstance(names, list | tuple) else []
         by_name = dict(zip(spec.fields or (), emit.values, strict=False))
-        key = msgspec.json.encode([by_name.get(name) for name in chosen])
+        key = repr([by_name.get(name) for name in chosen]).encode("utf-8", "surrogatepass")
         return [tasks[zlib.crc32(key) % len(tasks)]] if chosen else tasks[:1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -29,11 +30,38 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Message
 
 
+KEPT_EMITS = 10_000
+"""Emits that are kept for whoever asks what a component emitted, the latest."""
+PENDING = "topology.shellbolt.max.pending"
+
+
+class _Every:
+    """Something that Storm does by the clock: due a period after it was first asked about, then each period."""
+
+    def __init__(self, period: float) -> None:
+        self.period = period
+        self._next = 0.0
+
+    def due(self, now: float) -> bool:
+        """True if a period has passed, in seconds of the conversation."""
+        if self.period and not self._next:
+            self._next = now + self.period
+        if not self.period or now < self._next:
+            return False
+        self._next = now + self.period
+        return True
+
+    def left(self, now: float, most: float) -> float:
+        """Seconds until it is due again, at most `most`."""
+        return min(most, max(0.0, self._next - now)) if self.period else most
+
+
 class ShellBolt(Session):
     """Plays ShellBolt to a bolt.
 
-    `timer`: seconds between heartbeats sent by the clock, as Storm does every second; 0: only when asked. Ids are random
-    signed 64-bit integers as strings, made from `seed`.
+    `timer` and `ticks`: seconds between heartbeats, and between tick tuples, sent by the clock from the pid on, as Storm
+    does; 0: only when asked. `max_pending`: tuples that may wait to be written, None for any number. Ids are random
+    signed 64-bit integers as strings, made from `seed`. `emits`: the latest; empty if `keep_emits` is False.
     """
 
     def __init__(
@@ -43,14 +71,17 @@ class ShellBolt(Session):
         sinks: Iterable[Sink] = (),
         *,
         timer: float = 0.0,
+        ticks: float = 0.0,
         seed: int = 0,
     ) -> None:
         super().__init__(process, judge, sinks)
-        self.emits: list[Emit] = []
+        self.emits: deque[Emit] = deque(maxlen=KEPT_EMITS)
         self.keep_emits = True
         self.syncs = 0
-        self._timer = timer
-        self._next_beat = 0.0
+        pending = self.profile.conf.get(PENDING, self.version.max_pending)
+        self.max_pending: int | None = pending if isinstance(pending, int) and pending > 0 else None
+        self._beats = _Every(timer)
+        self._ticks = _Every(ticks)
         self._bits = random.Random(seed).getrandbits  # noqa: S311 (ids need no secrecy)
 
     def new_id(self) -> str:
@@ -92,14 +123,13 @@ class ShellBolt(Session):
             self.syncs += 1
 
     def pump(self, timeout: float) -> None:
-        """One round of reading and writing; with a timer, heartbeats when they are due, the first a period after the pid."""
-        if self._timer and not self.judge.expecting_pid:
-            if not self._next_beat:
-                self._next_beat = self.now + self._timer
-            elif self.now >= self._next_beat:
-                self._next_beat = self.now + self._timer
+        """One round of reading and writing; by the clock, heartbeats and ticks when they are due."""
+        if (self._beats.period or self._ticks.period) and not self.judge.expecting_pid:
+            if self._beats.due(self.now):
                 self.heartbeat()
-            timeout = min(timeout, max(0.0, self._next_beat - self.now))
+            if self._ticks.due(self.now):
+                self.tick(max(1, round(self._ticks.period)))
+            timeout = self._ticks.left(self.now, self._beats.left(self.now, timeout))
         super().pump(timeout)
 
     def settle_all(self, limit: float) -> bool:
@@ -114,19 +144,25 @@ class ShellBolt(Session):
     def drive(self, tuples: Iterable[list[Json]], window: int, limit: float) -> bool:
         """Send many tuples, at most `window` of them open at a time, and wait until all are settled.
 
-        `limit`: seconds without any progress after which it gives up.
+        No more than `max_pending` wait to be written, as in Storm. `limit`: seconds without any progress after which it
+        gives up.
         """
         source: Iterator[list[Json]] = iter(tuples)
         is_open = self.judge.state.open
+        goal = window - window // 4
         exhausted = False
         while not exhausted:
-            room = window - len(is_open) - self.queued
+            room = self._room(window)
             sent = 0
-            for values in islice(source, max(0, room)):
+            for values in islice(source, room):
                 self.send(values)
                 sent += 1
-            exhausted = room > 0 and sent < room
-            goal = max(0, window - window // 4)
-            if not self.wait(lambda: len(is_open) + self.queued <= goal, limit, "settle"):
+            exhausted = sent < room
+            if not self.wait(lambda: len(is_open) + self.queued <= goal and self._room(window) > 0, limit, "settle"):
                 return False
         return self.settle_all(limit)
+
+    def _room(self, window: int) -> int:
+        """How many tuples may be queued now."""
+        room = window - len(self.judge.state.open) - self.queued
+        return max(0, room if self.max_pending is None else min(room, self.max_pending - self.queued))

@@ -1,10 +1,11 @@
-"""Storm's ShellSpout: one command, then everything the component says until its sync (``ShellSpout.querySubprocess``)."""
+"""Storm's ShellSpout: one command, then all that is said until its sync (``ShellSpout.querySubprocess``)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from multilang_cli.host.session import Session
+from multilang_cli.host.shell_bolt import KEPT_EMITS
 from multilang_cli.protocol.events import Activation
 from multilang_cli.protocol.messages import Emit, Json, SpoutCommand, Sync
 
@@ -38,7 +39,7 @@ class ShellSpout(Session):
         """Answer emits with task ids, but only while a command is out: between commands Storm reads nothing."""
         del event
         if isinstance(message, Emit):
-            if self.keep_emits:
+            if self.keep_emits and len(self.emits) < KEPT_EMITS:
                 self.emits.append(message)
             if message.wants_task_ids:
                 if self._waiting:
