@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.session import Sink
+    from multilang_cli.host.pump import Sink
 
 TUPLES = 20_000
 WARM_UP = 2_000

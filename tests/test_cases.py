@@ -1,8 +1,8 @@
-"""The case files: sound, named after their ids, made of operations that exist; users' own are refused with their place."""
+"""The case files: sound, named after their ids, made of known operations; bad ones are refused with their place."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +10,9 @@ from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import problems
 from multilang_cli.suite.case import CaseError, SelectionError, load_cases, select
 from multilang_cli.suite.steps import OPERATIONS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILES = sorted(locate.data_path("conformance", "cases").glob("**/*.yaml"))
 GOOD = """\
@@ -56,7 +59,7 @@ def test_users_bring_their_own_cases(tmp_path: Path) -> None:
 BAD = {
     "no such file": (None, "No such file"),
     "not YAML": ("id: [", "own.first.yaml:"),
-    "no steps": (GOOD.split("steps:")[0], "steps"),
+    "no steps": (GOOD.split("steps:", maxsplit=1)[0], "steps"),
     "an unknown step": (GOOD.replace("- settle", "- setle"), "/steps/2"),
     "an unknown argument": (GOOD.replace("times:", "tmies:"), "/steps/1"),
     "a wrong kind": (GOOD.replace("kind: bolt", "kind: blot"), "/kind"),

@@ -232,7 +232,7 @@ def test_unknown_component_names_the_nearest(tmp_path: Path) -> None:
 
 def test_limits_of_the_schema_are_those_of_the_suite() -> None:
     limits = schemas.load("config")["$defs"]["limits"]["properties"]
-    assert set(limits) == {*LIMITS, *flag_values.BYTES}
+    assert set(limits) == {*LIMITS, "grace", *flag_values.BYTES}
 
 
 def test_every_key_is_described() -> None:

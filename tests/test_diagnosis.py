@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -15,13 +16,15 @@ from multilang_cli.protocol.events import Event
 from multilang_cli.protocol.framing import Frame
 from multilang_cli.protocol.messages import Ack, Emit, FromComponent, Handshake, Log, Malformed, Pid
 from multilang_cli.protocol.reading import read, read_frame
-from multilang_cli.protocol.verdicts import Kind
 from multilang_cli.reports.json_report import to_json
 from multilang_cli.reports.junit import to_junit
 from multilang_cli.reports.model import Component, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import conclude
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.verdicts import Kind
 
 ACK = Ack("7")
 EMIT = Emit(["x", 1])

@@ -7,15 +7,18 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.verdicts import Kind
 from multilang_cli.suite.linting import judge_transcripts, lint_result
 from multilang_cli.suite.options import Component, RunOptions
 from multilang_cli.suite.probe import kind_of
 from tests.running import rules_of, run
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.verdicts import Kind
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +24,7 @@ from multilang_cli.suite.case import CaseError, SelectionError, load_cases
 from multilang_cli.suite.config import Config, ConfigError
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.reproduce import words_of
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.suite.runner import RecordError, run_suite
 from multilang_cli.suite.settings import Flags, components, run_options
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ def run_given(given: dict[str, Any]) -> int:
 
 def run_components(flags: Flags, showing: Showing) -> int:
     """Run the component of the flags, or all of the configuration file; the exit code. Raises CommandError."""
+    # A CI that cancels a job sends SIGTERM: it gets the same partial report as whoever presses Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = console_of(showing.color)
     reports = checked_reports(showing.reports)
     rulebook = load_rulebook()
@@ -90,6 +93,8 @@ class _Door(NamedTuple):
             return self._give_up(component, f"{error.message}{hint}", ExitCode.NO_FIRST_MESSAGE)
         except SelectionError as error:
             return self._give_up(component, str(error), ExitCode.NOTHING_SELECTED)
+        except RecordError as error:
+            return self._give_up(component, str(error), ExitCode.MISUSE)
         except CommandError as error:
             return self._give_up(component, error.message, error.code)
         self._show(component.name, result, reports)

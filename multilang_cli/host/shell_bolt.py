@@ -59,9 +59,9 @@ class _Every:
 class ShellBolt(Session):
     """Plays ShellBolt to a bolt.
 
-    `timer` and `ticks`: seconds between heartbeats, and between tick tuples, sent by the clock from the pid on, as Storm
-    does; 0: only when asked. `max_pending`: tuples that may wait to be written, None for any number. Ids are random
-    signed 64-bit integers as strings, made from `seed`. `emits`: the latest; empty if `keep_emits` is False.
+    `timer` and `ticks`: seconds between heartbeats, and between tick tuples, sent by the clock from the pid on, as
+    Storm does; 0: only when asked. `max_pending`: tuples that may wait to be written, None for any number. Ids are
+    random signed 64-bit integers as strings, made from `seed`. `emits`: the latest; empty if `keep_emits` is False.
     """
 
     def __init__(

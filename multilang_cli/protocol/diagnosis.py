@@ -19,7 +19,7 @@ from multilang_cli.protocol.shapes import INT64, ShapeFault, message_of, pid_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.framing import Frame, frame_text
+    from multilang_cli.protocol.framing import Frame
 
 EXCERPT = 200
 """Bytes of a frame that an excerpt shows, at most."""
@@ -158,7 +158,7 @@ def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
 
 
 def _too_long_to_read(text: bytes) -> Malformed:
-    """A frame whose diagnosis would take long: its beginning tells the most; what a parser of Storm would say is left open."""
+    """A frame whose diagnosis would take long: its beginning tells the most; Storm's own parsers are not asked."""
     trap, _ = _diagnose(text[:_BEGINNING].decode("utf-8", "replace"), expecting_pid=False)
     kind = trap.kind if trap.kind in _SHOWN_AT_ONCE else "json-invalid"
     detail = f"{trap.detail if kind == trap.kind else 'no JSON'} (a frame of {len(text):,} bytes)"

@@ -7,6 +7,7 @@ counts for nothing. So the raw bytes of all frames, in order, are the stream, by
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Literal
 
 import msgspec
@@ -88,13 +89,23 @@ class Framer:
             self._carriage = True
             self._line = self._buffer.rfind(b"\n") + 1
             self._searched = len(self._buffer)
+        may_pass = len(self._buffer) + len(data) > self.limit
         frames = self._cut_lines(data) if self._carriage else self._cut(data)
-        if len(self._buffer) > self.limit:
-            self.overflowed = True
-            del self._buffer[self.limit :]
-            frames.append(Frame(self.offset, bytes(self._buffer), "", "too-long"))
-            self._buffer.clear()
-        return frames
+        return self._bounded(frames) if may_pass else frames
+
+    def _bounded(self, frames: list[Frame]) -> list[Frame]:
+        """The frames up to the first that passes the limit, finished or not: whatever pieces the bytes came in."""
+        within = list(takewhile(lambda frame: len(frame.raw) <= self.limit, frames))
+        if len(within) < len(frames):
+            long = frames[len(within)]
+            offset, raw = long.offset, long.raw[: self.limit]
+        elif len(self._buffer) > self.limit:
+            offset, raw = self.offset, bytes(self._buffer[: self.limit])
+        else:
+            return frames
+        self.overflowed = True
+        self._buffer.clear()
+        return [*within, Frame(offset, raw, "", "too-long")]
 
     def close(self) -> Frame | None:
         """End of file: the rest as a frame, complete if its last line is ``end``, else cut. None if nothing is left.

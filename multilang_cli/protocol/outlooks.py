@@ -93,7 +93,7 @@ def same_message(meant: FromComponent, read: FromComponent) -> bool:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Equality of JSON values in which 1, 1.0 and true are three things and NaN is itself. Not recursive: values nest."""
+    """Equality of JSON values, however deep, in which 1, 1.0 and true are three things and NaN is itself."""
     pairs = [(one, other)]
     while pairs:
         one, other = pairs.pop()

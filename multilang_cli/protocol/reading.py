@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -136,7 +137,7 @@ def _examine(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromCompone
         fields = dict(items)
         if len(fields) != len(items):
             names = [name for name, _ in items]
-            duplicates.extend(name for name in fields if names.count(name) > 1)
+            duplicates.extend(name for name, times in Counter(names).items() if times > 1)
         return fields
 
     def refuse(constant: str) -> None:

@@ -171,7 +171,7 @@ class CaseRun:
 
     def _blames_the_sample(self, findings: tuple[Finding, ...], watch: _Watch) -> bool:
         """A component that fails or dies on the tuple we made up is not to blame."""
-        if self.plan.component.samples or self._stage is None or not self._stage.fed or self._stage.session.emitted:
+        if self.plan.component.samples or self._stage is None or not self._stage.fed:
             return False
         musts = {finding.rule for finding in findings if finding.level == "must"}
         return (bool(musts) and musts <= _DEATHS) or (watch.failed > 0 and not musts)

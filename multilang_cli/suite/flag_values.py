@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DIRECT = "!direct"
 """What ends the declaration of a direct stream: ``--stream jobs:id,name!direct``."""
-BYTES = ("frame", "stderr")
+BYTES = ("frame",)
 """Limits in bytes; all others are in seconds."""
 
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off", ""})
@@ -156,7 +156,7 @@ def pair(flag: str, text: str, expected: str) -> tuple[str, str]:
 def limit(text: str) -> tuple[str, float]:
     """``NAME=SECONDS``, or ``NAME=BYTES`` for a limit in bytes. Raises ConfigError."""
     name, value = pair("--limit", text, "NAME=SECONDS")
-    choice("--limit", name, (*LIMITS, *BYTES))
+    choice("--limit", name, (*LIMITS, "grace", *BYTES))
     flag = f"--limit {name}"
     return name, seconds(flag, value) if name not in BYTES else float(_size(flag, value))
 

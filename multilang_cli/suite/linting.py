@@ -51,12 +51,12 @@ def judge_transcripts(paths: Sequence[Path | str], rulebook: Rulebook, storm: st
     here: dict[str, _Hearing] = {}
     heard: list[_Hearing] = []
     notes: list[str] = []
-    for entry in entries(*paths):
+    for path, entry in ((name, entry) for name in paths for entry in entries(name)):
         if isinstance(entry, Happened):
             here[entry.conv].feed(entry.event)
         elif isinstance(entry, Header):
             if entry.part == 1 or entry.conv not in here:
-                here[entry.conv] = _Hearing(entry, str(paths[0]), rulebook, storm)
+                here[entry.conv] = _Hearing(entry, str(path), rulebook, storm)
                 heard.append(here[entry.conv])
             here[entry.conv].closed = False
         elif isinstance(entry, EndLine):
@@ -107,6 +107,7 @@ class _Hearing:
         self._excerpt: dict[int, ExcerptLine] = {}
         self._exit: Exit | None = None
         self._t = 0.0
+        self._said = False
         if header.part > 1:
             self._take_up(header)
 
@@ -124,6 +125,7 @@ class _Hearing:
         """Judge the next event."""
         self._events.append(event)
         self._t = event.t
+        self._said = self._said or event.channel == "out"
         if isinstance(event.body, Exited):
             self._exit = Exit(code=event.body.code, signal=event.body.signal)
         for finding in self.judge.feed(event):
@@ -150,6 +152,8 @@ class _Hearing:
     def result(self) -> SubjectResult:
         """What became of it."""
         verdict, reason = verdict_of(self._findings, self.judge.version.id)
+        if verdict == "pass" and not self._said:
+            verdict, reason = "untestable", "the recording holds nothing that the component said"
         profile = self.judge.profile
         return SubjectResult(
             id=self.header.conv,

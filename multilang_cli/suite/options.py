@@ -22,8 +22,8 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     """The component under test, as flags and ``mlcheck.toml`` describe it.
 
     `command`: words, never a shell line. `samples`: values of tuples it takes; empty: the default sample. `streams`:
-    None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, frame, stderr). `env`:
-    added to the inherited environment. `task`: its task id.
+    None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, pid-file, grace, frame).
+    `env`: added to the inherited environment. `task`: its task id.
     """
 
     command: tuple[str, ...]

@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import time
+import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.host.launch import Launch, environment, resolve
+from multilang_cli.host.launch import Launch, LaunchError, environment, resolve
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import StormVersion
 from multilang_cli.reports.model import Component as ComponentReport
@@ -24,9 +25,14 @@ from multilang_cli.suite.case import Case, load_cases, select
 from multilang_cli.suite.case_run import CaseRun
 from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, RunOptions
 from multilang_cli.suite.profiles import profile_of
+from multilang_cli.transcript.redact import Redactor
 
 Progress = Callable[[str, int, int], None]
 """Called before each case with its id, how many are done, and how many there are."""
+
+
+class RecordError(ValueError):
+    """The directory for transcripts can't be used: the message says why."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -55,15 +61,34 @@ def plan_of(component: Component, options: RunOptions) -> Plan:
 def run_suite(component: Component, options: RunOptions, progress: Progress | None = None) -> RunResult:
     """Run the component suite; `component.kind` is bolt or spout (see ``probe`` for auto).
 
-    Raises LaunchError if it can't be started, SelectionError if nothing is selected, CaseError for a bad case file. On
+    Raises LaunchError if it can't be started, SelectionError if nothing is selected, CaseError for a bad case file,
+    RecordError. On
     KeyboardInterrupt the result so far is returned with `complete` False.
     """
     plan = plan_of(component, options)
     available = load_cases("component", options.suites)
     cases = select(available, component.kind, options.include, options.exclude)
+    _prepare(plan.record)
     run = _Run(plan, cases)
     run.go(progress)
-    return conclude(run.result(available), run.befell)
+    return _without_secrets(conclude(run.result(available), run.befell), component)
+
+
+def _prepare(record: Path) -> None:
+    try:
+        record.mkdir(parents=True, exist_ok=True)
+        probe = record / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise RecordError(f"transcripts can't be written to {record}: {error.strerror} (--record DIR)") from None
+
+
+def _without_secrets(result: RunResult, component: Component) -> RunResult:
+    """The result as it may be shown: what a component printed of its conf or environment is hidden in it."""
+    plain = msgspec.json.encode(result)
+    clean = Redactor({**component.conf, **component.env}).text(plain)
+    return result if clean == plain else msgspec.json.decode(clean, type=RunResult)
 
 
 class _Run:
@@ -85,9 +110,9 @@ class _Run:
                 if progress is not None:
                     progress(case.id, number, len(self.cases))
                 run = CaseRun(self.plan, case)
-                subject = run.run()
+                subject = self._run(run, case)
                 self.subjects.append(subject)
-                if not run.shaken:
+                if not run.shaken and subject.verdict != "error":
                     self.befell = Circumstances(no_first_message=True)
                     return
                 if self.plan.options.fail_fast and subject.verdict in {"fail", "stale", "error"}:
@@ -95,6 +120,18 @@ class _Run:
                     return
         except KeyboardInterrupt:
             self.befell = Circumstances(interrupted=True)
+
+    def _run(self, run: CaseRun, case: Case) -> SubjectResult:
+        """Run one case; a fault of ours costs this case, not the run."""
+        try:
+            return run.run()
+        except LaunchError:
+            raise
+        except Exception as error:  # noqa: BLE001 (whatever it is, it is written down and told)
+            path = self.plan.record / f"{case.id}.fault.txt"
+            path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+            reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
+            return SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
 
     def result(self, available: list[Case]) -> RunResult:
         """What is known now; ``conclude`` fills in the rest."""

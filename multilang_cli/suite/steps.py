@@ -6,7 +6,7 @@ occasion to test what the case is about.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.host.shell_bolt import ShellBolt
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 UNICODE = 'snöwhite 雪 \U0001f478 \u2028 ﷽ \\ / " \t é'
 """Text that breaks what is not UTF-8 all the way: non-ASCII, beyond the BMP, line separators, what JSON escapes."""
+
+
+FEW = 5
+"""Tuples that tell how fast a bolt works."""
 
 
 class Stop(Exception):  # noqa: N818 (no error: the judge's findings are)
@@ -115,6 +119,20 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
     stage.fed = True
 
 
+def _backlog(stage: Stage, arguments: dict[str, Any]) -> None:
+    """times: as many tuples at once, unless it works so slowly that they would outlast half of the limit."""
+    bolt, times = stage.bolt, int(arguments.get("times", 1000))
+    began = bolt.now
+    _tuple(stage, {"times": FEW})
+    _settle(stage, {})
+    each = (bolt.now - began) / FEW
+    if each * times > stage.limits["heartbeat"] / 2:
+        raise NotExercised(
+            f"it takes {each:.2g} s a tuple: {times} would outlast the limit (--limit heartbeat=SECONDS)"
+        )
+    _tuple(stage, {"times": times})
+
+
 def _heartbeat(stage: Stage, arguments: dict[str, Any]) -> None:
     """comp: None as Storm sends it, or a name as the protocol page shows."""
     bolt = stage.bolt
@@ -184,10 +202,10 @@ def _quiet(stage: Stage, _: dict[str, Any]) -> None:
 
 def _emits(stage: Stage, arguments: dict[str, Any]) -> None:
     """The case says something only if the component emitted; `anchored`: an anchored tuple."""
-    emits: list[Emit] = stage.bolt.emits if isinstance(stage.session, ShellBolt) else stage.spout.emits
+    emits: Iterable[Emit] = stage.bolt.emits if isinstance(stage.session, ShellBolt) else stage.spout.emits
     if arguments.get("anchored"):
         emits = [emit for emit in emits if emit.anchors]
-    if not emits:
+    if not list(emits):
         raise NotExercised("it emitted no anchored tuple" if arguments.get("anchored") else "it emitted nothing")
 
 
@@ -205,6 +223,7 @@ OPERATIONS: dict[str, Operation] = {
     "handshake": _handshake,
     "barrier": _barrier,
     "tuple": _tuple,
+    "backlog": _backlog,
     "heartbeat": _heartbeat,
     "settle": _settle,
     "call": _call,

@@ -24,7 +24,7 @@ SECRET_KEYS = re.compile(
 """Keys of conf whose values are hidden, wherever in the key this stands."""
 
 _HARMLESS = re.compile(
-    r"(?:secs?|seconds|millis|ms|mins|count|size|class|plugin|path|file|type|enabled?|factory|strategy|freq)$",
+    r"(?:^|[._-])(?:secs?|seconds|millis|ms|mins|count|size|class|plugin|path|file|type|enabled?|factory|strategy|freq)$",
     re.IGNORECASE,
 )
 _MIN_LENGTH = 8
@@ -122,6 +122,10 @@ class Redactor:
             for text in _texts(value):
                 if len(text) >= _MIN_LENGTH:
                     self._needles |= dict.fromkeys(_spellings(text), key)
+
+    def text(self, text: bytes) -> bytes:
+        """`text`, in UTF-8, without the secrets known so far: for reports, which quote what a component printed."""
+        return self._scrub(text)[0]
 
     def _scrub(self, text: bytes) -> tuple[bytes, set[str]]:
         keys: set[str] = set()

@@ -1,0 +1,101 @@
+"""What befalls a run besides its cases: faults of ours, interruption, secrets, samples that are not understood."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from multilang_cli.suite import steps
+from multilang_cli.suite.runner import RecordError
+from tests.processes import until
+from tests.running import run
+
+pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
+
+ROOT = Path(__file__).parent.parent
+BOLT = [sys.executable, str(ROOT / "examples" / "python" / "split_bolt.py")]
+MUTANT = [sys.executable, str(ROOT / "tests" / "mutants" / "bolt.py")]
+SECRET = "hunter2hunter2"  # noqa: S105
+
+
+def test_a_fault_of_ours_costs_a_case_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: steps.Stage, __: dict[str, object]) -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setitem(steps.OPERATIONS, "quiet", broken)
+    result = run(BOLT, "bolt", tmp_path, include=("bolt.heartbeat.idle", "stdout.clean"))
+    verdicts = {subject.id: subject.verdict for subject in result.subjects}
+    assert verdicts == {"bolt.heartbeat.idle": "pass", "stdout.clean": "error"}
+    assert (result.exit_code, result.verdict) == (5, "harness-fault")
+    assert "planted" in (tmp_path / "stdout.clean.fault.txt").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_a_partial_report_and_no_component(tmp_path: Path, number: int) -> None:
+    report = tmp_path / "report.json"
+    command = [sys.executable, "-m", "multilang_cli", "run", "--kind", "bolt", "--tuple", '["x"]', "--report"]
+    child = subprocess.Popen(
+        [*command, f"json={report}", "--record", str(tmp_path / "r"), "--", *MUTANT, "never-ack"],
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "MLCHECK_TIMEOUT": "60"},
+    )
+    waiting = tmp_path / "r" / "bolt.emit.anchors.ndjson"
+    assert until(waiting.exists)
+    assert child.poll() is None
+    child.send_signal(number)
+    assert child.wait(30) == 130
+    told = json.loads(report.read_text())
+    assert (told["verdict"], told["complete"], told["exit_code"]) == ("interrupted", False, 130)
+    assert told["untested"][0]["reason"] == "interrupted"
+
+
+def test_secrets_that_a_component_prints_are_in_no_report(tmp_path: Path) -> None:
+    leak = tmp_path / "leak.py"
+    leak.write_text(
+        "import json, os, sys\n"
+        "lines = iter(sys.stdin.readline, 'end\\n')\n"
+        "hand = json.loads(''.join(lines))\n"
+        "sys.stderr.write('password is ' + hand['conf']['db.password'])\n"
+        "print('password is', hand['conf']['db.password'], flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    files = [tmp_path / name for name in ("r.json", "r.xml", "r.txt")]
+    reports = [f"--report={kind}={path}" for kind, path in zip(("json", "junit", "pretty"), files, strict=True)]
+    command = [sys.executable, "-m", "multilang_cli", "run", "--kind=bolt", f"--conf=db.password={SECRET}", *reports]
+    record = tmp_path / "rec"
+    done = subprocess.run(
+        [*command, f"--record={record}", "--timeout=2", "-k", "handshake.pid-first", "--", sys.executable, str(leak)],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert b"password is" in files[0].read_bytes()
+    written = [done.stdout, done.stderr, *(p.read_bytes() for p in [*files, *record.iterdir()])]
+    assert not any(SECRET.encode() in text for text in written)
+
+
+def test_transcripts_need_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordError, match="--record"):
+        run(BOLT, "bolt", tmp_path / "file" / "below")
+
+
+@pytest.mark.parametrize(("samples", "code", "verdict"), [((), 6, "inconclusive"), ((["a b c"],), 1, "not-conformant")])
+def test_dying_on_the_made_up_tuple_is_no_failure(
+    samples: tuple[list[str], ...], code: int, verdict: str, tmp_path: Path
+) -> None:
+    result = run(
+        [*MUTANT, "heartbeat-to-user-code"], "bolt", tmp_path, include=("handshake.pid-first",), samples=samples
+    )
+    assert result.exit_code == 1
+    result = run([*MUTANT, "cut-at-exit"], "bolt", tmp_path, include=("bolt.settle",), samples=samples)
+    assert (result.exit_code, result.verdict) == (code, verdict)
