@@ -99,3 +99,10 @@ def test_dying_on_the_made_up_tuple_is_no_failure(
     assert result.exit_code == 1
     result = run([*MUTANT, "cut-at-exit"], "bolt", tmp_path, include=("bolt.settle",), samples=samples)
     assert (result.exit_code, result.verdict) == (code, verdict)
+
+
+@pytest.mark.parametrize("include", [(), ("handshake.unknown-keys",)])
+def test_no_first_message_in_one_case_only_is_a_failure_of_that_case(tmp_path: Path, include: tuple[str, ...]) -> None:
+    result = run([*MUTANT, "exits-on-unknown-key"], "bolt", tmp_path, include=include)
+    assert [subject.id for subject in result.subjects if subject.verdict == "fail"] == ["handshake.unknown-keys"]
+    assert (result.exit_code, result.complete) == (1, True)

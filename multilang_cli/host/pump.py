@@ -90,11 +90,14 @@ class Pump:
         self._seq = event.seq + 1
         found = self.found = self.judge.feed(event)
         if found:
-            self.findings += found
-            self.flooded = len(self.findings) >= MOST_FINDINGS
+            self._found_wrong()
         for sink in self._sinks:
             sink.write(event)
         return found
+
+    def _found_wrong(self) -> None:
+        self.findings += self.found
+        self.flooded = len(self.findings) >= MOST_FINDINGS
 
     @property
     def running(self) -> bool:
@@ -153,13 +156,21 @@ class Pump:
         self._held.clear()
 
     def _refill(self) -> None:
+        # The hot path: `_happened` is written out here and in `_hear`, to save two calls a message.
         buffer, answers, queue, now = self._buffer, self._answers, self._queue, self.now
+        feed, sinks, version = self.judge.feed, self._sinks, self.version
         while len(buffer) < BACKLOG and (answers or queue):
             message = (answers or queue).popleft()
-            raw = wire.encode(message, self.version)
+            raw = wire.encode(message, version)
             buffer += raw
-            self._happened(Event(self._seq, now, "in", message, raw, self._written))
+            event = Event(self._seq, now, "in", message, raw, self._written)
+            self._seq += 1
             self._written += len(raw)
+            self.found = feed(event)
+            if self.found:
+                self._found_wrong()
+            for sink in sinks:
+                sink.write(event)
 
     # --- the component speaks -----------------------------------------------------------------------------------
 
@@ -168,20 +179,29 @@ class Pump:
 
     def _hear(self, frames: list[Frame]) -> None:
         now, expecting_pid = self.now, self.judge.expecting_pid
+        feed, sinks, heard = self.judge.feed, self._sinks, self.heard
         for frame in frames:
             message = read_frame(frame, expecting_pid=True) if expecting_pid else read_command(frame)
             event = Event(self._seq, now, "out", message, frame.raw, frame.offset)
-            self._happened(event)
+            self._seq += 1
+            self.found = feed(event)
+            if self.found:
+                self._found_wrong()
+            for sink in sinks:
+                sink.write(event)
             if isinstance(message, Malformed):
-                self.overflowed = self.overflowed or message.kind == "frame-too-long"
-                for meant in message.salvage:
-                    self.heard(event, meant)
+                self._hear_meant(event, message)
             else:
-                self.heard(event, message)
+                heard(event, message)
             if expecting_pid:
                 expecting_pid = self.judge.expecting_pid
                 if isinstance(message, Pid) and self.pid is None:
                     self.pid = message.pid
+
+    def _hear_meant(self, event: Event, malformed: Malformed) -> None:
+        self.overflowed = self.overflowed or malformed.kind == "frame-too-long"
+        for meant in malformed.salvage:
+            self.heard(event, meant)
 
     def pump(self, timeout: float) -> None:
         """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.

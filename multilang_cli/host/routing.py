@@ -7,7 +7,7 @@ is by its grouping's kind, in Storm's sense but not with Storm's random numbers:
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Emit
@@ -18,33 +18,52 @@ class Router:
     """Chooses target tasks for emits of one component. Round robin for shuffles, by value for fields groupings."""
 
     def __init__(self, profile: Profile) -> None:
-        self._streams = profile.streams
-        self._fallback = min((task for task in profile.tasks if task > profile.task), default=profile.task + 1)
+        fallback = min((task for task in profile.tasks if task > profile.task), default=profile.task + 1)
+        self._undeclared: list[_Choice] | None = [_Choice((fallback,))] if profile.streams is None else None
+        self._choices = {name: _choices_of(spec) for name, spec in (profile.streams or {}).items()}
         self._turn = 0
 
     def targets(self, emit: Emit) -> list[int]:
         """The task ids to answer with; empty where nobody consumes the stream or Storm would refuse the emit."""
-        if self._streams is None:
-            return [self._fallback]
-        spec = self._streams.get(emit.stream)
-        if spec is None or spec.direct:
+        choices = self._undeclared or self._choices.get(emit.stream)
+        if not choices:
             return []
-        self._turn += 1
-        return [
-            task
-            for consumer, tasks in spec.consumers.items()
-            if tasks
-            for task in self._choose(spec, spec.groupings.get(consumer, {}), sorted(tasks), emit)
-        ]
+        self._turn = turn = self._turn + 1
+        if len(choices) == 1 and choices[0].by is None:
+            tasks = choices[0].tasks
+            return [tasks[turn % len(tasks)]]
+        return [task for choice in choices for task in choice.of(emit, turn)]
 
-    def _choose(self, spec: StreamSpec, grouping: dict[str, object], tasks: list[int], emit: Emit) -> list[int]:
-        kind = grouping.get("type", "SHUFFLE")
-        if kind == "ALL":
-            return tasks
-        if kind != "FIELDS":
-            return [tasks[self._turn % len(tasks)]]
-        names = grouping.get("fields")
-        chosen = names if isinstance(names, list | tuple) else []
-        by_name = dict(zip(spec.fields or (), emit.values, strict=False))
-        key = repr([by_name.get(name) for name in chosen]).encode("utf-8", "surrogatepass")
-        return [tasks[zlib.crc32(key) % len(tasks)]] if chosen else tasks[:1]
+
+class _Choice(NamedTuple):
+    """The tasks of one consumer. `by`: indexes of the values that decide, None if any will do; `every`: all."""
+
+    tasks: tuple[int, ...]
+    by: tuple[int, ...] | None = None
+    every: bool = False
+
+    def of(self, emit: Emit, turn: int) -> tuple[int, ...]:
+        """The tasks for one emit."""
+        if self.every:
+            return self.tasks
+        if self.by is None:
+            return (self.tasks[turn % len(self.tasks)],)
+        values = emit.values
+        key = repr([values[index] if index < len(values) else None for index in self.by])
+        at = zlib.crc32(key.encode("utf-8", "surrogatepass")) if self.by else 0
+        return (self.tasks[at % len(self.tasks)],)
+
+
+def _choices_of(spec: StreamSpec) -> list[_Choice]:
+    """One choice for each consumer that has tasks; none for a direct stream, which has no plain emits."""
+    if spec.direct:
+        return []
+    fields = spec.fields or ()
+    found = []
+    for consumer, tasks in spec.consumers.items():
+        grouping = spec.groupings.get(consumer, {})
+        by = tuple(fields.index(name) for name in grouping.get("fields", ()) if name in fields)
+        grouped = grouping.get("type") == "FIELDS"
+        if tasks:
+            found.append(_Choice(tuple(sorted(tasks)), by if grouped else None, grouping.get("type") == "ALL"))
+    return found

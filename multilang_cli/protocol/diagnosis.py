@@ -75,7 +75,7 @@ def faulty_frame(frame: Frame) -> Malformed:
     """A frame that the stream ended in, or one beyond the limit. Only its beginning is looked at: it may be huge."""
     shown = frame_text(frame.raw[:EXCERPT]).decode("utf-8", "backslashreplace")
     if frame.fault == "too-long":
-        detail = f"more than {len(frame.raw):,} bytes without a line that is 'end'"
+        detail = f"more than {frame.size or len(frame.raw):,} bytes without a line that is 'end'"
         return Malformed("frame-too-long", 0, shown, detail)
     detail = f"stdout ended after {len(frame.raw):,} bytes of a message, before its line 'end'"
     return Malformed("message-cut", len(frame.raw), shown, detail)

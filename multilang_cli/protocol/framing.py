@@ -15,6 +15,9 @@ import msgspec
 DEFAULT_LIMIT = 64 * 1024 * 1024
 """Bytes that an unfinished frame may have. Storm has no bound; ours is only to protect us."""
 
+BEGINNING = 64 * 1024
+"""Bytes that are kept of a frame that passed the limit."""
+
 _TERMINATOR = b"\nend\n"
 
 FrameFault = Literal["", "cut", "too-long"]
@@ -25,13 +28,14 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
     `offset` in the stream, in bytes; `raw` every byte, terminator included; `newline` the byte that ended its last line
     (``\n`` or ``\r``, empty at end of file); `fault`: "cut" if the stream ended in it, "too-long" if it passed the
-    limit (then `raw` is its beginning and the framer reads no more).
+    limit (then `raw` is its beginning, `size` the limit, and the framer reads no more).
     """
 
     offset: int
     raw: bytes
     newline: str = "\n"
     fault: FrameFault = ""
+    size: int = 0
 
     @property
     def text(self) -> bytes:
@@ -98,14 +102,14 @@ class Framer:
         within = list(takewhile(lambda frame: len(frame.raw) <= self.limit, frames))
         if len(within) < len(frames):
             long = frames[len(within)]
-            offset, raw = long.offset, long.raw[: self.limit]
+            offset, raw = long.offset, long.raw[:BEGINNING]
         elif len(self._buffer) > self.limit:
-            offset, raw = self.offset, bytes(self._buffer[: self.limit])
+            offset, raw = self.offset, bytes(self._buffer[:BEGINNING])
         else:
             return frames
         self.overflowed = True
         self._buffer.clear()
-        return [*within, Frame(offset, raw, "", "too-long")]
+        return [*within, Frame(offset, raw[: self.limit], "", "too-long", self.limit)]
 
     def close(self) -> Frame | None:
         """End of file: the rest as a frame, complete if its last line is ``end``, else cut. None if nothing is left.

@@ -53,7 +53,7 @@ def encode(message: FromStorm, version: StormVersion) -> bytes:
     if isinstance(message, TupleMsg):
         return encode_tuple(message)
     if isinstance(message, TaskIds):
-        return b"[%b]\nend\n" % ",".join(map(str, message.tasks)).encode()
+        return _encode(message.tasks) + TERMINATOR
     if isinstance(message, SpoutCommand):
         if version.command_id or message.command in {"ack", "fail"}:
             return frame({"id": message.id, "command": message.command})

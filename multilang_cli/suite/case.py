@@ -23,6 +23,10 @@ class SelectionError(ValueError):
     """Nothing is selected, or a pattern matches nothing: the message names the nearest id."""
 
 
+Step = tuple[str, dict[str, Any]]
+"""An operation and its arguments."""
+
+
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One case. `id` dotted and stable; `needs`: what must be known or seen for it to say anything.
 
@@ -35,7 +39,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     level: Level
     clause: Clause
     expected: str
-    steps: tuple[tuple[str, dict[str, Any]], ...]
+    steps: tuple[Step, ...]
     since: str = ""
     needs: tuple[str, ...] = ()
 

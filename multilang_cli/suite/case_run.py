@@ -27,12 +27,14 @@ from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
+    from multilang_cli.host.pump import Sink
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
-    from multilang_cli.suite.case import Case
+    from multilang_cli.suite.case import Case, Step
     from multilang_cli.suite.runner import Plan
 
 STDERR_SHOWN = 4096
@@ -84,17 +86,20 @@ class CaseRun:
             return self._result("skip", unfit, began)
         transcript = self.plan.record / f"{self.case.id}.ndjson"
         watch = _Watch()
-        session = self._start(transcript, watch)
-        try:
-            with session:
-                self._play(session)
-        finally:
-            self._writer.close()
+        transcript.unlink(missing_ok=True)
+        with TranscriptWriter(transcript, self._header()) as writer, self._start((writer, watch)) as session:
+            self._play(session)
         result = self._judged(session, watch, began)
         if result.verdict in {"pass", "skip"} and not self.plan.options.record_all:
             transcript.unlink(missing_ok=True)
             return result
         return _with_transcript(result, transcript)
+
+    def answers_plainly(self) -> bool:
+        """True if the component answers a plain handshake; nothing is recorded."""
+        with self._start(()) as session:
+            self._play(session, (("handshake", {}),))
+        return self.shaken
 
     def _unfit(self) -> str:
         """Why the case says nothing here, "" if it does."""
@@ -105,24 +110,20 @@ class CaseRun:
             return f"Storm {version.id} does not ask for this yet (since {case.since})"
         return ""
 
-    def _start(self, transcript: Path, watch: _Watch) -> Session:
+    def _start(self, sinks: Iterable[Sink]) -> Session:
         plan = self.plan
+        judge = Conversation(self._profile, plan.rulebook)
         pid_dir = private_pid_dir()
         process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=plan.env, pid_dir=pid_dir)
-        judge = Conversation(self._profile, plan.rulebook)
-        transcript.parent.mkdir(parents=True, exist_ok=True)
-        transcript.unlink(missing_ok=True)
-        self._writer = TranscriptWriter(transcript, self._header())
-        sinks = (self._writer, watch)
         if self._profile.kind == "bolt":
             return ShellBolt(process, judge, sinks, seed=plan.options.seed)
         return ShellSpout(process, judge, sinks)
 
-    def _play(self, session: Session) -> None:
+    def _play(self, session: Session, steps: tuple[Step, ...] = ()) -> None:
         stage = Stage(session, tuple(samples_of(self.plan.component)), self._handshake_for(session))
         self._stage = stage
         try:
-            for name, arguments in self.case.steps:
+            for name, arguments in steps or self.case.steps:
                 OPERATIONS[name](stage, arguments)
         except Stop:
             pass

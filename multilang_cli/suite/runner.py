@@ -102,6 +102,7 @@ class _Run:
         self.started = datetime.now(UTC)
         self.clock = time.monotonic()
         self.stopped = False
+        self._has_shaken = False
 
     def go(self, progress: Progress | None) -> None:
         """Run case after case until one shows that going on is useless."""
@@ -112,7 +113,8 @@ class _Run:
                 run = CaseRun(self.plan, case)
                 subject = self._run(run, case)
                 self.subjects.append(subject)
-                if not run.shaken and subject.verdict != "error":
+                self._has_shaken = self._has_shaken or run.shaken
+                if not run.shaken and subject.verdict != "error" and not self._shakes(case):
                     self.befell = Circumstances(no_first_message=True)
                     return
                 if self.plan.options.fail_fast and subject.verdict in {"fail", "stale", "error"}:
@@ -120,6 +122,12 @@ class _Run:
                     return
         except KeyboardInterrupt:
             self.befell = Circumstances(interrupted=True)
+
+    def _shakes(self, case: Case) -> bool:
+        """True if the component answers a plain handshake: then it is the case that it can't stand."""
+        if not self._has_shaken and case.steps[0] != ("handshake", {}):
+            self._has_shaken = CaseRun(self.plan, case).answers_plainly()
+        return self._has_shaken
 
     def _run(self, run: CaseRun, case: Case) -> SubjectResult:
         """Run one case; a fault of ours costs this case, not the run."""
