@@ -8,6 +8,7 @@
 ``2> N``            N bytes of stderr
 ``! JSON``          a fact, as ``protocol.events`` has it: ``{"event": "exited", "code": 1}``
 ``@ 31.5``          the clock, in seconds, for what follows
+``* 8000 < text``   the event that follows, as often as the number says
 ==================  ====================================================================================
 
 Unless the text begins with a handshake (or with the fact that the process started), a sound one is put in front. What
@@ -100,6 +101,10 @@ class _Writer:
                 self._read += int(rest)
             case "!":
                 self._fact(_decode_fact(rest.encode()))
+            case "*":
+                times, _, repeated = rest.partition(" ")
+                for _ in range(int(times)):
+                    self.line(repeated)
             case "@":
                 self._clock = float(rest)
             case _:
