@@ -41,7 +41,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the examples, the C ones compiled, storm.py fetched as its script does."""
     copy = tmp_path_factory.mktemp("examples") / "all"
     shutil.copytree(EXAMPLES, copy)
-    subprocess.run(["make", "-s", "-C", str(copy / "c")], check=True)
+    subprocess.run(["make", "-s", "-C", str(copy / "c"), "CFLAGS=-std=c11 -O2 -Wall -Wextra -Werror"], check=True)
     if not (copy / "storm_py" / "storm.py").exists():
         get = copy / "storm_py" / "get_storm.py"
         subprocess.run([sys.executable, str(get), str(copy / "storm_py")], check=True)
