@@ -18,6 +18,7 @@ is written without a line ``end`` stays in the pipe, until stdout is closed.
 from __future__ import annotations
 
 import json
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -41,6 +42,8 @@ from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer
 from multilang_cli.protocol.reading import read_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from multilang_cli.protocol.messages import Message
 
 PROLOGUE = """\
@@ -68,10 +71,17 @@ def parse(text: str, limit: int = DEFAULT_LIMIT) -> list[Event]:
             writer.line(line)
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            writer.line(line)
+            for each in _repeated(line):
+                writer.line(each)
         except (ValueError, msgspec.MsgspecError) as error:
             raise NotationError(f"line {number}: {error}: {line[:80]}") from None
     return writer.events
+
+
+def _repeated(line: str) -> Iterator[str]:
+    mark, _, rest = line.partition(" ")
+    times, _, repeated = rest.partition(" ")
+    yield from repeat(repeated, int(times)) if mark == "*" else (line,)
 
 
 class _Writer:
@@ -101,10 +111,6 @@ class _Writer:
                 self._read += int(rest)
             case "!":
                 self._fact(_decode_fact(rest.encode()))
-            case "*":
-                times, _, repeated = rest.partition(" ")
-                for _ in range(int(times)):
-                    self.line(repeated)
             case "@":
                 self._clock = float(rest)
             case _:

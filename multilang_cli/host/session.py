@@ -40,15 +40,25 @@ class Session(Pump):
 
     # --- waiting ------------------------------------------------------------------------------------------------
 
-    def wait(self, done: Callable[[], bool], limit: float, waiting_for: WaitingFor) -> bool:
+    def wait(
+        self,
+        done: Callable[[], bool],
+        limit: float,
+        waiting_for: WaitingFor,
+        progress: Callable[[], object] | None = None,
+    ) -> bool:
         """Pump until `done`, the end of the component, or `limit` seconds; False and a Deadline event if it ran out.
 
-        `waiting_for` is what the finding will be about. Also False, without a Deadline, if the component ended first.
+        `waiting_for` is what the finding will be about. The limit begins anew whenever `progress` gives something else.
+        Also False, without a Deadline, if the component ended first.
         """
         until = time.monotonic() + limit
+        made = progress() if progress is not None else None
         while not done():
             if not self.running:
                 return done()
+            if progress is not None and (now := progress()) != made:
+                until, made = time.monotonic() + limit, now
             left = until - time.monotonic()
             if left <= 0:
                 self.note("control", Deadline(waiting_for, limit, self.blocked()))
@@ -60,11 +70,11 @@ class Session(Pump):
         """How long a round may block: for good while pipes tell everything."""
         return 0.001 if self.piece and self._buffer else 3600.0
 
-    def wait_quiet(self, limit: float) -> bool:
+    def wait_quiet(self, limit: float, silence: float = SILENCE) -> bool:
         """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
 
-        A barrier that needs no answer. Where the system does not tell, a silence of half a second counts. False after
-        `limit` seconds; that is no finding.
+        A barrier that needs no answer. `silence`: seconds that count as quiet too, for where the system does not tell.
+        False after `limit` seconds; that is no finding.
         """
         until, silent_since = self.now + limit, self.now
         while self.running and self.now < until:
@@ -74,7 +84,7 @@ class Session(Pump):
                 silent_since = self.now
             elif not self.idle or self._buffer:
                 continue
-            elif waiting.settled(self.process) or self.now - silent_since > SILENCE:
+            elif waiting.settled(self.process) or self.now - silent_since > silence:
                 return True
         return False
 

@@ -133,13 +133,24 @@ class ShellBolt(Session):
         super().pump(timeout)
 
     def settle_all(self, limit: float) -> bool:
-        """Wait until no tuple is open. False, with a finding, if `limit` seconds pass first."""
-        return self.wait(lambda: not self.judge.state.open and self.idle, limit, "settle")
+        """Wait until no tuple is open. False, with a finding, if `limit` seconds pass in which none is settled."""
+        return self.wait(lambda: not self.judge.state.open and self.idle, limit, "settle", self._work_left)
 
     def beat(self, limit: float) -> bool:
-        """Send a heartbeat and wait for its sync. False, with a finding, if `limit` seconds pass first."""
+        """Send a heartbeat and wait for its sync.
+
+        False, with a finding, if `limit` seconds pass in which it neither answers nor settles a tuple: a bolt that
+        works off what was sent before is alive, and Storm takes it so.
+        """
         self.heartbeat()
-        return self.wait(lambda: self.idle and not self.judge.state.heartbeats, limit, "heartbeat")
+        return self.wait_beat(limit)
+
+    def wait_beat(self, limit: float) -> bool:
+        """Wait until no heartbeat is unanswered, as `beat` does."""
+        return self.wait(lambda: self.idle and not self.judge.state.heartbeats, limit, "heartbeat", self._work_left)
+
+    def _work_left(self) -> int:
+        return len(self.judge.state.open)
 
     def drive(self, tuples: Iterable[list[Json]], window: int, limit: float) -> bool:
         """Send many tuples, at most `window` of them open at a time, and wait until all are settled.

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Kind
     from multilang_cli.suite.options import Component, RunOptions
 
-_QUIET = 2.0
-"""Seconds that a component which says nothing and does not wait for us is given."""
+_LOOK = 0.2
+"""Seconds between two looks at whether the answer has come."""
 
 
 class Probe(NamedTuple):
@@ -69,9 +69,7 @@ def _answers(plan: Plan, kind: Kind) -> bool | None:
 
 
 def _settles(session: Session, done: Callable[[], bool]) -> bool:
-    """Wait for the answer, or until it waits for us without having given one."""
-    until = session.now + session.profile.limits["sync"]
-    while session.running and session.now < until:
-        if session.wait_quiet(_QUIET) or done():
-            break
+    """Wait for the answer, or until it waits for us without having given one; a slow one is given the whole limit."""
+    limit = session.profile.limits["sync"]
+    session.wait(lambda: done() or session.wait_quiet(_LOOK, silence=limit), limit, "output")
     return done()

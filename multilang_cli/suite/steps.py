@@ -140,8 +140,7 @@ def _heartbeat(stage: Stage, arguments: dict[str, Any]) -> None:
         _go_on(stage, if_=bolt.beat(stage.limits["heartbeat"]))
         return
     bolt.say(TupleMsg(bolt.new_id(), arguments["comp"], HEARTBEAT_STREAM, SYSTEM_TASK, []))
-    answered = bolt.wait(lambda: bolt.idle and not bolt.judge.state.heartbeats, stage.limits["heartbeat"], "heartbeat")
-    _go_on(stage, if_=answered)
+    _go_on(stage, if_=bolt.wait_beat(stage.limits["heartbeat"]))
 
 
 def _settle(stage: Stage, _: dict[str, Any]) -> None:
