@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from multilang_cli.cli.fault import _without_values
 from multilang_cli.suite import steps
 from multilang_cli.suite.runner import RecordError
 from tests.processes import until
@@ -106,3 +108,58 @@ def test_no_first_message_in_one_case_only_is_a_failure_of_that_case(tmp_path: P
     result = run([*MUTANT, "exits-on-unknown-key"], "bolt", tmp_path, include=include)
     assert [subject.id for subject in result.subjects if subject.verdict == "fail"] == ["handshake.unknown-keys"]
     assert (result.exit_code, result.complete) == (1, True)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_ctrl_c_at_any_moment_ends_with_130_and_no_traceback(tmp_path: Path, times: int) -> None:
+    command = [sys.executable, "-m", "multilang_cli", "run", "--kind", "bolt", "--record", str(tmp_path / "r"), "--"]
+    for early in (True, False):
+        with subprocess.Popen([*command, *MUTANT, "never-ack"], cwd=ROOT, stderr=-1, stdout=-1, text=True) as child:
+            assert until((tmp_path / "r").exists)
+            assert early or until((tmp_path / "r" / "bolt.emit.anchors.ndjson").exists)
+            for _ in range(times):
+                child.send_signal(signal.SIGINT)
+            out, err = child.communicate(timeout=30)
+        assert child.returncode == 130, out + err
+        assert "Traceback" not in err
+        shutil.rmtree(tmp_path / "r")
+
+
+def test_what_the_environment_hides_is_hidden_in_transcripts_and_faults(tmp_path: Path) -> None:
+    leak = tmp_path / "leak.py"
+    leak.write_text('import os; print(\'{"command":"log","msg":"%s"}\\nend\' % os.environ[\'MY_TOKEN\'], flush=True)')
+    record = tmp_path / "rec"
+    run([sys.executable, str(leak)], "bolt", record, env={"MY_TOKEN": SECRET}, timeout=1.0, include=("stdout",))
+    (text,) = [path.read_bytes() for path in record.iterdir()]
+    assert b"***" in text
+    assert SECRET.encode() not in text
+    words = _without_values(["run", "--env", f"MY_TOKEN={SECRET}", f"--conf=a.password={SECRET}", "bolt.py"])
+    assert words == ["run", "--env", "MY_TOKEN=***", "--conf=a.password=***", "bolt.py"]
+
+
+def test_a_file_name_that_is_no_utf8_is_a_name_like_any_other(tmp_path: Path) -> None:
+    odd = os.fsencode(tmp_path) + b"/b_\xff.py"
+    shutil.copy(os.fsencode(BOLT[1]), odd)
+    report = tmp_path / "r.json"
+    command = [sys.executable, "-m", "multilang_cli", "run", "-k", "handshake.pid-first", f"--report=json={report}"]
+    done = subprocess.run([*command, "--kind=bolt", "--", odd], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "b_\\\\xff.py" in report.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--tuple", "[1e999]"], 2, "too large"),
+        (["--cwd", "/nowhere"], 2, "not a directory"),
+        (["--conf", b"a=\xff"], 2, "not UTF-8"),
+        (["--kind", "auto"], 3, 'exited with code 3, and its last line of stderr is "boom"'),
+    ],
+)
+def test_misuse_is_told_from_silence(words: list[str], code: int, message: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "multilang_cli", "run", *words, "--", "sh", "-c", "echo boom >&2; exit 3"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.returncode == code, done.stderr
+    assert message in " ".join(done.stderr.decode().split())

@@ -36,11 +36,13 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.command(context_settings=SETTINGS)(keep)
     try:
-        app(args=list(arguments), prog_name=f"mlcheck {name}", standalone_mode=False)
+        code = app(args=list(arguments), prog_name=f"mlcheck {name}", standalone_mode=False)
     except typer.TyperException as error:
         raise CommandError(f"{name}: {_reason(error, name)} `mlcheck {name} --help` shows all.") from None
     # Called here, so that typer has no say in what becomes of interrupts and errors.
-    return function(**parsed[0]) if parsed else ExitCode.CONFORMANT
+    if parsed:
+        return function(**parsed[0])
+    return code if isinstance(code, int) else ExitCode.CONFORMANT
 
 
 def _reason(error: typer.TyperException, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,10 @@ def dispatch(arguments: Sequence[str]) -> int:
     if sys.platform == "win32":
         complain("it runs on Linux and macOS; on Windows, run it inside WSL.")
         return ExitCode.MISUSE
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Whoever started us with a signal ignored, such as nohup, meant it.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupted)
     try:
         return _guarded(arguments)
     except CommandError as error:
@@ -33,6 +38,14 @@ def dispatch(arguments: Sequence[str]) -> int:
 
         complain(report_fault(error, arguments))
         return ExitCode.HARNESS_FAULT
+
+
+def _interrupted(number: int, frame: object) -> None:
+    """The first Ctrl-C, or a CI's SIGTERM, ends the work; what is cleaned up then is not interrupted again."""
+    del number, frame
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def complain(message: str) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FOLDER = Path(".mlcheck")
+_TELLING = frozenset({"--conf", "--env"})
 
 
 def report_fault(error: BaseException, arguments: Sequence[str]) -> str:
@@ -23,10 +24,24 @@ def report_fault(error: BaseException, arguments: Sequence[str]) -> str:
     what = f"a fault of mlcheck's own, not of your component: {type(error).__name__}: {_short(error)}."
     text = (
         f"mlcheck {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
-        f"mlcheck {shlex.join(arguments)}\n\n{''.join(traceback.format_exception(error))}"
+        f"mlcheck {shlex.join(_without_values(arguments))}\n\n{''.join(traceback.format_exception(error))}"
     )
     path = _write(text)
     return f"{what} The details are in {path}; please report it with that file." if path else what
+
+
+def _without_values(arguments: Sequence[str]) -> list[str]:
+    """The command line as it may be sent to others: what --conf and --env say is left out."""
+    words: list[str] = []
+    for word in arguments:
+        option, equals, value = word.partition("=")
+        if words and words[-1] in _TELLING:
+            words.append(f"{option}=***")
+        elif option in _TELLING and equals:
+            words.append(f"{option}={value.partition('=')[0]}=***")
+        else:
+            words.append(word)
+    return words
 
 
 def _write(text: str) -> Path | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,13 +45,18 @@ class Showing(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_given(given: dict[str, Any]) -> int:
     """Run what the command line says: values by the names of `Flags` and `Showing`. Raises CommandError."""
+    for name in ("tuples", "conf", "env", "streams", "storm"):
+        values = given.get(name) or ()
+        for value in (values,) if isinstance(values, str) else values:
+            if not value.isprintable() and value != value.encode("utf-8", "replace").decode():
+                raise CommandError(
+                    f"--{name.removesuffix('s')} {value!a}: this is not UTF-8, so it can't be said in JSON"
+                )
     return run_components(msgspec.convert(given, Flags), msgspec.convert(given, Showing))
 
 
 def run_components(flags: Flags, showing: Showing) -> int:
     """Run the component of the flags, or all of the configuration file; the exit code. Raises CommandError."""
-    # A CI that cancels a job sends SIGTERM: it gets the same partial report as whoever presses Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     console = console_of(showing.color)
     reports = checked_reports(showing.reports)
     rulebook = load_rulebook()
@@ -90,7 +94,8 @@ class _Door(NamedTuple):
             result = self._run(component, options)
         except LaunchError as error:
             hint = f" ({error.hint})" if error.hint else ""
-            return self._give_up(component, f"{error.message}{hint}", ExitCode.NO_FIRST_MESSAGE)
+            code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
+            return self._give_up(component, f"{error.message}{hint}", code)
         except SelectionError as error:
             return self._give_up(component, str(error), ExitCode.NOTHING_SELECTED)
         except RecordError as error:

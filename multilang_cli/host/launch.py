@@ -103,6 +103,11 @@ def show(text: str | Path) -> str:
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in str(text))
 
 
+def readable(word: str) -> str:
+    """A word of a command line for reports: bytes that are no UTF-8, which file names may have, are escaped."""
+    return word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def check_program(path: Path, cwd: Path, env: Mapping[str, str]) -> None:
     """Raise LaunchError if the system would refuse to execute this file for what stands at its beginning."""
     head = _head(path)

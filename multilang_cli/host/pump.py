@@ -6,6 +6,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
+from multilang_cli.host.launch import readable
 from multilang_cli.host.process import BrokenStdin, ComponentProcess, Ready
 from multilang_cli.host.routing import Router
 from multilang_cli.protocol import wire
@@ -73,7 +74,7 @@ class Pump:
         self._eof = False
         self._exit: Exited | None = None
         self._after_death = 0
-        self.note("process", Started(process.argv, process.pid))
+        self.note("process", Started(tuple(map(readable, process.argv)), process.pid))
 
     # --- events -------------------------------------------------------------------------------------------------
 
@@ -108,6 +109,11 @@ class Pump:
     def exit(self) -> Exited | None:
         """How the process ended, None while it runs."""
         return self._exit
+
+    @property
+    def spoken(self) -> tuple[int, int]:
+        """Bytes of messages so far, by Storm and by the component."""
+        return self._written, self._framer.offset
 
     @property
     def queued(self) -> int:

@@ -78,9 +78,9 @@ class Session(Pump):
         """
         until, silent_since = self.now + limit, self.now
         while self.running and self.now < until:
-            before = self._seq
+            before = self.spoken
             self.pump(SLICE / 10)
-            if self._seq != before:
+            if self.spoken != before:
                 silent_since = self.now
             elif not self.idle or self._buffer:
                 continue

@@ -11,6 +11,7 @@ import msgspec
 from packaging.version import Version
 
 from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.host.launch import readable
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
@@ -87,13 +88,16 @@ class CaseRun:
         transcript = self.plan.record / f"{self.case.id}.ndjson"
         watch = _Watch()
         transcript.unlink(missing_ok=True)
-        with TranscriptWriter(transcript, self._header()) as writer, self._start((writer, watch)) as session:
+        with self._writer(transcript) as writer, self._start((writer, watch)) as session:
             self._play(session)
         result = self._judged(session, watch, began)
         if result.verdict in {"pass", "skip"} and not self.plan.options.record_all:
             transcript.unlink(missing_ok=True)
             return result
         return _with_transcript(result, transcript)
+
+    def _writer(self, transcript: Path) -> TranscriptWriter:
+        return TranscriptWriter(transcript, self._header(), more_settings=self.plan.component.env)
 
     def answers_plainly(self) -> bool:
         """True if the component answers a plain handshake; nothing is recorded."""
@@ -151,7 +155,7 @@ class CaseRun:
             conv=self.case.id,
             profile=self._profile,
             storm=plan.version.id,
-            argv=plan.launch.argv,
+            argv=tuple(map(readable, plan.launch.argv)),
             topology=context.TOPOLOGY,
             component=self._profile.component,
             task=self._profile.task,
@@ -204,7 +208,7 @@ class CaseRun:
             stderr_tail=decode(stderr),
             exit=_exit_of(session),
             transcript=None,
-            reproduce=shlex.join([*plan.options.reproduce, "-k", case.id, "--", *plan.component.command]),
+            reproduce=readable(shlex.join([*plan.options.reproduce, "-k", case.id, "--", *plan.component.command])),
         )
 
 

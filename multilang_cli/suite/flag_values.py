@@ -86,7 +86,7 @@ def samples_of_file(name: str) -> list[list[Any]]:
     """The tuples in a file: a line each, or all as one array of arrays."""
     text = _file("--tuples", name)
     try:
-        whole_text = json.loads(text, parse_constant=_refuse)
+        whole_text = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         whole_text = None
     if isinstance(whole_text, list) and whole_text and isinstance(whole_text[0], list):
@@ -107,7 +107,7 @@ def conf_value(text: str) -> tuple[str, Any]:
     """``K=V``: V is JSON, else a string. Raises ConfigError."""
     key, value = pair("--conf", text, "K=V")
     try:
-        return key, json.loads(value, parse_constant=_refuse)
+        return key, json.loads(value, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         return key, value
 
@@ -134,11 +134,18 @@ def _file(flag: str, name: str) -> str:
 
 def _json(where: str, text: str) -> object:
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except json.JSONDecodeError as error:
         raise ConfigError(f"{where}: no JSON: {error.msg} at column {error.colno}.") from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{where}: no JSON: {error}.") from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:20]} is too large for a double")
+    return number
 
 
 def _refuse(constant: str) -> None:

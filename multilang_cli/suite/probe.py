@@ -12,6 +12,7 @@ from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.reports.escape import decode
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.runner import Plan, plan_of
 
@@ -38,8 +39,9 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
     """Ask it as a bolt (a heartbeat) and as a spout (a `next`). Raises LaunchError if it can't be started."""
     plan = plan_of(component, options)
     as_bolt, as_spout = _answers(plan, "bolt"), _answers(plan, "spout")
-    if as_bolt is None or as_spout is None:
-        return Probe(None, "it did not answer the handshake", silent=True)
+    for silence in (as_bolt, as_spout):
+        if isinstance(silence, str):
+            return Probe(None, f"it did not answer the handshake{silence}", silent=True)
     if as_spout:
         # Some spouts answer whatever they do not know with a sync, so a heartbeat as well; no bolt answers `next`.
         return Probe("spout", "it answers `next` with a sync: a spout")
@@ -48,8 +50,8 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
     return Probe(None, "it answers neither a heartbeat nor `next`: say --kind bolt or --kind spout")
 
 
-def _answers(plan: Plan, kind: Kind) -> bool | None:
-    """True if it answers as a `kind` would; None if there was no first message."""
+def _answers(plan: Plan, kind: Kind) -> bool | str:
+    """True if it answers as a `kind` would; a few words on its end if there was no first message."""
     component = msgspec.structs.replace(plan.component, kind=kind)
     profile = profile_of(component, plan.version, plan.options.timeout)
     pid_dir = private_pid_dir()
@@ -60,12 +62,21 @@ def _answers(plan: Plan, kind: Kind) -> bool | None:
     with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge) as session:
         session.say(handshake)
         if not session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid"):
-            return None
+            return _last_words(session)
         if isinstance(session, ShellBolt):
             session.heartbeat()
             return _settles(session, lambda: session.syncs > 0)
         session.ask("next")
         return _settles(session, lambda: session.answered)
+
+
+def _last_words(session: Session) -> str:
+    ended = session.exit
+    how = ""
+    if ended is not None:
+        how = f"; it was killed by signal {ended.signal}" if ended.signal else f"; it exited with code {ended.code}"
+    said = decode(session.process.stderr_tail).strip().splitlines()
+    return how + (f', and its last line of stderr is "{said[-1][:200]}"' if said else "")
 
 
 def _settles(session: Session, done: Callable[[], bool]) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.host.launch import Launch, LaunchError, environment, resolve
+from multilang_cli.host.launch import Launch, LaunchError, environment, readable, resolve
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import StormVersion
 from multilang_cli.reports.model import Component as ComponentReport
@@ -153,7 +153,7 @@ class _Run:
                 command=tuple(_near(word) for word in plan.launch.argv),
                 why=plan.launch.why,
                 kind="spout" if plan.component.kind == "spout" else "bolt",
-                cwd=os.path.relpath(plan.cwd),
+                cwd=readable(os.path.relpath(plan.cwd)),
                 exit=last.exit if last else None,
                 stderr_tail=last.stderr_tail if last else "",
             ),
@@ -200,7 +200,7 @@ class _Run:
 def _near(word: str) -> str:
     """A path below the working directory as its user would write it."""
     here = f"{Path.cwd()}{os.sep}"
-    return word.removeprefix(here)
+    return readable(word.removeprefix(here))
 
 
 def suite_hash(cases: list[Case]) -> str:

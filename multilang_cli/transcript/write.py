@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import msgspec
 
@@ -15,6 +15,7 @@ from multilang_cli.transcript.redact import SECRET_KEYS, Redactor, mark
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Mapping
 
     from multilang_cli.protocol.events import Event
 
@@ -31,7 +32,8 @@ class TranscriptWriter:
     """One part of one conversation, written to a file that others may share.
 
     `target`: a path, appended to and created if need be, or a binary file, which is given whole lines and left open.
-    `secret_keys`: the keys of conf whose values are hidden; None hides nothing. Raises OSError as files do; after one
+    `secret_keys`: the keys of conf whose values are hidden; None hides nothing. `more_settings`: what has secrets
+    beside conf, such as the environment. Raises OSError as files do; after one
     nothing more is written, so that what stands in the file can be read.
     """
 
@@ -41,9 +43,12 @@ class TranscriptWriter:
         header: Header,
         *,
         secret_keys: re.Pattern[str] | None = SECRET_KEYS,
+        more_settings: Mapping[str, Any] | None = None,
         flush_at: int = FLUSH_AT,
     ) -> None:
-        self._redactor = None if secret_keys is None else Redactor(header.profile.conf, secret_keys)
+        self._redactor = (
+            None if secret_keys is None else Redactor({**(more_settings or {}), **header.profile.conf}, secret_keys)
+        )
         self.header = header if self._redactor is None else self._redactor.header(header)
         self._own = isinstance(target, Path | str)
         self._file = _opened(target) if isinstance(target, Path | str) else target
