@@ -109,3 +109,10 @@ def test_a_selection_that_says_nothing_is_refused(
 ) -> None:
     with pytest.raises(SelectionError, match=message):
         select(load_cases(), "bolt", include, exclude)
+
+
+def test_an_anchor_in_itself_is_refused_not_followed_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "own.first.yaml"
+    path.write_text(GOOD.replace("title: does something", "title: &a [*a]"))
+    with pytest.raises(CaseError, match="/title"):
+        load_cases(extra=(str(path),))

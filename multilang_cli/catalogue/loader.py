@@ -13,6 +13,7 @@ import msgspec
 import yaml
 
 from multilang_cli.catalogue import locate, schemas
+from multilang_cli.catalogue.yaml_lines import lines_of
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import Kind, Profile, Rule, StormVersion
 
@@ -83,7 +84,7 @@ def problems(path: Path, schema: str) -> list[str]:
     Raises CatalogueError if it is no YAML.
     """
     wrong = schemas.explain(_plain(path), schema)
-    lines = _lines(path) if wrong else {}
+    lines = lines_of(path.read_bytes()) if wrong else {}
     return [f"{path}:{lines.get(text.split(': ')[0], 1)}: {text}" for text in wrong]
 
 
@@ -105,19 +106,3 @@ def _plain(path: Path) -> Any:
         raise CatalogueError(f"{path}:{line}: {error.problem}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise CatalogueError(f"{path}: {error}") from None
-
-
-def _lines(path: Path) -> dict[str, int]:
-    """The line of every value, by JSON pointer."""
-    found: dict[str, int] = {}
-    waiting: list[tuple[str, Any]] = [("", yaml.compose(path.read_bytes(), Loader=_Loader))]
-    while waiting:
-        pointer, node = waiting.pop()
-        if node is None:
-            continue
-        found[pointer] = node.start_mark.line + 1
-        if isinstance(node, yaml.MappingNode):
-            waiting += [(f"{pointer}/{key.value}", value) for key, value in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += [(f"{pointer}/{index}", value) for index, value in enumerate(node.value)]
-    return found

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import yaml
 
+from multilang_cli.catalogue.yaml_lines import lines_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -82,26 +84,11 @@ def _text(path: str) -> str:
 
 
 def _lines(text: str) -> dict[str, int]:
-    """The line of every value by JSON pointer; JSON is read as the YAML that it nearly is. Empty where that fails."""
-    found: dict[str, int] = {}
+    """The line of every value by JSON pointer; empty where it can't be told."""
     try:
-        waiting: list[tuple[str, Any]] = [("", yaml.compose(text, Loader=_Loader))]
+        return lines_of(text)
     except (yaml.YAMLError, RecursionError):
-        return found
-    while waiting:
-        pointer, node = waiting.pop()
-        if node is None:
-            continue
-        found[pointer] = node.start_mark.line + 1
-        if isinstance(node, yaml.MappingNode):
-            waiting += [(f"{pointer}/{_step(key)}", value) for key, value in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += [(f"{pointer}/{index}", value) for index, value in enumerate(node.value)]
-    return found
-
-
-def _step(key: Any) -> str:
-    return str(key.value).replace("~", "~0").replace("/", "~1")
+        return {}
 
 
 def _refuse(constant: str) -> None:
