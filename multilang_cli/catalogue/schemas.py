@@ -7,6 +7,7 @@ jsonschema is slow to import and to run, so it is loaded when something is to be
 from __future__ import annotations
 
 import json
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -130,10 +131,20 @@ def _reason(error: ValidationError) -> str:
         return f"{_shown(instance)} is not {_shown(wanted)}"
     if keyword == "minLength" and instance == "":
         return "is empty"
+    if keyword == "additionalProperties" and wanted is False:
+        return _unknown_keys(instance, error.schema)
     if keyword in {"minimum", "maximum"}:
         word = "less" if keyword == "minimum" else "more"
         return f"{_shown(instance)} is {word} than {wanted}"
     return f"{_shown(instance)} breaks {keyword} {_shown(wanted)}"
+
+
+def _unknown_keys(instance: dict[str, Any], schema: Any) -> str:
+    known = list(schema.get("properties", ()))
+    unknown = [key for key in instance if key not in known]
+    near = get_close_matches(unknown[0], known, n=1) if unknown else []
+    hint = f"; did you mean {_shown(near[0])}?" if near else ""
+    return f"no such key: {', '.join(map(_shown, unknown[:5]))}{hint}"
 
 
 def _kind(value: Any) -> str:
