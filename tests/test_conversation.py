@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.protocol import wire
 from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.events import Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
 from multilang_cli.protocol.framing import Frame
@@ -151,3 +152,37 @@ def test_fingerprints_are_the_same_from_run_to_run_and_differ_by_rule() -> None:
 
     assert prints("11") == prints("22")
     assert len(set(prints("11"))) == 3
+
+
+def at(times: list[float], said: list[tuple[str, Message | Fact]], kind: Kind) -> list[str]:
+    conversation = Conversation(example_profile(kind), load_rulebook())
+    events = events_of(BEGIN, step=0.0) + [
+        Event(2 + i, t, channel, body)  # type: ignore[arg-type]
+        for i, (t, (channel, body)) in enumerate(zip(times, said, strict=True))
+    ]
+    return [finding.rule for event in events for finding in conversation.feed(event)]
+
+
+HEARTBEAT = ("in", TupleMsg("9", None, "__heartbeat", -1, []))
+TUPLE = ("in", TupleMsg("1", "src", "default", 2, ["a", 1]))
+NEXT = ("in", SpoutCommand("next"))
+EMIT = ("out", Emit(["x", 1], id="m"))
+GAP = ("control", Gap("a lost part"))
+
+
+def test_a_gap_forgets_what_was_owed_but_not_what_was_settled() -> None:
+    assert at([10.0, 60.0], [HEARTBEAT, TUPLE], "bolt") == ["heartbeat-timeout"]
+    assert at([10.0, 11.0, 60.0], [HEARTBEAT, GAP, TUPLE], "bolt") == []
+    assert at([1.0, 60.0], [NEXT, NEXT], "spout") == ["heartbeat-timeout"]
+    assert at([1.0, 2.0, 60.0], [NEXT, GAP, NEXT], "spout") == []
+    assert at([1.0, 1.1, 1.2], [NEXT, EMIT, EMIT], "spout") == ["message-id-reused"]
+    assert at([1.0, 1.1, 1.2, 1.3, 1.4], [NEXT, EMIT, GAP, NEXT, EMIT], "spout") == []
+    assert at([1.0, 1.1, 1.2, 1.3], [TUPLE, ("out", Ack("1")), GAP, ("out", Ack("1"))], "bolt") == ["ack-twice"]
+
+
+def test_what_storm_garbles_is_not_held_against_the_component() -> None:
+    conversation = Conversation(example_profile("bolt"), load_rulebook())
+    conversation.feed(Event(0, 0.0, "in", Handshake({}, "/pids", {})))
+    (finding,) = conversation.feed(Event(1, 0.1, "in", wire.decode(b"{bad")))
+    assert (finding.rule, finding.level) == ("host-message", "note")
+    assert conversation.expecting_pid

@@ -6,6 +6,7 @@ from base64 import b64decode
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.events import Chunk, Event, Redacted, Started
@@ -13,6 +14,7 @@ from multilang_cli.protocol.framing import Framer
 from multilang_cli.protocol.messages import Handshake, Malformed, Pid, TupleMsg
 from multilang_cli.protocol.reading import read_frame
 from multilang_cli.transcript.read import read
+from multilang_cli.transcript.redact import redacted
 from tests.recording import HEADER, PID, PROFILE, events_of, written
 
 if TYPE_CHECKING:
@@ -105,3 +107,19 @@ def test_other_keys_can_be_secret_or_none() -> None:
     assert b"12345678" not in written(events, secret_keys=re.compile("door"))
     assert b"12345678" in written(events)
     assert b"12345678" in written(events, secret_keys=None)
+
+
+@pytest.mark.parametrize(
+    ("key", "hidden"),
+    [
+        ("app.secret.params", True),
+        ("db.password.items", True),
+        ("aws.secret.account", True),
+        ("oauth.token.profile", True),
+        ("app.token.timeout.secs", False),
+        ("app.token_file", False),
+        ("secret.class", False),
+    ],
+)
+def test_a_harmless_ending_is_a_word_of_its_own(key: str, hidden: bool) -> None:
+    assert (redacted({key: "hunter2hunter2"})[0][key] == "***") is hidden

@@ -315,3 +315,21 @@ def test_stderr_is_drained_while_a_death_is_awaited(tmp_path: Path) -> None:
     assert rules_of(session) == ["exited"]
     assert session.exit is not None
     assert session.exit.code == 7
+
+
+def test_chatter_on_stderr_is_no_speech(tmp_path: Path) -> None:
+    code = (
+        """
+import threading
+def chatter():
+    while True:
+        time.sleep(0.01)
+        os.write(2, b"metrics\\n")
+threading.Thread(target=chatter, daemon=True).start()
+"""
+        + ACK_ALL
+    )
+    with playing(tmp_path, code) as (session, handshake):
+        assert session.handshake(handshake, 10.0)
+        assert session.wait_quiet(20.0)
+    assert rules_of(session) == []
