@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
 from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import problems
-from multilang_cli.suite.case import CaseError, SelectionError, load_cases, select
+from multilang_cli.suite.case import CaseError, load_cases
+from multilang_cli.suite.case_run import NEEDS
+from multilang_cli.suite.cutting import MESSAGES
+from multilang_cli.suite.options import ACCEPTS
 from multilang_cli.suite.steps import OPERATIONS
+from multilang_cli.suite.values import SHAPES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FILES = sorted(locate.data_path("conformance", "cases").glob("**/*.yaml"))
+FILES = sorted(locate.data_path("conformance", "cases").glob("*/*.yaml"))
 GOOD = """\
 id: own.first
 title: does something
@@ -37,10 +43,20 @@ def test_a_shipped_case_is_sound(path: Path) -> None:
     assert {name for name, _ in case.steps} <= set(OPERATIONS)
 
 
-def test_there_are_at_least_25_and_both_kinds_have_their_own() -> None:
+def test_there_are_at_least_60_and_both_kinds_have_their_own() -> None:
     cases = load_cases()
-    assert len(cases) >= 25
+    assert len(cases) >= 60
     assert {case.kind for case in cases} == {"bolt", "spout", "both"}
+
+
+def test_plain_cases_come_first_and_those_of_users_last(tmp_path: Path) -> None:
+    (tmp_path / "own.first.yaml").write_text(GOOD.replace("own.first", "aaa.first"))
+    ids = [case.id for case in load_cases(extra=(str(tmp_path),))]
+    assert ids[:2] == ["handshake.pid-first", "bolt.settle.once"]
+    assert ids[-2:] == ["end.stdin-closed", "aaa.first"]
+    order = yaml.safe_load(locate.data_path("conformance", "cases", "order.yaml").read_text(encoding="utf-8"))
+    assert [prefix for prefix in order["component"] if not any(id_.startswith(prefix) for id_ in ids)] == []
+    assert [id_ for id_ in ids[:-1] if not any(id_.startswith(prefix) for prefix in order["component"])] == []
 
 
 def test_every_operation_is_used_and_in_the_schema() -> None:
@@ -48,6 +64,18 @@ def test_every_operation_is_used_and_in_the_schema() -> None:
     used = {name for case in load_cases() for name, _ in case.steps}
     assert used == set(OPERATIONS)
     assert all(f'"{name}"' in schema for name in OPERATIONS)
+
+
+def test_words_of_cases_are_those_of_the_code() -> None:
+    schema = json.loads(locate.data_path("schemas", "case.schema.json").read_text(encoding="utf-8"))
+    config = json.loads(locate.data_path("schemas", "config.schema.json").read_text(encoding="utf-8"))
+    accepts = config["$defs"]["component"]["properties"]["accepts"]["items"]["enum"]
+    assert tuple(schema["properties"]["accepts"]["items"]["enum"]) == tuple(accepts) == ACCEPTS
+    assert tuple(schema["properties"]["refusal"]["properties"]["unless"]["enum"]) == ACCEPTS
+    assert set(schema["properties"]["needs"]["items"]["enum"]) == set(NEEDS)
+    assert set(schema["$defs"]["shape"]["enum"]) == set(SHAPES)
+    step = schema["$defs"]["step"]["anyOf"][1]["properties"]
+    assert set(step["cut"]["properties"]["message"]["enum"]) == set(MESSAGES)
 
 
 def test_users_bring_their_own_cases(tmp_path: Path) -> None:
@@ -77,38 +105,6 @@ def test_a_bad_case_file_says_where_and_why(tmp_path: Path, text: str | None, me
         load_cases(extra=(str(path),))
     assert message in str(caught.value)
     assert "own.first.yaml" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("include", "exclude", "count"),
-    [
-        ((), (), 21),
-        (("bolt",), (), 9),
-        (("bolt.heartbeat",), (), 3),
-        (("bolt.heartbeat.idle",), (), 1),
-        (("*.stdin-closed", "end.sigterm"), (), 2),
-        ((), ("bolt", "handshake"), 4),
-        (("bolt",), ("bolt.heartbeat.*",), 6),
-    ],
-)
-def test_selection(include: tuple[str, ...], exclude: tuple[str, ...], count: int) -> None:
-    assert len(select(load_cases(), "bolt", include, exclude)) == count
-
-
-@pytest.mark.parametrize(
-    ("include", "exclude", "message"),
-    [
-        (("bolt.hartbeat",), (), "did you mean bolt.heartbeat"),
-        (("spout.sync.next",), (), "no bolt case matches"),
-        ((), ("nonsense",), "no bolt case matches 'nonsense'"),
-        (("end.sigterm",), ("end",), "leaves no case"),
-    ],
-)
-def test_a_selection_that_says_nothing_is_refused(
-    include: tuple[str, ...], exclude: tuple[str, ...], message: str
-) -> None:
-    with pytest.raises(SelectionError, match=message):
-        select(load_cases(), "bolt", include, exclude)
 
 
 def test_an_anchor_in_itself_is_refused_not_followed_for_ever(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import yaml
 from packaging.specifiers import SpecifierSet
 
 from multilang_cli.catalogue import loader, locate, notation, schemas
+from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.protocol.collector import Collector
-from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.events import Chunk, Event, Exited, PidChecked, Started
 from multilang_cli.protocol.framing import DEFAULT_LIMIT, Framer
 from multilang_cli.protocol.messages import Ack, Handshake, Malformed, Pid, TaskIds, TupleMsg
@@ -48,7 +48,7 @@ def profile_of(rule: Rule) -> Profile:
 
 
 def findings_of(rule: Rule, transcript: str, limit: int = DEFAULT_LIMIT) -> list[Finding]:
-    judge = Conversation(profile_of(rule), loader.load_rulebook())
+    judge = judge_of(profile_of(rule), loader.load_rulebook())
     return [finding for event in notation.parse(transcript, limit) for finding in judge.feed(event)]
 
 

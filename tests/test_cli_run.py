@@ -38,7 +38,9 @@ def test_run_that_cannot_begin(tmp_path: Path, arguments: list[str], code: int, 
 @pytest.mark.parametrize(("component", "kind"), [(BOLT, "bolt"), (SPOUT, "spout")])
 def test_run_asks_what_the_component_is(tmp_path: Path, component: str, kind: str) -> None:
     ran = mlcheck("run", "-k", "handshake.pid-first", "--report", "json=r.json", component, cwd=tmp_path)
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.returncode == 0
+    acks = "1 case; what a spout emits is acked and failed, real messages too\n"
+    assert ran.stderr == (acks if kind == "spout" else "")
     report = json.loads((tmp_path / "r.json").read_text())
     assert report["component"]["kind"] == kind
     assert f": a {kind}" in report["component"]["why"]
@@ -82,7 +84,7 @@ def test_lint_of_a_cut_recording(tmp_path: Path) -> None:
 
 def test_run_of_all_components_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "mlcheck.toml").write_text(
-        f"record = 'rec'\n[[component]]\nname = 'good'\nkind = 'bolt'\ncommand = '{BOLT}'\n"
+        f"record = 'rec'\njobs = 2\n[[component]]\nname = 'good'\nkind = 'bolt'\ncommand = '{BOLT}'\n"
         f"[[component]]\nname = 'bad'\nkind = 'bolt'\ncommand = ['python3', '{MUTANT_BOLT}', 'ack-twice']\n"
         "[[component]]\nname = 'absent'\ncommand = 'absent.py'\n"
     )
@@ -91,9 +93,15 @@ def test_run_of_all_components_of_the_file(tmp_path: Path) -> None:
     ran = mlcheck("run", "-q", "-k", "bolt.settle.once", "--report", "json=r.json", cwd=below)
     assert ran.returncode == 3
     assert "mlcheck: absent: absent.py is neither a file here nor on PATH.\n" in ran.stderr
-    assert [line.split("  ")[0] for line in ran.stdout.splitlines()] == ["good: PASS", "bad: FAIL"]
-    assert json.loads((below / "r-good.json").read_text())["exit_code"] == 0
-    (subject,) = json.loads((below / "r-bad.json").read_text())["subjects"]
+    words = ["good: PASS", "bad: FAIL", "NO FIRST MESSAGE"]
+    assert [line.split("  ")[0] for line in ran.stdout.splitlines()] == words
+    report = json.loads((below / "r.json").read_text())
+    assert [path.name for path in below.iterdir()] == ["r.json"]
+    assert (report["exit_code"], report["verdict"], report["complete"]) == (3, "no-first-message", False)
+    parts = {part["component"]["name"]: part for part in report["parts"]}
+    assert {name: part["exit_code"] for name, part in parts.items()} == {"good": 0, "bad": 1, "absent": 3}
+    assert parts["absent"]["notes"] == ["absent.py is neither a file here nor on PATH."]
+    (subject,) = parts["bad"]["subjects"]
     assert (below / subject["transcript"]).resolve() == tmp_path / "rec" / "bad" / "bolt.settle.once.ndjson"
     again = mlcheck(*shlex.split(subject["reproduce"])[1:], cwd=below)
     assert again.returncode == 1

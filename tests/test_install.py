@@ -7,13 +7,16 @@ import os
 import shutil
 import subprocess
 import tarfile
+import tomllib
 import zipfile
+from email.parser import BytesParser
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DATA = ("schemas", "conformance")
+DATA = ("schemas", "conformance", "templates", "examples/javascript", "examples/python", "examples/ruby")
+C_SOURCES = {f"examples/c/{name}" for name in ("Makefile", "multilang.h", "sentence_spout.c", "split_bolt.c")}
 PACKAGE = "multilang_cli"
 
 pytestmark = [pytest.mark.install, pytest.mark.timeout(300)]
@@ -57,21 +60,31 @@ def built(uv: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def mlcheck(uv: str, built: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command, installed with the versions of uv.lock into an environment whose path has a space."""
-    directory = tmp_path_factory.mktemp("installed here")
-    locked = directory / "locked.txt"
+def locked(uv: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The versions of uv.lock, as constraints."""
+    directory = tmp_path_factory.mktemp("locked")
     export = ("export", "--frozen", "--no-dev", "--no-emit-project", "--no-hashes", "--quiet")
-    call(uv, *export, "--project", ROOT, "--output-file", locked, cwd=directory)
+    call(uv, *export, "--project", ROOT, "--output-file", directory / "locked.txt", cwd=directory)
+    return directory / "locked.txt"
+
+
+def installed(uv: str, directory: Path, *what: str | Path) -> Path:
+    """The command mlcheck, installed into a virtual environment in `directory`."""
     call(uv, "venv", "--quiet", directory / "venv", cwd=directory)
     python = directory / "venv" / "bin" / "python"
-    call(uv, "pip", "install", "--quiet", "--python", python, "--constraints", locked, built[".whl"], cwd=directory)
+    call(uv, "pip", "install", "--quiet", "--python", python, *what, cwd=directory)
     return directory / "venv" / "bin" / "mlcheck"
+
+
+@pytest.fixture(scope="module")
+def mlcheck(uv: str, built: dict[str, Path], locked: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command, from the wheel, in an environment whose path has a space."""
+    return installed(uv, tmp_path_factory.mktemp("installed here"), "--constraints", locked, built[".whl"])
 
 
 def shipped() -> set[str]:
     """The published data of the checkout, as paths below it."""
-    return {
+    return C_SOURCES | {
         path.relative_to(ROOT).as_posix()
         for name in DATA
         for path in (ROOT / name).rglob("*")
@@ -93,6 +106,16 @@ def test_the_wheel_has_the_data_inside_the_package(built: dict[str, Path]) -> No
     assert {name.removeprefix(prefix) for name in names if name.startswith(prefix)} == shipped()
     assert f"{PACKAGE}/py.typed" in names
     assert not [name for name in names if "__pycache__" in name]
+
+
+def test_the_metadata_asks_for_no_more_than_is_needed(built: dict[str, Path]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    with zipfile.ZipFile(built[".whl"]) as wheel:
+        [name] = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = BytesParser().parsebytes(wheel.read(name))
+    assert metadata.get_all("Requires-Dist") == project["dependencies"] == sorted(project["dependencies"])
+    assert (metadata["Requires-Python"], metadata["License-Expression"]) == (">=3.11", "Apache-2.0")
+    assert metadata["Description-Content-Type"] == "text/markdown"
 
 
 def test_the_sdist_has_what_a_build_and_the_tests_need(built: dict[str, Path]) -> None:
@@ -119,6 +142,42 @@ def test_the_main_job(name: str, mlcheck: Path, tmp_path: Path) -> None:
     report = json.loads((tmp_path / "report.json").read_bytes())
     assert report["verdict"] == "conformant"
     assert report["counts"]["pass"] >= 10
+
+
+def test_a_new_component_from_the_wheel_is_conformant(mlcheck: Path, tmp_path: Path) -> None:
+    for language in ("python", "c"):
+        said = call(mlcheck, "new", "bolt", "--language", language, language, cwd=tmp_path)
+        assert f"{language}/mlcheck.toml" in said.splitlines()
+    assert "PASS" in call(mlcheck, "run", cwd=tmp_path / "python")
+    assert (tmp_path / "c" / "multilang.h").read_bytes() == (ROOT / "examples" / "c" / "multilang.h").read_bytes()
+
+
+def test_completion_from_the_wheel(mlcheck: Path, tmp_path: Path) -> None:
+    script = call(mlcheck, "completion", "bash", cwd=tmp_path)
+    assert script == (ROOT / "templates" / "completion" / "mlcheck.bash").read_text(encoding="utf-8")
+    asked = f'{script}\nCOMP_WORDS=("$0" run --kind s) COMP_CWORD=3\n_mlcheck "$0"\necho "$COMPREPLY"'
+    assert call("bash", "--norc", "-c", asked, mlcheck, cwd=tmp_path) == "spout\n"
+
+
+def test_the_sdist_installs_and_does_the_main_job(
+    uv: str, built: dict[str, Path], locked: Path, tmp_path: Path
+) -> None:
+    mlcheck = installed(uv, tmp_path, "--constraints", locked, built[".gz"])
+    call(mlcheck, "new", "spout", "--language", "python", "here", cwd=tmp_path)
+    assert "PASS" in call(mlcheck, "run", cwd=tmp_path / "here")
+
+
+def test_the_oldest_packages_that_are_allowed_do(uv: str, built: dict[str, Path], tmp_path: Path) -> None:
+    oldest = call(
+        uv, "pip", "compile", "--quiet", "--resolution", "lowest-direct", ROOT / "pyproject.toml", cwd=tmp_path
+    )
+    (tmp_path / "oldest.txt").write_text(oldest, encoding="utf-8")
+    mlcheck = installed(uv, tmp_path, "--constraints", tmp_path / "oldest.txt", built[".whl"])
+    call(mlcheck, "new", "bolt", "--language", "python", "here", cwd=tmp_path)
+    assert "PASS" in call(mlcheck, "run", cwd=tmp_path / "here")
+    assert call(mlcheck, "completion", "candidates", "--", "run", "--kind", "s", cwd=tmp_path) == "spout\n"
+    call(mlcheck, "explain", "ack-twice", cwd=tmp_path)
+    call(mlcheck, "run", "--no-such-option", cwd=tmp_path, code=2)
 
 
 def test_a_broken_component_is_told_so(mlcheck: Path, tmp_path: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import runpy
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +13,9 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.suite.linting import judge_transcripts, lint_result
 from multilang_cli.suite.options import Component, RunOptions
 from multilang_cli.suite.probe import kind_of
+from multilang_cli.suite.runner import run_suite
+from tests.components import EXAMPLE_FILES, copy_examples
+from tests.components import examples as declared
 from tests.running import rules_of, run
 
 if TYPE_CHECKING:
@@ -22,39 +23,25 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
-COMPONENTS: list[tuple[str, Kind]] = [
-    ("python/split_bolt.py", "bolt"),
-    ("python/sentence_spout.py", "spout"),
-    ("javascript/split_bolt.js", "bolt"),
-    ("javascript/sentence_spout.js", "spout"),
-    ("c/split_bolt", "bolt"),
-    ("c/sentence_spout", "spout"),
-    ("storm_py/split_bolt.py", "bolt"),
-    ("storm_py/sentence_spout.py", "spout"),
-]
+COMPONENTS = list(EXAMPLE_FILES)
 NAMES = [name for name, _ in COMPONENTS]
+TIMES = 3
+JOBS = 2
 
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the examples, the C ones compiled, storm.py fetched as its script does."""
-    copy = tmp_path_factory.mktemp("examples") / "all"
-    shutil.copytree(EXAMPLES, copy)
-    subprocess.run(["make", "-s", "-C", str(copy / "c"), "CFLAGS=-std=c11 -O2 -Wall -Wextra -Werror"], check=True)
-    if not (copy / "storm_py" / "storm.py").exists():
-        get = copy / "storm_py" / "get_storm.py"
-        subprocess.run([sys.executable, str(get), str(copy / "storm_py")], check=True)
-    return copy
+    return copy_examples(tmp_path_factory.mktemp("all"))
 
 
-@pytest.mark.parametrize(("name", "kind"), COMPONENTS, ids=NAMES)
-def test_an_example_passes_with_no_finding_at_all(examples: Path, name: str, kind: Kind, tmp_path: Path) -> None:
-    field = "word" if kind == "bolt" else "sentence"
-    result = run([str(examples / name)], kind, tmp_path, streams={"default": [field]}, strict=True)
-    assert {s.id: (s.verdict, s.reason) for s in result.subjects if s.verdict not in {"pass", "skip"}} == {}
-    assert rules_of(result) == set()
-    assert (result.verdict, result.exit_code, result.complete) == ("conformant", 0, True)
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_passes_with_no_finding_at_all(examples: Path, name: str, tmp_path: Path) -> None:
+    component = declared(examples)[name]
+    for _ in range(TIMES):
+        result = run_suite(component, RunOptions(record=str(tmp_path), strict=True, jobs=JOBS))
+        assert {s.id: (s.verdict, s.reason) for s in result.subjects if s.verdict not in {"pass", "skip"}} == {}
+        assert rules_of(result) == set()
+        assert (result.verdict, result.exit_code, result.complete) == ("conformant", 0, True)
 
 
 @pytest.mark.parametrize("storm", ["0.9.7", "0.10.2", "1.2.4", "2.5.0"])

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +19,9 @@ from multilang_cli.suite.runner import RecordError
 from tests.processes import until
 from tests.running import run
 
+if TYPE_CHECKING:
+    from multilang_cli.suite.stage import Stage
+
 pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
 
 ROOT = Path(__file__).parent.parent
@@ -26,16 +30,32 @@ MUTANT = [sys.executable, str(ROOT / "tests" / "mutants" / "bolt.py")]
 SECRET = "hunter2hunter2"  # noqa: S105
 
 
-def test_a_fault_of_ours_costs_a_case_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: steps.Stage, __: dict[str, object]) -> None:
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_fault_of_ours_costs_a_case_not_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int) -> None:
+    def broken(_: Stage, __: dict[str, object]) -> None:
         raise RuntimeError("planted")
 
     monkeypatch.setitem(steps.OPERATIONS, "quiet", broken)
-    result = run(BOLT, "bolt", tmp_path, include=("bolt.heartbeat.idle", "stdout.clean"))
+    result = run(BOLT, "bolt", tmp_path, include=("bolt.heartbeat.idle", "stdout.clean"), jobs=jobs)
     verdicts = {subject.id: subject.verdict for subject in result.subjects}
     assert verdicts == {"bolt.heartbeat.idle": "pass", "stdout.clean": "error"}
     assert (result.exit_code, result.verdict) == (5, "harness-fault")
     assert "planted" in (tmp_path / "stdout.clean.fault.txt").read_text()
+
+
+def test_an_interrupt_that_breaks_the_cleaning_up_is_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: Stage, __: dict[str, object]) -> None:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("planted")
+
+    monkeypatch.setitem(steps.OPERATIONS, "quiet", broken)
+    result = run(BOLT, "bolt", tmp_path, include=("bolt.heartbeat.idle", "stdout.clean"))
+    assert [subject.id for subject in result.subjects] == ["bolt.heartbeat.idle"]
+    assert (result.exit_code, result.complete, list(tmp_path.glob("*.fault.txt"))) == (130, False, [])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -129,7 +149,7 @@ def test_what_the_environment_hides_is_hidden_in_transcripts_and_faults(tmp_path
     leak = tmp_path / "leak.py"
     leak.write_text('import os; print(\'{"command":"log","msg":"%s"}\\nend\' % os.environ[\'MY_TOKEN\'], flush=True)')
     record = tmp_path / "rec"
-    run([sys.executable, str(leak)], "bolt", record, env={"MY_TOKEN": SECRET}, timeout=1.0, include=("stdout",))
+    run([sys.executable, str(leak)], "bolt", record, env={"MY_TOKEN": SECRET}, timeout=1.0, include=("stdout.clean",))
     (text,) = [path.read_bytes() for path in record.iterdir()]
     assert b"***" in text
     assert SECRET.encode() not in text

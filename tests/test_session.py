@@ -106,7 +106,8 @@ def test_a_hang_says_who_waits_on_whom(tmp_path: Path) -> None:
     (finding,) = session.findings
     assert finding.rule == "handshake-silent"
     assert finding.message == (
-        "no pid within 0.5 s of the handshake; the component has written 0 bytes and 12 bytes of stderr, "
+        "no pid after the handshake, and that will not change: it has read everything and waits for more; "
+        "the component has written 0 bytes and 12 bytes of stderr, "
         "and is blocked reading its stdin"
     )
 

@@ -4,8 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from multilang_cli.suite import config as config_file
 from multilang_cli.suite import flag_values, settings
 from multilang_cli.suite.config import Config, ConfigError
+from multilang_cli.suite.options import Component
+from multilang_cli.suite.reproduce import words_of
 from multilang_cli.suite.settings import Flags
 
 if TYPE_CHECKING:
@@ -50,6 +53,10 @@ def test_bad_flags(flags: Flags, words: str) -> None:
         (Flags(), {"MLCHECK_TIMEOUT": "inf"}, "MLCHECK_TIMEOUT: 'inf' is not above 0"),
         (Flags(), {"MLCHECK_STRICT": "maybe"}, "MLCHECK_STRICT: expected 1 or 0"),
         (Flags(seed="x"), {}, "--seed: expected a whole number"),
+        (Flags(jobs="0"), {}, "--jobs: expected a whole number from 1, not 0"),
+        (Flags(), {"MLCHECK_JOBS": "all"}, "MLCHECK_JOBS: expected a whole number, not 'all'"),
+        (Flags(retries="-1"), {}, "--retries: expected a whole number from 0, not -1"),
+        (Flags(exclude=("@absent",)), {}, "--exclude @absent: can't be read"),
     ],
 )
 def test_bad_options(flags: Flags, environ: dict[str, str], words: str) -> None:
@@ -90,3 +97,49 @@ def test_bad_line_of_tuples(tmp_path: Path) -> None:
 def test_conf_file(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     assert flag_values.conf_file(str(tmp_path / name)) == {"a.b": [1, "x"], "d": "2020-01-01"}
+
+
+def test_jobs_are_said_by_flag_environment_or_file_and_not_repeated() -> None:
+    config = Config(settings={"jobs": 2})
+    assert settings.run_options(Flags(), {}, config).jobs == 2
+    assert settings.run_options(Flags(), {"MLCHECK_JOBS": "3"}, config).jobs == 3
+    options = settings.run_options(Flags(jobs="4"), {"MLCHECK_JOBS": "3"}, config)
+    assert options.jobs == 4
+    words = words_of(Flags(ackers="0"), Component(command=("x",)), options, config)
+    assert words == ("mlcheck", "run", "--kind", "bolt", "--ackers", "0")
+
+
+def test_ackers_are_a_key_of_conf() -> None:
+    flags = Flags(command=("x",), conf=("a=1", f"{settings.ACKERS}=5"), ackers="0")
+    (component,) = settings.components(flags, Config())
+    assert component.conf == {"a": 1, settings.ACKERS: 0}
+
+
+@pytest.mark.parametrize("name", ["mlcheck.toml", "pyproject.toml"])
+def test_known_failures_are_those_of_the_flag_else_of_the_file(tmp_path: Path, name: str) -> None:
+    lead = "tool.mlcheck." if name == "pyproject.toml" else ""
+    (tmp_path / name).write_text(
+        f"[[{lead}component]]\ncommand = 'x'\n[[{lead}component]]\ncommand = 'y'\nknown_failures = 'lists/y.txt'\n"
+    )
+    config = config_file.load(tmp_path / name)
+    assert [each.known_failures for each in settings.components(Flags(), config)] == [
+        "",
+        str(tmp_path / "lists" / "y.txt"),
+    ]
+    (chosen,) = settings.components(Flags(component="component2", known_failures="z.txt"), config)
+    assert chosen.known_failures == "z.txt"
+    (own,) = settings.components(Flags(command=("z",)), config)
+    assert own.known_failures == ""
+
+
+def test_the_gate_is_for_one_component_and_a_whole_run() -> None:
+    one, two = (Component(command=("x",)),), (Component(command=("x",)), Component(command=("y",)))
+    settings.check_gate(Flags(), two)
+    settings.check_gate(Flags(known_failures="k.txt", include=("bolt",)), one)
+    for flags, chosen, words in (
+        (Flags(known_failures="k.txt"), two, "--known-failures: a file belongs to one component, and these are 2"),
+        (Flags(write_known_failures="k.txt"), two, "--write-known-failures: a file belongs to one component"),
+        (Flags(write_known_failures="k.txt", fail_fast=True), one, "only a whole run tells what fails; leave -x out"),
+    ):
+        with pytest.raises(ConfigError, match=words):
+            settings.check_gate(flags, chosen)

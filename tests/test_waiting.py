@@ -126,6 +126,53 @@ def test_settled_means_read_and_answered() -> None:
             assert until(lambda: waiting.settled(process))
 
 
+POLLS_A_SOCKET_TOO = (
+    "import select, socket; p = select.epoll(); s, _ = socket.socketpair();p.register(0, 1); p.register(s, 1); p.poll()"
+)
+
+STUCK = {
+    "reads": ("import os; os.read(0, 10)", True),
+    "reads, and threads wait for it": (
+        "import os, threading; e = threading.Event(); threading.Thread(target=e.wait).start(); os.read(0, 10)",
+        True,
+    ),
+    "polls its stdin alone": ("import select; p = select.epoll(); p.register(0, 1); p.poll()", True),
+    "has an alarm": ("import os, signal; signal.signal(14, print); signal.alarm(1000); os.read(0, 10)", False),
+    "has a thread that sleeps": (
+        "import os, threading; threading.Timer(1000, print).start(); os.read(0, 10)",
+        False,
+    ),
+    "polls something else too": (
+        POLLS_A_SOCKET_TOO,
+        False,
+    ),
+    "polls for a time": ("import select; p = select.epoll(); p.register(0, 1); p.poll(1000)", False),
+}
+
+
+@pytest.mark.parametrize(("script", "stuck"), STUCK.values(), ids=STUCK.keys())
+def test_stuck_is_only_who_waits_for_nothing_but_stdin(script: str, stuck: bool) -> None:
+    with start(*PYTHON, f"{script}; print('woken')") as process:
+        assert until(lambda: waiting.settled(process))
+        assert waiting.stuck(process) is stuck
+
+
+def test_who_still_has_to_answer_is_never_stuck() -> None:
+    script = """
+        import os, threading
+        while True:
+            data = os.read(0, 100)
+            threading.Event().wait(0.0005)
+            os.write(1, data)
+    """
+    with start(*PYTHON, textwrap.dedent(script)) as process:
+        for number in range(300):
+            process.write(b"%d\n" % number)
+            while not process.stdout_unread():
+                assert not waiting.stuck(process)
+            process.read_stdout()
+
+
 def test_settled_is_never_said_too_early() -> None:
     script = """
         import sys, queue, threading

@@ -8,7 +8,7 @@
 ``2> N``            N bytes of stderr
 ``! JSON``          a fact, as ``protocol.events`` has it: ``{"event": "exited", "code": 1}``
 ``@ 31.5``          the clock, in seconds, for what follows
-``* 8000 < text``   the event that follows, as often as the number says
+``* 8000 < text``   the event that follows, as often as the number says; ``* 9 > a ; < b``: several in turn
 ==================  ====================================================================================
 
 Unless the text begins with a handshake (or with the fact that the process started), a sound one is put in front. What
@@ -81,7 +81,8 @@ def parse(text: str, limit: int = DEFAULT_LIMIT) -> list[Event]:
 def _repeated(line: str) -> Iterator[str]:
     mark, _, rest = line.partition(" ")
     times, _, repeated = rest.partition(" ")
-    yield from repeat(repeated, int(times)) if mark == "*" else (line,)
+    for part in repeat(repeated.split(" ; "), int(times)) if mark == "*" else ([line],):
+        yield from part
 
 
 class _Writer:

@@ -21,7 +21,9 @@ Storm = Annotated[
 Strict = Annotated[bool | None, typer.Option("--strict/--no-strict", help="Warnings count as failures (exit 1).")]
 Reports = Annotated[
     list[str] | None,
-    typer.Option("--report", metavar="FORMAT=PATH", help="pretty, json or junit; - is stdout. May be repeated."),
+    typer.Option(
+        "--report", metavar="FORMAT=PATH", help="pretty, json, junit, github or markdown; - is stdout. May be repeated."
+    ),
 ]
 
 

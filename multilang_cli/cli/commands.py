@@ -20,13 +20,17 @@ COMMANDS: dict[str, Command] = {
     "list rules": Command("listing", "rules", "List what the protocol asks and what real Storm punishes."),
     "list cases": Command("listing", "cases", "List the cases that `run` plays."),
     "list versions": Command("listing", "versions", "List the Storm versions that can be played."),
+    "config show": Command("config", "show", "Show every setting, its value and where it comes from."),
     "schema list": Command("schema", "names", "List the published JSON Schemas."),
     "schema show": Command("schema", "show", "Print a schema."),
     "schema validate": Command("schema", "validate", "Check files against a schema."),
+    "new": Command("new", "new", "Write a small working component, with configuration and CI."),
+    "completion": Command("completion", "completion", "Print a script that completes the command line in a shell."),
 }
 """Every command by its words."""
 
 GROUPS = {
+    "config": "Show the configuration.",
     "list": "List rules, cases or Storm versions.",
     "schema": "List, print or apply the published JSON Schemas.",
 }

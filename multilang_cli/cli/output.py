@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 Progress = Callable[[str, int, int], None]
 
@@ -34,6 +34,13 @@ def write(text: str) -> None:
     """Write to stdout; quietly not if nobody reads it."""
     with stdout_may_close():
         sys.stdout.write(text)
+
+
+def remark(text: str) -> None:
+    """A line on stderr; quietly not if nobody reads it."""
+    with suppress(OSError):
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
 
 
 @contextmanager

@@ -18,16 +18,23 @@ def run(
     tuple_files: option.TupleFiles = None,
     conf: option.Conf = None,
     conf_files: option.ConfFiles = None,
+    ackers: option.Ackers = None,
     streams: option.Streams = None,
     cwd: option.Cwd = None,
     env: option.Env = None,
     task: option.Task = None,
     settles: option.Settles = None,
+    accepts: option.Accepts = None,
     pid: option.Pid = None,
     limits: option.Limits = None,
     include: option.Include = None,
     exclude: option.Exclude = None,
     fail_fast: option.FailFast = False,
+    jobs: option.Jobs = None,
+    retries: option.Retries = None,
+    known_failures: option.KnownFailures = None,
+    write_known_failures: option.WriteKnownFailures = None,
+    dry_run: option.DryRun = False,
     timeout: option.Timeout = None,
     strict: Strict = None,
     seed: option.Seed = None,
@@ -42,9 +49,11 @@ def run(
     """Check a spout or bolt: start it, talk to it as Storm does, judge what it answers.
 
     COMMAND: its file, or a command; if it has arguments, after --. Without one, every [[component]] of mlcheck.toml
-    is checked; then each report and each directory of transcripts bears the component's name.
+    is checked; a report holds them all, and transcripts go to a directory for each.
 
-    Flags win over the environment (MLCHECK_STORM, _TIMEOUT, _STRICT, _SEED, _RECORD, _COLOR), which wins over
+    The suite starts the component dozens of times, and acks and fails what a spout emits: --dry-run shows it first.
+
+    Flags win over the environment (MLCHECK_STORM, _JOBS, _TIMEOUT, _STRICT, _SEED, _RECORD, _COLOR), which wins over
     mlcheck.toml or [tool.mlcheck] of pyproject.toml, the first that is found upwards.
     """
     given = {name: value for name, value in locals().items() if value is not None}

@@ -25,6 +25,7 @@ Conf = Annotated[
 ConfFiles = Annotated[
     Texts, typer.Option("--conf-file", metavar="FILE", help="The same from a file: JSON, TOML, else YAML.")
 ]
+Ackers = Annotated[Text, typer.Option("--ackers", metavar="N", help="Short for --conf topology.acker.executors=N.")]
 Streams = Annotated[
     Texts,
     typer.Option(
@@ -43,7 +44,15 @@ Settles = Annotated[
     typer.Option(
         "--settles",
         metavar="WHEN",
-        help="When it acks or fails a tuple: by-limit (the default), on-tick or unchecked.",
+        help="When it acks or fails a tuple: by-limit (the default), on-tick, on-next, after-N or unchecked.",
+    ),
+]
+Accepts = Annotated[
+    Texts,
+    typer.Option(
+        "--accepts",
+        metavar="WHAT",
+        help="What it takes besides: ticks, text, large, integers, floats, null, nested, empty, arity. Repeatable.",
     ),
 ]
 Pid = Annotated[
@@ -60,12 +69,36 @@ Limits = Annotated[
 ]
 Include = Annotated[
     Texts,
-    typer.Option("-k", metavar="PATTERN", help="Only these cases: an id, a dotted prefix or a glob. Repeatable."),
+    typer.Option(
+        "-k",
+        metavar="PATTERN",
+        help="Only these cases: an id, a dotted prefix, a glob, or @FILE with one a line. Repeatable.",
+    ),
 ]
-Exclude = Annotated[Texts, typer.Option("--exclude", metavar="PATTERN", help="Not these cases. Repeatable.")]
+Exclude = Annotated[Texts, typer.Option("--exclude", metavar="PATTERN", help="Not these cases; as -k. Repeatable.")]
+Jobs = Annotated[
+    Text, typer.Option("-j", "--jobs", metavar="N", help="Play N cases at once, each with a process. Default: 1.")
+]
+Retries = Annotated[
+    Text,
+    typer.Option("--retries", metavar="N", help="Play a case that fails up to N times again; if it passes: flaky."),
+]
+KnownFailures = Annotated[
+    Text,
+    typer.Option("--known-failures", metavar="FILE", help="Cases that may fail, and by which rules; they still run."),
+]
+WriteKnownFailures = Annotated[
+    Text, typer.Option("--write-known-failures", metavar="FILE", help="Write what fails in this run to that file.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Start nothing: show the command, and the cases that would be played.")
+]
 FailFast = Annotated[bool, typer.Option("-x", help="Stop at the first failure.")]
 Timeout = Annotated[
-    Text, typer.Option("--timeout", metavar="SECONDS", help="Every limit that --limit does not set. Default: 10.")
+    Text,
+    typer.Option(
+        "--timeout", metavar="SECONDS", help="Every limit that --limit does not set. Default: as patient as Storm, 31."
+    ),
 ]
 Seed = Annotated[Text, typer.Option("--seed", metavar="N", help="Where everything random comes from. Default: 0.")]
 Record = Annotated[Text, typer.Option("--record", metavar="DIR", help="For transcripts. Default: .mlcheck/last.")]

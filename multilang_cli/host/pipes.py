@@ -11,6 +11,9 @@ import termios
 PIPE_SIZE = 1024 * 1024
 """Bytes that a pipe is asked to hold, so that a window of tuples moves in few system calls."""
 
+SMALL_PIPE = 4096
+"""Bytes of the smallest pipe."""
+
 Three = tuple[int, int, int]
 """Descriptors of stdin, stdout and stderr."""
 
@@ -27,14 +30,19 @@ def make_pipes() -> tuple[Three, Three]:
         raise
     (stdin_read, stdin_write), (stdout_read, stdout_write), (stderr_read, stderr_write) = made
     for fd in (stdin_write, stdout_read):
-        if sys.platform == "linux":
-            # Refused to users who hold many pipes already; smaller ones do as well.
-            with contextlib.suppress(OSError):
-                fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+        resize(fd, PIPE_SIZE)
     ours = (stdin_write, stdout_read, stderr_read)
     for fd in ours:
         os.set_blocking(fd, False)
     return (stdin_read, stdout_write, stderr_write), ours
+
+
+def resize(fd: int, size: int) -> None:
+    """Have a pipe hold so many bytes, where the system lets us: any size will do."""
+    if sys.platform == "linux":
+        # Refused to users who hold many pipes already, and where more stands in it.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, size)
 
 
 def unread(fd: int | None) -> int | None:

@@ -23,7 +23,7 @@ import msgspec
 from multilang_cli.host import janitor, pids
 from multilang_cli.host.janitor import JANITOR
 from multilang_cli.host.launch import refused
-from multilang_cli.host.pipes import Three, make_pipes, unread
+from multilang_cli.host.pipes import PIPE_SIZE, SMALL_PIPE, Three, make_pipes, resize, unread
 from multilang_cli.protocol.events import Exited
 
 if TYPE_CHECKING:
@@ -160,12 +160,18 @@ class ComponentProcess:
         else:
             self._poller.unregister(self._stdin)
 
-    def read_stdout(self) -> bytes | None:
-        """Return what stands in stdout, at most READ_SIZE bytes; b"" if there is nothing now, None at its end."""
+    def hold_stdout(self, *, hold: bool) -> None:
+        """Let `poll` not tell of stdout, but of its end; the pipe is made small, so that it is soon full."""
+        if self._stdout is not None:
+            self._poller.modify(self._stdout, 0 if hold else select.POLLIN)
+            resize(self._stdout, SMALL_PIPE if hold else PIPE_SIZE)
+
+    def read_stdout(self, size: int = READ_SIZE) -> bytes | None:
+        """Return what stands in stdout, at most `size` bytes; b"" if there is nothing now, None at its end."""
         if self._stdout is None:
             return None
         try:
-            data = os.read(self._stdout, READ_SIZE)
+            data = os.read(self._stdout, size)
         except BlockingIOError:
             return b""
         if not data:

@@ -6,8 +6,9 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
+from multilang_cli.host import waiting
 from multilang_cli.host.launch import readable
-from multilang_cli.host.process import BrokenStdin, ComponentProcess, Ready
+from multilang_cli.host.process import READ_SIZE, BrokenStdin, ComponentProcess, Ready
 from multilang_cli.host.routing import Router
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.events import Chunk, Event, Exited, Fact, Started, StdoutClosed, WriteFailed
@@ -44,8 +45,9 @@ class Pump:
     """A running component and its judge.
 
     `findings` so far, `found` those of the latest event, `sinks` that see every event. `hold_task_ids` keeps task ids
-    back until `release_task_ids`. `piece`: write so many bytes at a time, waiting until they are read (0: as fast as it
-    goes). `overflowed`: a frame passed the limit. `flooded`: so much is wrong that more says nothing new.
+    back until `release_task_ids`; `no_task_ids` answers emits with an empty list. `piece`: write so many bytes at a
+    time, waiting until they are read (0: as fast as it goes). `sip`: read so many at a time. `overflowed`: a frame
+    passed the limit. `flooded`: so much is wrong that more says nothing new.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -56,7 +58,9 @@ class Pump:
         self.findings: list[Finding] = []
         self.found: list[Finding] = []
         self.hold_task_ids = False
+        self.no_task_ids = False
         self.piece = 0
+        self.sip = READ_SIZE
         self.pid: int | None = None
         self.overflowed = False
         self.flooded = False
@@ -68,6 +72,7 @@ class Pump:
         self._held: deque[TaskIds] = deque()
         self._buffer = bytearray()
         self._written = 0
+        self._cut: int | None = None
         self._seq = 0
         self._start = time.monotonic()
         self._closing = False
@@ -116,6 +121,11 @@ class Pump:
         return self._written, self._framer.offset
 
     @property
+    def next_seq(self) -> int:
+        """The number that the next event will have."""
+        return self._seq
+
+    @property
     def queued(self) -> int:
         """How many messages are not yet in the write buffer."""
         return len(self._queue)
@@ -147,7 +157,7 @@ class Pump:
 
     def answer_emit(self, emit: Emit) -> None:
         """Queue the task ids of an emit: ahead of tuples since Storm 1.0, behind them before (STORM-756)."""
-        reply = TaskIds(self._router.targets(emit))
+        reply = TaskIds([] if self.no_task_ids else self._router.targets(emit))
         if self.hold_task_ids:
             self._held.append(reply)
         elif self.version.task_ids == "overtake":
@@ -160,6 +170,17 @@ class Pump:
         self.hold_task_ids = False
         (self._answers if self.version.task_ids == "overtake" else self._queue).extend(self._held)
         self._held.clear()
+
+    def cut(self, at: int) -> None:
+        """Cut the next message after `at` bytes: the rest is written when those were read and more is waited for.
+
+        Nothing may be queued now. Without the wait both parts would come to the component as one.
+        """
+        self._cut = self._written + at
+
+    def hold_output(self, *, hold: bool) -> None:
+        """Leave the component's stdout unread, or read it again."""
+        self.process.hold_stdout(hold=hold)
 
     def _refill(self) -> None:
         # The hot path: `_happened` is written out here and in `_hear`, to save two calls a message.
@@ -227,7 +248,7 @@ class Pump:
             if chunk:
                 self.note("err", Chunk(len(chunk)), chunk)
         if ready.stdout:
-            data = self.process.read_stdout()
+            data = self.process.read_stdout(self.sip)
             if data is None:
                 self._end_of_output()
             elif data:
@@ -239,12 +260,14 @@ class Pump:
 
     def _write(self) -> bool:
         """Write what fits; False if nothing did, so that there is something to wait for."""
-        if self.piece and self.process.stdin_unread():
-            time.sleep(0)
-            return False
-        size = self.piece or len(self._buffer)
+        size = len(self._buffer)
+        if self.piece or self._cut is not None:
+            size = self._part()
+            if not size:
+                time.sleep(0)
+                return False
         try:
-            done = self.process.write(bytes(self._buffer[:size]) if self.piece else self._buffer)
+            done = self.process.write(self._buffer if size == len(self._buffer) else bytes(self._buffer[:size]))
         except BrokenStdin as error:
             self._buffer.clear()
             self._queue.clear()
@@ -254,6 +277,18 @@ class Pump:
             return True
         del self._buffer[:done]
         return done > 0
+
+    def _part(self) -> int:
+        """How many bytes may be written now, where a message is written in parts; 0 while one is still to be read."""
+        if self.piece:
+            return 0 if self.process.stdin_unread() else self.piece
+        ahead = (self._cut or 0) - (self._written - len(self._buffer))
+        if ahead > 0:
+            return min(ahead, len(self._buffer))
+        if not waiting.reading(self.process):
+            return 0
+        self._cut = None
+        return len(self._buffer)
 
     def _end_of_output(self) -> None:
         """End of file: the rest is a frame; then the process is dead or soon will be."""

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 WaitingFor = Literal["pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output"]
 
+_ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle"})
+"""What a component that waits for its stdin, and for nothing else, will never give."""
+
+LOOK = 0.25
+"""Seconds of silence after which a wait asks whether there is anything to wait for."""
 SLICE = 0.05
 """Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
 SILENCE = 0.5
@@ -54,6 +59,7 @@ class Session(Pump):
         """
         until = time.monotonic() + limit
         made = progress() if progress is not None else None
+        spoken = self.spoken
         while not done():
             if not self.running:
                 return done()
@@ -64,11 +70,19 @@ class Session(Pump):
                 self.note("control", Deadline(waiting_for, limit, self.blocked()))
                 return False
             self.pump(min(left, self._patience()))
+            if self.spoken == spoken and waiting_for in _ANSWERS and self._stuck():
+                self.note("control", Deadline(waiting_for, limit, self.blocked(), proven=True))
+                return False
+            spoken = self.spoken
         return True
 
+    def _stuck(self) -> bool:
+        """True if the component is sure to say nothing more: there is no use in waiting for the limit."""
+        return self.idle and not self._buffer and not self.process.stdout_unread() and waiting.stuck(self.process)
+
     def _patience(self) -> float:
-        """How long a round may block: for good while pipes tell everything."""
-        return 0.001 if self.piece and self._buffer else 3600.0
+        """How long a round may block: as long as nobody looks at what no pipe tells."""
+        return 0.001 if self._buffer and (self.piece or self._cut is not None) else LOOK
 
     def wait_quiet(self, limit: float, silence: float = SILENCE) -> bool:
         """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
@@ -88,6 +102,21 @@ class Session(Pump):
                 return True
         return False
 
+    def wait_stalled(self, limit: float, silence: float = SILENCE) -> None:
+        """Wait, while its output is held, until the component can't write any more or has nothing to write.
+
+        `silence`: seconds without a byte that count as stalled, for where the system does not tell.
+        """
+        until, still_since, unread = self.now + limit, self.now, -1
+        while self.running and self.now < until:
+            self.pump(SLICE / 10)
+            if (now_unread := self.process.stdout_unread() or 0) != unread:
+                unread, still_since = now_unread, self.now
+            state = waiting.describe(self.process).state
+            drained = self.idle and not self._buffer and waiting.reading(self.process)
+            if state == "writing-stdout" or drained or self.now - still_since > silence:
+                return
+
     def blocked(self) -> str:
         """Who waits on whom: what the component is doing, as far as the system tells."""
         return waiting.describe(self.process).sentence
@@ -95,7 +124,8 @@ class Session(Pump):
     def handshake(self, message: Handshake, limit: float, *, await_file: bool = False) -> bool:
         """Send the handshake and wait for the first message; checks the pid and its file. False if none came."""
         self.say(message)
-        if not self.wait(lambda: not self.judge.expecting_pid, limit, "pid"):
+        # In small pieces it takes its time: the limit begins when all is written.
+        if not self.wait(lambda: not self.judge.expecting_pid, limit, "pid", lambda: len(self._buffer)):
             return False
         self.check_pid(await_file=await_file)
         return True
@@ -117,7 +147,11 @@ class Session(Pump):
 
     def flush(self, limit: float) -> bool:
         """Wait until everything queued is in the pipe. False, with a finding, if the component does not read."""
-        return self.wait(lambda: not (self._queue or self._answers or self._buffer), limit, "read")
+        return self.wait(lambda: not self._unsent, limit, "read", lambda: self._unsent)
+
+    @property
+    def _unsent(self) -> int:
+        return len(self._queue) + len(self._answers) + len(self._buffer)
 
     def close_stdin(self, limit: float) -> bool:
         """End of file on the component's stdin, as when a worker dies; it must end by itself within `limit` seconds."""

@@ -15,6 +15,7 @@ from multilang_cli.protocol.messages import (
     SYSTEM_TASK,
     TICK_STREAM,
     Emit,
+    Fail,
     Json,
     Sync,
     TupleMsg,
@@ -78,6 +79,7 @@ class ShellBolt(Session):
         self.emits: deque[Emit] = deque(maxlen=KEPT_EMITS)
         self.keep_emits = True
         self.syncs = 0
+        self.fails = 0
         pending = self.profile.conf.get(PENDING, self.version.max_pending)
         self.max_pending: int | None = pending if isinstance(pending, int) and pending > 0 else None
         self._beats = _Every(timer)
@@ -93,6 +95,10 @@ class ShellBolt(Session):
         message = TupleMsg(self.new_id(), comp, stream, task, values)
         self.say(message)
         return message.id
+
+    def send_as(self, id_: str, values: list[Json]) -> None:
+        """Queue a tuple with an id that is not drawn."""
+        self.say(TupleMsg(id_, "source", DEFAULT_STREAM, 2, values))
 
     def tick(self, seconds: int = 1) -> str:
         """Queue a tick tuple, to be settled like any other; returns its id."""
@@ -121,6 +127,8 @@ class ShellBolt(Session):
                 self.answer_emit(message)
         elif isinstance(message, Sync):
             self.syncs += 1
+        elif isinstance(message, Fail):
+            self.fails += 1
 
     def pump(self, timeout: float) -> None:
         """One round of reading and writing; by the clock, heartbeats and ticks when they are due."""
@@ -132,9 +140,12 @@ class ShellBolt(Session):
             timeout = self._ticks.left(self.now, self._beats.left(self.now, timeout))
         super().pump(timeout)
 
-    def settle_all(self, limit: float) -> bool:
-        """Wait until no tuple is open. False, with a finding, if `limit` seconds pass in which none is settled."""
-        return self.wait(lambda: not self.judge.state.open and self.idle, limit, "settle", self._work_left)
+    def settle_all(self, limit: float, left: int = 0) -> bool:
+        """Wait until no more than `left` tuples are open.
+
+        False, with a finding, if `limit` seconds pass in which none is settled.
+        """
+        return self.wait(lambda: len(self.judge.state.open) <= left and self.idle, limit, "settle", self._work_left)
 
     def beat(self, limit: float) -> bool:
         """Send a heartbeat and wait for its sync.

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class ShellSpout(Session):
-    """Plays ShellSpout to a spout. A sync that comes early answers the next command, as it does in Storm."""
+    """Plays ShellSpout to a spout. A sync that comes early answers the next command, as it does in Storm.
+
+    With `topology.acker.executors` 0 an emit with an id is acked before it is answered, as in Storm.
+    """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
         super().__init__(process, judge, sinks)
@@ -28,7 +31,9 @@ class ShellSpout(Session):
         self.keep_emits = True
         self._syncs = 0
         self._unread: list[Emit] = []
+        self._inner: list[Emit] = []
         self._waiting = False
+        self.acks_at_once = self.profile.conf.get("topology.acker.executors") == 0
 
     @property
     def emitted(self) -> bool:
@@ -41,13 +46,27 @@ class ShellSpout(Session):
         if isinstance(message, Emit):
             if self.keep_emits and len(self.emits) < KEPT_EMITS:
                 self.emits.append(message)
-            if message.wants_task_ids:
-                if self._waiting:
-                    self.answer_emit(message)
-                else:
-                    self._unread.append(message)
+            if self._waiting:
+                self._take(message)
+            else:
+                self._unread.append(message)
         elif isinstance(message, Sync):
-            self._syncs += 1
+            if self._inner:
+                self._answer(self._inner.pop())
+            else:
+                self._syncs += 1
+
+    def _take(self, emit: Emit) -> None:
+        """With no ackers, Storm acks inside the emit: it writes the ack and waits for a sync before the task ids."""
+        if self.acks_at_once and emit.id is not None:
+            self._inner.append(emit)
+            self.say(SpoutCommand("ack", emit.id))
+        else:
+            self._answer(emit)
+
+    def _answer(self, emit: Emit) -> None:
+        if emit.wants_task_ids:
+            self.answer_emit(emit)
 
     def call(self, command: str, id_: Json = "", limit: float = 10.0) -> bool:
         """Send a command and wait for its sync. False, with a finding, if `limit` seconds pass first.
@@ -58,6 +77,10 @@ class ShellSpout(Session):
             self.note("control", Activation(command == "activate"))
             return True
         self.ask(command, id_)
+        return self.wait_sync(limit)
+
+    def wait_sync(self, limit: float) -> bool:
+        """Wait for the sync of what was asked, as `call` does."""
         answered = self.wait(lambda: self._syncs > 0 and self.idle, limit, "sync")
         self._syncs = max(0, self._syncs - 1)
         self._waiting = False
@@ -68,7 +91,7 @@ class ShellSpout(Session):
         self._waiting = True
         self.say(SpoutCommand(command, id_))
         for emit in self._unread:
-            self.answer_emit(emit)
+            self._take(emit)
         self._unread.clear()
 
     @property

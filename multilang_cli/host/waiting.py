@@ -66,8 +66,8 @@ _FOREVER = (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
 class Thread(msgspec.Struct, frozen=True):
     """One thread as it was seen. `call`: the system call or kernel function it stands in, "" if not known.
 
-    `quiet`: only stdin, another thread, a child or a signal can wake it. `timed`: or the end of a time. `switches`: how
-    often it lost the processor; unchanged, it did not run in between.
+    `quiet`: only stdin, another thread, a child or a signal can wake it, or something else that it polls. `bound`: only
+    the former. `timed`: or the end of a time. `switches`: how often it lost the processor; unchanged, it did not run.
     """
 
     pid: int
@@ -77,6 +77,7 @@ class Thread(msgspec.Struct, frozen=True):
     quiet: bool = False
     timed: bool = False
     switches: bytes = b""
+    bound: bool = False
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -145,12 +146,37 @@ def settled(process: ComponentProcess) -> bool:
     nothing is left in stdout. That no thread ran between two looks makes it one moment for all. A
     sleeping thread is not settled; a wait with a time limit (a timer of an event loop) can't be told from an idle one.
     """
+    return bool(_at_rest(process))
+
+
+def _at_rest(process: ComponentProcess) -> list[Thread]:
+    """The threads of a settled component, as two looks saw them alike; none if it is not settled."""
     first = list(threads(process))
     if not any(thread.state in ("reading-stdin", "idle") for thread in first) or not all(t.quiet for t in first):
-        return False
+        return []
     if process.stdin_unread() != 0 or process.stdout_unread() or process.exited() is not None:
+        return []
+    return first if first == list(threads(process)) and all(thread.switches for thread in first) else []
+
+
+def reading(process: ComponentProcess) -> bool:
+    """Tell whether a component has read all it was given and waits for more; other threads may be at work.
+
+    Where the system does not tell what it waits for, that its stdin is empty has to do.
+    """
+    if process.stdin_unread() or process.exited() is not None:
         return False
-    return first == list(threads(process)) and all(thread.switches for thread in first)
+    states = {thread.state for thread in threads(process)}
+    return not states.isdisjoint({"reading-stdin", "idle"}) or states <= {"unknown"}
+
+
+def stuck(process: ComponentProcess) -> bool:
+    """Tell whether a component will say nothing more, however long one waits, unless it is given something to read.
+
+    So it is if it is `settled`, no thread of it waits for a time to pass, and what it waits for is its stdin alone.
+    """
+    seen = _at_rest(process)
+    return bool(seen) and all(thread.bound for thread in seen)
 
 
 def threads(process: ComponentProcess) -> Iterator[Thread]:
@@ -183,7 +209,26 @@ def _look(pid: int, tid: int, names: tuple[str, ...], *, stdin_empty: bool) -> T
     if call is None:
         return Thread(pid, tid, "unknown", f"system call {int(words[0])}" if args else "", switches=switches)
     state, what, quiet = _judge(call, args, pid, names, stdin_empty=stdin_empty)
-    return Thread(pid, tid, state, what, quiet, _timed(call, args), switches)
+    timed = _timed(call, args)
+    bound = bool(args) and quiet and not timed and not _has_alarm(status)
+    bound = bound and (call.kind != "poll" or _polls_itself_only(call, args, pid, names[0]))
+    return Thread(pid, tid, state, what, quiet, timed, switches, bound)
+
+
+def _has_alarm(status: bytes) -> bool:
+    """True if a process catches SIGALRM, so that a timer which nobody sees may wake it."""
+    caught = next((line.split()[1] for line in status.splitlines() if line.startswith(b"SigCgt:")), b"0")
+    return bool(int(caught, 16) >> (signal.SIGALRM - 1) & 1)
+
+
+def _polls_itself_only(call: Call, args: list[int], pid: int, stdin: str) -> bool:
+    """True if an event loop polls nothing but its stdin and what wakes it from inside, such as an eventfd."""
+    if call.counted is not None:
+        return False
+    lines = janitor.read_proc(f"/proc/{pid}/fdinfo/{args[0]}").splitlines()
+    polled = [int(line.split()[1]) for line in lines if line.startswith(b"tfd:")]
+    targets = [_target(pid, fd) for fd in polled]
+    return bool(targets) and all(name == stdin or name.startswith(("pipe:", "anon_inode:[eventfd")) for name in targets)
 
 
 def _judge(

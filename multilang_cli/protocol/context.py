@@ -125,7 +125,18 @@ def handshake(
 ) -> Handshake:
     """Storm's first message to the task of `profile`.
 
-    `conf`: see ``realistic_conf``. `pid_dir`: an existing directory. `extra`: further keys for the context, such as a
-    later Storm might send; they win over ours.
+    `conf`: see ``realistic_conf``. `pid_dir`: an existing directory. `extra`: more for the context, such as a larger
+    topology has, or a later Storm might send; what the profile says stays.
     """
-    return Handshake(dict(conf), pid_dir, {**topology_context(profile, version), **(extra or {})})
+    return Handshake(dict(conf), pid_dir, _with_more(topology_context(profile, version), extra or {}))
+
+
+def _with_more(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """`own` and what `more` adds: keys of objects at any depth, items of lists."""
+    merged = {**more, **own}
+    for key in own.keys() & more.keys():
+        if isinstance(own[key], dict) and isinstance(more[key], dict):
+            merged[key] = _with_more(own[key], more[key])
+        elif isinstance(own[key], list) and isinstance(more[key], list):
+            merged[key] = [*own[key], *(item for item in more[key] if item not in own[key])]
+    return merged

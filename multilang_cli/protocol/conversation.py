@@ -24,13 +24,16 @@ from multilang_cli.protocol.events import (
     StdoutClosed,
     WriteFailed,
 )
-from multilang_cli.protocol.messages import FromComponent, Malformed, Pid
+from multilang_cli.protocol.messages import FromComponent, Json, Malformed, Pid
 from multilang_cli.protocol.outlooks import Outlooks, effects_of_malformed, fingerprint
 from multilang_cli.protocol.state import MOVERS, TRANSITIONS, Outstanding, State, from_plain, to_plain
 from multilang_cli.protocol.verdicts import Finding, Outlook, Profile, StreamSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
+    from multilang_cli.protocol.verdicts import StormVersion
 
 _UNFINISHED = frozenset({"message-cut", "frame-too-long"})
 """Frames that are no message yet: the handshake still waits for its answer."""
@@ -38,23 +41,28 @@ _UNFINISHED = frozenset({"message-cut", "frame-too-long"})
 DEFAULT_TIMEOUT = 30.0
 """Seconds of Storm's subprocess timeout where conf does not say."""
 
+ValuesCheck = Callable[[str, list[Json]], str]
+"""Says why the values on a stream are not what was declared, "" if they are."""
+
 Handler = Callable[["Conversation", Event, Any], None]
 
 
 class Conversation:
     """One conversation between Storm and a component, judged as it happens.
 
-    `profile`: what is known of the component; `rulebook`: the rules and versions. The state can be saved with
-    `snapshot` and taken up again with `restore`, so that a conversation can be judged in ordered pieces.
+    `profile`: what is known of the component; `rulebook`: the rules and versions; `check_values`: holds values to the
+    schemas of the profile's streams (``catalogue.judging``). The state can be saved with `snapshot` and taken up again
+    with `restore`, so that a conversation can be judged in ordered pieces.
     """
 
-    def __init__(self, profile: Profile, rulebook: Rulebook) -> None:
+    def __init__(self, profile: Profile, rulebook: Rulebook, check_values: ValuesCheck | None = None) -> None:
         self.profile = profile
         self.rulebook = rulebook
+        self.check_values = check_values
         self.state = State()
         self.streams: dict[str, StreamSpec] | None = profile.streams
         self.version = rulebook.version(profile.storm) if profile.storm else rulebook.newest
-        self.timeout = _seconds(profile.conf.get(self.version.timeout_key))
+        self.timeout = storm_timeout(profile.conf, self.version)
         self._outlooks = Outlooks(rulebook)
         self._found: list[Finding] = []
         role = bolt_rules if profile.kind == "bolt" else spout_rules
@@ -161,8 +169,9 @@ class Conversation:
         self._outlooks.restore(tuple(Outlook(*fields) for fields in snapshot["outlooks"]))
 
 
-def _seconds(setting: Any) -> float:
-    """A timeout of conf; Storm's default where it is no number above 0."""
+def storm_timeout(conf: Mapping[str, Any], version: StormVersion) -> float:
+    """Seconds of silence after which this Storm gives a component up; its default where conf does not say."""
+    setting: Any = conf.get(version.timeout_key)
     number = isinstance(setting, int | float) and not isinstance(setting, bool) and setting > 0
     return float(setting) if number else DEFAULT_TIMEOUT
 

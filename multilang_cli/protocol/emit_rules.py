@@ -33,6 +33,9 @@ def check(judge: Conversation, event: Event, emit: Emit) -> None:
         judge.breach("stream-undeclared", event, text, subject=emit.stream, stable=emit.stream)
     if spec is not None and emit.task:
         _direct(judge, event, emit, spec, emit.task)
+    if judge.check_values is not None and (why := judge.check_values(emit.stream, emit.values)):
+        text = f"values on the stream {emit.stream!r} that its declared schema refuses: {why}"
+        judge.breach("values-unlike-schema", event, text, subject=emit.stream, stable=emit.stream)
     for hazard in emit.hazards:
         _hazard(judge, event, hazard, spec)
 

@@ -77,11 +77,13 @@ class Deadline(_Fact, frozen=True, tag="deadline"):
 
     `waiting_for`: pid, task-ids-read (the component does not read), sync, heartbeat, settle, exit (after stdin was
     closed or SIGTERM sent) or output. `limit` in seconds. `blocked`: who waits on whom, as far as the system tells.
+    `proven`: the limit was not waited for, because the component waits for its stdin and nothing else.
     """
 
     waiting_for: Literal["pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output"]
     limit: float
     blocked: str = ""
+    proven: bool = False
 
 
 class Activation(_Fact, frozen=True, tag="activation"):

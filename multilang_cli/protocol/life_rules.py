@@ -110,7 +110,7 @@ def stderr(judge: Conversation, event: Event, fact: Chunk) -> None:
 
 
 _DEADLINES = {
-    "pid": ("handshake-silent", "no pid within {limit:g} s of the handshake"),
+    "pid": ("handshake-silent", "no pid{within} after the handshake"),
     "read": ("stdin-not-read", "its stdin was not read for {limit:g} s"),
     "exit-after-eof": ("outlives-stdin", "still running {limit:g} s after its stdin was closed"),
     "exit-after-term": ("outlives-sigterm", "still running {limit:g} s after SIGTERM"),
@@ -119,39 +119,46 @@ _DEADLINES = {
 
 def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
     """A limit ran out. Storm itself has few limits; the finding says who waits on whom."""
+    within = f" within {fact.limit:g} s"
     tail = f"; the component {fact.blocked}" if fact.blocked else ""
+    if fact.proven:
+        within, tail = "", f", and that will not change: it has read everything and waits for more{tail}"
     if fact.waiting_for in _DEADLINES:
         rule, text = _DEADLINES[fact.waiting_for]
-        judge.breach(rule, event, text.format(limit=fact.limit) + tail)
+        judge.breach(rule, event, text.format(limit=fact.limit, within=within) + tail)
     elif fact.waiting_for == "sync":
-        _no_sync(judge, event, fact, tail)
+        _no_sync(judge, event, within, tail)
     elif fact.waiting_for == "heartbeat":
-        _no_answer(judge, event, fact, tail)
+        _no_answer(judge, event, within, tail)
     elif fact.waiting_for == "settle":
-        _not_settled(judge, event, fact, tail)
+        _not_settled(judge, event, within, tail)
 
 
-def _no_sync(judge: Conversation, event: Event, fact: Deadline, tail: str) -> None:
+def _no_sync(judge: Conversation, event: Event, within: str, tail: str) -> None:
+    if judge.state.reentered >= 0:
+        text = "with no ackers Storm acks inside the emit, before it sends the task ids: both sides wait for each other"
+        judge.breach("ackers-zero", event, text, related=(judge.state.reentered,))
+        return
     for owed in judge.state.commands[:1]:
-        text = f"no sync within {fact.limit:g} s of {owed.what!r}{tail}"
+        text = f"no sync of {owed.what!r}{within}{tail}"
         judge.breach("sync-missing", event, text, subject=owed.what, stable=owed.what, related=(owed.seq,))
 
 
-def _no_answer(judge: Conversation, event: Event, fact: Deadline, tail: str) -> None:
+def _no_answer(judge: Conversation, event: Event, within: str, tail: str) -> None:
     state = judge.state
     for owed in state.heartbeats[:1]:
         when = "others" if state.heard > owed.t else "silent"
-        text = f"no sync within {fact.limit:g} s of a heartbeat{tail}"
+        text = f"no sync of a heartbeat{within}{tail}"
         judge.breach("heartbeat-unanswered", event, text, when=when, related=(owed.seq,))
 
 
-def _not_settled(judge: Conversation, event: Event, fact: Deadline, tail: str) -> None:
+def _not_settled(judge: Conversation, event: Event, within: str, tail: str) -> None:
     waiting = judge.state.open
     if not waiting:
         return
     first = next(iter(waiting))
     many = f"{len(waiting)} tuples were" if len(waiting) > 1 else "a tuple was"
-    text = f"{many} neither acked nor failed within {fact.limit:g} s{tail}"
+    text = f"{many} neither acked nor failed{within}{tail}"
     related = tuple(seq for seq, _ in list(waiting.values())[:5])
     judge.breach("tuple-unsettled", event, text, subject=first, related=related)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol import emit_rules
+from multilang_cli.protocol import emit_rules, life_rules
 from multilang_cli.protocol.bolt_rules import TIMER
-from multilang_cli.protocol.events import Activation
+from multilang_cli.protocol.events import Activation, End
 from multilang_cli.protocol.messages import (
     Ack,
     Emit,
@@ -31,6 +31,13 @@ BURST = 8_000
 """Emits in one command from which unread task ids fill both pipes: some 8,200 were measured on 2.8.3."""
 
 
+EMPTY_CALLS = 500
+"""Calls of next in a row without an emit that tell whether a spout sleeps in them."""
+SHORT_SLEEP = 0.0008
+"""Seconds a call, below which it can't have slept: the shortest usual sleep takes 0.001. A busy machine only makes
+calls longer, so that nobody is accused by its load."""
+
+
 def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
     judge.state.began = event.t
 
@@ -41,7 +48,10 @@ def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
     state.commanded += 1
     state.emits = 0
     state.stderr = 0
+    state.emitted = False
     state.unread.clear()
+    if not state.quiet_calls:
+        state.quiet_since = event.t
     if message.command in {"ack", "fail"}:
         state.message_ids.pop(_key(message.id), None)
     elif message.command in {"activate", "deactivate"}:
@@ -85,8 +95,12 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
     if emit.anchors:
         judge.breach("ids-ignored", event, "a spout's emit carries anchors: Storm ignores them", stable="spout")
     emit_rules.check(judge, event, emit)
+    state.emitted = True
     if emit.id is not None:
+        state.with_id += 1
         _message_id(judge, event, emit)
+    else:
+        state.without_id += 1
     if emit.wants_task_ids:
         state.task_ids += 1
         state.emits += 1
@@ -106,8 +120,7 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
     if len(state.message_ids) > REMEMBERED:
         state.message_ids.pop(next(iter(state.message_ids)))
     if emit.wants_task_ids and judge.profile.conf.get("topology.acker.executors") == 0:
-        text = "with no ackers Storm acks inside the emit, before it sends the task ids: both sides wait"
-        judge.breach("ackers-zero", event, text, subject=str(emit.id))
+        state.reentered = event.seq
 
 
 def _key(id_: Json) -> str:
@@ -117,13 +130,36 @@ def _key(id_: Json) -> str:
 def _sync(judge: Conversation, event: Event, _: Sync) -> None:
     state = judge.state
     state.heard = event.t
+    state.reentered = -1
     if state.commands:
-        state.commands.pop(0)
+        _answered(judge, event, state.commands.pop(0))
     elif not state.gap and state.phase == "running":
         text = "a sync that no command asked for: every later answer is taken for the one before"
         related = (state.last_sync,) if state.last_sync >= 0 else ()
         judge.breach("sync-extra", event, text, related=related)
     state.last_sync = event.seq
+
+
+def _answered(judge: Conversation, event: Event, owed: Owed) -> None:
+    """Count the calls of next that brought nothing: after each of them a spout should sleep a little."""
+    state = judge.state
+    if owed.what != "next" or state.emitted:
+        state.quiet_calls = 0
+        return
+    state.quiet_calls += 1
+    took = event.t - state.quiet_since
+    if state.quiet_calls == EMPTY_CALLS and took < EMPTY_CALLS * SHORT_SLEEP and not state.gap:
+        text = f"{EMPTY_CALLS} calls of next in a row brought nothing and took {took:.2f} s: it does not sleep"
+        judge.breach("next-never-sleeps", event, text)
+
+
+def ended(judge: Conversation, event: Event, fact: End) -> None:
+    """What shows only when all is over."""
+    life_rules.ended(judge, event, fact)
+    state = judge.state
+    if state.without_id and not state.with_id and not state.gap:
+        text = f"none of its {state.without_id} tuples has an id" if state.without_id > 1 else "its tuple has no id"
+        judge.breach("never-an-id", event, f"{text}: no ack or fail will come, and nothing is replayed")
 
 
 def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
@@ -167,5 +203,6 @@ HANDLERS: dict[type, Any] = {
     Log: _said,
     Error: _said,
     Metrics: _metrics,
+    End: ended,
 }
 """What a spout's judge does with each kind of message."""

@@ -80,6 +80,15 @@ class State(msgspec.Struct):
     emits: int = 0
     stderr: int = 0
     deactivated: bool = False
+    quiet_calls: int = 0
+    """Calls of next in a row that emitted nothing, and when the first of them began."""
+    quiet_since: float = 0.0
+    reentered: int = -1
+    """The emit that Storm acks, with no ackers, before it sends the task ids: the seq, -1 for none."""
+    emitted: bool = False
+    """The command that is out has emitted something."""
+    with_id: int = 0
+    without_id: int = 0
     # both
     task_ids: int = 0
     heard: float = 0.0

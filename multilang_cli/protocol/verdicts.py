@@ -21,13 +21,15 @@ class StreamSpec(msgspec.Struct, frozen=True):
     """An output stream as the topology declares it.
 
     `fields` None: not declared to us, so arity is not judged. `consumers`: task ids by consuming component.
-    `groupings`: by consuming component, {"type": "SHUFFLE"} or {"type": "FIELDS", "fields": [...]} and so on.
+    `groupings`: by consuming component, {"type": "SHUFFLE"} or {"type": "FIELDS", "fields": [...]} and so on. `schema`:
+    a JSON Schema of the array of values, as its user wrote it.
     """
 
     fields: tuple[str, ...] | None = None
     direct: bool = False
     consumers: dict[str, tuple[int, ...]] = {}
     groupings: dict[str, dict[str, Any]] = {}
+    schema: dict[str, Any] | None = None
 
 
 class SourceSpec(msgspec.Struct, frozen=True):

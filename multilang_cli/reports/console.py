@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
+from multilang_cli.reports.combined import label_of, untested_in
+from multilang_cli.reports.escape import width
 from multilang_cli.reports.failure import STDERR_LINES, show_group
-from multilang_cli.reports.grouping import Group, families, groups_of, some_of
+from multilang_cli.reports.grouping import Group, families, groups_of, note_lines, notes_of, some_of
 from multilang_cli.reports.page import DEFAULT_WIDTH, Page, make_console
-from multilang_cli.reports.verdict import word_of
+from multilang_cli.reports.verdict import FAILURES, precedence, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +24,7 @@ MOST_GROUPS = 5
 """Groups shown in full; the others get a line each."""
 
 _STYLES = {0: "bold green", 1: "bold red", 6: "bold yellow"}
-_COUNTED: tuple[tuple[Verdict, str, str], ...] = (
+COUNTED: tuple[tuple[Verdict, str, str], ...] = (
     ("pass", "passed", "passed"),
     ("fail", "failed", "failed"),
     ("stale", "stale", "stale"),
@@ -31,11 +33,61 @@ _COUNTED: tuple[tuple[Verdict, str, str], ...] = (
     ("warn", "warning", "warnings"),
     ("xfail", "known failure", "known failures"),
 )
+"""The verdicts that a summary counts, with the word for one and for many."""
 
 
 def render_pretty(result: RunResult, rulebook: Rulebook, console: Console) -> None:
-    """Show a run: what was run, what broke, what was not tested, and last the summary and the next command."""
+    """Show a run: what was run, what broke, what was not tested, and last the summary and the next command.
+
+    Of several components, each is shown so, then all together.
+    """
     page = Page(console)
+    if not result.parts:
+        _show_run(page, result, rulebook)
+        return
+    for part in result.parts:
+        _show_run(page, part, rulebook)
+        page.blank()
+        page.line("-" * page.columns, "dim")
+    _show_together(page, result)
+
+
+def render_together(result: RunResult, console: Console) -> None:
+    """Show only what comes last of several components: a line each, the summary and the next command."""
+    _show_together(Page(console), result)
+
+
+def pretty_text(result: RunResult, rulebook: Rulebook) -> str:
+    """The pretty report as text without colour, 80 columns wide: for files."""
+    return as_text(lambda console: render_pretty(result, rulebook, console))
+
+
+def group_text(group: Group, rulebook: Rulebook) -> str:
+    """One trouble as text without colour, as the pretty report shows it."""
+    return as_text(lambda console: show_group(Page(console), group, rulebook))
+
+
+def summary_of(result: RunResult) -> str:
+    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested  in 3.1s``."""
+    shown = [f"{n} {one if n == 1 else many}" for verdict, one, many in COUNTED if (n := result.counts.get(verdict))]
+    untested = untested_in(result)
+    if untested:
+        shown.append(f"{untested} not tested")
+    return f"{', '.join(shown) or 'nothing was tested'}  in {result.duration:.1f}s"
+
+
+def next_command(result: RunResult) -> str:
+    """What to type next: what the caller says, else what reproduces the first trouble, else its explanation."""
+    if result.parts:
+        return next(filter(None, map(next_command, sorted(result.parts, key=precedence))), "")
+    groups = groups_of(result)
+    if result.next_command or not groups:
+        return result.next_command
+    first = groups[0]
+    return first.first.reproduce or (f"mlcheck explain {first.finding.rule}" if first.finding else "")
+
+
+def _show_run(page: Page, result: RunResult, rulebook: Rulebook) -> None:
     _show_header(page, result)
     groups = groups_of(result)
     for group in groups[:MOST_GROUPS]:
@@ -44,40 +96,14 @@ def render_pretty(result: RunResult, rulebook: Rulebook, console: Console) -> No
     _show_more(page, groups[MOST_GROUPS:])
     _show_last_words(page, result)
     _show_quiet(page, result)
-    show_summary(page, result, groups)
-
-
-def pretty_text(result: RunResult, rulebook: Rulebook) -> str:
-    """The pretty report as text without colour, 80 columns wide: for files."""
-    return _as_text(lambda console: render_pretty(result, rulebook, console))
-
-
-def group_text(group: Group, rulebook: Rulebook) -> str:
-    """One trouble as text without colour, as the pretty report shows it."""
-    return _as_text(lambda console: show_group(Page(console), group, rulebook))
-
-
-def summary_of(result: RunResult) -> str:
-    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested  in 3.1s``."""
-    parts = [f"{n} {one if n == 1 else many}" for verdict, one, many in _COUNTED if (n := result.counts.get(verdict))]
-    untested = sum(len(each.ids) for each in result.untested)
-    if untested:
-        parts.append(f"{untested} not tested")
-    return f"{', '.join(parts) or 'nothing was tested'}  in {result.duration:.1f}s"
-
-
-def next_command(result: RunResult, groups: tuple[Group, ...]) -> str:
-    """What to type next: what the caller says, else what reproduces the first trouble, else its explanation."""
-    if result.next_command or not groups:
-        return result.next_command
-    first = groups[0]
-    return first.first.reproduce or (f"mlcheck explain {first.finding.rule}" if first.finding else "")
+    show_summary(page, result)
 
 
 def _show_header(page: Page, result: RunResult) -> None:
     page.para(f"{result.tool.name} {result.tool.version}, {result.suite.name}, Storm {result.storm}", "bold")
     why = ", ".join(part for part in (result.component.kind, result.component.why) if part)
-    page.line(" ".join(result.component.command) + (f"  ({why})" if why else ""), indent=2)
+    name = f"{result.component.name}: " if result.component.name else ""
+    page.line(name + " ".join(result.component.command) + (f"  ({why})" if why else ""), indent=2)
     for note in result.notes:
         page.para(note, label="Note:", label_style="yellow", indent=2, hang=8)
 
@@ -104,31 +130,50 @@ def _show_last_words(page: Page, result: RunResult) -> None:
 def _show_quiet(page: Page, result: RunResult) -> None:
     passed = families(subject for subject in result.subjects if subject.verdict == "pass")
     known = [subject.id for subject in result.subjects if subject.verdict == "xfail"]
-    if passed or known or result.untested:
+    notes = notes_of(result)
+    if passed or known or notes or result.untested:
         page.blank()
     if passed:
         text = ", ".join(f"{family} {count}" for family, count in passed.items())
         page.para(text, label="Passed", label_style="green", hang=12)
+    for number, line in enumerate(note_lines(notes)):
+        page.para(line, label="" if number else "Notes", hang=12)
     if known:
-        page.para(some_of(known), label="Known", hang=12)
+        page.para(some_of(known), label="Known failures", hang=12)
     for number, untested in enumerate(result.untested):
         text = f"{untested.reason}: {some_of(untested.ids)}"
         page.para(text, label="" if number else "Not tested", label_style="yellow", hang=12)
 
 
-def show_summary(page: Page, result: RunResult, groups: tuple[Group, ...]) -> None:
+def _show_together(page: Page, result: RunResult) -> None:
+    page.para(f"Together, {len(result.parts)} components", "bold")
+    words = [word_of(part) for part in result.parts]
+    labels = [page.fit(label_of(part), page.columns // 2).text for part in result.parts]
+    wide = max(map(len, words)), max(map(width, labels))
+    for part, word, label in zip(result.parts, words, labels, strict=True):
+        lead = f"{word:{wide[0]}}  {label}{' ' * (wide[1] - width(label))}"
+        page.para(summary_of(part), label=lead, label_style=_style(part), indent=2, hang=len(lead) + 4)
+    show_summary(page, result)
+
+
+def show_summary(page: Page, result: RunResult) -> None:
     """The counts, and what to type next: the most important lines come last."""
     page.blank()
     word = word_of(result)
-    page.para(summary_of(result), label=word, label_style=_STYLES.get(result.exit_code, "bold red"), hang=len(word) + 2)
-    if result.strict and result.exit_code == 1 and {group.verdict for group in groups} == {"warn"}:
+    page.para(summary_of(result), label=word, label_style=_style(result), hang=len(word) + 2)
+    if result.strict and result.exit_code == 1 and not any(result.counts.get(verdict) for verdict in FAILURES):
         page.para("warnings count, as --strict asks", indent=len(word) + 2)
-    command = next_command(result, groups)
+    command = next_command(result)
     if command:
         page.line(f"Next: {command}")
 
 
-def _as_text(show: Callable[[Console], None]) -> str:
+def _style(result: RunResult) -> str:
+    return _STYLES.get(result.exit_code, "bold red")
+
+
+def as_text(show: Callable[[Console], None], columns: int = DEFAULT_WIDTH) -> str:
+    """What `show` prints, as text without colour."""
     stream = io.StringIO()
-    show(make_console(stream, "never", DEFAULT_WIDTH))
+    show(make_console(stream, "never", columns))
     return stream.getvalue()

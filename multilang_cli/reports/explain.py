@@ -8,7 +8,7 @@ from packaging.specifiers import SpecifierSet
 
 from multilang_cli.reports.console import show_summary
 from multilang_cli.reports.failure import first_paragraph, show_clause, show_excerpt, show_fates
-from multilang_cli.reports.grouping import fates_of, groups_of, some_of
+from multilang_cli.reports.grouping import fates_of, some_of
 from multilang_cli.reports.page import Page
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def render_findings(result: RunResult, rulebook: Rulebook, console: Console) -> 
         if number:
             page.blank()
         _show_conversation(page, subject, rulebook)
-    show_summary(page, result, groups_of(result))
+    show_summary(page, result)
 
 
 def _show_text(page: Page, label: str, text: str) -> None:

@@ -27,7 +27,7 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
     """Show what the subjects of a group have in common, by the first of them. Warnings are shown in short."""
     subject = group.first
     rule = group.rule(rulebook)
-    page.para(f"{subject.id}  {subject.title}", "bold", label=group.verdict.upper(), label_style=_style(group), hang=6)
+    page.para(f"{subject.id}  {subject.title}", "bold", label=group.verdict.upper(), label_style=_style(group))
     if len(group.subjects) > 1:
         rest = some_of(other.id for other in group.subjects[1:])
         page.para(f"the same in {len(group.subjects)} {subject.kind}s: also {rest}", indent=2)

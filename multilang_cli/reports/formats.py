@@ -24,6 +24,8 @@ FORMATS: dict[str, tuple[str, str]] = {
     "pretty": ("multilang_cli.reports.console", "pretty_text"),
     "json": ("multilang_cli.reports.json_report", "to_json"),
     "junit": ("multilang_cli.reports.junit", "to_junit"),
+    "github": ("multilang_cli.reports.github", "to_github"),
+    "markdown": ("multilang_cli.reports.markdown", "to_markdown"),
 }
 """The module and the function of each format; modules are loaded when they are asked for."""
 
@@ -99,7 +101,8 @@ def relative_to(result: RunResult, base: Path) -> RunResult:
         else subject
         for subject in result.subjects
     )
-    return msgspec.structs.replace(result, subjects=subjects)
+    parts = tuple(relative_to(part, base) for part in result.parts)
+    return msgspec.structs.replace(result, subjects=subjects, parts=parts)
 
 
 def _parse(spec: str) -> Report:

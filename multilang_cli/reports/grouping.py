@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from multilang_cli.reports.verdict import decisive, effect_in_words
+from multilang_cli.reports.verdict import decisive, effect_in_words, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 SHOWN_FIRST: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "warn")
 """Verdicts that a reader must see, the gravest first."""
+
+MOST_NOTES = 5
+"""Lines that notes may take."""
 
 
 class Group(NamedTuple):
@@ -32,6 +35,14 @@ class Group(NamedTuple):
     def rule(self, rulebook: Rulebook) -> Rule | None:
         """The rule that was broken, if one was and the rulebook has it."""
         return rulebook.rules.get(self.finding.rule) if self.finding else None
+
+
+class Note(NamedTuple):
+    """A rule of level note that was met and did no harm: what the first finding says, and in how many subjects."""
+
+    rule: str
+    message: str
+    subjects: int
 
 
 class FateGroup(NamedTuple):
@@ -57,6 +68,26 @@ def groups_of(result: RunResult) -> tuple[Group, ...]:
             found.setdefault((subject.verdict, "rule" if finding else "", mark), []).append(subject)
     groups = [Group(alike[0].verdict, tuple(alike), decisive(alike[0], result.storm)) for alike in found.values()]
     return tuple(sorted(groups, key=lambda group: SHOWN_FIRST.index(group.verdict)))
+
+
+def notes_of(result: RunResult) -> tuple[Note, ...]:
+    """What is only worth a note, once a rule, the most frequent first."""
+    found: dict[str, tuple[Finding, set[str]]] = {}
+    for subject in result.subjects:
+        for finding in subject.findings:
+            if weigh(finding, result.storm) == "pass":
+                found.setdefault(finding.rule, (finding, set()))[1].add(subject.id)
+    notes = [Note(rule, first.message, len(subjects)) for rule, (first, subjects) in found.items()]
+    return tuple(sorted(notes, key=lambda note: -note.subjects))
+
+
+def note_lines(notes: tuple[Note, ...]) -> list[str]:
+    """A line for each note, `MOST_NOTES` at most: the last says how many more there are."""
+    shown = notes if len(notes) <= MOST_NOTES else notes[: MOST_NOTES - 1]
+    lines = [f"{note.rule}: {note.message} (in {_counted(note.subjects)})" for note in shown]
+    if len(shown) < len(notes):
+        lines.append(f"and {len(notes) - len(shown)} more: {some_of(note.rule for note in notes[len(shown) :])}")
+    return lines
 
 
 def fates_of(fates: dict[str, Fate], errors: dict[str, str]) -> tuple[FateGroup, ...]:
@@ -89,3 +120,7 @@ def some_of(ids: Iterable[str], most: int = 6) -> str:
     known = list(ids)
     more = f" and {len(known) - most} more" if len(known) > most else ""
     return ", ".join(known[:most]) + more
+
+
+def _counted(cases: int) -> str:
+    return "1 case" if cases == 1 else f"{cases} cases"

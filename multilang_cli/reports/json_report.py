@@ -47,9 +47,9 @@ def from_json(text: str | bytes) -> RunResult:
 
 def without_secrets(result: RunResult) -> RunResult:
     """The same result with the values of conf hidden, all but the few that explain a verdict."""
-    if result.profile is None:
-        return result
-    return msgspec.structs.replace(result, profile=_public(result.profile))
+    parts = tuple(map(without_secrets, result.parts))
+    profile = None if result.profile is None else _public(result.profile)
+    return msgspec.structs.replace(result, profile=profile, parts=parts)
 
 
 def _public(profile: Profile) -> Profile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from multilang_cli.reports.combined import label_of, parts_of
 from multilang_cli.reports.console import group_text, summary_of
 from multilang_cli.reports.escape import escape, escape_lines, fit
 from multilang_cli.reports.grouping import Group
@@ -28,10 +29,31 @@ TAGS: dict[Verdict, str | None] = {
 }
 """The element by which each verdict is told; None for a test that passes."""
 
+_TOTALS = {
+    "tests": "testcase",
+    "failures": "testcase/failure",
+    "errors": "testcase/error",
+    "skipped": "testcase/skipped",
+}
+
 
 def to_junit(result: RunResult, rulebook: Rulebook) -> str:
-    """One testsuite, one testcase a subject. A run that is not green always holds a failure or an error."""
-    suite = ET.Element("testsuite", name=escape(f"mlcheck {result.suite.name}"), timestamp=result.started_at)
+    """One testsuite a component, one testcase a subject. A run that is not green always holds a failure or an error."""
+    suites = [_suite(part, rulebook, apart=bool(result.parts)) for part in parts_of(result)]
+    root = ET.Element("testsuites", name="mlcheck")
+    for name in _TOTALS:
+        root.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
+    root.set("time", f"{result.duration:.3f}")
+    root.extend(suites)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(result: RunResult, rulebook: Rulebook, *, apart: bool) -> ET.Element:
+    """The suite of one component. `apart`: there are others, whose subjects have the same ids."""
+    label = label_of(result) if apart else ""
+    name = label or f"mlcheck {result.suite.name}"
+    suite = ET.Element("testsuite", name=fit(name, MOST_CELLS).text, timestamp=result.started_at)
     _add_properties(suite, result)
     for subject in result.subjects:
         _add_subject(suite, subject, result, rulebook)
@@ -39,11 +61,9 @@ def to_junit(result: RunResult, rulebook: Rulebook) -> str:
     if result.exit_code and suite.find("testcase/failure") is None and suite.find("testcase/error") is None:
         _add_run(suite, result)
     _add_totals(suite, result)
-    root = ET.Element("testsuites", {**suite.attrib, "name": "mlcheck"})
-    root.attrib.pop("timestamp")
-    root.append(suite)
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    for case in suite.findall("testcase") if apart else ():
+        case.set("classname", f"{suite.get('name')}.{case.get('classname')}")
+    return suite
 
 
 def _add_properties(suite: ET.Element, result: RunResult) -> None:
@@ -52,6 +72,7 @@ def _add_properties(suite: ET.Element, result: RunResult) -> None:
         "suite.hash": result.suite.hash,
         "storm": result.storm,
         "component": " ".join(result.component.command),
+        "component.name": result.component.name,
         "kind": result.component.kind or "",
         "seed": "" if result.seed is None else str(result.seed),
         "verdict": result.verdict,
@@ -100,9 +121,8 @@ def _add_run(suite: ET.Element, result: RunResult) -> None:
 
 
 def _add_totals(suite: ET.Element, result: RunResult) -> None:
-    suite.set("tests", str(len(suite.findall("testcase"))))
-    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-        suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))
+    for name, path in _TOTALS.items():
+        suite.set(name, str(len(suite.findall(path))))
     suite.set("time", f"{result.duration:.3f}")
 
 

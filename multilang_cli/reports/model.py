@@ -103,8 +103,13 @@ class Suite(_Value, frozen=True, kw_only=True):
 
 
 class Component(_Value, frozen=True, kw_only=True):
-    """The program that was judged. `why`: how its command and kind were chosen; `exit` and `stderr_tail`: its last."""
+    """The program that was judged.
 
+    `name`: as the configuration file calls it. `why`: how its command and kind were chosen. `exit`, `stderr_tail`: its
+    last.
+    """
+
+    name: str = ""
     command: tuple[str, ...]
     why: str = ""
     kind: Kind | None = None
@@ -135,7 +140,8 @@ class RunResult(_Value, frozen=True, kw_only=True):
     `storm`: id of the version played. `started_at`: ISO 8601, UTC. `duration` in seconds. `platform`: system, machine,
     python. `limits` in seconds or bytes, by name; None: no limit. `notes`: sentences that a reader needs to trust the
     verdict. `complete`: False if the run was interrupted or stopped early. `next_command`: what to type next, if the
-    caller knows better than the report.
+    caller knows better than the report. `parts`: the results it is made of, one a component, see ``combined.combine``;
+    they have the subjects then.
     """
 
     schema_version: str = SCHEMA_VERSION
@@ -160,3 +166,4 @@ class RunResult(_Value, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     untested: tuple[Untested, ...] = ()
     next_command: str = ""
+    parts: tuple[RunResult, ...] = ()

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 HARMFUL: frozenset[Fate] = frozenset({"dies", "hangs", "loses-data", "fails-tuple"})
 """Fates for which a message that is right by the protocol still makes a warning."""
 
+FAILURES: tuple[Verdict, ...] = ("fail", "stale", "flaky")
+"""Verdicts of subjects that make a run not conformant, strict or not."""
+
 FATE_WORDS: dict[Fate, str] = {
     "survives": "goes on",
     "ignored": "ignored",
@@ -69,7 +72,7 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome(2, "misuse", "MISUSE", lambda facts: facts.befell.misuse),
     Outcome(3, "no-first-message", "NO FIRST MESSAGE", lambda facts: facts.befell.no_first_message),
     Outcome(4, "nothing-selected", "NOTHING SELECTED", lambda facts: not facts.any(*VERDICTS)),
-    Outcome(1, "not-conformant", "FAIL", lambda facts: facts.any("fail", "stale", "flaky", *_strictly(facts))),
+    Outcome(1, "not-conformant", "FAIL", lambda facts: facts.any(*FAILURES, *_strictly(facts))),
     Outcome(6, "inconclusive", "INCONCLUSIVE", lambda facts: not _conclusive(facts)),
     Outcome(0, "conformant", "PASS", lambda _: True),
 )
@@ -82,7 +85,7 @@ def verdict_of(findings: Iterable[Finding], storm_version: str, failed_expectati
     `storm_version`: id of the version played. `failed_expectation`: the sentence of an expectation that was not met.
     A note is only shown, unless the version punishes what it is about: that is a warning which names the effect.
     """
-    judged = [(_weigh(finding, storm_version), finding) for finding in findings]
+    judged = [(weigh(finding, storm_version), finding) for finding in findings]
     for wanted in ("fail", "warn"):
         if wanted == "warn" and failed_expectation:
             return Judgement("fail", failed_expectation)
@@ -92,11 +95,20 @@ def verdict_of(findings: Iterable[Finding], storm_version: str, failed_expectati
     return Judgement("fail", failed_expectation) if failed_expectation else Judgement("pass", "")
 
 
+def weigh(finding: Finding, version: str) -> Verdict:
+    """What a finding alone makes of a subject on the Storm version played: fail, warn, or pass for a mere note."""
+    if finding.level == "must":
+        return "fail"
+    if finding.level == "should" or finding.fates.get(version) in HARMFUL:
+        return "warn"
+    return "pass"
+
+
 def decisive(subject: SubjectResult, storm_version: str) -> Finding | None:
     """The finding that made the subject's verdict, if a finding did."""
     for wanted in ("fail", "warn"):
         for finding in subject.findings:
-            if _weigh(finding, storm_version) == wanted:
+            if weigh(finding, storm_version) == wanted:
                 return finding
     return None
 
@@ -165,17 +177,14 @@ def word_of(result: RunResult) -> str:
     return next(outcome.word for outcome in OUTCOMES if outcome.verdict == result.verdict)
 
 
+def precedence(result: RunResult) -> int:
+    """The place of its verdict in `OUTCOMES`: of several results, the lowest wins."""
+    return next(place for place, outcome in enumerate(OUTCOMES) if outcome.verdict == result.verdict)
+
+
 def effect_in_words(fate: Fate, error: str = "") -> str:
     """What a Storm version does, for people: ``worker dies: <the text it shows>``."""
     return f"{FATE_WORDS[fate]}: {error}" if error else FATE_WORDS[fate]
-
-
-def _weigh(finding: Finding, version: str) -> Verdict:
-    if finding.level == "must":
-        return "fail"
-    if finding.level == "should" or finding.fates.get(version) in HARMFUL:
-        return "warn"
-    return "pass"
 
 
 def _reason(finding: Finding, version: str) -> str:

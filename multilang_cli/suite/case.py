@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,18 +17,30 @@ class CaseError(ValueError):
     """A case file that can't be used: the message names the file, the key path and the line where known."""
 
 
-class SelectionError(ValueError):
-    """Nothing is selected, or a pattern matches nothing: the message names the nearest id."""
-
+Need = Literal["streams", "direct", "schema"]
+"""What a component's declaration must have: output streams, a direct one, a JSON Schema for the values of one."""
 
 Step = tuple[str, dict[str, Any]]
 """An operation and its arguments."""
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One case. `id` dotted and stable; `needs`: what must be known or seen for it to say anything.
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
+    """What a case is worth if the component refuses what was made up: dies of it, never settles it, never answers it.
 
-    `steps`: operations in order, each a name and its arguments (``steps.OPERATIONS``).
+    `verdict`: skip where nobody promised that it takes such, warn where it should. `of`: what it was given, for the
+    reason. `unless`: the word in `accepts` by which a component promises to take it; then a refusal is a failure.
+    """
+
+    verdict: Literal["skip", "warn"]
+    of: str
+    unless: str = ""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One case. `id` dotted and stable; `since`: the first Storm version it holds for.
+
+    `needs`: what must be declared for it to say anything; `accepts`: what the component must say that it takes. `env`:
+    variables of the environment. `steps`: operations in order, each a name and its arguments (``steps.OPERATIONS``).
     """
 
     id: str
@@ -41,11 +51,17 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     expected: str
     steps: tuple[Step, ...]
     since: str = ""
-    needs: tuple[str, ...] = ()
+    needs: tuple[Need, ...] = ()
+    accepts: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    refusal: Refusal | None = None
 
 
 def load_cases(suite: str = "component", extra: tuple[str, ...] = ()) -> list[Case]:
-    """The shipped cases of `suite` and those in the files or folders of `extra`, sorted by id. Raises CaseError."""
+    """The shipped cases of `suite`, the plain ones first, then those in the files or folders of `extra`.
+
+    Raises CaseError.
+    """
     shipped = sorted(locate.data_path("conformance", "cases", suite).glob("*.yaml"))
     cases: dict[str, Case] = {}
     for file in [*shipped, *_files_of(extra)]:
@@ -53,7 +69,15 @@ def load_cases(suite: str = "component", extra: tuple[str, ...] = ()) -> list[Ca
         if case.id in cases:
             raise CaseError(f"{file}: the id {case.id!r} stands twice")
         cases[case.id] = case
-    return [cases[id_] for id_ in sorted(cases)]
+    order = yaml.safe_load(locate.data_path("conformance", "cases", "order.yaml").read_bytes())[suite]
+    ours = {path.stem for path in shipped}
+    return sorted(cases.values(), key=lambda case: (case.id not in ours, _rank(case.id, order), case.id))
+
+
+def _rank(id_: str, order: list[str]) -> int:
+    """The place of the longest prefix that fits, the last place if none does."""
+    fitting = [prefix for prefix in order if id_ == prefix or id_.startswith(f"{prefix}.")]
+    return order.index(max(fitting, key=len)) if fitting else len(order)
 
 
 def _files_of(names: tuple[str, ...]) -> list[Path]:
@@ -85,23 +109,3 @@ def _step(step: str | dict[str, dict[str, Any] | None]) -> tuple[str, dict[str, 
         return step, {}
     ((name, arguments),) = step.items()
     return name, arguments or {}
-
-
-def select(cases: list[Case], kind: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> list[Case]:
-    """The cases for a `kind` of component that match: by id, dotted prefix or glob. Raises SelectionError."""
-    fitting = [case for case in cases if case.kind in {kind, "both"}]
-    ids = [case.id for case in fitting]
-    for pattern in (*include, *exclude):
-        if not any(_matches(id_, pattern) for id_ in ids):
-            near = get_close_matches(pattern, ids, n=1, cutoff=0.3)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise SelectionError(f"no {kind} case matches {pattern!r}{hint} (`mlcheck list cases` shows all)")
-    chosen = [c for c in fitting if not include or any(_matches(c.id, pattern) for pattern in include)]
-    chosen = [c for c in chosen if not any(_matches(c.id, pattern) for pattern in exclude)]
-    if not chosen:
-        raise SelectionError("the selection leaves no case to run")
-    return chosen
-
-
-def _matches(id_: str, pattern: str) -> bool:
-    return id_ == pattern or id_.startswith(pattern + ".") or fnmatch.fnmatchcase(id_, pattern)

@@ -2,46 +2,69 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from packaging.version import Version
 
+from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.host.launch import readable
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
-from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.messages import Fail, Handshake
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
 from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.profiles import profile_of, samples_of
-from multilang_cli.suite.steps import OPERATIONS, NotExercised, Stage, Stop
+from multilang_cli.suite.refusals import DEATHS, costs_nothing, refusal_of
+from multilang_cli.suite.stage import NotExercised, Stage, Stop
+from multilang_cli.suite.steps import OPERATIONS
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from multilang_cli.host.pump import Sink
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
-    from multilang_cli.suite.case import Case, Step
+    from multilang_cli.suite.case import Case, Need, Step
+    from multilang_cli.suite.options import StreamDeclaration
     from multilang_cli.suite.runner import Plan
 
 STDERR_SHOWN = 4096
 """Bytes of a component's last stderr that a result keeps."""
 
-_DEATHS = frozenset({"exited", "message-cut", "stdout-closed", "stdin-closed"})
+
+class _Needed(NamedTuple):
+    """What a case needs to be declared: how to tell, and what to say where it is not."""
+
+    met: Callable[[dict[str, StreamDeclaration] | None], bool]
+    missing: str
+
+
+NEEDS: dict[Need, _Needed] = {
+    "streams": _Needed(lambda streams: streams is not None, "no streams are declared (--stream NAME:field,field)"),
+    "direct": _Needed(
+        lambda streams: any(stream.direct for stream in (streams or {}).values()),
+        "no direct stream is declared (--stream NAME:field,field!direct)",
+    ),
+    "schema": _Needed(
+        lambda streams: any(stream.schema is not None for stream in (streams or {}).values()),
+        "no stream has a JSON Schema of its values (streams.NAME.schema in mlcheck.toml)",
+    ),
+}
+"""By the words of `Case.needs`."""
 
 
 class _Watch:
@@ -107,24 +130,39 @@ class CaseRun:
 
     def _unfit(self) -> str:
         """Why the case says nothing here, "" if it does."""
-        case, version = self.case, self.plan.version
-        if "streams" in case.needs and self.plan.component.streams is None:
-            return "no streams are declared (--stream NAME:field,field)"
+        case, version, component = self.case, self.plan.version, self.plan.component
         if case.since and Version(version.id) < Version(case.since):
             return f"Storm {version.id} does not ask for this yet (since {case.since})"
+        if not set(case.accepts) <= set(component.accepts):
+            return "nobody says that it takes such tuples (--accepts, or accepts in mlcheck.toml)"
+        if fixed := [name for name in case.env if name in component.env]:
+            return f"its environment is declared to have {fixed[0]}={component.env[fixed[0]]}"
+        streams = component.streams
+        for need in case.needs:
+            if not NEEDS[need].met(streams):
+                return NEEDS[need].missing
         return ""
 
     def _start(self, sinks: Iterable[Sink]) -> Session:
         plan = self.plan
-        judge = Conversation(self._profile, plan.rulebook)
+        judge = judge_of(self._profile, plan.rulebook)
         pid_dir = private_pid_dir()
-        process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=plan.env, pid_dir=pid_dir)
+        env = {**plan.env, **self.case.env}
+        process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=env, pid_dir=pid_dir)
         if self._profile.kind == "bolt":
             return ShellBolt(process, judge, sinks, seed=plan.options.seed)
         return ShellSpout(process, judge, sinks)
 
     def _play(self, session: Session, steps: tuple[Step, ...] = ()) -> None:
-        stage = Stage(session, tuple(samples_of(self.plan.component)), self._handshake_for(session))
+        component = self.plan.component
+        accepts = frozenset(component.accepts)
+        stage = Stage(
+            session,
+            tuple(samples_of(component)),
+            self._handshake_for(session),
+            accepts,
+            refusable=costs_nothing(self.case, accepts),
+        )
         self._stage = stage
         try:
             for name, arguments in steps or self.case.steps:
@@ -133,7 +171,13 @@ class CaseRun:
             pass
         except NotExercised as nothing:
             self._missing = str(nothing)
+            # What is wrong already has to show every time, not only if it comes soon enough.
+            self._let_it_finish(stage)
         self.shaken = stage.shaken or not session.judge.expecting_pid
+
+    def _let_it_finish(self, stage: Stage) -> None:
+        with contextlib.suppress(Stop, NotExercised):
+            OPERATIONS["barrier"](stage, {})
 
     def _handshake_for(self, session: Session) -> Any:
         plan = self.plan
@@ -167,6 +211,10 @@ class CaseRun:
         verdict, reason = verdict_of(findings, self.plan.version.id)
         if session.overflowed:
             verdict, reason = "untestable", "a message is longer than our limit (--limit frame=BYTES); Storm has none"
+        elif refusal := refusal_of(self.case, self._stage, findings):
+            verdict, reason = refusal
+            if verdict == "skip":
+                return self._result(verdict, reason, began)
         elif verdict in {"fail", "warn", "pass"} and self._blames_the_sample(findings, watch):
             reason = "it did not take the default tuple: give a sample it understands (--tuple JSON, or samples)"
             verdict = "untestable"
@@ -179,7 +227,7 @@ class CaseRun:
         if self.plan.component.samples or self._stage is None or not self._stage.fed:
             return False
         musts = {finding.rule for finding in findings if finding.level == "must"}
-        return (bool(musts) and musts <= _DEATHS) or (watch.failed > 0 and not musts)
+        return (bool(musts) and musts <= DEATHS) or (watch.failed > 0 and not musts)
 
     def _result(
         self,

@@ -162,6 +162,8 @@ class _Source:
             "command": [command] if isinstance(command, str) else command,
             "cwd": str((self.path.parent / table.get("cwd", ".")).resolve()),
         }
+        if "known_failures" in table:
+            plain["known_failures"] = str(self.path.parent / table["known_failures"])
         try:
             return msgspec.convert(plain, Component)
         except msgspec.ValidationError as error:
@@ -171,6 +173,10 @@ class _Source:
         from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 (slow to import)
 
         for name, stream in streams.items():
+            for at, target in _references(stream.get("schema", {})):
+                if not target.startswith("#"):
+                    path = ("component", index, "streams", name, "schema", *at)
+                    raise self.error(path, f"{_cut(target)!r} is somewhere else: nothing is fetched; write it in here.")
             try:
                 Draft202012Validator.check_schema(stream.get("schema", {}))
             except SchemaError as error:
@@ -202,6 +208,16 @@ def _no_json(value: object, path: toml_lines.Path = ()) -> Iterator[tuple[toml_l
         yield path, f"a date or time has no JSON form; write it as a string: {str(value)!r}."
     elif isinstance(value, float) and not math.isfinite(value):
         yield path, f"{value} is no JSON number."
+
+
+def _references(value: object, path: toml_lines.Path = ()) -> Iterator[tuple[toml_lines.Path, str]]:
+    """Every ``$ref`` of a schema, with where it stands."""
+    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in steps:
+        if step in {"$ref", "$dynamicRef"} and isinstance(item, str):
+            yield (*path, step), item
+        else:
+            yield from _references(item, (*path, step))
 
 
 def _cut(message: str) -> str:

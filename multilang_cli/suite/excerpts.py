@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol.events import Chunk
+from multilang_cli.protocol.events import Chunk, Deadline, Exited
 from multilang_cli.protocol.framing import frame_text
 from multilang_cli.protocol.messages import Handshake, Malformed
 from multilang_cli.reports.escape import decode, decode_at
@@ -48,7 +48,7 @@ def _line(event: Event, finding: Finding) -> ExcerptLine:
         channel=event.channel,
         text=text,
         mark=marked,
-        note=finding.message if marked else "",
+        note=finding.message.partition("; ")[0] if marked else "",
         at=at,
     )
 
@@ -60,5 +60,10 @@ def _text(event: Event) -> str:
         return decode(frame_text(event.raw)[:WIDTH])
     if isinstance(event.body, Chunk):
         return decode(event.raw[:WIDTH])
+    if isinstance(event.body, Deadline):
+        return "it will say nothing more" if event.body.proven else f"nothing for {event.body.limit:g} s"
+    if isinstance(event.body, Exited):
+        ended = event.body
+        return f"exit code {ended.code}" if ended.signal is None else f"killed by signal {ended.signal}"
     fields = ", ".join(f"{name}={getattr(event.body, name)!r}" for name in event.body.__struct_fields__)
     return f"{type(event.body).__name__}({fields})"[:WIDTH]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from multilang_cli.suite import documents
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.nearest import did_you_mean
-from multilang_cli.suite.options import StreamDeclaration
+from multilang_cli.suite.options import SETTLES, StreamDeclaration
 from multilang_cli.suite.profiles import LIMITS
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ BYTES = ("frame",)
 
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off", ""})
 _INT32 = 2**31
+_MOST_TOGETHER = 1_000_000
 
 
 def seconds(name: str, text: str) -> float:
@@ -60,6 +61,16 @@ def choice(name: str, text: str, known: Iterable[str]) -> str:
     words = list(known)
     if text not in words:
         raise ConfigError(f"{name}: there is no {text[:60]!r}{did_you_mean(text, words)}")
+    return text
+
+
+def settles(text: str) -> str:
+    """When a tuple is settled. Raises ConfigError."""
+    word, _, number = text.partition("-")
+    if word == "after" and number.isdecimal() and 0 < int(number) < _MOST_TOGETHER:
+        return f"after-{int(number)}"
+    if text not in SETTLES or text == "after-N":
+        raise ConfigError(f"--settles: there is no {text[:60]!r}; expected: {', '.join(SETTLES)}, N a number.")
     return text
 
 

@@ -10,6 +10,17 @@ DEFAULT_SAMPLE: list[Any] = ["snow white and the seven dwarfs"]
 """What a bolt is fed when nobody gave a sample: one tuple of one field, `sentence`."""
 
 
+ACCEPTS = ("ticks", "text", "large", "integers", "floats", "null", "nested", "empty", "arity")
+"""What a component can promise to take besides tuples like its samples: ticks, and tuples of our own making.
+
+text, large, integers, floats: a value replaced by another of its JSON type; null, nested: by one of another; empty: a
+tuple without values; arity: with one more or fewer.
+"""
+
+SETTLES = ("by-limit", "on-tick", "on-next", "after-N", "unchecked")
+"""When a component settles a tuple; N is a number of tuples."""
+
+
 class StreamDeclaration(msgspec.Struct, frozen=True):
     """An output stream as the user declares it: its fields, whether it is direct, a JSON Schema of its values."""
 
@@ -23,7 +34,8 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
 
     `command`: words, never a shell line. `samples`: values of tuples it takes; empty: the default sample. `streams`:
     None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, pid-file, grace, frame).
-    `env`: added to the inherited environment. `task`: its task id.
+    `env`: added to the inherited environment. `task`: its task id. `accepts`: of `ACCEPTS`. `settles`: of `SETTLES`.
+    `known_failures`: the path of the file that lists them.
     """
 
     command: tuple[str, ...]
@@ -41,25 +53,31 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     pid: Literal["own", "foreign"] = "own"
     task: int = 3
     metrics: dict[str, str] | None = None
+    known_failures: str = ""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How to run the suite over one component.
 
-    `include` and `exclude`: case id patterns (a dotted prefix, or a glob). `timeout`: seconds, for every limit that the
-    component's own limits do not set. `record`: directory of transcripts; failing cases are kept, all with
-    `record_all`. `suites`: files and folders with more cases. `reproduce`: words of the command line that repeat this
-    run, without the selection and the component.
+    `include` and `exclude`: case id patterns (a dotted prefix, or a glob). `jobs`: cases played at once. `retries`: how
+    often a case that fails is played again. `timeout`: seconds, for every limit that the component's own limits do not
+    set; None: as patient as Storm is. `record`: directory of transcripts; failing cases are kept, all with
+    `record_all`. `suites`: files and folders with more cases. `write_known_failures`: the file to write what fails to,
+    in place of reading the component's. `reproduce`: words of the command line that repeat this run, without the
+    selection and the component.
     """
 
     storm: str = ""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     fail_fast: bool = False
-    timeout: float = 10.0
+    jobs: int = 1
+    retries: int = 0
+    timeout: float | None = None
     record: str = ".mlcheck/last"
     record_all: bool = False
     seed: int = 0
     strict: bool = False
     suites: tuple[str, ...] = ()
+    write_known_failures: str = ""
     reproduce: tuple[str, ...] = ("mlcheck", "run")

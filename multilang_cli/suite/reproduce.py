@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from multilang_cli.suite.settings import Flags
 
 REPEATED: dict[str, str] = {
+    "ackers": "--ackers",
     "tuples": "--tuple",
     "tuple_files": "--tuples",
     "conf_files": "--conf-file",
@@ -23,11 +24,15 @@ REPEATED: dict[str, str] = {
     "cwd": "--cwd",
     "task": "--task",
     "settles": "--settles",
+    "accepts": "--accepts",
     "pid": "--pid",
     "limits": "--limit",
     "suites": "--suite",
 }
 """Flags that are repeated as they were written."""
+
+_HERE = frozenset({"record", "jobs"})
+"""Settings that say how a whole run is done: a case that is played again needs none of them."""
 
 
 def words_of(flags: Flags, component: Component, options: RunOptions, config: Config) -> tuple[str, ...]:
@@ -42,7 +47,7 @@ def words_of(flags: Flags, component: Component, options: RunOptions, config: Co
     usual = {**msgspec.structs.asdict(type(options)()), **config.settings}
     for name in SETTINGS:
         value = getattr(options, name)
-        if name != "record" and value != usual[name]:
+        if name not in _HERE and value != usual[name]:
             words += (
                 [f"--{name}" if value else f"--no-{name}"] if isinstance(value, bool) else [f"--{name}", str(value)]
             )

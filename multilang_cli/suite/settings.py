@@ -9,7 +9,8 @@ import msgspec
 from multilang_cli.suite import flag_values
 from multilang_cli.suite.config import Config, ConfigError
 from multilang_cli.suite.flag_values import choice, seconds, truth, whole
-from multilang_cli.suite.options import Component, RunOptions
+from multilang_cli.suite.options import ACCEPTS, Component, RunOptions
+from multilang_cli.suite.selection import patterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,17 +26,23 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     tuples: tuple[str, ...] = ()
     tuple_files: tuple[str, ...] = ()
     conf: tuple[str, ...] = ()
+    ackers: str | None = None
     conf_files: tuple[str, ...] = ()
     streams: tuple[str, ...] = ()
     cwd: str | None = None
     env: tuple[str, ...] = ()
     task: str | None = None
     settles: str | None = None
+    accepts: tuple[str, ...] = ()
     pid: str | None = None
     limits: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     fail_fast: bool = False
+    jobs: str | None = None
+    retries: str | None = None
+    known_failures: str | None = None
+    write_known_failures: str | None = None
     timeout: str | None = None
     strict: bool | None = None
     seed: str | None = None
@@ -44,12 +51,29 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     suites: tuple[str, ...] = ()
 
 
+ACKERS = "topology.acker.executors"
+"""The key of Storm's conf that ``--ackers`` is short for."""
+
+
 def _text(_: str, text: str) -> str:
     return text
 
 
+def _at_least(least: int) -> Callable[[str, str], int]:
+    """Reads a whole number from `least` on. It raises ConfigError that begins with the name it is given."""
+
+    def read(name: str, text: str) -> int:
+        number = whole(name, text)
+        if number < least:
+            raise ConfigError(f"{name}: expected a whole number from {least}, not {number}.")
+        return number
+
+    return read
+
+
 SETTINGS: dict[str, Callable[[str, str], Any]] = {
     "storm": _text,
+    "jobs": _at_least(1),
     "timeout": seconds,
     "strict": truth,
     "seed": whole,
@@ -70,9 +94,11 @@ def run_options(flags: Flags, environ: Mapping[str, str], config: Config) -> Run
             chosen[name] = read(f"--{name}", flag) if isinstance(flag, str) else flag
     return RunOptions(
         **chosen,
-        include=flags.include,
-        exclude=flags.exclude,
+        include=patterns("-k", flags.include),
+        exclude=patterns("--exclude", flags.exclude),
         fail_fast=flags.fail_fast,
+        retries=_at_least(0)("--retries", flags.retries or "0"),
+        write_known_failures=flags.write_known_failures or "",
         record_all=flags.record_all,
         suites=(*config.settings.get("suites", ()), *flags.suites),
     )
@@ -95,6 +121,34 @@ def components(flags: Flags, config: Config) -> tuple[Component, ...]:
     return tuple(with_flags(component, flags) for component in chosen)
 
 
+def check_gate(flags: Flags, chosen: tuple[Component, ...]) -> None:
+    """See that known failures are asked for where they can be told and kept. Raises ConfigError."""
+    for name, file in (
+        ("--known-failures", flags.known_failures),
+        ("--write-known-failures", flags.write_known_failures),
+    ):
+        if file is not None and len(chosen) > 1:
+            raise ConfigError(
+                f"{name}: a file belongs to one component, and these are {len(chosen)}; add --component NAME, "
+                "or give each [[component]] its own known_failures."
+            )
+    partial = {"-k": flags.include, "--exclude": flags.exclude, "-x": flags.fail_fast}
+    given = next((flag for flag, value in partial.items() if value), "")
+    if flags.write_known_failures is not None and given:
+        raise ConfigError(f"--write-known-failures: only a whole run tells what fails; leave {given} out.")
+
+
+_SINGLE: dict[str, Callable[[str], Any]] = {
+    "kind": lambda text: choice("--kind", text, ("bolt", "spout", "auto")),
+    "pid": lambda text: choice("--pid", text, ("own", "foreign")),
+    "settles": flag_values.settles,
+    "cwd": str,
+    "task": flag_values.task_id,
+    "known_failures": str,
+}
+"""Flags that stand for one key of a component, by its name, and how their text is read."""
+
+
 def with_flags(component: Component, flags: Flags) -> Component:
     """`component` with what the command line says of it. Raises ConfigError that begins with the flag."""
     changes: dict[str, Any] = {
@@ -104,16 +158,12 @@ def with_flags(component: Component, flags: Flags) -> Component:
     }
     if flags.command:
         changes["command"] = flags.command
-    if flags.kind is not None:
-        changes["kind"] = choice("--kind", flags.kind, ("bolt", "spout", "auto"))
-    if flags.pid is not None:
-        changes["pid"] = choice("--pid", flags.pid, ("own", "foreign"))
-    if flags.settles is not None:
-        changes["settles"] = choice("--settles", flags.settles, ("by-limit", "on-tick", "unchecked"))
-    if flags.cwd is not None:
-        changes["cwd"] = flags.cwd
-    if flags.task is not None:
-        changes["task"] = flag_values.task_id(flags.task)
+    for name, read in _SINGLE.items():
+        if (text := getattr(flags, name)) is not None:
+            changes[name] = read(text)
+    if flags.accepts:
+        accepted = (choice("--accepts", name, ACCEPTS) for name in flags.accepts)
+        changes["accepts"] = tuple(dict.fromkeys((*component.accepts, *accepted)))
     if flags.streams:
         changes["streams"] = {**(component.streams or {}), **dict(map(flag_values.stream, flags.streams))}
     if flags.tuples or flags.tuple_files:
@@ -134,7 +184,8 @@ def _conf(flags: Flags) -> dict[str, Any]:
     conf: dict[str, Any] = {}
     for name in flags.conf_files:
         conf.update(flag_values.conf_file(name))
-    return {**conf, **dict(map(flag_values.conf_value, flags.conf))}
+    conf.update(map(flag_values.conf_value, flags.conf))
+    return conf if flags.ackers is None else {**conf, ACKERS: _at_least(0)("--ackers", flags.ackers)}
 
 
 def color(flag: str | None, environ: Mapping[str, str]) -> Literal["auto", "always", "never"]:

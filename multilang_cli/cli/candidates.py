@@ -1,0 +1,168 @@
+"""What can stand next on a command line, for the completion of shells. typer finds the place; the values are ours."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+from typer.completion import completion_init  # type: ignore[attr-defined]  # the only way to have no options added
+
+from multilang_cli.catalogue.locate import data_path
+from multilang_cli.cli.app import SETTINGS
+from multilang_cli.cli.commands import COMMANDS, GROUPS, Command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_CHOICE = re.compile(r"[a-z-]+(\|[a-z-]+)+")
+_VARIABLE = "_MLCHECK_COMPLETE"
+
+
+def print_candidates(words: Sequence[str]) -> None:
+    """Print a line for each word that can take the place of the last of `words`, which follow ``mlcheck``."""
+    completion_init()
+    *before, last = words or [""]
+    line = shlex.join(["mlcheck", *before, last])
+    os.environ.update({_VARIABLE: "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(len(before) + 1)})
+    try:
+        _app(before)(args=[], prog_name="mlcheck", complete_var=_VARIABLE)
+    except SystemExit:
+        return
+
+
+def _app(words: list[str]) -> typer.Typer:
+    """All commands as typer has them, but only the one in `words` with its options: no other is imported."""
+    app = typer.Typer(add_completion=False, context_settings=SETTINGS)
+    app.callback()(_top)
+    places = {"": app}
+    for group, text in GROUPS.items():
+        places[group] = typer.Typer(help=text)
+        app.add_typer(places[group], name=group)
+    for name, command in COMMANDS.items():
+        group, _, last = name.rpartition(" ")
+        function = _function(name, command) if words[: name.count(" ") + 1] == name.split() else _nothing
+        places[group].command(last, help=command.help, context_settings=SETTINGS)(function)
+    return app
+
+
+def _top(*, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    """The options before a command."""
+    del version
+
+
+def _nothing() -> None:
+    """A command that is not asked about."""
+
+
+def _function(name: str, command: Command) -> Callable[..., Any]:
+    """The function of a command, its options and arguments told their values."""
+    function: Callable[..., Any] = getattr(import_module(f"multilang_cli.cli.{command.module}"), command.function)
+    for parameter, hint in get_type_hints(function, include_extras=True).items():
+        for info in getattr(hint, "__metadata__", ()):
+            info.autocompletion = _values(f"{name} {parameter}", info)
+    return function
+
+
+def _values(name: str, info: Any) -> Callable[[str], list[str]] | None:
+    """Values for a parameter, by its option, else its name, else its metavar; None where files are as good as any."""
+    # In Annotated, the first name of an option stands in `default`.
+    known = [VALUES[key] for key in (info.default, *(info.param_decls or ()), name) if key in VALUES]
+    if not known and _CHOICE.fullmatch(info.metavar or ""):
+        known = [lambda: info.metavar.split("|")]
+    if not known:
+        return None
+
+    # Behind a = there is a path or a number, of which nothing is known.
+    def complete(incomplete: str) -> list[str]:
+        return [] if "=" in incomplete else sorted(set(known[0]()))
+
+    return complete
+
+
+def _rules() -> list[str]:
+    return _stems(data_path("conformance", "rules"))
+
+
+def _cases() -> list[str]:
+    return _stems(data_path("conformance", "cases", "component"))
+
+
+def _stems(folder: Path) -> list[str]:
+    return [path.stem for path in folder.glob("*.yaml")]
+
+
+def _patterns() -> list[str]:
+    """Ids of cases, and what they begin with before each dot."""
+    parts = [case.split(".") for case in _cases()]
+    return [".".join(words[:count]) for words in parts for count in range(1, len(words) + 1)]
+
+
+def _versions() -> list[str]:
+    from multilang_cli.catalogue.loader import load_versions  # noqa: PLC0415 (each needs its own modules only)
+
+    return [version.id for version in load_versions()]
+
+
+def _formats() -> list[str]:
+    from multilang_cli.reports.formats import FORMATS  # noqa: PLC0415
+
+    return [f"{name}=" for name in FORMATS]
+
+
+def _components() -> list[str]:
+    from multilang_cli.suite.config import find, load  # noqa: PLC0415
+
+    return [component.name for component in load(find(Path.cwd())).components]
+
+
+def _limits() -> list[str]:
+    from multilang_cli.suite.flag_values import BYTES  # noqa: PLC0415
+    from multilang_cli.suite.profiles import LIMITS  # noqa: PLC0415
+
+    return [f"{name}=" for name in (*LIMITS, *BYTES)]
+
+
+def _settles() -> list[str]:
+    from multilang_cli.suite.options import SETTLES  # noqa: PLC0415
+
+    return [word.replace("-N", "-10") for word in SETTLES]
+
+
+def _accepts() -> list[str]:
+    from multilang_cli.suite.options import ACCEPTS  # noqa: PLC0415
+
+    return list(ACCEPTS)
+
+
+def _schemas() -> list[str]:
+    from multilang_cli.catalogue import schemas  # noqa: PLC0415
+
+    return schemas.names()
+
+
+def _languages() -> list[str]:
+    from multilang_cli.suite.scaffold import languages  # noqa: PLC0415
+
+    return list(languages())
+
+
+VALUES: dict[str, Callable[[], list[str]]] = {
+    "--accepts": _accepts,
+    "--component": _components,
+    "--exclude": _patterns,
+    "--language": _languages,
+    "--limit": _limits,
+    "--report": _formats,
+    "--settles": _settles,
+    "--storm": _versions,
+    "-k": _patterns,
+    "explain name": lambda: [*_rules(), *_cases()],
+    "schema show name": _schemas,
+    "schema validate name": _schemas,
+}
+"""Where values come from, by option, or by command and argument. Choices such as ``bolt|spout`` stand in metavars."""

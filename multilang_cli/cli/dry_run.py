@@ -1,0 +1,46 @@
+"""``mlcheck run --dry-run``: what would be started and played. Nothing is started, not even to ask what it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.cli.output import stdout_may_close
+from multilang_cli.reports.page import Page
+from multilang_cli.suite.case import load_cases
+from multilang_cli.suite.runner import plan_of
+from multilang_cli.suite.selection import fitting, select
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from multilang_cli.suite.case import Case
+    from multilang_cli.suite.options import Component, RunOptions
+
+ACKS = "what a spout emits is acked and failed, real messages too"
+"""What the suite does to a spout, for a user who may point it at a queue in use."""
+
+
+def show_plan(component: Component, options: RunOptions, console: Console) -> None:
+    """Show what a run of `component` would do. Raises LaunchError if it can't be started, SelectionError."""
+    launch = plan_of(component, options).launch
+    cases = select(load_cases("component", options.suites), component.kind, options.include, options.exclude)
+    page = Page(console)
+    with stdout_may_close():
+        lead = f"{component.name}: " if component.name else ""
+        page.line(f"{lead}{' '.join(launch.argv)}" + (f"  ({launch.why})" if launch.why else ""))
+        page.para(starts(component, options, cases), indent=2)
+        wide = max(len(case.id) for case in cases)
+        for case in cases:
+            page.para(case.title, label=f"{case.id:{wide}}", label_style="", indent=2, hang=wide + 4)
+
+
+def starts(component: Component, options: RunOptions, cases: list[Case]) -> str:
+    """How often the component would be started, in a sentence."""
+    if component.kind == "auto":
+        counts = " or ".join(f"{len(fitting(cases, kind))} as a {kind}" for kind in ("bolt", "spout"))
+        how = f"twice to ask whether it is a bolt or a spout, then once for each case, {counts}: both are listed"
+    else:
+        how = f"once for each case of a {component.kind}, {len(cases)} in all"
+    at_once = f"{options.jobs} at once" if options.jobs > 1 else "one after another"
+    careful = "" if component.kind == "bolt" else f" {ACKS.capitalize()}."
+    return f"Nothing was started. A run starts it {how}; {at_once}.{careful}"

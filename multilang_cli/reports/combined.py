@@ -1,0 +1,65 @@
+"""One result over several components: what a reader of one report asks of them all. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.reports.model import Component, Verdict
+from multilang_cli.reports.verdict import count, precedence, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.reports.model import RunResult
+
+
+def combine(results: Sequence[RunResult]) -> RunResult:
+    """The result over several components: it has no subjects of its own, its `parts` have them.
+
+    Counts and durations are summed; outlook, verdict and exit code are the worst of the parts, by the order of
+    ``verdict.OUTCOMES``; it is complete if all are. What was asked is taken from the first. Raises ValueError for none.
+    """
+    if not results:
+        raise ValueError("there is no result to combine")
+    gravest = min(results, key=precedence)
+    return msgspec.structs.replace(
+        results[0],
+        component=Component(command=()),
+        profile=None,
+        subjects=(),
+        duration=sum(result.duration for result in results),
+        counts=_summed(results),
+        outlook=worst(outlook for result in results for outlook in result.outlook),
+        verdict=gravest.verdict,
+        exit_code=gravest.exit_code,
+        complete=all(result.complete for result in results),
+        notes=(),
+        untested=(),
+        next_command="",
+        parts=tuple(results),
+    )
+
+
+def parts_of(result: RunResult) -> tuple[RunResult, ...]:
+    """The results of one component each: the parts of a combined result, else the result itself."""
+    return result.parts or (result,)
+
+
+def label_of(result: RunResult) -> str:
+    """What tells the result of one component from the others: the component's name, else its command."""
+    return result.component.name or " ".join(result.component.command)
+
+
+def untested_in(result: RunResult) -> int:
+    """How many subjects were not tested, in all parts."""
+    return sum(len(each.ids) for part in parts_of(result) for each in part.untested)
+
+
+def _summed(results: Sequence[RunResult]) -> dict[Verdict, int]:
+    counts = count(())
+    for result in results:
+        for verdict, number in result.counts.items():
+            counts[verdict] += number
+    return counts

@@ -1,0 +1,194 @@
+"""RunResult as GitHub workflow commands: an annotation for each trouble, the details in groups of the log.
+
+The runner reads commands from what a step prints: lines that begin with ``::`` after spaces, and ``##[...]`` anywhere
+in a line. What a component wrote may look so too; it is changed visibly, as all else that a reader would obey
+(https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from multilang_cli.reports.combined import label_of, parts_of
+from multilang_cli.reports.console import group_text, next_command, summary_of
+from multilang_cli.reports.escape import escape, fit
+from multilang_cli.reports.failure import STDERR_LINES, first_paragraph
+from multilang_cli.reports.grouping import fates_of_subject, groups_of, note_lines, notes_of, some_of
+from multilang_cli.reports.verdict import word_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.reports.grouping import Group
+    from multilang_cli.reports.model import Component, RunResult
+
+Level = Literal["error", "warning", "notice"]
+
+LEVELS: tuple[Level, ...] = ("error", "warning", "notice")
+MOST = 10
+"""Annotations of one level that GitHub shows of a step."""
+_TITLE_CELLS = 200
+_LINE_CELLS = 1000
+_MOST_TITLES = 20
+
+
+class Annotation(NamedTuple):
+    """What GitHub shows beside the code. `file`: empty if it is not known."""
+
+    level: Level
+    title: str
+    lines: tuple[str, ...]
+    file: str = ""
+
+
+def to_github(result: RunResult, rulebook: Rulebook) -> str:
+    """The text for the log of a step: what was found, the details folded, the summary, the annotations."""
+    lines: list[str] = []
+    annotations: list[Annotation] = []
+    for part in parts_of(result):
+        label = label_of(part) if result.parts else ""
+        lines += _log(part, rulebook, label)
+        annotations += _annotations(part, rulebook, f"{label}: " if label else "")
+    if result.parts:
+        lines.append(harmless(f"{word_of(result)}  {summary_of(result)}"))
+    command = next_command(result)
+    if command:
+        lines.append(harmless(f"Next: {command}"))
+    for level in LEVELS:
+        lines += map(command_of, _at_most([each for each in annotations if each.level == level]))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def command_of(annotation: Annotation) -> str:
+    """The workflow command that makes an annotation."""
+    file = f"file={_property(annotation.file)}," if annotation.file else ""
+    text = "%0A".join(_data(fit(line, _LINE_CELLS).text) for line in annotation.lines)
+    return f"::{annotation.level} {file}title={_property(fit(annotation.title, _TITLE_CELLS).text)}::{text}"
+
+
+def harmless(line: str) -> str:
+    """A line for the log, in which the runner finds no command."""
+    shown = _no_old_command(escape(line))
+    text = shown.lstrip()
+    return f"{shown[: len(shown) - len(text)]}\\x3a{text[1:]}" if text.startswith("::") else shown
+
+
+def file_of(component: Component, base: Path) -> str:
+    """The component's file: the first word of its command that is one below the directory `base`; "" if none is.
+
+    Words are relative to the component's directory, or to `base` where the user gave a whole path; "" if both are
+    files. Programs of a virtual environment or a package count as none: their user did not write them.
+    """
+    for word in component.command:
+        found = {_below(base / folder / word, base) for folder in (".", component.cwd)} - {None}
+        if found:
+            return str(found.pop()) if len(found) == 1 else ""
+    return ""
+
+
+def _below(path: Path, base: Path) -> Path | None:
+    """The path of a file relative to where annotations begin, if it is below `base` and its user's own."""
+    try:
+        whole, base = path.resolve(), base.resolve()
+        if not whole.is_relative_to(base) or not whole.is_file():
+            return None
+    except (OSError, ValueError):
+        return None
+    folders = whole.relative_to(base).parts[:-1]
+    if any(name.startswith(".") or name == "node_modules" for name in folders):
+        return None
+    workspace = Path(os.environ.get("GITHUB_WORKSPACE") or base).resolve()
+    return whole.relative_to(workspace if base.is_relative_to(workspace) else base)
+
+
+def _log(result: RunResult, rulebook: Rulebook, label: str) -> Iterator[str]:
+    name = f"{label}: " if label else ""
+    command = " ".join(result.component.command)
+    yield harmless(f"{name}{result.tool.name} {result.tool.version}, Storm {result.storm}: {fit(command, 400).text}")
+    for note in result.notes:
+        yield harmless(f"Note: {fit(note, _LINE_CELLS).text}")
+    for group in groups_of(result):
+        yield f"::group::{_data(fit(f'{name}{_headline(group)}', _TITLE_CELLS).text)}"
+        yield from map(harmless, group_text(group, rulebook).splitlines())
+        yield "::endgroup::"
+    for line in note_lines(notes_of(result)):
+        yield harmless(f"Note: {fit(line, _LINE_CELLS).text}")
+    yield harmless(f"{word_of(result)}  {name}{summary_of(result)}")
+
+
+def _annotations(result: RunResult, rulebook: Rulebook, name: str) -> list[Annotation]:
+    file = file_of(result.component, Path.cwd())
+    found = [
+        Annotation(
+            _level(group, strict=result.strict), f"{name}{_headline(group)}", tuple(_lines(group, rulebook)), file
+        )
+        for group in groups_of(result)
+    ]
+    if result.exit_code and not any(each.level == "error" for each in found):
+        found.append(Annotation("error", f"{name}{word_of(result)}", tuple(_run_lines(result)), file))
+    for untested in result.untested:
+        title = f"{name}{len(untested.ids)} not tested"
+        found.append(Annotation("notice", title, (untested.reason, some_of(untested.ids))))
+    known = [subject.id for subject in result.subjects if subject.verdict == "xfail"]
+    if known:
+        found.append(Annotation("notice", f"{name}known failures", (some_of(known, 20),)))
+    return found
+
+
+def _level(group: Group, *, strict: bool) -> Level:
+    return "warning" if group.verdict == "warn" and not strict else "error"
+
+
+def _headline(group: Group) -> str:
+    more = f" and {len(group.subjects) - 1} more" if len(group.subjects) > 1 else ""
+    what = group.finding.rule if group.finding else group.first.title
+    return f"{group.verdict.upper()} {what} ({group.first.id}{more})"
+
+
+def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
+    subject, rule = group.first, group.rule(rulebook)
+    yield subject.reason or (group.finding.message if group.finding else subject.title)
+    if subject.expected:
+        yield f"Expected: {subject.expected}"
+    clause = (rule.clause if rule else None) or subject.clause
+    if clause:
+        yield f'Clause: "{clause.text.strip()}" ({clause.source})'
+    for fates in fates_of_subject(subject, group.finding):
+        yield f"Storm {', '.join(fates.versions)}: {fates.text}"
+    if rule:
+        yield f"Mend: {first_paragraph(rule.mend)}"
+    if subject.reproduce:
+        yield f"Again: {subject.reproduce}"
+
+
+def _run_lines(result: RunResult) -> Iterator[str]:
+    """What no single subject tells: nothing selected, no first message, what could not be decided."""
+    yield summary_of(result)
+    yield from result.notes
+    for untested in result.untested:
+        yield f"{untested.reason}: {some_of(untested.ids)}"
+    yield from result.component.stderr_tail.splitlines()[-STDERR_LINES:]
+
+
+def _at_most(annotations: list[Annotation]) -> Iterable[Annotation]:
+    """As many as GitHub shows; the last says how many more there are."""
+    if len(annotations) <= MOST:
+        return annotations
+    rest = annotations[MOST - 1 :]
+    lines = ("All are in the log of this step.", *(each.title for each in rest[:_MOST_TITLES]))
+    return (*annotations[: MOST - 1], Annotation(rest[0].level, f"{len(rest)} more like these", lines))
+
+
+def _data(text: str) -> str:
+    return _no_old_command(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _no_old_command(text: str) -> str:
+    return text.replace("##[", "#\\x23[")

@@ -1,0 +1,127 @@
+"""Operations of cases for bolts: tuples of many shapes, heartbeats, ticks, task ids, and what is settled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol.messages import HEARTBEAT_STREAM, SYSTEM_TASK, TupleMsg
+from multilang_cli.suite.stage import FEW, NotExercised
+
+if TYPE_CHECKING:
+    from multilang_cli.suite.stage import Stage
+
+IDS = ("-9223372036854775808", "9223372036854775807", "9007199254740993", "-1", "0")
+"""Ids that Storm could draw: signed 64-bit integers as strings. Who makes numbers of them loses the last bits."""
+
+
+def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
+    """times: how many samples; values: a shape (``values.SHAPES``), every tuple that it makes of the samples."""
+    shape = arguments.get("values", "plain")
+    if shape == "plain":
+        for _ in range(int(arguments.get("times", 1))):
+            stage.bolt.send(stage.sample())
+    else:
+        made = stage.made(shape)
+        stage.making_up()
+        for values in made:
+            stage.bolt.send(values)
+    stage.fed = True
+
+
+def with_ids(stage: Stage, _: dict[str, Any]) -> None:
+    """Samples with the most difficult of the ids that Storm may draw."""
+    for id_ in IDS:
+        stage.bolt.send_as(id_, stage.sample())
+    stage.fed = True
+
+
+def trial(stage: Stage, arguments: dict[str, Any]) -> None:
+    """values: a shape that the component may refuse: by failing or dying of it. Then the case says nothing.
+
+    What follows is judged in earnest: who takes plain text of our making has to take difficult text as well.
+    """
+    if "text" in stage.accepts:
+        return
+    stage.trying = "text of our making"
+    failed = stage.bolt.fails
+    tuples(stage, arguments)
+    settle(stage, {})
+    if stage.bolt.fails > failed:
+        raise NotExercised(f'it does not take {stage.trying}: it fails it; if it should, say so: accepts = ["text"]')
+    stage.trying = ""
+    stage.made_up = None
+
+
+def backlog(stage: Stage, arguments: dict[str, Any]) -> None:
+    """times: as many tuples at once, unless it works so slowly that they would outlast half of the limit."""
+    times = int(arguments.get("times", 1000))
+    each = pace(stage)
+    if each * times > stage.limits["heartbeat"] / 2:
+        raise NotExercised(
+            f"it takes {each:.2g} s a tuple: {times} would outlast the limit (--limit heartbeat=SECONDS)"
+        )
+    tuples(stage, {"times": times})
+
+
+def pace(stage: Stage) -> float:
+    """Seconds that the bolt needs for a tuple, seen on a few."""
+    began = stage.bolt.now
+    tuples(stage, {"times": FEW})
+    settle(stage, {})
+    return (stage.bolt.now - began) / FEW
+
+
+def heartbeat(stage: Stage, arguments: dict[str, Any]) -> None:
+    """comp: None as Storm sends it, or a name as the protocol page shows; times: so many in a row, without waiting."""
+    bolt = stage.bolt
+    for _ in range(int(arguments.get("times", 1))):
+        if arguments.get("comp") is None:
+            bolt.heartbeat()
+        else:
+            bolt.say(TupleMsg(bolt.new_id(), arguments["comp"], HEARTBEAT_STREAM, SYSTEM_TASK, []))
+    stage.go_on(if_=bolt.wait_beat(stage.limits["heartbeat"]))
+
+
+def tick(stage: Stage, arguments: dict[str, Any]) -> None:
+    """times: so many tick tuples."""
+    for _ in range(int(arguments.get("times", 1))):
+        stage.bolt.tick()
+
+
+def settle(stage: Stage, _: dict[str, Any]) -> None:
+    """Wait until every tuple is settled, as far as the component says that it settles them."""
+    bolt, how, limit = stage.bolt, stage.session.profile.settles, stage.patience("settle")
+    left = 0
+    if how == "unchecked":
+        beat(stage)
+        return
+    if how == "on-tick" or (how == "by-limit" and "ticks" in stage.accepts):
+        bolt.tick()
+    elif how == "on-next":
+        bolt.send(stage.sample())
+        left = 1
+    elif how.startswith("after-"):
+        left = int(how.removeprefix("after-")) - 1
+    stage.go_on(if_=bolt.settle_all(limit, left))
+
+
+def beat(stage: Stage) -> None:
+    """Wait until the bolt has read everything: by a heartbeat, where this Storm sends them."""
+    bolt = stage.bolt
+    if bolt.version.heartbeats:
+        stage.go_on(if_=bolt.beat(stage.patience("heartbeat")))
+    else:
+        bolt.wait_quiet(stage.limits["output"])
+        stage.go_on(if_=True)
+
+
+def release_task_ids(stage: Stage, _: dict[str, Any]) -> None:
+    """Send the task ids that were kept back."""
+    if not stage.session.held:
+        raise NotExercised("it never asked for task ids")
+    stage.session.release_task_ids()
+
+
+def no_task_ids(stage: Stage, _: dict[str, Any]) -> None:
+    """Answer every emit with an empty list of task ids, as where nobody consumes the stream."""
+    stage.session.no_task_ids = True

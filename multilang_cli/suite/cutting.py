@@ -1,0 +1,120 @@
+"""Messages cut at every place: part one is written, and part two only when the component has read that and waits.
+
+A pipe keeps no message boundaries: who takes what one read returns for a message, or decodes the bytes of each read by
+themselves, breaks here. Without the wait both parts come as one, and nothing is tested.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol import wire
+from multilang_cli.protocol.messages import HEARTBEAT_STREAM, SYSTEM_TASK, SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.suite import bolt_steps, spout_steps
+from multilang_cli.suite.stage import NotExercised
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.protocol.messages import FromStorm, Json
+    from multilang_cli.suite.stage import Stage
+
+AFFORDABLE = 3.0
+"""Seconds that cutting one message at many places may take."""
+GOLDEN = 0.618
+
+
+def cut(stage: Stage, arguments: dict[str, Any]) -> None:
+    """message: which one (`MESSAGES`) is sent again and again, cut after its first byte, its second, and so on."""
+    MESSAGES[arguments["message"]](stage, arguments)
+
+
+def _places(stage: Stage, message: FromStorm, each: float, limit: str) -> list[int]:
+    """Where to cut a message: everywhere, or as often as a component affords that needs `each` seconds a message.
+
+    In an order that spreads them, so that the first few say the most.
+    """
+    size = len(wire.encode(message, stage.session.version))
+    affordable = min(AFFORDABLE, stage.limits[limit] / 2) / each if each else size
+    return sorted(range(1, size, max(1, round(size / max(1, affordable)))), key=lambda at: at * GOLDEN % 1)
+
+
+def _drain(stage: Stage) -> None:
+    """Wait until the pipe has taken everything."""
+    stage.go_on(if_=stage.session.flush(stage.limits["read"]))
+
+
+def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
+    """Samples; values: a shape of which the first is taken."""
+    shape = arguments.get("values", "plain")
+    values: list[Json] = stage.sample() if shape == "plain" else stage.made(shape)[0]
+    bolt, each = stage.bolt, bolt_steps.pace(stage)
+    message = TupleMsg(bolt.new_id(), "source", "default", 2, values)
+    for at in _places(stage, message, each, "settle"):
+        _drain(stage)
+        bolt.cut(at)
+        bolt.send(values)
+        _drain(stage)
+    bolt_steps.settle(stage, {})
+
+
+def _heartbeat(stage: Stage, _: dict[str, Any]) -> None:
+    bolt = stage.bolt
+    for at in _places(stage, TupleMsg(bolt.new_id(), None, HEARTBEAT_STREAM, SYSTEM_TASK, []), 0.0, "heartbeat"):
+        bolt.cut(at)
+        stage.go_on(if_=bolt.beat(stage.limits["heartbeat"]))
+
+
+def _task_ids(stage: Stage, _: dict[str, Any]) -> None:
+    """The answer to an emit; nothing to cut if the component never asks for task ids."""
+    bolt = stage.bolt
+    for at in range(1, len(wire.encode(TaskIds([4]), bolt.version))):
+        bolt.hold_task_ids = True
+        bolt.send(stage.sample())
+        bolt.wait_quiet(stage.limits["output"])
+        stage.go_on(if_=True)
+        if not bolt.held:
+            raise NotExercised("it never asked for task ids")
+        bolt.cut(at)
+        bolt.release_task_ids()
+        bolt_steps.settle(stage, {})
+
+
+def _next(stage: Stage, _: dict[str, Any]) -> None:
+    spout, limit = stage.spout, stage.limits["sync"]
+    began = spout.now
+    stage.go_on(if_=spout.call("next", limit=limit))
+    for at in _places(stage, SpoutCommand("next", ""), spout.now - began, "sync"):
+        spout.cut(at)
+        stage.go_on(if_=spout.call("next", limit=limit))
+
+
+def _settles(command: str) -> Callable[[Stage, dict[str, Any]], None]:
+    """Byte by byte at first, then cut, as long as the spout emits tuples with ids."""
+
+    def play(stage: Stage, _: dict[str, Any]) -> None:
+        spout, limit = stage.spout, stage.limits["sync"]
+        id_ = spout_steps.emitted_id(stage)
+        spout.piece = 1
+        stage.go_on(if_=spout.call(command, id_, limit))
+        spout.piece = 0
+        for at in _places(stage, SpoutCommand(command, id_), 0.0, "sync"):
+            try:
+                id_ = spout_steps.emitted_id(stage)
+            except NotExercised:
+                return
+            spout.cut(at)
+            stage.go_on(if_=spout.call(command, id_, limit))
+
+    return play
+
+
+MESSAGES: dict[str, Callable[[Stage, dict[str, Any]], None]] = {
+    "tuple": _tuple,
+    "heartbeat": _heartbeat,
+    "task-ids": _task_ids,
+    "next": _next,
+    "ack": _settles("ack"),
+    "fail": _settles("fail"),
+}
+"""Every message that can be cut, by its name in case files."""

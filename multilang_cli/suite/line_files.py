@@ -1,0 +1,23 @@
+"""Text files that people write a line an entry, with ``#`` comments: read, and a line parted from its comment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from multilang_cli.suite.config import ConfigError
+
+
+def read_text(lead: str, name: str) -> str:
+    """The text of the file `name`. Raises ConfigError that begins with `lead`."""
+    try:
+        return Path(name).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{lead}{name}: can't be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{lead}{name}: byte {error.start} is no UTF-8.") from None
+
+
+def parted(line: str) -> tuple[str, str]:
+    """What a line says and its comment, both stripped, the comment without its ``#``."""
+    said, _, comment = line.partition("#")
+    return said.strip(), comment.strip()

@@ -1,0 +1,175 @@
+"""The cases of one run, played until the last or until going on is useless, and counted with what is known to fail."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from multilang_cli.host.launch import LaunchError
+from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.verdict import Circumstances
+from multilang_cli.suite import known_failures
+from multilang_cli.suite.baseline import apply, strangers
+from multilang_cli.suite.case_run import CaseRun
+from multilang_cli.suite.jobs import Jobs
+
+if TYPE_CHECKING:
+    from multilang_cli.suite.baseline import Baseline
+    from multilang_cli.suite.case import Case
+    from multilang_cli.suite.runner import Plan
+
+Progress = Callable[[str, int, int], None]
+"""Called before each case with its id, how many have begun before, and how many there are."""
+
+_STOPS = frozenset({"fail", "stale", "flaky", "error"})
+"""Verdicts after which -x goes no further."""
+
+
+class Played(NamedTuple):
+    """What became of a case, and whether the component ever said its first message in it."""
+
+    subject: SubjectResult
+    shaken: bool
+
+
+class Run:
+    """The cases of one run and what has become of them so far. `known`: the failures that are known, perhaps none."""
+
+    def __init__(self, plan: Plan, cases: list[Case], known: Baseline) -> None:
+        self.plan = plan
+        self.cases = cases
+        self.known = known
+        self.befell = Circumstances()
+        self.started = datetime.now(UTC)
+        self.clock = time.monotonic()
+        self.notes: tuple[str, ...] = ()
+        self._done: dict[int, SubjectResult] = {}
+        self._stopped = False
+        self._has_shaken = False
+        self._begun = 0
+        self._lock = threading.Lock()
+
+    @property
+    def subjects(self) -> tuple[SubjectResult, ...]:
+        """What became of the cases that were played, in their order."""
+        return tuple(self._done[number] for number in sorted(self._done))
+
+    @property
+    def remaining(self) -> list[Case]:
+        """The cases that were not played to their end."""
+        return [case for number, case in enumerate(self.cases) if number not in self._done]
+
+    @property
+    def why_remaining(self) -> str:
+        """Why some were not."""
+        if self.befell.no_first_message:
+            return "the component did not answer the handshake"
+        return "stopped at the first failure (-x)" if self._stopped else "interrupted"
+
+    def go(self, progress: Progress | None) -> None:
+        """Play the cases until one shows that going on is useless. Raises LaunchError."""
+        plays = [partial(self._play, case, progress) for case in self.cases]
+        jobs = Jobs(plays, self.plan.options.jobs)
+        try:
+            with jobs:
+                for number, played in enumerate(jobs):
+                    self._done[number] = self._counted(played.subject)
+                    if self._is_last(self.cases[number], played, self._done[number]):
+                        break
+            if self.plan.options.jobs > 1:
+                self._forget_remaining()
+        except KeyboardInterrupt:
+            self.befell = Circumstances(interrupted=True)
+            for number, played in jobs.finished.items():
+                self._done.setdefault(number, self._counted(played.subject))
+
+    def _forget_remaining(self) -> None:
+        """Remove the transcripts of cases that had begun when others made an end of the run."""
+        for case in self.remaining:
+            (self.plan.record / f"{case.id}.ndjson").unlink(missing_ok=True)
+
+    def write_known_failures(self) -> None:
+        """Write down what failed, and count it as known from now on. Raises ConfigError."""
+        options, version = self.plan.options, self.plan.version.id
+        if self.befell.interrupted or self.remaining or any(subject.verdict == "error" for subject in self.subjects):
+            self.notes = (f"{options.write_known_failures} was not written: not every case was played to its end",)
+            return
+        self.known = known_failures.write(
+            options.write_known_failures, self.subjects, self.plan.rulebook, strict=options.strict, storm=version
+        )
+        self.notes = (f"known failures, written to {self.known.name}: {len(self.known.entries)}",)
+        self._done = {number: self._counted(subject) for number, subject in self._done.items()}
+
+    def strangers(self, possible: list[Case]) -> tuple[SubjectResult, ...]:
+        """A stale subject for each known failure that is no case; none if only a part of the suite was selected."""
+        options, component = self.plan.options, self.plan.component
+        if options.include or options.exclude:
+            return ()
+        return strangers(self.known, {case.id for case in possible}, component.kind)
+
+    def _counted(self, subject: SubjectResult) -> SubjectResult:
+        return apply(self.known, subject, strict=self.plan.options.strict, storm=self.plan.version.id)
+
+    def _is_last(self, case: Case, played: Played, subject: SubjectResult) -> bool:
+        """True if there is no use in going on."""
+        self._has_shaken = self._has_shaken or played.shaken
+        if not played.shaken and subject.verdict != "error" and not self._shakes(case):
+            self.befell = Circumstances(no_first_message=True)
+            return True
+        self._stopped = self.plan.options.fail_fast and subject.verdict in _STOPS
+        return self._stopped
+
+    def _shakes(self, case: Case) -> bool:
+        """True if the component answers a plain handshake: then it is the case that it can't stand."""
+        if not self._has_shaken and case.steps[0] != ("handshake", {}):
+            self._has_shaken = CaseRun(self.plan, case).answers_plainly()
+        return self._has_shaken
+
+    def _play(self, case: Case, progress: Progress | None) -> Played:
+        with self._lock:
+            if progress is not None:
+                progress(case.id, self._begun, len(self.cases))
+            self._begun += 1
+        played = self._once(self.plan, case)
+        if played.subject.verdict == "fail" and self.plan.options.retries:
+            return self._again(case, played)
+        return played
+
+    def _again(self, case: Case, first: Played) -> Played:
+        """Play a case that failed until it does not: then it is flaky. What is shown is the first run."""
+        subject, shaken = first
+        with tempfile.TemporaryDirectory(prefix=".again-", dir=self.plan.record) as folder:
+            plan = msgspec.structs.replace(self.plan, record=Path(folder))
+            for number in range(1, self.plan.options.retries + 1):
+                played = self._once(plan, case)
+                shaken = shaken or played.shaken
+                if played.subject.verdict in {"pass", "warn"}:
+                    reason = f"failed {number} of {number + 1} runs: {subject.reason}"
+                    return Played(msgspec.structs.replace(subject, verdict="flaky", reason=reason), shaken)
+        return Played(subject, shaken)
+
+    def _once(self, plan: Plan, case: Case) -> Played:
+        """Play a case; a fault of ours costs this case, not the run."""
+        run = CaseRun(plan, case)
+        try:
+            return Played(run.run(), run.shaken)
+        except LaunchError:
+            raise
+        except Exception as error:
+            if isinstance(error.__context__, KeyboardInterrupt):
+                # What an interrupt left half done can fail when it is cleaned up; it is an interrupt all the same.
+                raise KeyboardInterrupt from error
+            path = self.plan.record / f"{case.id}.fault.txt"
+            path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+            reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
+            subject = SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
+            return Played(subject, run.shaken)

@@ -1,0 +1,77 @@
+"""Which cases of a suite are played: patterns, given one by one or in files, and the cases that they leave."""
+
+from __future__ import annotations
+
+import fnmatch
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from multilang_cli.suite.config import ConfigError
+from multilang_cli.suite.line_files import parted, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.suite.case import Case
+
+_NEAR = 0.3
+"""How alike an id must be to be offered: low, since patterns are often a part of one."""
+
+
+class SelectionError(ValueError):
+    """Nothing is selected, or a pattern matches nothing: the message names the nearest id."""
+
+
+def patterns(flag: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """The patterns that `texts` name: each is one, or ``@file`` for a file with one a line.
+
+    Raises ConfigError, also for a file without a pattern: to take it for everything would be a surprise.
+    """
+    found: list[str] = []
+    for text in texts:
+        found += _of_file(flag, text[1:]) if text.startswith("@") else [text]
+    return tuple(found)
+
+
+def _of_file(flag: str, name: str) -> list[str]:
+    said = (parted(line)[0] for line in read_text(f"{flag} @", name).splitlines())
+    found = [pattern for pattern in said if pattern]
+    if not found:
+        raise ConfigError(f"{flag} @{name}: there is no pattern in it; expected: one a line, comments after #.")
+    return found
+
+
+def fitting(cases: Iterable[Case], kind: str) -> list[Case]:
+    """The cases for a `kind` of component: bolt, spout, or auto for those of either."""
+    return [case for case in cases if kind == "auto" or case.kind in {kind, "both"}]
+
+
+def select(cases: Iterable[Case], kind: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> list[Case]:
+    """The cases for a `kind` of component that match: by id, dotted prefix or glob. Raises SelectionError."""
+    possible = fitting(cases, kind)
+    ids = [case.id for case in possible]
+    for pattern in (*include, *exclude):
+        if not any(_matches(id_, pattern) for id_ in ids):
+            which = "" if kind == "auto" else f"{kind} "
+            hint = nearest(pattern, [*ids, *_prefixes(ids)])
+            raise SelectionError(f"no {which}case matches {pattern!r}{hint} (`mlcheck list cases` shows all)")
+    chosen = [case for case in possible if not include or any(_matches(case.id, pattern) for pattern in include)]
+    chosen = [case for case in chosen if not any(_matches(case.id, pattern) for pattern in exclude)]
+    if not chosen:
+        raise SelectionError("the selection leaves no case to run")
+    return chosen
+
+
+def _prefixes(ids: Iterable[str]) -> set[str]:
+    split = [id_.split(".") for id_ in ids]
+    return {".".join(words[:count]) for words in split for count in range(1, len(words))}
+
+
+def nearest(name: str, ids: Iterable[str]) -> str:
+    """``; did you mean ID?``, or nothing where no id is near."""
+    near = get_close_matches(name, list(ids), n=1, cutoff=_NEAR)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _matches(id_: str, pattern: str) -> bool:
+    return id_ == pattern or id_.startswith(pattern + ".") or fnmatch.fnmatchcase(id_, pattern)

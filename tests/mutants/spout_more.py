@@ -1,0 +1,144 @@
+"""A spout that is wrong in what only some cases ask: ``spout_more.py busy``. ``none`` has no bug.
+
+It emits numbered pairs that ask for task ids, ten of them, then sleeps a little for each next. `MUTANTS` has each bug
+with the case that shows it and the rule that the case names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Mutant(NamedTuple):
+    """The rule that is broken, the case that shows it, in one line how."""
+
+    rule: str
+    case: str
+    about: str
+    accepts: str = ""
+
+
+MUTANTS: dict[str, Mutant] = {
+    "busy": Mutant("next-never-sleeps", "spout.next.thousand", "does not sleep when it has nothing"),
+    "counts-to-300": Mutant("exited", "spout.next.thousand", "dies of its 300th call of next"),
+    "no-ids": Mutant("never-an-id", "spout.sync.next", "emits without ids"),
+    "no-tasks": Mutant("exited", "spout.task-ids.empty", "takes the first of the task ids, which may be none"),
+    "stays-closed": Mutant("exited", "spout.reactivate", "closes its source when deactivated, and can't open it again"),
+    "forgets-when-idle": Mutant("sync-missing", "spout.reactivate", "does not answer acks while it is inactive"),
+    "ack-unknown": Mutant("exited", "spout.ack.unknown", "dies of the ack of an id that it does not know"),
+    "fail-unknown": Mutant("exited", "spout.fail.unknown", "dies of the fail of an id that it does not know"),
+    "read-is-next": Mutant("exited", "spout.cut.next", "takes what one read returns for a whole next"),
+    "read-is-ack": Mutant("exited", "spout.cut.ack", "the same for acks"),
+    "direct-to-anybody": Mutant(
+        "direct-task-unknown", "spout.emit.direct", "emits directly to a task of its own choice"
+    ),
+    "unlike-schema": Mutant("values-unlike-schema", "spout.emit.schema", "emits its number as a string"),
+    "slow-next": Mutant("heartbeat-timeout", "spout.sync.next", "sleeps in next for longer than Storm waits"),
+    "slow-ack": Mutant("heartbeat-timeout", "spout.sync.ack", "sleeps in ack for longer than Storm waits"),
+    "slow-fail": Mutant("heartbeat-timeout", "spout.sync.fail", "sleeps in fail for longer than Storm waits"),
+    "arity": Mutant("arity", "spout.emit.arity", "emits a value more than the stream has fields"),
+    "stream": Mutant("stream-undeclared", "spout.emit.declared-streams", "emits on a stream that it did not declare"),
+}
+
+ENOUGH = 10
+SLEEP = 2.5
+"""Seconds: more than a subprocess timeout of 1 s, and the second after which Storm looks again."""
+
+
+class Spout:
+    """A right spout, but for `bug`."""
+
+    def __init__(self, bug: str) -> None:
+        self.bug = bug
+        self.buffer = b""
+        self.emitted = 0
+        self.calls = 0
+        self.active = True
+        self.closed = False
+        self.slept = False
+        self.pending: set[Any] = set()
+
+    def read(self) -> Any:
+        """Return the next message; exit at the end of stdin."""
+        while b"\nend\n" not in self.buffer:
+            data = os.read(0, 65_536)
+            if not data:
+                sys.exit(0)
+            bugs = {"read-is-next": b'"next"', "read-is-ack": b'"ack"'}
+            if self.bug in bugs and bugs[self.bug] in data and not data.endswith(b"\nend\n"):
+                sys.exit(f"no whole message: {data!r}")
+            self.buffer += data
+        text, _, self.buffer = self.buffer.partition(b"\nend\n")
+        return json.loads(text)
+
+    def send(self, message: Any) -> None:
+        """Write a message."""
+        data = json.dumps(message).encode() + b"\nend\n"
+        while data:
+            data = data[os.write(1, data) :]
+
+    def emit(self) -> None:
+        """Emit one pair, as the bug has it, and wait for its task ids."""
+        self.emitted += 1
+        out: dict[str, Any] = {"command": "emit", "id": f"id{self.emitted}", "tuple": ["word", self.emitted]}
+        if self.bug == "no-ids":
+            del out["id"]
+        if self.bug == "direct-to-anybody":
+            out |= {"stream": "jobs", "task": 77}
+        if self.bug == "unlike-schema":
+            out["tuple"] = ["word", str(self.emitted)]
+        if self.bug == "arity":
+            out["tuple"].append("more")
+        if self.bug == "stream":
+            out["stream"] = "nope"
+        self.pending.add(out.get("id"))
+        self.send(out)
+        if "task" not in out:
+            ids = self.read()
+            if self.bug == "no-tasks":
+                ids[0].bit_length()
+
+    def next_tuple(self) -> None:
+        """Emit a pair, or sleep a little."""
+        self.calls += 1
+        if self.closed or (self.bug == "counts-to-300" and self.calls == 300):
+            sys.exit("it can't go on")
+        if self.emitted < ENOUGH:
+            self.emit()
+        elif self.bug != "busy":
+            time.sleep(0.002)
+
+    def run(self) -> None:
+        """Read and answer until the end of stdin."""
+        hello = self.read()
+        Path(hello["pidDir"], str(os.getpid())).touch()
+        self.send({"pid": os.getpid()})
+        while True:
+            message = self.read()
+            command = message["command"]
+            if self.bug == f"slow-{command}" and not self.slept:
+                self.slept = True
+                time.sleep(SLEEP)
+            if command == "next":
+                self.next_tuple()
+            elif command in ("ack", "fail"):
+                if message["id"] not in self.pending and self.bug == f"{command}-unknown":
+                    sys.exit("no such id")
+                self.pending.discard(message["id"])
+                if self.bug == "forgets-when-idle" and not self.active:
+                    continue
+            else:
+                self.active = command == "activate"
+                self.closed = self.closed or (self.bug == "stays-closed" and not self.active)
+            self.send({"command": "sync"})
+
+
+if __name__ == "__main__":
+    if sys.argv[1] not in MUTANTS and sys.argv[1] != "none":
+        sys.exit(f"no such mutant: {sys.argv[1]}")
+    Spout(sys.argv[1]).run()

@@ -1,0 +1,103 @@
+"""Each case shows the bug that it is for: a bolt or spout with that bug is red in it, by the rule that it names."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner import run_suite
+from tests.running import rules_of
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.reports.model import RunResult
+
+pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
+
+MUTANTS = Path(__file__).parent / "mutants"
+FILES: dict[str, Kind] = {"bolt_input": "bolt", "spout_more": "spout"}
+SCHEMA = {"prefixItems": [{"type": "string"}, {"type": "integer"}]}
+STREAMS = {
+    "default": StreamDeclaration(("word", "n")),
+    "strict": StreamDeclaration(("word", "n"), schema=SCHEMA),
+    "jobs": StreamDeclaration(("word", "n"), direct=True),
+}
+
+
+def mutants(file: str) -> dict[str, Any]:
+    found: dict[str, Any] = runpy.run_path(str(MUTANTS / f"{file}.py"), run_name="mutants")["MUTANTS"]
+    return found
+
+
+def play(file: str, name: str, record: Path, *cases: str, accepts: tuple[str, ...] = ()) -> RunResult:
+    streams = dict(STREAMS)
+    if cases and cases[0].endswith(".schema"):
+        streams["default"] = streams["strict"]
+    component = Component(
+        command=(sys.executable, str(MUTANTS / f"{file}.py"), name),
+        kind=FILES[file],
+        streams=streams,
+        samples=(["a b", 1], ["c d", 2]),
+        accepts=accepts,
+        conf={"topology.subprocess.timeout.secs": 1} if name.startswith("slow-") else {},
+        limits={"settle": 20.0, "heartbeat": 20.0},
+    )
+    return run_suite(component, RunOptions(record=str(record), include=cases, strict=True))
+
+
+PAIRS = [(file, name) for file in FILES for name in mutants(file)]
+
+
+@pytest.mark.parametrize(("file", "name"), PAIRS, ids=[f"{file}-{name}" for file, name in PAIRS])
+def test_the_case_names_the_bug(file: str, name: str, tmp_path: Path) -> None:
+    mutant = mutants(file)[name]
+    accepts = (mutant.accepts,) if mutant.accepts else ()
+    result = play(file, name, tmp_path, mutant.case, accepts=accepts)
+    (subject,) = result.subjects
+    assert mutant.rule in rules_of(result), (subject.verdict, subject.reason)
+    assert subject.verdict in {"fail", "warn"} or mutant.rule == "never-an-id"
+    assert result.exit_code == (0 if mutant.rule == "never-an-id" else 1)
+
+
+ALL = ("ticks", "text", "large", "integers", "floats", "null", "nested", "empty", "arity")
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_without_a_bug_every_case_is_green(file: str, tmp_path: Path) -> None:
+    accepts = tuple(word for word in ALL if word not in {"empty", "arity", "nested", "null"})
+    result = play(file, "none", tmp_path, accepts=accepts)
+    assert {s.id: s.reason for s in result.subjects if s.verdict not in {"pass", "skip"}} == {}
+    assert rules_of(result) == set()
+
+
+def test_what_a_bolt_never_promised_to_take_is_no_failure(tmp_path: Path) -> None:
+    for name in ("int32", "no-fractions"):
+        case = mutants("bolt_input")[name].case
+        (subject,) = play("bolt_input", name, tmp_path, case).subjects
+        assert (subject.verdict, subject.findings) == ("skip", ())
+        assert 'accepts = ["' in subject.reason
+
+
+def without_ackers(file: str, name: str, record: Path, *cases: str) -> RunResult:
+    component = Component(
+        command=(sys.executable, str(MUTANTS.parent / file), name), kind="spout", conf={"topology.acker.executors": 0}
+    )
+    return run_suite(component, RunOptions(record=str(record), include=cases, strict=True))
+
+
+def test_without_ackers_the_deadlock_is_storms_and_named(tmp_path: Path) -> None:
+    result = without_ackers("mutants/spout.py", "waits-for-ids-only", tmp_path, "spout.sync.next")
+    (subject,) = result.subjects
+    assert [(finding.rule, finding.fates["2.8.3"]) for finding in subject.findings] == [("ackers-zero", "hangs")]
+    assert (subject.verdict, result.exit_code) == ("warn", 1)
+
+
+def test_without_ackers_who_does_not_wait_for_task_ids_is_right(tmp_path: Path) -> None:
+    result = without_ackers("right/spouts.py", "burst", tmp_path, "spout.sync", "spout.id")
+    assert (rules_of(result), result.exit_code) == (set(), 0)
+    assert {s.id for s in result.subjects if s.verdict == "skip"} >= {"spout.sync.ack", "spout.sync.fail"}

@@ -1,0 +1,131 @@
+"""``mlcheck new``: what it writes passes, is the shipped example, and nothing of the user's is overwritten."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from multilang_cli import __version__
+from multilang_cli.catalogue import schemas
+from multilang_cli.cli.dispatch import dispatch
+from multilang_cli.suite.scaffold import NAMES, WORKFLOW, languages
+from tests.command import ROOT, mlcheck, refusal
+
+EACH = [(language, kind) for language in languages() for kind in NAMES]
+each = pytest.mark.parametrize(("language", "kind"), EACH, ids=[" ".join(pair) for pair in EACH])
+
+
+def new(folder: Path, *words: str) -> str:
+    """What ``mlcheck new`` says that went well."""
+    ran = mlcheck("new", *words, cwd=folder)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+def steps_of(folder: Path) -> list[dict[str, Any]]:
+    """The steps of the CI workflow in `folder`."""
+    workflow = yaml.safe_load((folder / WORKFLOW).read_text(encoding="utf-8"))
+    assert set(workflow) == {"name", True, "permissions", "jobs"}  # YAML 1.1 reads the key `on` as true
+    steps: list[dict[str, Any]] = workflow["jobs"]["mlcheck"]["steps"]
+    return steps
+
+
+@pytest.mark.component
+@each
+def test_what_ci_would_run_is_green(language: str, kind: str, tmp_path: Path) -> None:
+    new(tmp_path, kind, "--language", language, "made here")
+    folder = tmp_path / "made here"
+    *builds, run = [step["run"] for step in steps_of(folder) if "run" in step and "pip install" not in step["run"]]
+    for line in builds:
+        subprocess.run(shlex.split(line), cwd=folder, check=True, capture_output=True)
+    summary = tmp_path / "summary.md"
+    summary.touch()
+    ran = mlcheck(*shlex.split(run.replace("$GITHUB_STEP_SUMMARY", str(summary)))[1:], cwd=folder)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert b"<testcase" in (folder / "mlcheck.xml").read_bytes()
+    assert NAMES[kind] in summary.read_text(encoding="utf-8")
+
+
+@each
+def test_the_component_is_the_shipped_example(language: str, kind: str, tmp_path: Path) -> None:
+    made = new(tmp_path, kind, "--language", language).split("\n\n")[0].split()
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()} == set(made)
+    sources = [file for file in made if file not in {"mlcheck.toml", "README.md", WORKFLOW}]
+    assert any(Path(file).stem == NAMES[kind] for file in sources)
+    for file in sources:
+        assert (tmp_path / file).read_bytes() == (ROOT / "examples" / language / file).read_bytes()
+
+
+@each
+def test_configuration_and_workflow_are_whole(language: str, kind: str, tmp_path: Path) -> None:
+    said = new(tmp_path, kind, "--language", language, "x")
+    config = tomllib.loads((tmp_path / "x" / "mlcheck.toml").read_text(encoding="utf-8"))
+    assert schemas.explain(config, "config") == []
+    [component] = config["component"]
+    assert (component["name"], component["kind"]) == (NAMES[kind], kind)
+    steps = steps_of(tmp_path / "x")
+    assert f"multilang-cli=={__version__}" in " ".join(step.get("run", "") for step in steps)
+    build = languages()[language].build.format(name=NAMES[kind])
+    following = ["cd x", *([build] if build else []), "mlcheck run"]
+    assert said.endswith(f"\nNext: {' && '.join(following)}\n")
+    text = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "x").rglob("*") if path.is_file())
+    assert "%%" not in text.replace("%%c", "")
+
+
+def test_what_the_configuration_says_in_comments_holds_as_well(tmp_path: Path) -> None:
+    for kind in NAMES:
+        new(tmp_path, kind, "--language", "python", kind)
+        text = (tmp_path / kind / "mlcheck.toml").read_text(encoding="utf-8")
+        lines = [
+            line.removeprefix("# ") if line.startswith("# ") and "=" in line else line for line in text.split("\n")
+        ]
+        lines = [line.removeprefix("# ") if line.startswith("# [") else line for line in lines]
+        plain = tomllib.loads("\n".join(lines))
+        assert len(plain["component"][0]) >= 6
+        assert schemas.explain(plain, "config") == []
+
+
+@pytest.mark.parametrize("file", ["mlcheck.toml", "split_bolt.rb", "README.md", WORKFLOW])
+def test_nothing_is_overwritten(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text("mine", encoding="utf-8")
+    ran = mlcheck("new", "bolt", "--language", "ruby", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert file in refusal(ran)
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()] == ["mine"]
+
+
+def test_not_even_a_dangling_link_is_written_through(tmp_path: Path) -> None:
+    (tmp_path / "mlcheck.toml").symlink_to(tmp_path / "elsewhere")
+    assert "mlcheck.toml" in refusal(mlcheck("new", "spout", "--language", "c", cwd=tmp_path))
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("bolt", "--language", "pyton"), ["'pyton'", "did you mean python?", "c, javascript, python, ruby"]),
+        (("bolt", "--language", "cobol"), ["'cobol'", "c, javascript, python, ruby"]),
+        (("bolt",), ["--language", "c, javascript, python, ruby"]),
+        (("blot", "--language", "c"), ["'blot'", "did you mean bolt?"]),
+        (("bolt", "--language", "c", "/dev/null/x"), ["/dev/null/x"]),
+    ],
+)
+def test_a_mistake_is_told(words: tuple[str, ...], said: list[str], tmp_path: Path) -> None:
+    ran = mlcheck("new", *words, cwd=tmp_path)
+    assert ran.returncode == 2
+    told = refusal(ran)
+    assert [text for text in said if text not in told] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_names_every_language(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["new", "--help"]) == 0
+    *most, last = sorted(languages())
+    assert f"{', '.join(most)} or {last}" in capsys.readouterr().out

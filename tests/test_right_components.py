@@ -1,0 +1,35 @@
+"""Components that are right in unusual ways: not one finding of level must or should on any of them, however often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.suite.options import RunOptions
+from multilang_cli.suite.runner import run_suite
+from tests.components import DECLARED, WORTH_A_WORD, unusual
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
+
+TIMES = 3
+JOBS = 2
+COMPONENTS = unusual()
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_nothing_is_found(name: str, tmp_path: Path) -> None:
+    fair = WORTH_A_WORD.get(name.partition("-")[2], set())
+    for _ in range(TIMES):
+        result = run_suite(COMPONENTS[name], RunOptions(record=str(tmp_path), strict=True, jobs=JOBS))
+        assert {s.id: (s.verdict, s.reason) for s in result.subjects if s.verdict not in {"pass", "skip"}} == {}
+        assert {finding.rule for s in result.subjects for finding in s.findings} <= fair
+        assert (result.exit_code, result.complete) == (0, True)
+        assert sum(s.verdict == "pass" for s in result.subjects) > len(result.subjects) / 2
+
+
+def test_every_declaration_is_of_a_component() -> None:
+    assert set(DECLARED) | set(WORTH_A_WORD) <= {name.partition("-")[2] for name in COMPONENTS}
