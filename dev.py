@@ -27,6 +27,7 @@ BIN = ROOT / ".venv" / "bin"
 STAMP = ROOT / ".venv" / "synced"
 UV = ROOT / ".tools" / "uv" / "bin" / "uv"
 STORM_PY = ROOT / "examples" / "storm_py"
+LIBRARIES = ROOT / "tests" / "libraries" / "install.py"
 
 NOT_SET_UP = 5
 """Exit code when the set-up failed: mlcheck's code for a fault that is not the component's."""
@@ -37,6 +38,8 @@ SLACK = 2
 PACKAGES = {
     "cc": ("gcc", "libc6-dev"),
     "node": ("nodejs",),
+    "npm": ("npm",),
+    "ruby": ("ruby",),
     "make": ("make",),
     "java": ("default-jre-headless",),
     "mvn": ("maven",),
@@ -68,7 +71,7 @@ STAGES = (
     Stage("mypy", 120, (str(BIN / "python"), "-m", "mypy")),
     Stage("imports", 30, (str(BIN / "lint-imports"),)),
     Stage("unit", 90, (*PYTEST, "not component and not oracle and not install")),
-    Stage("component", 300, (*PYTEST, "component and not oracle and not install"), programs=True),
+    Stage("component", 400, (*PYTEST, "component and not oracle and not install"), programs=True),
     Stage("oracle", 360, (*PYTEST, "oracle and not install")),
     Stage("install", 120, (*PYTEST, "install")),
 )
@@ -154,7 +157,7 @@ def _can_import(module: str) -> bool:
 
 
 def set_up_programs() -> None:
-    """Have the programs that tests start, and the storm.py of the examples."""
+    """Have the programs that tests start, the storm.py of the examples, and the libraries that are judged."""
     missing = [name for name in PACKAGES if shutil.which(name) is None]
     if missing:
         _say(f"missing for the tests: {', '.join(missing)}")
@@ -164,6 +167,9 @@ def set_up_programs() -> None:
         said = _call([sys.executable, str(STORM_PY / "get_storm.py")])
         if said:
             _stop(f"Maven could not fetch storm.py{said}", network=True)
+    said = _call([str(BIN / "python"), str(LIBRARIES)])
+    if said:
+        _stop(f"the multilang libraries could not be installed{said}", network=True)
 
 
 def install_packages(packages: list[str]) -> None:
