@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from benchmarks import lint, memory, round_trip, start_up, throughput
+from benchmarks import lint, memory, round_trip, start_up, suite, throughput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,7 @@ BENCHMARKS: dict[str, Callable[[], Result]] = {
     "lint": lint.run,
     "start-up": start_up.run,
     "memory": memory.run,
+    "suite": suite.run,
 }
 
 _WHOLE = 1000

@@ -1,0 +1,84 @@
+"""``python -m benchmarks.soak``: every right component through the whole suite, again and again, with all cores busy.
+
+What it counts is false alarms: cases that are neither passed nor skipped, and findings. There must be none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multilang_cli.suite.options import RunOptions
+from multilang_cli.suite.runner import run_suite
+from tests.components import WORTH_A_WORD, copy_examples, examples, unusual
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from multilang_cli.reports.model import RunResult
+    from multilang_cli.suite.options import Component
+
+
+def main() -> int:
+    """Run the soak; 1 if there was a false alarm."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a part of a component's name; default: all")
+    parser.add_argument("--times", type=int, default=50, help="suites a component (default: 50)")
+    parser.add_argument(
+        "--busy", type=int, default=os.cpu_count() or 1, help="busy loops beside it (default: a core each)"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="cases at once (default: 1)")
+    chosen = parser.parse_args()
+    alarms = 0
+    with tempfile.TemporaryDirectory() as folder, busy(chosen.busy):
+        components = examples(copy_examples(Path(folder))) | unusual()
+        for name, component in components.items():
+            if not chosen.names or any(part in name for part in chosen.names):
+                alarms += soak(name, component, chosen.times, chosen.jobs, folder)
+    print(f"false alarms: {alarms}")
+    return 1 if alarms else 0
+
+
+@contextlib.contextmanager
+def busy(loops: int) -> Iterator[None]:
+    """Keep so many cores busy."""
+    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(loops)]
+    try:
+        yield
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
+
+
+def soak(name: str, component: Component, times: int, jobs: int, folder: str) -> int:
+    """Run one component's suite so many times; returns how many of them raised a false alarm."""
+    alarms, seconds = 0, []
+    for number in range(times):
+        began = time.monotonic()
+        result = run_suite(component, RunOptions(record=f"{folder}/record", strict=True, jobs=jobs))
+        seconds.append(time.monotonic() - began)
+        for alarm in alarms_of(name, result):
+            print(f"  {name}, run {number + 1}: {alarm}", flush=True)
+        alarms += bool(alarms_of(name, result))
+    print(f"{name}: {times} suites, {alarms} with a false alarm, median {statistics.median(seconds):.1f} s", flush=True)
+    return alarms
+
+
+def alarms_of(name: str, result: RunResult) -> list[str]:
+    """What was said of a component that is right."""
+    fair = WORTH_A_WORD.get(name.partition("-")[2], set())
+    said = [f"{s.id}: {s.verdict}: {s.reason}" for s in result.subjects if s.verdict not in {"pass", "skip"}]
+    return said + [f"{s.id}: {f.rule}: {f.message}" for s in result.subjects for f in s.findings if f.rule not in fair]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
