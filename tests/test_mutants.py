@@ -36,10 +36,10 @@ FOUND_BY_SILENCE = {
     | {f"no-sync-{command}" for command in ("next", "ack", "fail", "activate", "deactivate")},
 }
 
-# What the first suite can't show yet, or what is no fault that a run shows.
+# What shows as another rule, or needs more than a plain run: a conf (see test_case_mutants), a pipe that fills.
 OTHERWISE: dict[str, dict[str, str | None]] = {
     "bolt": {"late-flush": "tuple-unsettled", "stops-reading": "tuple-unsettled", "floods-stderr": None},
-    "spout": {"ids-ignored": None, "dies-on-ack-unknown": None, "waits-for-ids-only": None, "emit-burst": None},
+    "spout": {"ids-ignored": None, "waits-for-ids-only": None, "emit-burst": None},
 }
 
 
