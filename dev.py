@@ -40,6 +40,8 @@ PACKAGES = {
     "node": ("nodejs",),
     "npm": ("npm",),
     "ruby": ("ruby",),
+    "zsh": ("zsh",),
+    "fish": ("fish",),
     "make": ("make",),
     "java": ("default-jre-headless",),
     "mvn": ("maven",),
@@ -71,9 +73,9 @@ STAGES = (
     Stage("mypy", 120, (str(BIN / "python"), "-m", "mypy")),
     Stage("imports", 30, (str(BIN / "lint-imports"),)),
     Stage("unit", 90, (*PYTEST, "not component and not oracle and not install")),
-    Stage("component", 400, (*PYTEST, "component and not oracle and not install"), programs=True),
+    Stage("component", 1200, (*PYTEST, "component and not oracle and not install"), programs=True),
     Stage("oracle", 360, (*PYTEST, "oracle and not install")),
-    Stage("install", 120, (*PYTEST, "install")),
+    Stage("install", 180, (*PYTEST, "install")),
 )
 
 
