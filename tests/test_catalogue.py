@@ -74,9 +74,11 @@ def test_schemas_allow_just_the_fields_of_the_types() -> None:
     for name, schema, struct in [
         ("rule", schemas.load("rule"), verdicts.Rule),
         ("effect", schemas.load("rule")["$defs"]["effect"], verdicts.Effect),
-        ("version", schemas.load("versions")["$defs"]["version"], verdicts.StormVersion),
     ]:
         assert set(schema["properties"]) == set(struct.__struct_fields__), name
+    parts = schemas.load("versions")["$defs"]
+    keys = {*parts["version"]["properties"], *parts["change"]["properties"]} - {"since"}
+    assert keys == set(verdicts.StormVersion.__struct_fields__)
 
 
 @each_rule
@@ -317,3 +319,29 @@ def test_the_oracle_is_kept_whole() -> None:
     cases = json.loads(locate.data_path("conformance", "oracle", "cases.json").read_text(encoding="utf-8"))
     assert len(cases) == len(oracle_verdicts()) == 191
     assert {version.id for version in VERIFIED} == set(next(iter(oracle_verdicts().values())))
+
+
+@pytest.mark.parametrize(
+    ("release", "traits"),
+    [
+        ("0.9.1", {"dialect": "simple-quiet", "command_id": False, "heartbeats": False}),
+        ("0.9.3", {"heartbeats": True, "refreshed_by": "sync", "context": "small"}),
+        ("1.0.2", {"dialect": "simple-quiet", "task_ids": "overtake", "activate": False, "max_pending": 100}),
+        ("1.1.0", {"dialect": "simple", "activate": True, "context": "full"}),
+        ("2.6.0", {"dialect": "smart", "timeout_key": "topology.subprocess.timeout.secs"}),
+        ("2.9.0", {"dialect": "smart", "activate": True}),
+    ],
+)
+def test_any_release_has_what_changed_up_to_it(release: str, traits: dict[str, Any]) -> None:
+    rulebook = loader.load_rulebook(release)
+    version = rulebook.version(release)
+    assert {name: getattr(version, name) for name in traits} == traits
+    assert not version.verified
+    assert release in rulebook.effects("direct-emit")
+    assert rulebook.newest.id == "2.8.3"
+    assert [each.id for each in rulebook.versions if each.verified] == [each.id for each in VERIFIED]
+
+
+@pytest.mark.parametrize("name", ["", "2.8.3", "0.5.0", "2.6", "2.6.4.1", "3.0.0", "x", "9" * 9])
+def test_no_version_is_added_for_what_is_known_or_no_release(name: str) -> None:
+    assert loader.load_versions(name) == VERSIONS

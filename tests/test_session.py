@@ -3,84 +3,21 @@
 from __future__ import annotations
 
 import resource
-import sys
-from contextlib import contextmanager
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host.launch import environment
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol import context
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.messages import Handshake, Log, TaskIds, TupleMsg
-from multilang_cli.protocol.verdicts import Kind, Profile
+from multilang_cli.protocol.messages import Log, TaskIds, TupleMsg
+from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, Seen, playing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from multilang_cli.host.session import Session
-    from multilang_cli.protocol.events import Event
 
 pytestmark = pytest.mark.component
-
-PID = r"""
-import sys, os, json, time
-def say(text): os.write(1, text if isinstance(text, bytes) else text.encode())
-def message():
-    lines = []
-    while True:
-        line = sys.stdin.readline()
-        if not line: sys.exit(0)
-        if line == "end\n": return json.loads("".join(lines))
-        lines.append(line)
-def shake():
-    hand = message()
-    open(os.path.join(hand["pidDir"], str(os.getpid())), "w").close()
-    say('{"pid":%d}\nend\n' % os.getpid())
-"""
-ACK_ALL = """
-shake()
-while True:
-    tup = message()
-    if isinstance(tup, list): continue
-    if tup["stream"] == "__heartbeat": say('{"command":"sync"}\\nend\\n')
-    else: say('{"command":"ack","id":"%s"}\\nend\\n' % tup["id"])
-"""
-
-
-class Seen:
-    """A sink that keeps every event but stderr."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def write(self, event: Event) -> None:
-        if event.channel != "err":
-            self.events.append(event)
-
-
-@contextmanager
-def playing(
-    tmp_path: Path, code: str, kind: Kind = "bolt", storm: str = "2.8.3"
-) -> Iterator[tuple[Session, Handshake]]:
-    script = tmp_path / "component.py"
-    script.write_text(PID + code)
-    version = load_rulebook().version(storm)
-    profile = Profile(kind=kind, storm=version.id, limits={"frame": 4 * 1024 * 1024, "grace": 2.0})
-    pid_dir = private_pid_dir()
-    argv = [sys.executable, "-I", "-S", str(script)]
-    process = ComponentProcess.start(argv, cwd=tmp_path, env=environment({}), pid_dir=pid_dir)
-    judge = Conversation(profile, load_rulebook())
-    conf = context.realistic_conf(base_conf(version.id), profile, {})
-    session = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, [Seen()])
-    with session:
-        yield session, context.handshake(profile, version, conf, str(pid_dir))
 
 
 def rules_of(session: Session) -> list[str]:
@@ -110,6 +47,27 @@ def test_a_hang_says_who_waits_on_whom(tmp_path: Path) -> None:
         "the component has written 0 bytes and 12 bytes of stderr, "
         "and is blocked reading its stdin"
     )
+
+
+def test_time_in_which_we_stood_still_is_not_the_components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paused, real = [0.0], time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: real() + paused[0])
+    with playing(tmp_path, SYNC_ONCE, "spout") as (session, handshake):
+        assert session.handshake(handshake, LIMIT)
+        pump = session.pump
+
+        def pausing(timeout: float) -> None:
+            pump(timeout)
+            paused[0] += 100.0 if len(rounds) < 3 else 0.0
+            rounds.append(timeout)
+
+        rounds: list[float] = []
+        monkeypatch.setattr(session, "pump", pausing)
+        assert isinstance(session, ShellSpout)
+        assert session.call("next", limit=LIMIT)
+        assert session.now < 2 * LIMIT
+    assert paused[0] >= 100.0
+    assert session.findings == []
 
 
 HOSTILE: dict[str, tuple[str, list[str]]] = {

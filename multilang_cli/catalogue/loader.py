@@ -6,11 +6,13 @@ that can't be loaded is, and the error says what is wrong where.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import yaml
+from packaging.version import Version
 
 from multilang_cli.catalogue import locate, schemas
 from multilang_cli.catalogue.yaml_lines import lines_of
@@ -29,14 +31,29 @@ class CatalogueError(ValueError):
     """A file of the catalogue that can't be used: the message names the file, the line where known, and the key."""
 
 
+class _Known(msgspec.Struct, frozen=True):
+    id: str
+    verified: bool
+    note: str = ""
+
+
 class _Versions(msgspec.Struct, frozen=True):
-    versions: tuple[StormVersion, ...]
+    changes: tuple[dict[str, Any], ...]
+    versions: tuple[_Known, ...]
+
+
+NEVER_RUN = "Never run: it has what changed up to it, as far as sources and the verified versions tell."
+
+_RELEASE = re.compile(r"\d{1,4}(\.\d{1,4}){2}")
 
 
 @cache
-def load_rulebook() -> Rulebook:
-    """Everything the judge is given: the rules and versions that are shipped. Raises CatalogueError."""
-    return Rulebook(load_rules(), load_versions())
+def load_rulebook(more: str = "") -> Rulebook:
+    """Everything the judge is given: the rules and versions that are shipped. Raises CatalogueError.
+
+    `more`: a Storm version to be judged for as well, such as 2.6.4; nothing happens if it is known, or is none.
+    """
+    return Rulebook(load_rules(), load_versions(more))
 
 
 @cache
@@ -50,9 +67,26 @@ def load_rules() -> dict[str, Rule]:
 
 
 @cache
-def load_versions() -> tuple[StormVersion, ...]:
-    """The Storm versions, oldest first. Raises CatalogueError."""
-    return _read(locate.data_path("conformance", "versions.yaml"), "versions", _Versions).versions
+def load_versions(more: str = "") -> tuple[StormVersion, ...]:
+    """The Storm versions, oldest first, and `more` among them, see `load_rulebook`. Raises CatalogueError."""
+    data = _read(locate.data_path("conformance", "versions.yaml"), "versions", _Versions)
+    known = list(data.versions)
+    oldest, newest = Version(known[0].id), Version(known[-1].id)
+    is_new = _RELEASE.fullmatch(more) and more not in {version.id for version in known}
+    # Nobody knows what the next major version changes.
+    if is_new and oldest <= Version(more) and Version(more).major <= newest.major:
+        known = sorted([*known, _Known(more, verified=False, note=NEVER_RUN)], key=lambda each: Version(each.id))
+    return tuple(_whole(version, data.changes) for version in known)
+
+
+def _whole(known: _Known, changes: tuple[dict[str, Any], ...]) -> StormVersion:
+    """A version with what the changes up to it say."""
+    traits: dict[str, Any] = {}
+    for change in changes:
+        if Version(change["since"]) <= Version(known.id):
+            traits |= change
+    del traits["since"]
+    return msgspec.convert({**traits, **msgspec.structs.asdict(known)}, StormVersion)
 
 
 def read_rule(path: Path) -> Rule:

@@ -35,8 +35,8 @@ def lint(
         raise CommandError("lint: - stands for stdin and must be the only transcript.")
     reports = checked_reports(report)
     console = console_of(color)
-    rulebook = load_rulebook()
-    version = known_storm(rulebook, storm or "")
+    version = known_storm(storm or "")
+    rulebook = load_rulebook(version)
     paths = [STDIN if name == "-" else name for name in transcripts]
     try:
         judged = judge_transcripts(paths, rulebook, version)

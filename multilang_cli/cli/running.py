@@ -73,7 +73,6 @@ def run_components(flags: Flags, showing: Showing) -> int:
     """Run the component of the flags, or all of the configuration file; the exit code. Raises CommandError."""
     console = console_of(showing.color)
     reports = checked_reports(showing.reports)
-    rulebook = load_rulebook()
     try:
         config = config_file.load(config_file.find(Path.cwd()))
         options = run_options(flags, os.environ, config)
@@ -81,7 +80,8 @@ def run_components(flags: Flags, showing: Showing) -> int:
         check_gate(flags, chosen)
         if options.suites:
             load_cases("component", options.suites)
-        options = msgspec.structs.replace(options, storm=known_storm(rulebook, options.storm))
+        options = msgspec.structs.replace(options, storm=known_storm(options.storm))
+        rulebook = load_rulebook(options.storm)
         todo = [(each, _its_own(each, options, rulebook, alone=len(chosen) == 1)) for each in chosen]
     except (ConfigError, CaseError) as error:
         raise CommandError(str(error)) from None

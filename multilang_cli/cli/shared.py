@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from multilang_cli.catalogue.loader import load_rulebook, load_versions
 from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.output import stdout_may_close
 from multilang_cli.reports.formats import ReportError, parse_reports, write_report
@@ -35,15 +36,17 @@ def console_of(flag: str | None) -> Console:
         raise CommandError(str(error)) from None
 
 
-def known_storm(rulebook: Rulebook, storm: str) -> str:
-    """The id of the version that `storm` names; "" for none. Raises CommandError."""
+def known_storm(storm: str) -> str:
+    """The id of the version that `storm` names, any release; "" for none. Raises CommandError."""
     if not storm:
         return ""
-    try:
-        return rulebook.version(storm).id
-    except KeyError:
-        known = [version.id for version in rulebook.versions]
-        raise CommandError(f"there is no Storm version {storm[:60]!r}{did_you_mean(storm, known)}") from None
+    for name in (storm, f"{storm}.0"):
+        try:
+            return load_rulebook(name).version(name).id
+        except KeyError:
+            continue
+    known = [version.id for version in load_versions()]
+    raise CommandError(f"there is no Storm version {storm[:60]!r}{did_you_mean(storm, known)}") from None
 
 
 def checked_reports(specs: Iterable[str] | None) -> tuple[Report, ...]:

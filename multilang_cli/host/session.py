@@ -29,6 +29,10 @@ _ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle
 
 LOOK = 0.25
 """Seconds of silence after which a wait asks whether there is anything to wait for."""
+LAST_ROUNDS = 32
+"""Reads that empty the largest pipe."""
+STANDSTILL = 1.0
+"""Seconds by which a round is late that only a machine can need which does not run us."""
 SLICE = 0.05
 """Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
 SILENCE = 0.5
@@ -57,24 +61,43 @@ class Session(Pump):
         `waiting_for` is what the finding will be about. The limit begins anew whenever `progress` gives something else.
         Also False, without a Deadline, if the component ended first.
         """
-        until = time.monotonic() + limit
+        until = self.now + limit
         made = progress() if progress is not None else None
-        spoken = self.spoken
         while not done():
             if not self.running:
                 return done()
             if progress is not None and (now := progress()) != made:
-                until, made = time.monotonic() + limit, now
-            left = until - time.monotonic()
+                until, made = self.now + limit, now
+            spoken, left = self.spoken, until - self.now
             if left <= 0:
-                self.note("control", Deadline(waiting_for, limit, self.blocked()))
-                return False
-            self.pump(min(left, self._patience()))
-            if self.spoken == spoken and waiting_for in _ANSWERS and self._stuck():
-                self.note("control", Deadline(waiting_for, limit, self.blocked(), proven=True))
-                return False
-            spoken = self.spoken
+                return self._last_chance(done) or self._give_up(waiting_for, limit, proven=False)
+            self._round(min(left, self._patience()))
+            if self.spoken == spoken and waiting_for in _ANSWERS and self._stuck() and not done():
+                return self._give_up(waiting_for, limit, proven=True)
         return True
+
+    def _last_chance(self, done: Callable[[], bool]) -> bool:
+        """What stands in the pipe when the limit runs out came in time."""
+        for _ in range(LAST_ROUNDS):
+            if done() or not self.process.stdout_unread():
+                break
+            self.pump(0)
+        return done()
+
+    def _give_up(self, waiting_for: WaitingFor, limit: float, *, proven: bool) -> Literal[False]:
+        self.note("control", Deadline(waiting_for, limit, self.blocked(), proven=proven))
+        return False
+
+    def _round(self, patience: float) -> None:
+        """One round of at most `patience` seconds. Where we stood still ourselves, the clock did as well.
+
+        A machine that is paused, or too busy to run us, must not use up the component's time.
+        """
+        began = time.monotonic()
+        self.pump(patience)
+        stood = time.monotonic() - began - patience
+        if stood > STANDSTILL:
+            self._start += stood
 
     def _stuck(self) -> bool:
         """True if the component is sure to say nothing more: there is no use in waiting for the limit."""

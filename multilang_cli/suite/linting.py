@@ -10,6 +10,7 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.catalogue.judging import judge_of
+from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.events import Event, Exited, Gap
 from multilang_cli.reports.model import Component, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import conclude, verdict_of
@@ -97,7 +98,7 @@ class _Hearing:
         self.closed = False
         profile = msgspec.structs.replace(header.profile, storm=storm or header.profile.storm)
         try:
-            self.judge = judge_of(profile, rulebook)
+            self.judge = judge_of(profile, rulebook if not profile.storm else load_rulebook(profile.storm))
         except KeyError as known:
             why = f"Storm {profile.storm!r} is not known here; choose one of {known.args[0]} with --storm"
             raise TranscriptError(path, 0, why) from None

@@ -48,7 +48,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 def plan_of(component: Component, options: RunOptions) -> Plan:
     """Work out how the component is started and judged. Raises LaunchError, KeyError for an unknown Storm version."""
-    rulebook = load_rulebook()
+    rulebook = load_rulebook(options.storm)
     version = rulebook.version(options.storm) if options.storm else rulebook.newest
     cwd = Path(component.cwd or ".").absolute()
     env = environment(component.env)
@@ -78,7 +78,7 @@ def run_suite(component: Component, options: RunOptions, progress: Progress | No
 
 def not_run(component: Component, options: RunOptions, befell: Circumstances, why: str) -> RunResult:
     """The result for a component with which no case could be played: a note says `why`."""
-    rulebook = load_rulebook()
+    rulebook = load_rulebook(options.storm)
     version = rulebook.version(options.storm) if options.storm else rulebook.newest
     result = RunResult(
         tool=Tool(version=__version__),

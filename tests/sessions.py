@@ -1,0 +1,85 @@
+"""A session with a component of a few lines, for tests."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.host.launch import environment
+from multilang_cli.host.process import ComponentProcess, private_pid_dir
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol import context
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.verdicts import Kind, Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from multilang_cli.host.session import Session
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.messages import Handshake
+
+PID = r"""
+import sys, os, json, time
+def say(text): os.write(1, text if isinstance(text, bytes) else text.encode())
+def message():
+    lines = []
+    while True:
+        line = sys.stdin.readline()
+        if not line: sys.exit(0)
+        if line == "end\n": return json.loads("".join(lines))
+        lines.append(line)
+def shake():
+    hand = message()
+    open(os.path.join(hand["pidDir"], str(os.getpid())), "w").close()
+    say('{"pid":%d}\nend\n' % os.getpid())
+"""
+ACK_ALL = """
+shake()
+while True:
+    tup = message()
+    if isinstance(tup, list): continue
+    if tup["stream"] == "__heartbeat": say('{"command":"sync"}\\nend\\n')
+    else: say('{"command":"ack","id":"%s"}\\nend\\n' % tup["id"])
+"""
+SYNC_ONCE = """
+shake()
+message()
+say('{"command":"sync"}\\nend\\n')
+message()
+"""
+LIMIT = 20.0
+
+
+class Seen:
+    """A sink that keeps every event but stderr."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def write(self, event: Event) -> None:
+        if event.channel != "err":
+            self.events.append(event)
+
+
+@contextmanager
+def playing(
+    tmp_path: Path, code: str, kind: Kind = "bolt", storm: str = "2.8.3"
+) -> Iterator[tuple[Session, Handshake]]:
+    script = tmp_path / "component.py"
+    script.write_text(PID + code)
+    version = load_rulebook().version(storm)
+    profile = Profile(kind=kind, storm=version.id, limits={"frame": 4 * 1024 * 1024, "grace": 2.0})
+    pid_dir = private_pid_dir()
+    argv = [sys.executable, "-I", "-S", str(script)]
+    process = ComponentProcess.start(argv, cwd=tmp_path, env=environment({}), pid_dir=pid_dir)
+    judge = Conversation(profile, load_rulebook())
+    conf = context.realistic_conf(base_conf(version.id), profile, {})
+    session = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, [Seen()])
+    with session:
+        yield session, context.handshake(profile, version, conf, str(pid_dir))
