@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from multilang_cli.protocol.outlooks import fingerprint
 from multilang_cli.protocol.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult, Verdict
 from multilang_cli.suite.baseline import EXPECTATION, HEAD, Baseline, BaselineError, apply, parse, render, strangers
@@ -43,7 +44,7 @@ def test_a_file_is_cases_with_rules_and_sentences() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("# why\na.b\n", "known-failures.txt:2: a rule is missing; expected: CASE-ID  rule[, rule]  # why."),
+        ("# why\na.b\n", "known-failures.txt:2: a rule is missing; expected: CASE-ID  rule[, rule(subject)]  # why."),
         ("a.b  ack-twice,", "known-failures.txt:1: a rule is missing"),
         ("a.b  ack-twice exited", "known-failures.txt:1: 'ack-twice exited' is no rule; expected:"),
         ("a.b  ack-twise", "known-failures.txt:1: there is no rule 'ack-twise'; did you mean ack-twice?"),
@@ -159,3 +160,26 @@ def test_what_is_written_excuses_what_was_written(strict: bool) -> None:
     baseline = known(render("", FAILING, TITLES, strict=strict, storm=STORM))
     counted = [apply(baseline, each, strict=strict, storm=STORM).verdict for each in FAILING]
     assert counted == ["xfail", "xfail" if strict else "warn", "pass", "untestable", "xfail", "xfail"]
+
+
+def unanswered(command: str) -> SubjectResult:
+    found = Finding(
+        rule="sync-missing",
+        level="must",
+        seq=1,
+        offset=0,
+        message=f"no sync of {command!r}",
+        subject=command,
+        fingerprint=fingerprint("sync-missing", "", command),
+    )
+    return SubjectResult(id="a.b", title="t", verdict="fail", findings=(found,), reason=found.message)
+
+
+def test_a_line_with_a_subject_excuses_nothing_else() -> None:
+    listed = parse("a.b  sync-missing(ack)  # one day\n", FILE, {"sync-missing"})
+    assert apply(listed, unanswered("ack"), strict=False, storm=STORM).verdict == "xfail"
+    other = apply(listed, unanswered("fail"), strict=False, storm=STORM)
+    assert (other.verdict, "sync-missing(fail) is new" in other.reason) == ("fail", True)
+    whole = parse("a.b  sync-missing\n", FILE, {"sync-missing"})
+    assert {apply(whole, unanswered(c), strict=False, storm=STORM).verdict for c in ("ack", "fail")} == {"xfail"}
+    assert "a.b  sync-missing(ack)  # " in render("", [unanswered("ack")], {}, strict=False, storm=STORM)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
@@ -73,6 +74,47 @@ def test_without_a_bug_every_case_is_green(file: str, tmp_path: Path) -> None:
     result = play(file, "none", tmp_path, accepts=accepts)
     assert {s.id: s.reason for s in result.subjects if s.verdict not in {"pass", "skip"}} == {}
     assert rules_of(result) == set()
+
+
+def test_a_bolt_that_does_not_take_our_tuple_is_not_to_blame(tmp_path: Path) -> None:
+    script = tmp_path / "picky.py"
+    script.write_text((MUTANTS.parent / "right" / "bolts.py").read_text(encoding="utf-8"), encoding="utf-8")
+    component = Component(command=(sys.executable, str(script), "picky"), kind="bolt")
+    result = run_suite(component, RunOptions(record=str(tmp_path), strict=True))
+    assert {s.id: s.reason for s in result.subjects if s.verdict not in {"pass", "skip", "untestable"}} == {}
+    assert result.exit_code == 6
+
+
+RECKONS = """
+import json, os, sys
+def read():
+    lines = []
+    while (line := sys.stdin.buffer.readline()) != b"end\\n":
+        if not line: sys.exit(0)
+        lines.append(line)
+    return json.loads(b"".join(lines))
+def send(message): sys.stdout.write(json.dumps(message) + "\\nend\\n"); sys.stdout.flush()
+open(os.path.join(read()["pidDir"], str(os.getpid())), "w").close()
+send({"pid": os.getpid()})
+while True:
+    m = read()
+    if m["stream"] == "__heartbeat": send({"command": "sync"}); continue
+    value = m["tuple"][0] * 10 ** 10 if isinstance(m["tuple"][0], float) else m["tuple"][0] + 1
+    send({"command": "emit", "anchors": [m["id"]], "tuple": [value], "need_task_ids": False})
+    send({"command": "ack", "id": m["id"]})
+"""
+
+
+@pytest.mark.parametrize("sample", [[3], [3.5]], ids=["integer", "float"])
+def test_reckoning_with_what_was_never_promised_is_no_failure(tmp_path: Path, sample: list[Any]) -> None:
+    script = tmp_path / "reckons.py"
+    script.write_text(RECKONS, encoding="utf-8")
+    component = Component(command=(sys.executable, str(script)), kind="bolt", samples=(sample,))
+    result = run_suite(component, RunOptions(record=str(tmp_path), include=("bolt.value",), strict=True))
+    assert {s.id: s.verdict for s in result.subjects if s.verdict not in {"pass", "skip"}} == {}
+    strict = msgspec.structs.replace(component, accepts=("integers", "floats"))
+    result = run_suite(strict, RunOptions(record=str(tmp_path), include=("bolt.value",), strict=True))
+    assert result.exit_code == 1
 
 
 def test_what_a_bolt_never_promised_to_take_is_no_failure(tmp_path: Path) -> None:

@@ -72,6 +72,9 @@ def test_lint_of_a_cut_recording(tmp_path: Path) -> None:
     (path,) = (tmp_path / ".mlcheck" / "last").iterdir()
     whole = mlcheck("lint", str(path), cwd=tmp_path)
     assert (whole.returncode, "Note" in whole.stdout) == (0, False)
+    assert mlcheck("lint", str(path.parent), cwd=tmp_path).stdout == whole.stdout
+    (tmp_path / "empty").mkdir()
+    assert "no transcripts" in refusal(mlcheck("lint", "empty", cwd=tmp_path))
     path.write_bytes(path.read_bytes()[:-30])
     cut = mlcheck("lint", str(path), cwd=tmp_path)
     assert cut.returncode == 0

@@ -116,8 +116,6 @@ def test_what_is_outstanding_is_what_was_asked_and_not_answered(picks: list[int]
             is_open.pop(body.id, None)
         elif isinstance(body, Sync):
             beats = max(0, beats - 1)
-        elif event.channel == "out" and getattr(body, "kind", "") == "command-unknown":
-            is_open.pop("1", None)
         assert set(conversation.outstanding().tuples) == set(is_open)
         assert len(conversation.outstanding().heartbeats) == beats
 

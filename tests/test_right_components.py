@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from multilang_cli.suite.options import RunOptions
+from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.runner import run_suite
 from tests.components import DECLARED, WORTH_A_WORD, unusual
 
@@ -33,3 +35,9 @@ def test_nothing_is_found(name: str, tmp_path: Path) -> None:
 
 def test_every_declaration_is_of_a_component() -> None:
     assert set(DECLARED) | set(WORTH_A_WORD) <= {name.partition("-")[2] for name in COMPONENTS}
+
+
+@pytest.mark.parametrize("name", ["bolt-syncs-first", "bolt-fails-all", "spout-silent", "spout-answers-in-ack"])
+def test_the_probe_is_not_misled(name: str) -> None:
+    component = msgspec.structs.replace(COMPONENTS[name], kind="auto")
+    assert kind_of(component, RunOptions()).kind == name.partition("-")[0]

@@ -105,6 +105,23 @@ def test_secrets_that_a_component_prints_are_in_no_report(tmp_path: Path) -> Non
     assert not any(SECRET.encode() in text for text in written)
 
 
+def test_a_secret_is_hidden_before_a_message_is_cut(tmp_path: Path) -> None:
+    leak = tmp_path / "leak.py"
+    leak.write_text(
+        "import json, sys\n"
+        "hand = json.loads(''.join(iter(sys.stdin.readline, 'end\\n')))\n"
+        "print('x' * 390 + hand['conf']['db.password'], flush=True)\n"
+        "print('end', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    result = run(
+        [sys.executable, str(leak)], "bolt", tmp_path, include=("handshake.pid-first",), conf={"db.password": SECRET}
+    )
+    shown = [line.text for subject in result.subjects for line in subject.excerpt]
+    assert any("xxx" in text for text in shown)
+    assert not any(SECRET[:8] in text for text in shown)
+
+
 def test_transcripts_need_a_directory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RecordError, match="--record"):

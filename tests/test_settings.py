@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from multilang_cli.protocol.verdicts import ACKERS
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite import flag_values, settings
 from multilang_cli.suite.config import Config, ConfigError
@@ -110,9 +111,9 @@ def test_jobs_are_said_by_flag_environment_or_file_and_not_repeated() -> None:
 
 
 def test_ackers_are_a_key_of_conf() -> None:
-    flags = Flags(command=("x",), conf=("a=1", f"{settings.ACKERS}=5"), ackers="0")
+    flags = Flags(command=("x",), conf=("a=1", f"{ACKERS}=5"), ackers="0")
     (component,) = settings.components(flags, Config())
-    assert component.conf == {"a": 1, settings.ACKERS: 0}
+    assert component.conf == {"a": 1, ACKERS: 0}
 
 
 @pytest.mark.parametrize("name", ["mlcheck.toml", "pyproject.toml"])

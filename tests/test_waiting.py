@@ -126,6 +126,17 @@ def test_settled_means_read_and_answered() -> None:
             assert until(lambda: waiting.settled(process))
 
 
+WAITS_FOR_A_SIGNAL = (
+    "import os, signal as s, threading; s.pthread_sigmask(s.SIG_BLOCK, [14]);"
+    "threading.Thread(target=s.sigwait, args=([14],)).start(); s.setitimer(s.ITIMER_REAL, 1000); os.read(0, 10)"
+)
+HAS_A_DAEMON = (
+    "import os, time\n"
+    "if os.fork() == 0:\n"
+    "    if os.fork() == 0: os.setsid(); time.sleep(1000)\n"
+    "    os._exit(0)\n"
+    "os.wait(); os.read(0, 10)"
+)
 POLLS_A_SOCKET_TOO = (
     "import select, socket; p = select.epoll(); s, _ = socket.socketpair();p.register(0, 1); p.register(s, 1); p.poll()"
 )
@@ -138,6 +149,8 @@ STUCK = {
     ),
     "polls its stdin alone": ("import select; p = select.epoll(); p.register(0, 1); p.poll()", True),
     "has an alarm": ("import os, signal; signal.signal(14, print); signal.alarm(1000); os.read(0, 10)", False),
+    "has a thread that waits for a signal": (WAITS_FOR_A_SIGNAL, False),
+    "has a daemon that has left the family": (HAS_A_DAEMON, False),
     "has a thread that sleeps": (
         "import os, threading; threading.Timer(1000, print).start(); os.read(0, 10)",
         False,

@@ -48,6 +48,20 @@ _RELEASE = re.compile(r"\d{1,4}(\.\d{1,4}){2}")
 
 
 @cache
+def cases_by_rule() -> dict[str, tuple[str, ...]]:
+    """The cases that try what a rule is about, as ``conformance/traceability`` has it: by the rule, not to be changed.
+
+    Raises CatalogueError.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for file in sorted(locate.data_path("conformance", "traceability").glob("*.yaml")):
+        for entry in _plain(file)["entries"]:
+            for rule in entry.get("rules", ()):
+                found[rule] = (*found.get(rule, ()), *entry.get("cases", ()))
+    return found
+
+
+@cache
 def load_rulebook(more: str = "") -> Rulebook:
     """Everything the judge is given: the rules and versions that are shipped. Raises CatalogueError.
 

@@ -1,5 +1,6 @@
 """``mlcheck lint``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,8 +29,8 @@ def lint(
 ) -> int:
     """Judge recorded conversations.
 
-    TRANSCRIPT: files that `mlcheck run` recorded, or - for stdin. Several files may be the parts of one conversation.
-    The findings are those that the recording run gave; --storm judges for another version than the recorded one.
+    TRANSCRIPT: files that `mlcheck run` recorded, directories of them, or - for stdin. Several files may be the parts
+    of one conversation. The findings are those that the recording run gave; --storm judges for another version.
     """
     if "-" in transcripts and len(transcripts) > 1:
         raise CommandError("lint: - stands for stdin and must be the only transcript.")
@@ -37,7 +38,7 @@ def lint(
     console = console_of(color)
     version = known_storm(storm or "")
     rulebook = load_rulebook(version)
-    paths = [STDIN if name == "-" else name for name in transcripts]
+    paths = [path for name in transcripts for path in _files_of(name)]
     try:
         judged = judge_transcripts(paths, rulebook, version)
     except TranscriptError as error:
@@ -52,3 +53,15 @@ def lint(
             for note in result.notes:
                 Page(console).para(note, label="Note:")
     return result.exit_code
+
+
+def _files_of(name: str) -> list[str]:
+    """A file, stdin for "-", or the transcripts in a directory. Raises CommandError if it has none."""
+    if name == "-":
+        return [STDIN]
+    if not Path(name).is_dir():
+        return [name]
+    found = sorted(map(str, Path(name).glob("*.ndjson")))
+    if not found:
+        raise CommandError(f"lint: {name}: there are no transcripts (*.ndjson) in this directory.")
+    return found

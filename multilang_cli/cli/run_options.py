@@ -63,8 +63,8 @@ Limits = Annotated[
     typer.Option(
         "--limit",
         metavar="NAME=SECONDS",
-        help="One limit: pid, sync, heartbeat, settle, read, output, exit-after-eof or exit-after-term; "
-        "or frame or stderr, in bytes. Repeatable.",
+        help="One limit: pid, sync, heartbeat, settle, read, output, exit-after-eof, exit-after-term, pid-file or "
+        "grace; or frame, in bytes. Repeatable.",
     ),
 ]
 Include = Annotated[

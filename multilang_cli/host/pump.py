@@ -72,6 +72,7 @@ class Pump:
         self._held: deque[TaskIds] = deque()
         self._buffer = bytearray()
         self._written = 0
+        self._to_cut: tuple[type[FromStorm], int] | None = None
         self._cut: int | None = None
         self._seq = 0
         self._start = time.monotonic()
@@ -171,12 +172,12 @@ class Pump:
         (self._answers if self.version.task_ids == "overtake" else self._queue).extend(self._held)
         self._held.clear()
 
-    def cut(self, at: int) -> None:
-        """Cut the next message after `at` bytes: the rest is written when those were read and more is waited for.
+    def cut(self, kind: type[FromStorm], at: int) -> None:
+        """Cut the next message of a kind after `at` bytes: the rest follows when those were read and more is awaited.
 
-        Nothing may be queued now. Without the wait both parts would come to the component as one.
+        Without the wait both parts would come to the component as one.
         """
-        self._cut = self._written + at
+        self._to_cut = (kind, at)
 
     def hold_output(self, *, hold: bool) -> None:
         """Leave the component's stdout unread, or read it again."""
@@ -189,6 +190,8 @@ class Pump:
         while len(buffer) < BACKLOG and (answers or queue):
             message = (answers or queue).popleft()
             raw = wire.encode(message, version)
+            if self._to_cut is not None and isinstance(message, self._to_cut[0]):
+                self._cut, self._to_cut = self._written + min(self._to_cut[1], len(raw) - 1), None
             buffer += raw
             event = Event(self._seq, now, "in", message, raw, self._written)
             self._seq += 1

@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Literal, Self
 
 from multilang_cli.host import waiting
+from multilang_cli.host.pipes import SMALL_PIPE
 from multilang_cli.host.pump import Pump
 from multilang_cli.protocol.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
 
@@ -29,6 +30,10 @@ _ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle
 
 LOOK = 0.25
 """Seconds of silence after which a wait asks whether there is anything to wait for."""
+FULL = SMALL_PIPE - 512
+"""Bytes in a held stdout, from which on the component had to cope with a full pipe."""
+REST_SHOWN = 24
+"""Bytes shown of a message that has no end."""
 LAST_ROUNDS = 32
 """Reads that empty the largest pipe."""
 STANDSTILL = 1.0
@@ -125,10 +130,11 @@ class Session(Pump):
                 return True
         return False
 
-    def wait_stalled(self, limit: float, silence: float = SILENCE) -> None:
+    def wait_stalled(self, limit: float, silence: float = SILENCE) -> bool:
         """Wait, while its output is held, until the component can't write any more or has nothing to write.
 
-        `silence`: seconds without a byte that count as stalled, for where the system does not tell.
+        True if the pipe is full. `silence`: seconds without a byte that count as stalled, for where the system does not
+        tell.
         """
         until, still_since, unread = self.now + limit, self.now, -1
         while self.running and self.now < until:
@@ -138,11 +144,14 @@ class Session(Pump):
             state = waiting.describe(self.process).state
             drained = self.idle and not self._buffer and waiting.reading(self.process)
             if state == "writing-stdout" or drained or self.now - still_since > silence:
-                return
+                return state == "writing-stdout" or unread >= FULL
+        return False
 
     def blocked(self) -> str:
         """Who waits on whom: what the component is doing, as far as the system tells."""
-        return waiting.describe(self.process).sentence
+        rest = self._framer.pending.strip()
+        cut = f"; the last it wrote is no whole message, it ends in {rest[-REST_SHOWN:]!r}" if rest else ""
+        return f"{waiting.describe(self.process).sentence}{cut}"
 
     def handshake(self, message: Handshake, limit: float, *, await_file: bool = False) -> bool:
         """Send the handshake and wait for the first message; checks the pid and its file. False if none came."""

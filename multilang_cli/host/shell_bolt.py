@@ -7,6 +7,8 @@ from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from multilang_cli.host.session import Session
 from multilang_cli.protocol.messages import (
     DEFAULT_STREAM,
@@ -33,7 +35,14 @@ if TYPE_CHECKING:
 
 KEPT_EMITS = 10_000
 """Emits that are kept for whoever asks what a component emitted, the latest."""
+KEPT_BYTES = 16_384
+"""Bytes of an emit, beyond which its values are not kept."""
 PENDING = "topology.shellbolt.max.pending"
+
+
+def kept(event: Event, emit: Emit) -> Emit:
+    """An emit as it is kept: without its values, if they are large."""
+    return emit if len(event.raw) <= KEPT_BYTES else msgspec.structs.replace(emit, values=[])
 
 
 class _Every:
@@ -119,10 +128,9 @@ class ShellBolt(Session):
 
     def heard(self, event: Event, message: Message) -> None:
         """Answer emits with task ids; count syncs."""
-        del event
         if isinstance(message, Emit):
             if self.keep_emits:
-                self.emits.append(message)
+                self.emits.append(kept(event, message))
             if message.wants_task_ids:
                 self.answer_emit(message)
         elif isinstance(message, Sync):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.host.session import Session
-from multilang_cli.host.shell_bolt import KEPT_EMITS
+from multilang_cli.host.shell_bolt import KEPT_EMITS, kept
 from multilang_cli.protocol.events import Activation
 from multilang_cli.protocol.messages import Emit, Json, SpoutCommand, Sync
 
@@ -33,7 +33,7 @@ class ShellSpout(Session):
         self._unread: list[Emit] = []
         self._inner: list[Emit] = []
         self._waiting = False
-        self.acks_at_once = self.profile.conf.get("topology.acker.executors") == 0
+        self.acks_at_once = self.profile.without_ackers
 
     @property
     def emitted(self) -> bool:
@@ -42,10 +42,9 @@ class ShellSpout(Session):
 
     def heard(self, event: Event, message: Message) -> None:
         """Answer emits with task ids, but only while a command is out: between commands Storm reads nothing."""
-        del event
         if isinstance(message, Emit):
             if self.keep_emits and len(self.emits) < KEPT_EMITS:
-                self.emits.append(message)
+                self.emits.append(kept(event, message))
             if self._waiting:
                 self._take(message)
             else:
@@ -93,6 +92,10 @@ class ShellSpout(Session):
         for emit in self._unread:
             self._take(emit)
         self._unread.clear()
+
+    def forget_syncs(self) -> None:
+        """Take no sync that came so far for an answer."""
+        self._syncs = 0
 
     @property
     def answered(self) -> bool:

@@ -176,7 +176,11 @@ def stuck(process: ComponentProcess) -> bool:
     So it is if it is `settled`, no thread of it waits for a time to pass, and what it waits for is its stdin alone.
     """
     seen = _at_rest(process)
-    return bool(seen) and all(thread.bound for thread in seen)
+    if not seen or not all(thread.bound for thread in seen):
+        return False
+    # Whoever of the family has left it may still wake it: a daemon with an inherited pipe, a helper that sends signals.
+    cookie = (janitor.COOKIE_PREFIX + process.cookie).encode()
+    return set(janitor.survivors({process.pid}, (cookie,))) <= {thread.pid for thread in seen}
 
 
 def threads(process: ComponentProcess) -> Iterator[Thread]:
@@ -210,15 +214,23 @@ def _look(pid: int, tid: int, names: tuple[str, ...], *, stdin_empty: bool) -> T
         return Thread(pid, tid, "unknown", f"system call {int(words[0])}" if args else "", switches=switches)
     state, what, quiet = _judge(call, args, pid, names, stdin_empty=stdin_empty)
     timed = _timed(call, args)
-    bound = bool(args) and quiet and not timed and not _has_alarm(status)
+    bound = bool(args) and quiet and not timed and call.kind != "signal" and not _has_timer(pid, status)
     bound = bound and (call.kind != "poll" or _polls_itself_only(call, args, pid, names[0]))
     return Thread(pid, tid, state, what, quiet, timed, switches, bound)
 
 
-def _has_alarm(status: bytes) -> bool:
-    """True if a process catches SIGALRM, so that a timer which nobody sees may wake it."""
+_WAKING = (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO)
+"""Signals that timers and descriptors send."""
+_REAL_TIME = 34
+"""The first signal that is a program's own to use for a timer."""
+
+
+def _has_timer(pid: int, status: bytes) -> bool:
+    """True if a timer may wake a process that is not seen waiting for it: a POSIX timer, or a signal it catches."""
     caught = next((line.split()[1] for line in status.splitlines() if line.startswith(b"SigCgt:")), b"0")
-    return bool(int(caught, 16) >> (signal.SIGALRM - 1) & 1)
+    signals = int(caught, 16)
+    waking = any(signals >> (number - 1) & 1 for number in _WAKING) or bool(signals >> (_REAL_TIME - 1))
+    return waking or bool(janitor.read_proc(f"/proc/{pid}/timers").strip())
 
 
 def _polls_itself_only(call: Call, args: list[int], pid: int, stdin: str) -> bool:

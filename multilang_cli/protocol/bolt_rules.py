@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 TIMER = 1.0
 """Seconds between two heartbeats, and between two looks at the clock (``ShellBolt.BoltHeartbeatTimerTask``)."""
 
+_REPLACEMENT = "\ufffd".encode()
+
 
 def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
     state = judge.state
@@ -23,6 +25,9 @@ def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
         state.heartbeat_ids.add(message.id, event.seq)
     else:
         state.open[message.id] = (event.seq, event.t)
+        if not event.raw.isascii():
+            state.foreign = True
+            state.replaced = state.replaced or _REPLACEMENT in event.raw
 
 
 def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
@@ -56,7 +61,8 @@ def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None
     state = judge.state
     if (beat := state.heartbeat_ids.get(id_)) is not None:
         text = f"{command} of a heartbeat: its answer is a sync, it has no tuple to settle"
-        judge.breach("heartbeat-acked", event, text, subject=id_, stable=command, related=(beat,))
+        when = "failed" if command == "fail" else ""
+        judge.breach("heartbeat-acked", event, text, when=when, subject=id_, stable=command, related=(beat,))
     elif (first := state.settled.get(id_)) is not None:
         text = f"{command} of a tuple that is settled already"
         judge.breach(f"{command}-twice", event, text, subject=id_, related=(first,))
@@ -68,6 +74,12 @@ def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None
 def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
     state = judge.state
     state.heard = event.t
+    emit_rules.check_task(judge, event, emit)
+    if state.foreign and not state.replaced and (_REPLACEMENT in event.raw or b"\\ufffd" in event.raw.lower()):
+        text = (
+            "a value holds U+FFFD, which nothing that was sent holds: bytes were decoded that were no whole characters"
+        )
+        judge.breach("text-damaged", event, text, subject=emit.stream, stable=emit.stream)
     for anchor in emit.anchors:
         if anchor not in state.open:
             _anchor(judge, event, anchor)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from multilang_cli.protocol import dialects
 from multilang_cli.protocol.events import End
 from multilang_cli.protocol.messages import (
@@ -23,6 +25,7 @@ from multilang_cli.protocol.messages import (
     Sync,
     TupleMsg,
 )
+from multilang_cli.protocol.rulebook import covers
 from multilang_cli.protocol.verdicts import FATAL
 
 if TYPE_CHECKING:
@@ -35,11 +38,25 @@ LEVELS = {0: "TRACE", 1: "DEBUG", 2: "INFO", 3: "WARN", 4: "ERROR"}
 """Names of the log levels; any other number is INFO (``ShellBolt.handleLog``)."""
 
 _REFUSED = frozenset(
-    {"stream-undeclared", "arity", "plain-to-direct-stream", "direct-to-plain-stream", "tuple-missing"}
+    {
+        "arity",
+        "direct-task-unknown",
+        "direct-to-plain-stream",
+        "plain-to-direct-stream",
+        "stream-system",
+        "stream-undeclared",
+        "tuple-missing",
+    }
 )
 """Breaches that the collector itself answers with an exception: it is called, and throws."""
 _ON_THE_WIRE = frozenset({"nested-value", "decimal-value", "tuple-missing"})
 """Breaches that show when the tuple is serialized for another worker."""
+
+
+_SHOWN_TO_PEOPLE = "<1.2"
+"""Storm versions that report what a bolt logs as an error in the UI as well (``ShellBolt.handleLog``)."""
+_TIMEOUT = "subprocess heartbeat timeout"
+"""What a spout's timer reports itself; everything else is thrown to the executor (``ShellSpout``)."""
 
 
 class Collector:
@@ -53,6 +70,8 @@ class Collector:
         self.fate = "survives"
         self._version = version
         self._kind = profile.kind
+        self._component = profile.component
+        self._streams = profile.streams or {}
         self._ids: dict[str, int] = {}
         self._commands = 0
         self._unread: list[tuple[Event, Sequence[Finding]]] = []
@@ -72,7 +91,7 @@ class Collector:
         elif event.channel == "out":
             self._unread.append((event, findings))
         elif not isinstance(body, End):
-            self._end_by(findings)
+            self._end_by(findings, quiet=not self._said)
 
     def _waits(self) -> bool:
         """True if Storm is reading: a bolt's always, a spout's only while it answers a command."""
@@ -93,7 +112,7 @@ class Collector:
             return
         message: Any = body
         without_tuple = False
-        if isinstance(body, Malformed) or (isinstance(body, Emit) and "decimal" in body.hazards):
+        if isinstance(body, Malformed | Metrics) or (isinstance(body, Emit) and "decimal" in body.hazards):
             readings = body.by_dialect if isinstance(body, Malformed) else dialects.readings(event.raw, False)
             reading = readings.get(self._version.dialect)
             if reading is None or reading.error is not None:
@@ -103,16 +122,18 @@ class Collector:
             fields = reading.value if isinstance(reading.value, dict) else {}
             without_tuple = fields.get("tuple") is None
             if message is None and fields.get("command") == "emit":
-                message = Emit([], str(fields.get("stream") or DEFAULT_STREAM))
+                message = _tupleless(fields)
         if isinstance(message, Emit):
-            self._emit(message, findings, without_tuple=without_tuple)
+            # A task of 2^32 is 0 only where it is handed on: it was no plain emit.
+            plain = _plainly(message) if message is body else message
+            self._emit(plain, findings, without_tuple=without_tuple)
         elif not self._end_by(findings):
             self._tell(message)
 
     def call_of(self, message: Any, *, without_tuple: bool = False) -> dict[str, Any] | None:
         """The call that a Storm which understands `message` makes, None for what it tells no collector."""
         if isinstance(message, Emit):
-            return self._emit_call(message, without_tuple=without_tuple)
+            return self._emit_call(_plainly(message), without_tuple=without_tuple)
         if isinstance(message, Ack | Fail):
             return {"t": type(message).__name__.lower(), "tuple": self._ids.get(message.id, -1)}
         if isinstance(message, Log):
@@ -131,7 +152,7 @@ class Collector:
             call["anchors"] = [self._ids.get(anchor, -1) for anchor in emit.anchors]
         if not without_tuple:
             call["tuple"] = emit.values
-        if emit.task:
+        if emit.task is not None:
             call["direct"] = emit.task
         if self._kind == "spout" and emit.id is not None:
             call["id"] = emit.id
@@ -143,13 +164,19 @@ class Collector:
         refused = self._refusal(findings)
         if refused is not None:
             call["refused"] = True
-        if any(f.rule in _ON_THE_WIRE and f.fates[version] == "loses-data" for f in findings):
+        lost = any(f.rule in _ON_THE_WIRE and f.fates[version] == "loses-data" for f in findings)
+        if lost or (without_tuple and refused is None and self._travels(emit)):
             call["wire"] = True
-        if refused is not None or not any(finding.fates[version] in FATAL for finding in findings):
+        if refused is not None or not any(f.fates[version] in FATAL and not self._late(f) for f in findings):
             self.told.append(call)
         if refused is not None and refused.fates[version] not in FATAL:
             self._error(refused)
         self._end_by(findings)
+
+    def _travels(self, emit: Emit) -> bool:
+        """True if a Storm that looks at tuples only where it serializes them sends this one to another task."""
+        spec = self._streams.get(emit.stream)
+        return self._version.dialect == "smart" and spec is not None and bool(spec.consumers)
 
     def _refusal(self, findings: Sequence[Finding]) -> Finding | None:
         """The finding for which the collector throws, if nothing kills the message before it gets there."""
@@ -167,10 +194,14 @@ class Collector:
             fate = finding.fates[self._version.id]
             if fate in FATAL:
                 self.fate = fate
-                if fate == "dies" and not quiet and (self._kind == "bolt" or finding.rule in _TIMED):
+                if fate == "dies" and not quiet and (self._kind == "bolt" or self._late(finding)):
                     self._error(finding)
                 return True
         return False
+
+    def _late(self, finding: Finding) -> bool:
+        """True if Storm acts on the message, and dies for want of another."""
+        return finding.errors.get(self._version.id) == _TIMEOUT
 
     def _error(self, finding: Finding) -> None:
         self.told.append({"t": "error", "error": finding.errors.get(self._version.id, "")})
@@ -179,9 +210,25 @@ class Collector:
         call = self.call_of(message)
         if call is not None:
             self.told.append(call)
+            if call.get("level") == "ERROR" and self._kind == "bolt" and covers(_SHOWN_TO_PEOPLE, self._version.id):
+                text = f"ReportedFailedException: ShellLog pid:...name:{self._component} {call['msg']}"
+                self.told.append({"t": "error", "error": text})
         elif isinstance(message, Sync):
             self._commands = max(0, self._commands - 1)
 
 
-_TIMED = frozenset({"heartbeat-timeout", "stderr-flood", "sync-missing"})
-"""What a spout's timer reports itself; everything else is thrown to the executor (``ShellSpout``)."""
+def _plainly(emit: Emit) -> Emit:
+    """Task 0 is no direct emit."""
+    return emit if emit.task else msgspec.structs.replace(emit, task=None)
+
+
+def _tupleless(fields: dict[str, Any]) -> Emit:
+    """An emit of which the parser lets no tuple through; the collector is called all the same."""
+    anchors = fields.get("anchors")
+    return Emit(
+        values=[],
+        stream=fields.get("stream") or DEFAULT_STREAM,
+        task=fields.get("task") or None,
+        anchors=(anchors,) if isinstance(anchors, str) else tuple(anchors or ()),
+        id=fields.get("id"),
+    )

@@ -200,7 +200,8 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
         effects=effects,
     )
     judge.state.cut = judge.state.cut or malformed.kind == "message-cut"
-    for message in malformed.salvage:
+    # Storm skips a command that it does not know: what was meant by it has not happened.
+    for message in malformed.salvage if malformed.kind != "command-unknown" else ():
         judge.handle(event, message)
 
 

@@ -13,24 +13,30 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import StreamSpec
 
 SYSTEM_PREFIX = "__"
+_OWN_STREAMS = {
+    "bolt": frozenset({"__ack_ack", "__ack_fail", "__ack_reset_timeout", "__metrics", "__system"}),
+    "spout": frozenset({"__ack_init", "__metrics", "__system"}),
+}
+"""Streams that Storm itself declares for every component of a kind (``StormCommon.systemTopology``)."""
 
 
 def check(judge: Conversation, event: Event, emit: Emit) -> None:
     """Judge an emit against the declared streams; where nobody declared them, only what needs no declaration."""
     streams = judge.streams
     spec = streams.get(emit.stream) if streams is not None else None
-    if emit.task is not None:
-        _unreadable_task(judge, event, emit.task)
     if spec is not None:
         if spec.fields is not None and len(emit.values) != len(spec.fields):
             _arity(judge, event, emit, spec)
         if spec.direct and not emit.task:
             _plain_to_direct(judge, event, emit, spec)
     elif emit.stream.startswith(SYSTEM_PREFIX):
-        judge.breach("stream-system", event, f"emit on Storm's own stream {emit.stream!r}", subject=emit.stream)
+        text = f"emit on Storm's own stream {emit.stream!r}"
+        when = "" if emit.stream in _OWN_STREAMS[judge.profile.kind] else "unknown"
+        judge.breach("stream-system", event, text, when=when, subject=emit.stream)
     elif streams is not None:
         text = f"emit on the stream {emit.stream!r}, which is not declared"
-        judge.breach("stream-undeclared", event, text, subject=emit.stream, stable=emit.stream)
+        when = "direct" if emit.task else ""
+        judge.breach("stream-undeclared", event, text, when=when, subject=emit.stream, stable=emit.stream)
     if spec is not None and emit.task:
         _direct(judge, event, emit, spec, emit.task)
     if judge.check_values is not None and (why := judge.check_values(emit.stream, emit.values)):
@@ -52,7 +58,7 @@ def _arity(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec) -> N
         if len(emit.values) <= _last_grouped(spec):
             when = "grouping"
         elif judge.profile.local:
-            when = "local"
+            when = "local" if judge.profile.kind == "bolt" else "local-spout"
     judge.breach("arity", event, text, when=when, subject=emit.stream, stable=emit.stream)
 
 
@@ -69,10 +75,10 @@ def _plain_to_direct(judge: Conversation, event: Event, emit: Emit, spec: Stream
     judge.breach("plain-to-direct-stream", event, text, when=when, subject=emit.stream, stable=emit.stream)
 
 
-def _unreadable_task(judge: Conversation, event: Event, task: int) -> None:
+def check_task(judge: Conversation, event: Event, emit: Emit) -> None:
     """Storm 2.6 and later read an integer of 32 bits as Integer and cast it to Long: it never gets past the parser."""
-    if _narrow(task):
-        when = "" if task else "zero"
+    if emit.task is not None and _narrow(emit.task):
+        when = "" if emit.task else "zero"
         judge.breach(
             "direct-emit", event, "a direct emit, which Storm 2.6 and later can't read", when=when, stable=when
         )
@@ -85,12 +91,14 @@ def _narrow(task: int) -> bool:
 def _direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec, task: int) -> None:
     target = task if _narrow(task) else (task + 2**31) % 2**32 - 2**31
     consumers = {task for tasks in spec.consumers.values() for task in tasks}
+    when = "" if _narrow(task) else "wide"
     if target not in consumers:
         text = f"a direct emit to task {target}, which does not consume the stream {emit.stream!r}"
-        judge.breach("direct-task-unknown", event, text, subject=str(target), stable=emit.stream)
+        when = when if consumers else f"{when}-unconsumed".removeprefix("-")
+        judge.breach("direct-task-unknown", event, text, when=when, subject=str(target), stable=emit.stream)
     elif not spec.direct:
         text = f"a direct emit on the stream {emit.stream!r}, which is not declared direct"
-        judge.breach("direct-to-plain-stream", event, text, subject=emit.stream, stable=emit.stream)
+        judge.breach("direct-to-plain-stream", event, text, when=when, subject=emit.stream, stable=emit.stream)
 
 
 _HAZARDS = {

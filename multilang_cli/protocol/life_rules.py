@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PIPE = 64 * 1024
 """Bytes that a pipe holds: what a spout may write to stderr while Storm does not read it."""
+PENDING = "topology.shellbolt.max.pending"
 FLOOD = 4 * PIPE
 """Bytes of stderr within one command that were never seen to pass."""
 
@@ -29,13 +30,16 @@ FLOOD = 4 * PIPE
 def variant_of(malformed: Malformed, judge: Conversation) -> str:
     """The variant of the rule that an irregular frame breaks."""
     if malformed.kind == "command-unknown":
-        return judge.profile.kind
+        return "misspelt" if judge.profile.kind == "bolt" and malformed.salvage else judge.profile.kind
     if malformed.kind == "tuple-missing":
         reading = next(iter(malformed.by_dialect.values()), None)
         value = reading.value if reading is not None else None
         stream = value.get("stream") or "default" if isinstance(value, dict) else "default"
         spec = (judge.streams or {}).get(str(stream))
-        return "unconsumed" if spec is not None and not spec.consumers else ""
+        if spec is None:
+            return "undeclared" if judge.streams is not None else ""
+        grouped = any(grouping.get("fields") for grouping in spec.groupings.values())
+        return "grouping" if grouped else "" if spec.consumers else "unconsumed"
     return ""
 
 
@@ -125,7 +129,9 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
         within, tail = "", f", and that will not change: it has read everything and waits for more{tail}"
     if fact.waiting_for in _DEADLINES:
         rule, text = _DEADLINES[fact.waiting_for]
-        judge.breach(rule, event, text.format(limit=fact.limit, within=within) + tail)
+        bounded = rule == "stdin-not-read" and PENDING in judge.profile.conf
+        when = "bounded" if bounded else ""
+        judge.breach(rule, event, text.format(limit=fact.limit, within=within) + tail, when=when)
     elif fact.waiting_for == "sync":
         _no_sync(judge, event, within, tail)
     elif fact.waiting_for == "heartbeat":

@@ -6,7 +6,7 @@ import hashlib
 import math
 from typing import Any
 
-from multilang_cli.protocol.messages import Emit, FromComponent, Log, Malformed, Metrics
+from multilang_cli.protocol.messages import Emit, FromComponent, Log, Malformed, Metrics, Sync
 from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
 from multilang_cli.protocol.verdicts import FATAL, FATES, Fate, Finding, Kind, Outlook
 
@@ -23,6 +23,8 @@ _AFTER_READING = frozenset(
         "tuple-missing",
     }
 )
+_UNANSWERED = VersionEffect("dies", "subprocess heartbeat timeout")
+"""The sync was lost with the rest: Storm waits for it until the spout's time is over."""
 _WEIGHT = {fate: weight for weight, fate in enumerate(FATES)}
 
 
@@ -67,8 +69,9 @@ def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, w
             meant = malformed.salvage
             same = not meant or (len(meant) == 1 and same_message(meant[0], reading.effective))
             # Both sides read U+FFFD where the text was: equal, and damaged.
-            same = same and malformed.kind != "utf8-invalid"
-            effects[version.id] = VersionEffect("survives" if same else "loses-data", "")
+            same = same and not (malformed.kind == "utf8-invalid" and "\ufffd" in str(reading.effective))
+            unanswered = kind == "spout" and Sync() in meant and reading.effective != Sync()
+            effects[version.id] = _UNANSWERED if unanswered else VersionEffect("survives" if same else "loses-data", "")
     return effects
 
 

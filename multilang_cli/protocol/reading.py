@@ -163,10 +163,19 @@ def _judge_value(
     meant = (pid_of if expecting_pid else message_of)(value)
     trap = diagnosis.trap_of(value, duplicates, text)
     if trap is not None:
-        salvage = meant.salvage if isinstance(meant, ShapeFault) else (meant,)
+        salvage = _with_hazards(meant.salvage if isinstance(meant, ShapeFault) else (meant,), text)
         return diagnosis.malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=False)
     if isinstance(meant, ShapeFault):
+        meant = meant._replace(salvage=_with_hazards(meant.salvage, text))
         return diagnosis.misshapen(meant, text, whole, expecting_pid=expecting_pid)
-    if isinstance(meant, Emit):
-        return msgspec.structs.replace(meant, hazards=diagnosis.hazards_of(meant.values, text))
-    return meant
+    return _with_hazards((meant,), text)[0]
+
+
+def _with_hazards(messages: tuple[FromComponent, ...], text: bytes) -> tuple[FromComponent, ...]:
+    """The messages, each emit with what is dangerous in its values."""
+    return tuple(
+        msgspec.structs.replace(message, hazards=diagnosis.hazards_of(message.values, text))
+        if isinstance(message, Emit)
+        else message
+        for message in messages
+    )

@@ -52,10 +52,11 @@ class Rulebook:
 def _effect_for(effects: tuple[Effect, ...], when: str, version: str) -> VersionEffect:
     for wanted in dict.fromkeys((when, "")):
         for effect in effects:
-            if effect.when == wanted and _covers(effect.versions, version):
+            if effect.when == wanted and covers(effect.versions, version):
                 return VersionEffect(effect.fate, effect.error)
     return VersionEffect("unknown", "")
 
 
-def _covers(versions: str, version: str) -> bool:
+def covers(versions: str, version: str) -> bool:
+    """True if `version` is one of `versions`: a specifier set such as ``>=1.0.3,<2.6``, or ``*``."""
     return versions == "*" or SpecifierSet(versions).contains(version)

@@ -144,14 +144,14 @@ def _salvaged(command: str, fields: dict[str, Any]) -> tuple[FromComponent, ...]
 
 
 def _emit(fields: dict[str, Any]) -> Emit | ShapeFault:
-    anchors = fields.get("anchors") or ()
+    anchors = fields.get("anchors")
     wants = fields.get("need_task_ids")
     values = fields.get("tuple")
     emit = Emit(
         values=values if values is not None else [],
         stream=DEFAULT_STREAM if fields.get("stream") is None else fields["stream"],
         task=fields.get("task"),
-        anchors=(anchors,) if isinstance(anchors, str) else tuple(anchors),
+        anchors=(anchors,) if isinstance(anchors, str) else tuple(anchors or ()),
         id=fields.get("id"),
         need_task_ids=wants is None or wants,
     )

@@ -32,10 +32,12 @@ BURST = 8_000
 
 
 EMPTY_CALLS = 500
-"""Calls of next in a row without an emit that tell whether a spout sleeps in them."""
-SHORT_SLEEP = 0.0008
-"""Seconds a call, below which it can't have slept: the shortest usual sleep takes 0.001. A busy machine only makes
-calls longer, so that nobody is accused by its load."""
+"""Calls of next in a row without an emit, after which a spout should have begun to sleep."""
+WINDOW = 100
+"""Calls that are timed together."""
+SHORT_SLEEP = 0.0003
+"""Seconds a call, below which it can't have slept. A busy machine only makes calls longer, so that nobody is accused by
+its load."""
 
 
 def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
@@ -94,6 +96,7 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
     _answering(judge, event, "emit")
     if emit.anchors:
         judge.breach("ids-ignored", event, "a spout's emit carries anchors: Storm ignores them", stable="spout")
+    emit_rules.check_task(judge, event, emit)
     emit_rules.check(judge, event, emit)
     state.emitted = True
     if emit.id is not None:
@@ -119,7 +122,7 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
     state.message_ids[key] = event.seq
     if len(state.message_ids) > REMEMBERED:
         state.message_ids.pop(next(iter(state.message_ids)))
-    if emit.wants_task_ids and judge.profile.conf.get("topology.acker.executors") == 0:
+    if emit.wants_task_ids and judge.profile.without_ackers:
         state.reentered = event.seq
 
 
@@ -147,10 +150,13 @@ def _answered(judge: Conversation, event: Event, owed: Owed) -> None:
         state.quiet_calls = 0
         return
     state.quiet_calls += 1
-    took = event.t - state.quiet_since
-    if state.quiet_calls == EMPTY_CALLS and took < EMPTY_CALLS * SHORT_SLEEP and not state.gap:
-        text = f"{EMPTY_CALLS} calls of next in a row brought nothing and took {took:.2f} s: it does not sleep"
-        judge.breach("next-never-sleeps", event, text)
+    if state.quiet_calls % WINDOW:
+        return
+    took, state.quiet_since = event.t - state.quiet_since, event.t
+    if state.quiet_calls >= EMPTY_CALLS and took < WINDOW * SHORT_SLEEP and not state.sleepless and not state.gap:
+        state.sleepless = True
+        text = f"{state.quiet_calls} calls of next in a row brought nothing, the last {WINDOW} within {took:.3f} s"
+        judge.breach("next-never-sleeps", event, f"{text}: it does not sleep")
 
 
 def ended(judge: Conversation, event: Event, fact: End) -> None:

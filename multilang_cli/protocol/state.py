@@ -71,6 +71,10 @@ class State(msgspec.Struct):
     settled: Remembered = msgspec.field(default_factory=Remembered)
     heartbeat_ids: Remembered = msgspec.field(default_factory=Remembered)
     heartbeats: list[Owed] = []
+    foreign: bool = False
+    """A tuple held text beyond ASCII."""
+    replaced: bool = False
+    """Something it was sent held U+FFFD, the sign of bytes that were no text."""
     # spouts
     commands: list[Owed] = []
     commanded: int = 0
@@ -83,6 +87,7 @@ class State(msgspec.Struct):
     quiet_calls: int = 0
     """Calls of next in a row that emitted nothing, and when the first of them began."""
     quiet_since: float = 0.0
+    sleepless: bool = False
     reentered: int = -1
     """The emit that Storm acks, with no ackers, before it sends the task ids: the seq, -1 for none."""
     emitted: bool = False

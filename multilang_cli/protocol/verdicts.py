@@ -10,6 +10,9 @@ Kind = Literal["bolt", "spout"]
 Level = Literal["must", "should", "note"]
 Fate = Literal["survives", "ignored", "loses-data", "fails-tuple", "hangs", "dies", "unknown"]
 
+ACKERS = "topology.acker.executors"
+"""The key of conf that says how many ackers there are; null for one a worker."""
+
 FATES: tuple[Fate, ...] = ("survives", "ignored", "unknown", "fails-tuple", "loses-data", "hangs", "dies")
 """Every fate, the mildest first."""
 
@@ -61,6 +64,11 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     pid: Literal["own", "foreign"] = "own"
     settles: str = "by-limit"
     limits: dict[str, float] = {}
+
+    @property
+    def without_ackers(self) -> bool:
+        """True if Storm follows no tuple: it acks each while it is emitted."""
+        return self.conf.get(ACKERS) == 0
 
     @property
     def local(self) -> bool:
@@ -118,6 +126,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
     `effects`: those of the variant that `bad` shows come first. `good` and `bad`: the smallest transcripts that show
     it, in the notation of ``catalogue.notation``. `profile`: what their profile has beyond the example topology's.
+    `unconfirmed`: why no script can confirm some of the effects, where none does.
     """
 
     id: str
@@ -133,6 +142,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     since: str = ""
     until: str = ""
     profile: dict[str, Any] = {}
+    unconfirmed: str = ""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@ r"""Storm's side of the pipe: messages to the bytes that ``JsonSerializer`` writ
 One line of compact JSON, then ``end``. Slashes are escaped as ``\/``; so are DEL, U+0080 to U+009F and U+2000 to
 U+20FF, in upper-case hexadecimal; what lies beyond the BMP is raw UTF-8 (json-simple and json-smart alike). Keys come
 in the order of Java's HashMap, infinities as null, half a surrogate pair as ``?``. NaN is null too, as json-simple has
-it; json-smart (2.8.3) writes it bare, which is no JSON.
+it (0.9.7, 0.10.2, 1.2.4 and 2.5.0, asked); json-smart (2.8.3, asked) writes it bare, which is no JSON.
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ def _show_reason(page: Page, group: Group) -> None:
         page.para(f"{finding.rule}: {reason}" if finding else reason, label=label, indent=2, hang=12)
     if finding and subject.reason and finding.message not in subject.reason:
         page.para(finding.message, indent=12)
-    if subject.expected:
-        page.para(subject.expected, label="Expected", indent=2, hang=12)
+    if group.expected:
+        page.para(group.expected, label="Expected", indent=2, hang=12)
     others = {other.rule: other.message for other in subject.findings if finding and other.rule != finding.rule}
     for rule, message in others.items():
         page.para(f"{rule}: {message}", label="Also", indent=2, hang=12)

@@ -151,8 +151,8 @@ def _headline(group: Group) -> str:
 def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
     subject, rule = group.first, group.rule(rulebook)
     yield subject.reason or (group.finding.message if group.finding else subject.title)
-    if subject.expected:
-        yield f"Expected: {subject.expected}"
+    if group.expected:
+        yield f"Expected: {group.expected}"
     clause = (rule.clause if rule else None) or subject.clause
     if clause:
         yield f'Clause: "{clause.text.strip()}" ({clause.source})'

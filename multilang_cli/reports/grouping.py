@@ -1,9 +1,10 @@
-"""What belongs together in a report: equal failures, equal fates, cases of one family. Pure."""
+"""What belongs together in a report: equal failures, equal fates, cases of one family."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from multilang_cli.catalogue.loader import cases_by_rule
 from multilang_cli.reports.verdict import decisive, effect_in_words, weigh
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ class Group(NamedTuple):
     def first(self) -> SubjectResult:
         """The subject that is shown."""
         return self.subjects[0]
+
+    @property
+    def expected(self) -> str:
+        """What had to come back; "" where the rule that was broken is not what the shown case is about."""
+        about = self.finding is None or self.first.id in cases_by_rule().get(self.finding.rule, ())
+        return self.first.expected if about else ""
 
     def rule(self, rulebook: Rulebook) -> Rule | None:
         """The rule that was broken, if one was and the rulebook has it."""
@@ -66,8 +73,16 @@ def groups_of(result: RunResult) -> tuple[Group, ...]:
             finding = decisive(subject, result.storm)
             mark = (finding.fingerprint or finding.rule) if finding else subject.reason
             found.setdefault((subject.verdict, "rule" if finding else "", mark), []).append(subject)
-    groups = [Group(alike[0].verdict, tuple(alike), decisive(alike[0], result.storm)) for alike in found.values()]
+    groups = [_group(alike, result.storm) for alike in found.values()]
     return tuple(sorted(groups, key=lambda group: SHOWN_FIRST.index(group.verdict)))
+
+
+def _group(alike: list[SubjectResult], storm: str) -> Group:
+    """Equal troubles; the case that is about the rule stands for them, if there is one."""
+    finding = decisive(alike[0], storm)
+    telling = cases_by_rule().get(finding.rule, ()) if finding else ()
+    alike.sort(key=lambda subject: telling.index(subject.id) if subject.id in telling else len(telling))
+    return Group(alike[0].verdict, tuple(alike), decisive(alike[0], storm))
 
 
 def notes_of(result: RunResult) -> tuple[Note, ...]:

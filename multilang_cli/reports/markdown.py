@@ -131,8 +131,8 @@ def _details(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"**{'Careful' if group.verdict == 'warn' else 'Wrong'}:** {code(reason)}\n"
     if finding and finding.message not in reason:
         yield f"{code(finding.message)}\n"
-    if subject.expected:
-        yield f"**Expected:** {code(subject.expected)}\n"
+    if group.expected:
+        yield f"**Expected:** {code(group.expected)}\n"
     clause = (rule.clause if rule else None) or subject.clause
     if clause:
         yield f"**Clause:** “{prose(clause.text)}” ({prose(clause.source)})\n"

@@ -8,21 +8,55 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from multilang_cli.suite.oracle import Played, oracle_cases, oracle_verdicts, play, same_events
+from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, recorded_events, same_events
+from multilang_cli.suite.oracle import Played, play
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+KNOWN = {
+    "bolt-direct-ack-task": "2.6 and later die of a task in any message; we only look at emits",
+    "bolt-direct-sync-task-zero": "2.6 and later die of a task in any message; we only look at emits",
+    "bolt-emit-no-tuple-local": "in local mode a bolt of 2.0 and later reports an error and goes on",
+    "bolt-emit-undeclared-local": "in local mode a bolt of 2.0 and later reports an error and goes on",
+    "bolt-json-sep-value-missing": "an emit that only json-smart makes sense of is not judged as an emit",
+    "bolt-num-zeros-20-digits": "json-smart's BigInteger for a small number is told as an Integer",
+    "bolt-str-concatenated": "an emit that only Storm's parsers make sense of is not judged as an emit",
+    "bolt-str-triple": "an emit that only Storm's parsers make sense of is not judged as an emit",
+    "spout-bad-unread": "what a spout says after its last sync is judged before Storm reads it",
+    "spout-emit-anchors-null": "null among the anchors harms no spout, as Storm does not look at them",
+    "spout-lone-id-blocks": "0.10.0 to 1.2.4 ack inside emit what reaches no task; our spout's host does not",
+}
+"""Scripts on which mlcheck and Storm are known to differ, on some version at least, and where mlcheck falls short."""
+EACH = 10
+"""Of so many scripts on which the versions agree, one is played on all of them in a sample."""
 AT_ONCE = 4
 """Scripts played at the same time: most of their time is waiting."""
 
 
-def play_all(names: Iterable[str] = ()) -> list[Played]:
-    """Play the named scripts, or all, on every version that was recorded: some 75 seconds for all of them."""
+def pairs(names: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """The named scripts, or all, each with every version that was recorded."""
     wanted = list(names) or list(oracle_cases())
-    jobs = [(name, version) for name in wanted for version in oracle_verdicts()[name]]
+    return [(name, version) for name in wanted for version in oracle_verdicts()[name]]
+
+
+def sample() -> list[tuple[str, str]]:
+    """Every script on the newest version, and on each older one if Storm does something else there; and some more."""
+    chosen = []
+    for number, (name, verdicts) in enumerate(oracle_verdicts().items()):
+        before: Any = None
+        for version, verdict in verdicts.items():
+            now = [verdict["verdict"], [event["t"] for event in recorded_events(verdict)]]
+            if now != before or number % EACH == 0:
+                chosen.append((name, version))
+            before = now
+    return chosen
+
+
+def play_all(jobs: Iterable[tuple[str, str]]) -> list[Played]:
+    """Play scripts on versions: some four minutes for all of them."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(lambda job: play(*job), jobs))
 
@@ -43,21 +77,23 @@ def table(played: Iterable[Played]) -> str:
 
 
 def differences(played: Iterable[Played]) -> str:
-    """Each disagreement with both sides, for people."""
+    """Each disagreement that is not known, with both sides, for people."""
     return "\n".join(
         f"{row.case} on {row.version}: mlcheck says {row.predicted}, Storm {row.actual}\n"
         f"  mlcheck: {row.told}\n  Storm:   {row.events}"
         for row in played
-        if not row.agrees
+        if not row.agrees and row.case not in KNOWN
     )
 
 
 def main() -> int:
     """Print the table, and what differs. Returns 1 if anything does."""
-    played = play_all(sys.argv[1:])
+    played = play_all(pairs(sys.argv[1:]))
     sys.stdout.write(table(played) + "\n")
     wrong = differences(played)
     sys.stdout.write(wrong + "\n" if wrong else "")
+    known = sorted({row.case for row in played if not row.agrees} & KNOWN.keys())
+    sys.stdout.writelines(f"known: {case}: {KNOWN[case]}\n" for case in known)
     return 1 if wrong else 0
 
 

@@ -1,6 +1,7 @@
 """Known failures: cases that are listed in a file with the rules they break. They still run; what changes is red. Pure.
 
-A line is ``CASE-ID  rule[, rule]  # a sentence for people``; blank lines and comments are for people alone.
+A line is ``CASE-ID  rule[, rule]  # a sentence for people``; blank lines and comments are for people alone. Where a
+rule can be broken by one of a few things, such as a command that is not answered, it stands as ``rule(subject)``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.protocol.outlooks import fingerprint
 from multilang_cli.reports.model import SubjectResult, Verdict
 from multilang_cli.reports.verdict import weigh
 from multilang_cli.suite.config import ConfigError
@@ -20,6 +22,8 @@ from multilang_cli.suite.selection import nearest
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from multilang_cli.protocol.verdicts import Finding
+
 EXPECTATION = "expectation"
 """Stands for a rule where a case fails though no rule is broken: what had to come back did not."""
 
@@ -28,8 +32,23 @@ HEAD = """\
 # A line whose case passes makes the run fail until it is deleted; so does a rule that is broken and not listed.
 """
 
-_FORM = "expected: CASE-ID  rule[, rule]  # why"
+_FORM = "expected: CASE-ID  rule[, rule(subject)]  # why"
 _LINE = re.compile(r"(?P<id>\S+)(?:\s+(?P<rules>.+))?")
+
+
+_RULE = re.compile(r"[\w-]+(\([^\s,()#]+\))?")
+
+
+def rule_of(name: str) -> str:
+    """The rule of a name that may have a subject: ``sync-missing`` of ``sync-missing(next)``."""
+    return name.partition("(")[0]
+
+
+def name_of(finding: Finding) -> str:
+    """How a finding is listed: with its subject if that is the same in every run, and fits into a line."""
+    steady = finding.subject and finding.fingerprint == fingerprint(finding.rule, "", finding.subject)
+    name = f"{finding.rule}({finding.subject})"
+    return name if steady and _RULE.fullmatch(name) else finding.rule
 
 
 class BaselineError(ConfigError):
@@ -43,6 +62,10 @@ class Entry(msgspec.Struct, frozen=True):
     rules: tuple[str, ...]
     comment: str = ""
     line: int = 0
+
+    def lists(self, name: str) -> bool:
+        """True if the line is about this: by its name, or by its rule whatever the subject."""
+        return name in self.rules or rule_of(name) in self.rules
 
 
 class Baseline(msgspec.Struct, frozen=True):
@@ -73,10 +96,11 @@ def parse(text: str, name: str, rules: Collection[str]) -> Baseline:
 def _rules(text: str, place: str, known: Collection[str]) -> tuple[str, ...]:
     names = [name.strip() for name in text.split(",")]
     for name in names:
-        if not name or " " in name:
+        if not _RULE.fullmatch(name):
             raise BaselineError(f"{place}: {'a rule is missing' if not name else f'{name!r} is no rule'}; {_FORM}.")
-        if name != EXPECTATION and name not in known:
-            raise BaselineError(f"{place}: there is no rule {name!r}{did_you_mean(name, [*known, EXPECTATION])}")
+        rule = rule_of(name)
+        if rule != EXPECTATION and rule not in known:
+            raise BaselineError(f"{place}: there is no rule {rule!r}{did_you_mean(rule, [*known, EXPECTATION])}")
     return tuple(dict.fromkeys(names))
 
 
@@ -91,9 +115,10 @@ def broken(subject: SubjectResult, storm: str) -> dict[str, Verdict]:
     found: dict[str, Verdict] = {}
     for finding in subject.findings:
         weight = weigh(finding, storm)
-        if weight != "pass" and found.get(finding.rule) != "fail":
+        name = name_of(finding)
+        if weight != "pass" and found.get(name) != "fail":
             # A case may make less of a finding than its rule does, but never more.
-            found[finding.rule] = weight if most == "fail" else "warn"
+            found[name] = weight if most == "fail" else "warn"
     if most not in found.values():
         found[EXPECTATION] = most
     return found
@@ -112,8 +137,8 @@ def apply(baseline: Baseline, subject: SubjectResult, *, strict: bool, storm: st
         return _stale(subject, f"{at} lists it, but it was not tested: {subject.reason}; delete the line")
     wrong = broken(subject, storm)
     red = [rule for rule, weight in wrong.items() if strict or weight == "fail"]
-    new = [rule for rule in red if rule not in entry.rules]
-    known = [rule for rule in wrong if rule in entry.rules]
+    new = [name for name in red if not entry.lists(name)]
+    known = [name for name in wrong if entry.lists(name)]
     if not known and (not new or subject.verdict == "warn"):
         tail = f" (it gives a warning: {subject.reason})" if subject.verdict == "warn" else ""
         return _stale(subject, f"it passes now{tail}: delete line {entry.line} of {baseline.name}")
@@ -121,7 +146,7 @@ def apply(baseline: Baseline, subject: SubjectResult, *, strict: bool, storm: st
         return _newly_broken(subject, entry, at, {rule: wrong[rule] for rule in new})
     if not red:
         return subject
-    gone = [rule for rule in entry.rules if rule not in wrong]
+    gone = [name for name in entry.rules if not wrong.keys() & {name} and name not in map(rule_of, wrong)]
     tail = f"; no longer by {', '.join(gone)}" if gone else ""
     return msgspec.structs.replace(subject, verdict="xfail", reason=f"known failure ({at}): {subject.reason}{tail}")
 
@@ -132,9 +157,9 @@ def _stale(subject: SubjectResult, reason: str) -> SubjectResult:
 
 def _newly_broken(subject: SubjectResult, entry: Entry, at: str, new: Mapping[str, Verdict]) -> SubjectResult:
     """The case with what is new first: that is what its reader must see."""
-    findings = sorted(subject.findings, key=lambda finding: finding.rule not in new)
+    findings = sorted(subject.findings, key=lambda finding: name_of(finding) not in new)
     worst: Verdict = "fail" if "fail" in new.values() else "warn"
-    first = next((finding.message for finding in findings if finding.rule in new), subject.reason)
+    first = next((finding.message for finding in findings if name_of(finding) in new), subject.reason)
     reason = f"{first}; {', '.join(new)} is new: {at} lists {', '.join(entry.rules)}"
     verdict = "flaky" if subject.verdict == "flaky" and worst == "fail" else worst
     return msgspec.structs.replace(subject, verdict=verdict, reason=reason, findings=tuple(findings))
@@ -186,4 +211,4 @@ def _line(id_: str, rules: Iterable[str], comment: str) -> str:
 
 
 def _why(rules: Iterable[str], titles: Mapping[str, str]) -> str:
-    return "; ".join(titles.get(rule, "what had to come back did not") for rule in rules)
+    return "; ".join(titles.get(rule_of(rule), "what had to come back did not") for rule in rules)

@@ -25,26 +25,28 @@ def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
         stage.making_up()
         for values in made:
             stage.bolt.send(values)
-    stage.fed = True
 
 
 def with_ids(stage: Stage, _: dict[str, Any]) -> None:
     """Samples with the most difficult of the ids that Storm may draw."""
     for id_ in IDS:
         stage.bolt.send_as(id_, stage.sample())
-    stage.fed = True
 
 
-def trial(stage: Stage, arguments: dict[str, Any]) -> None:
-    """values: a shape that the component may refuse: by failing or dying of it. Then the case says nothing.
+def trial(stage: Stage, _: dict[str, Any]) -> None:
+    """Plain text of our own, which the component may refuse by failing or dying of it: then the case says nothing.
 
     What follows is judged in earnest: who takes plain text of our making has to take difficult text as well.
     """
     if "text" in stage.accepts:
         return
+    how = stage.session.profile.settles
+    if how == "unchecked":
+        raise NotExercised('it can\'t be told whether it takes text of our making; if it should: accepts = ["text"]')
     stage.trying = "text of our making"
-    failed = stage.bolt.fails
-    tuples(stage, arguments)
+    failed, times = stage.bolt.fails, int(how.removeprefix("after-")) if how.startswith("after-") else 1
+    for _round in range(times):
+        tuples(stage, {"values": "ascii"})
     settle(stage, {})
     if stage.bolt.fails > failed:
         raise NotExercised(f'it does not take {stage.trying}: it fails it; if it should, say so: accepts = ["text"]')

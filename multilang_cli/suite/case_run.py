@@ -28,6 +28,7 @@ from multilang_cli.suite.refusals import DEATHS, costs_nothing, refusal_of
 from multilang_cli.suite.stage import NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
 from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.reports.model import ExcerptLine
     from multilang_cli.suite.case import Case, Need, Step
     from multilang_cli.suite.options import StreamDeclaration
     from multilang_cli.suite.runner import Plan
@@ -167,17 +169,24 @@ class CaseRun:
         try:
             for name, arguments in steps or self.case.steps:
                 OPERATIONS[name](stage, arguments)
+            self._let_it_finish(stage)
         except Stop:
             pass
         except NotExercised as nothing:
             self._missing = str(nothing)
-            # What is wrong already has to show every time, not only if it comes soon enough.
             self._let_it_finish(stage)
         self.shaken = stage.shaken or not session.judge.expecting_pid
 
     def _let_it_finish(self, stage: Stage) -> None:
-        with contextlib.suppress(Stop, NotExercised):
-            OPERATIONS["barrier"](stage, {})
+        """What is wrong has to show every time, not only if it comes soon enough."""
+        session = stage.session
+        if not session.running or session.judge.state.dismissed:
+            return
+        if isinstance(session, ShellSpout):
+            session.wait_quiet(stage.limits["output"])
+        elif self._missing:
+            with contextlib.suppress(Stop, NotExercised):
+                OPERATIONS["barrier"](stage, {})
 
     def _handshake_for(self, session: Session) -> Any:
         plan = self.plan
@@ -208,7 +217,7 @@ class CaseRun:
 
     def _judged(self, session: Session, watch: _Watch, began: float) -> SubjectResult:
         findings = tuple(session.findings)
-        verdict, reason = verdict_of(findings, self.plan.version.id)
+        verdict, reason = verdict_of(findings, self.plan.version.id, self._broken_promise(findings))
         if session.overflowed:
             verdict, reason = "untestable", "a message is longer than our limit (--limit frame=BYTES); Storm has none"
         elif refusal := refusal_of(self.case, self._stage, findings):
@@ -222,12 +231,28 @@ class CaseRun:
             verdict, reason = "skip", self._missing
         return self._result(verdict, reason, began, session, watch)
 
+    def _broken_promise(self, findings: tuple[Finding, ...]) -> str:
+        """What the component was declared to do and did not; "" if nothing was declared that could be broken."""
+        unsettled = next((finding for finding in findings if finding.rule == "tuple-unsettled"), None)
+        settles = self.plan.component.settles
+        if unsettled is None or (settles in {"by-limit", "unchecked"} and "ticks" not in self.case.accepts):
+            return ""
+        declared = f"settles = {settles!r}" if settles != "by-limit" else "accepts = ['ticks']"
+        return f"{unsettled.message}, although {declared} is declared"
+
     def _blames_the_sample(self, findings: tuple[Finding, ...], watch: _Watch) -> bool:
         """A component that fails or dies on the tuple we made up is not to blame."""
         if self.plan.component.samples or self._stage is None or not self._stage.fed:
             return False
+        made_up = self._stage.made_up
         musts = {finding.rule for finding in findings if finding.level == "must"}
+        if made_up is not None and any(finding.seq >= made_up for finding in findings):
+            return False
         return (bool(musts) and musts <= DEATHS) or (watch.failed > 0 and not musts)
+
+    def _excerpt(self, findings: tuple[Finding, ...], watch: _Watch) -> tuple[ExcerptLine, ...]:
+        component = self.plan.component
+        return excerpt_of(findings, watch.events, Redactor({**component.conf, **component.env}).text)
 
     def _result(
         self,
@@ -252,7 +277,7 @@ class CaseRun:
             clause=case.clause,
             findings=findings,
             outlook=session.judge.outlook() if session is not None else (),
-            excerpt=excerpt_of(findings, watch.events) if watch is not None and verdict not in {"pass", "skip"} else (),
+            excerpt=self._excerpt(findings, watch) if watch is not None and verdict not in {"pass", "skip"} else (),
             stderr_tail=decode(stderr),
             exit=_exit_of(session),
             transcript=None,

@@ -52,7 +52,7 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
     message = TupleMsg(bolt.new_id(), "source", "default", 2, values)
     for at in _places(stage, message, each, "settle"):
         _drain(stage)
-        bolt.cut(at)
+        bolt.cut(TupleMsg, at)
         bolt.send(values)
         _drain(stage)
     bolt_steps.settle(stage, {})
@@ -61,7 +61,7 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
 def _heartbeat(stage: Stage, _: dict[str, Any]) -> None:
     bolt = stage.bolt
     for at in _places(stage, TupleMsg(bolt.new_id(), None, HEARTBEAT_STREAM, SYSTEM_TASK, []), 0.0, "heartbeat"):
-        bolt.cut(at)
+        bolt.cut(TupleMsg, at)
         stage.go_on(if_=bolt.beat(stage.limits["heartbeat"]))
 
 
@@ -75,7 +75,7 @@ def _task_ids(stage: Stage, _: dict[str, Any]) -> None:
         stage.go_on(if_=True)
         if not bolt.held:
             raise NotExercised("it never asked for task ids")
-        bolt.cut(at)
+        bolt.cut(TaskIds, at)
         bolt.release_task_ids()
         bolt_steps.settle(stage, {})
 
@@ -85,7 +85,7 @@ def _next(stage: Stage, _: dict[str, Any]) -> None:
     began = spout.now
     stage.go_on(if_=spout.call("next", limit=limit))
     for at in _places(stage, SpoutCommand("next", ""), spout.now - began, "sync"):
-        spout.cut(at)
+        spout.cut(SpoutCommand, at)
         stage.go_on(if_=spout.call("next", limit=limit))
 
 
@@ -103,7 +103,7 @@ def _settles(command: str) -> Callable[[Stage, dict[str, Any]], None]:
                 id_ = spout_steps.emitted_id(stage)
             except NotExercised:
                 return
-            spout.cut(at)
+            spout.cut(SpoutCommand, at)
             stage.go_on(if_=spout.call(command, id_, limit))
 
     return play

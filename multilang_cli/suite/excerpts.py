@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from multilang_cli.protocol.events import Chunk, Deadline, Exited
 from multilang_cli.protocol.framing import frame_text
 from multilang_cli.protocol.messages import Handshake, Malformed
@@ -11,7 +13,7 @@ from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.model import ExcerptLine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
@@ -24,8 +26,17 @@ WIDTH = 400
 """Bytes of one message that are kept, at most."""
 
 
-def excerpt_of(findings: Sequence[Finding], events: Mapping[int, Event]) -> tuple[ExcerptLine, ...]:
-    """The events around the worst finding: what it refers to, what came just before, and itself, marked."""
+def _as_it_is(data: bytes) -> bytes:
+    return data
+
+
+def excerpt_of(
+    findings: Sequence[Finding], events: Mapping[int, Event], clean: Callable[[bytes], bytes] = _as_it_is
+) -> tuple[ExcerptLine, ...]:
+    """The events around the worst finding: what it refers to, what came just before, and itself, marked.
+
+    `clean` hides secrets in the bytes of an event, before they are cut.
+    """
     if not findings:
         return ()
     order = {"must": 0, "should": 1, "note": 2}
@@ -33,7 +44,8 @@ def excerpt_of(findings: Sequence[Finding], events: Mapping[int, Event]) -> tupl
     wanted = {*worst.related[:4], worst.seq}
     before = [seq for seq in events if seq < worst.seq and events[seq].channel != "control"]
     wanted.update(sorted(before)[-BEFORE:])
-    lines = [_line(events[seq], worst) for seq in sorted(wanted) if seq in events]
+    shown = (events[seq] for seq in sorted(wanted) if seq in events)
+    lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), worst) for event in shown]
     return tuple(lines[-SHOWN:])
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.suite import documents
 from multilang_cli.suite.config import ConfigError
+from multilang_cli.suite.line_files import read_text
 from multilang_cli.suite.nearest import did_you_mean
 from multilang_cli.suite.options import SETTLES, StreamDeclaration
 from multilang_cli.suite.profiles import LIMITS
@@ -135,12 +136,7 @@ def conf_file(name: str) -> dict[str, Any]:
 
 
 def _file(flag: str, name: str) -> str:
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{flag} {name}: can't be read: {error.strerror}.") from None
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{flag} {name}: byte {error.start} is no UTF-8.") from None
+    return read_text(f"{flag} ", name)
 
 
 def _json(where: str, text: str) -> object:

@@ -66,6 +66,9 @@ def _answers(plan: Plan, kind: Kind) -> bool | str:
         if isinstance(session, ShellBolt):
             session.heartbeat()
             return _settles(session, lambda: session.syncs > 0)
+        # A bolt may send a sync that nobody asked for; and what settles tuples is no spout.
+        session.wait_quiet(_LOOK)
+        session.forget_syncs()
         session.ask("next")
         return _settles(session, lambda: session.answered)
 

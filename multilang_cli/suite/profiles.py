@@ -18,7 +18,7 @@ SOURCE, SINK, ACKER = "source", "sink", "__acker"
 LIMITS = ("pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "pid-file")
 """What is waited for with a limit, in seconds (`Deadline.waiting_for`)."""
 
-PATIENT = frozenset({"pid", "sync", "heartbeat", "settle"})
+PATIENT = frozenset({"pid", "sync", "heartbeat", "settle", "read"})
 """What may take as long as Storm allows it: its subprocess timeout, and as long for what Storm does not limit."""
 LIMIT = 10.0
 """Seconds for everything else."""

@@ -27,13 +27,18 @@ _REFUSALS = DEATHS | {
 """What it shows as if a component dies of what it was given, or falls silent."""
 
 
+_OVERFLOWS = frozenset({"integer-too-big", "json-nonfinite", "json-number", "decimal-value"})
+"""What comes of reckoning with numbers that nobody promised."""
+
+
 def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding]) -> Judgement | None:
     """The verdict if all that is wrong is that the component refuses what we made up; None if there is more to it."""
     refusal = _refusal(case, stage)
-    wrong = [finding for finding in findings if finding.level != "note"]
+    wrong = [finding for finding in findings if finding.level != "note" or finding.rule in _OVERFLOWS]
     if refusal is None or stage is None or stage.made_up is None or not wrong:
         return None
-    if any(finding.rule not in _REFUSALS or finding.seq < stage.made_up for finding in wrong):
+    excused = _REFUSALS | _OVERFLOWS if stage.refusable else _REFUSALS
+    if any(finding.rule not in excused or finding.seq < stage.made_up for finding in wrong):
         return None
     promise = f'; if it should, say so: accepts = ["{refusal.unless}"]' if refusal.unless else ""
     return Judgement(refusal.verdict, f"it does not take {refusal.of}: {wrong[0].message}{promise}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
+from multilang_cli.protocol.verdicts import ACKERS
 from multilang_cli.suite import flag_values
 from multilang_cli.suite.config import Config, ConfigError
 from multilang_cli.suite.flag_values import choice, seconds, truth, whole
@@ -49,10 +50,6 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     record: str | None = None
     record_all: bool = False
     suites: tuple[str, ...] = ()
-
-
-ACKERS = "topology.acker.executors"
-"""The key of Storm's conf that ``--ackers`` is short for."""
 
 
 def _text(_: str, text: str) -> str:

@@ -73,7 +73,8 @@ class Stage:
         return self.session
 
     def sample(self) -> list[Json]:
-        """The next sample's values, in turn."""
+        """The next sample's values, in turn, to be fed."""
+        self.fed = True
         self._next_sample += 1
         return self.samples[(self._next_sample - 1) % len(self.samples)]
 

@@ -74,13 +74,15 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
         spout_steps.call(stage, {"command": "activate"})
         session.hold_output(hold=True)
         stage.spout.ask("next")
-    session.wait_stalled(stage.limits["output"])
+    full = session.wait_stalled(stage.limits["output"])
     session.sip = SIP
     session.hold_output(hold=False)
     if isinstance(session, ShellBolt):
         bolt_steps.settle(stage, {})
     else:
         stage.go_on(if_=stage.spout.wait_sync(stage.limits["sync"]))
+    if not full:
+        raise NotExercised("it did not say enough to fill a pipe")
 
 
 def _hold_task_ids(stage: Stage, _: dict[str, Any]) -> None:

@@ -10,17 +10,24 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Json
 
 PLAIN = "plain words of ours"
-"""Text that has nothing difficult in it: who does not take it does not take text of our making at all."""
+"""Text that has nothing difficult in it."""
 
-DIFFICULT = (
-    'snöwhite 雪 \U0001f478 \u2028 ﷽ \\ / " \t é',
-    "\U0001f478\U0001f3fd",
-    "a\nend\nb",
-    "</script> \\/ \\u0041 \\\\",
-    "\u2028\u2029\u0085\ufeff",
+ASCII = (PLAIN, 'plain "words" of\\ours / \t and others', "plain words\nend\nof ours")
+"""Text of our making without a byte beyond ASCII, and with a line that ends a message where lines are not escaped. Who
+does not take it does not take text of our making at all."""
+
+DIFFICULT = tuple(
+    f"plain words {text} of ours"
+    for text in (
+        "snöwhite é",
+        "雪 ﷽",
+        "\U0001f478 \U0001f478\U0001f3fd",
+        "a\u2028b\u2029c\u0085d",
+        "</script> \\/ \\u0041 \\\\",
+    )
 )
-"""Text that breaks what is not UTF-8 and JSON all the way: non-ASCII, beyond the BMP, line separators, escapes, and a
-line that ends a message where lines are not escaped."""
+"""The same with what breaks where it is not UTF-8 and JSON all the way: characters beyond ASCII and beyond the BMP,
+line separators, what looks like escapes."""
 
 INTEGERS = (2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), 0)
 """Java's long; beyond 2^53 a double has no place for the last bits."""
@@ -64,7 +71,7 @@ def _is_number(value: Json) -> bool:
 
 SHAPES: dict[str, Callable[[list[Json]], Iterator[list[Json]]]] = {
     "plain": lambda values: iter([values]),
-    "ascii": lambda values: _each(values, _is_text, (PLAIN,)),
+    "ascii": lambda values: _each(values, _is_text, ASCII),
     "unicode": lambda values: _each(values, _is_text, DIFFICULT),
     "large": lambda values: _each(values, _is_text, ("x" * LARGE,)),
     "integers": lambda values: _each(values, _is_integer, INTEGERS),

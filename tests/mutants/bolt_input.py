@@ -28,6 +28,7 @@ class Mutant(NamedTuple):
 
 MUTANTS: dict[str, Mutant] = {
     "cuts-characters": Mutant("exited", "bolt.cut.tuple-non-ascii", "decodes the bytes of each read by themselves"),
+    "damages-characters": Mutant("text-damaged", "bolt.cut.tuple-non-ascii", "the same, and replaces what is cut"),
     "cuts-characters-of-conf": Mutant("exited", "handshake.piecewise-non-ascii", "the same, in the handshake only"),
     "read-is-a-message": Mutant("exited", "bolt.cut.tuple", "takes what one read returns for whole messages"),
     "read-is-a-heartbeat": Mutant("exited", "bolt.cut.heartbeat", "the same for heartbeats only"),
@@ -41,7 +42,7 @@ MUTANTS: dict[str, Mutant] = {
     "emits-late": Mutant("anchor-settled", "bolt.emit.before-settling", "emits when the next tuple comes"),
     "locale": Mutant("exited", "bolt.emit.unicode-c-locale", "decodes by the locale"),
     "locale-conf": Mutant("exited", "handshake.non-ascii-conf-c-locale", "the same, in the handshake only"),
-    "64k": Mutant("exited", "bolt.value.large", "has a buffer of 64 KiB for a line"),
+    "64k": Mutant("exited", "bolt.value.large", "has a buffer of 64 KiB for a line", "large"),
     "int32": Mutant("exited", "bolt.value.integers", "takes integers of 32 bits only", "integers"),
     "no-fractions": Mutant("exited", "bolt.value.floats", "takes no fractions", "floats"),
     "no-null": Mutant("exited", "bolt.value.null", "dies of null", "null"),
@@ -61,7 +62,7 @@ class Bolt:
 
     def __init__(self, bug: str) -> None:
         self.bug = bug
-        self.buffer: Any = "" if "cuts-characters" in bug else b""
+        self.buffer: Any = "" if "-characters" in bug else b""
         self.shaken = False
         self.waiting: deque[Any] = deque()
         self.late: list[dict[str, Any]] = []
@@ -71,14 +72,16 @@ class Bolt:
 
     def line(self) -> bytes:
         """Return the next line, without its end."""
-        by_read = self.bug == "cuts-characters" or (self.bug == "cuts-characters-of-conf" and not self.shaken)
+        by_read = self.bug in ("cuts-characters", "damages-characters") or (
+            self.bug == "cuts-characters-of-conf" and not self.shaken
+        )
         while b"\n" not in (self.buffer.encode() if isinstance(self.buffer, str) else self.buffer):
             data = os.read(0, READ)
             if not data:
                 sys.exit(0)
             self.check_read(data)
             if by_read:
-                self.buffer += data.decode()
+                self.buffer += data.decode(errors="replace" if self.bug == "damages-characters" else "strict")
             else:
                 self.buffer = (self.buffer.encode() if isinstance(self.buffer, str) else self.buffer) + data
         whole = self.buffer.encode() if isinstance(self.buffer, str) else self.buffer

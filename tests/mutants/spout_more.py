@@ -34,6 +34,8 @@ MUTANTS: dict[str, Mutant] = {
     "fail-unknown": Mutant("exited", "spout.fail.unknown", "dies of the fail of an id that it does not know"),
     "read-is-next": Mutant("exited", "spout.cut.next", "takes what one read returns for a whole next"),
     "read-is-ack": Mutant("exited", "spout.cut.ack", "the same for acks"),
+    "read-is-fail": Mutant("exited", "spout.cut.fail", "the same for fails"),
+    "drops-when-full": Mutant("sync-missing", "stdout.slow-reader", "drops what does not fit into the pipe"),
     "direct-to-anybody": Mutant(
         "direct-task-unknown", "spout.emit.direct", "emits directly to a task of its own choice"
     ),
@@ -61,6 +63,8 @@ class Spout:
         self.active = True
         self.closed = False
         self.slept = False
+        if bug == "drops-when-full":
+            os.set_blocking(1, False)
         self.pending: set[Any] = set()
 
     def read(self) -> Any:
@@ -69,7 +73,7 @@ class Spout:
             data = os.read(0, 65_536)
             if not data:
                 sys.exit(0)
-            bugs = {"read-is-next": b'"next"', "read-is-ack": b'"ack"'}
+            bugs = {"read-is-next": b'"next"', "read-is-ack": b'"ack"', "read-is-fail": b'"fail"'}
             if self.bug in bugs and bugs[self.bug] in data and not data.endswith(b"\nend\n"):
                 sys.exit(f"no whole message: {data!r}")
             self.buffer += data
@@ -80,7 +84,10 @@ class Spout:
         """Write a message."""
         data = json.dumps(message).encode() + b"\nend\n"
         while data:
-            data = data[os.write(1, data) :]
+            try:
+                data = data[os.write(1, data) :]
+            except BlockingIOError:
+                return
 
     def emit(self) -> None:
         """Emit one pair, as the bug has it, and wait for its task ids."""
@@ -108,6 +115,9 @@ class Spout:
         self.calls += 1
         if self.closed or (self.bug == "counts-to-300" and self.calls == 300):
             sys.exit("it can't go on")
+        if self.bug == "drops-when-full":
+            for _ in range(200):
+                self.send({"command": "log", "msg": "so much to say"})
         if self.emitted < ENOUGH:
             self.emit()
         elif self.bug != "busy":

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Tuple = dict[str, Any]
 
 _lock = threading.Lock()
+send_after_pid: list[Any] = []
 
 
 def read() -> Any:
@@ -60,6 +61,8 @@ def shake() -> None:
     """Make the pid file and say the pid."""
     Path(read()["pidDir"], str(os.getpid())).touch()
     send({"pid": os.getpid()})
+    for message in send_after_pid:
+        send(message)
 
 
 def loop(process: Callable[[Tuple], None]) -> None:
@@ -200,6 +203,12 @@ def syncs_more() -> None:
     loop(process)
 
 
+def syncs_first() -> None:
+    """Sends a sync that nobody asked for, before anything else: harmless for a bolt."""
+    send_after_pid.append({"command": "sync"})
+    loop(ack)
+
+
 def shouts() -> None:
     """Spaces, blank lines, CR LF, keys in any order, unknown keys, null fields: all legal."""
 
@@ -264,6 +273,7 @@ BOLTS: dict[str, Callable[[], None]] = {
     "picky-politely": picky_politely,
     "talks": talks,
     "syncs-more": syncs_more,
+    "syncs-first": syncs_first,
     "shouts": shouts,
     "slow-start": slow_start,
     "one-byte": one_byte,
