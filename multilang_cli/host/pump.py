@@ -256,10 +256,11 @@ class Pump:
                 self._end_of_output()
             elif data:
                 self._after_death += len(data) if ready.exited else 0
-                self._hear(self._framer.feed(data))
+                if not self._eof:
+                    self._hear(self._framer.feed(data))
         # A descendant that holds stdout may write for ever: what the dead process can have left there is bounded.
         if ready.exited and not self._eof and (not ready.stdout or self._after_death > LAST_WORDS):
-            self._end_of_output()
+            self._end_of_output(whole=not ready.stdout)
 
     def _write(self) -> bool:
         """Write what fits; False if nothing did, so that there is something to wait for."""
@@ -293,13 +294,13 @@ class Pump:
         self._cut = None
         return len(self._buffer)
 
-    def _end_of_output(self) -> None:
-        """End of file: the rest is a frame; then the process is dead or soon will be."""
+    def _end_of_output(self, *, whole: bool = True) -> None:
+        """End of file: the rest is a frame, if that is the whole of it; the process is dead or soon will be."""
         if self._eof:
             return
         self._eof = True
         rest = self._framer.close()
-        if rest is not None:
+        if rest is not None and whole:
             self._hear([rest])
         self._await_death()
         if self._exit is None:

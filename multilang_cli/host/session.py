@@ -157,7 +157,7 @@ class Session(Pump):
         """Send the handshake and wait for the first message; checks the pid and its file. False if none came."""
         self.say(message)
         # In small pieces it takes its time: the limit begins when all is written.
-        if not self.wait(lambda: not self.judge.expecting_pid, limit, "pid", lambda: len(self._buffer)):
+        if not self.wait(lambda: not self.judge.expecting_pid, limit, "pid", self._piped):
             return False
         self.check_pid(await_file=await_file)
         return True
@@ -179,7 +179,11 @@ class Session(Pump):
 
     def flush(self, limit: float) -> bool:
         """Wait until everything queued is in the pipe. False, with a finding, if the component does not read."""
-        return self.wait(lambda: not self._unsent, limit, "read", lambda: self._unsent)
+        return self.wait(lambda: not self._unsent, limit, "read", self._piped)
+
+    def _piped(self) -> int:
+        """Bytes that the pipe has taken so far."""
+        return self._written - len(self._buffer)
 
     @property
     def _unsent(self) -> int:
