@@ -65,7 +65,8 @@ def test_several_at_once_are_told_as_one_after_another(bug: str, tmp_path: Path)
 def test_the_first_failure_in_order_ends_all_others(tmp_path: Path) -> None:
     bolt = [sys.executable, MUTANT_BOLT, "ack-twice"]
     result = run(bolt, "bolt", tmp_path, include=(*ONCE, "handshake", "stdout"), jobs=4, fail_fast=True)
-    assert [(each.id, each.verdict) for each in result.subjects] == [("handshake.pid-first", "pass"), ("bolt.settle.once", "fail")]
+    told = [(each.id, each.verdict) for each in result.subjects]
+    assert told == [("handshake.pid-first", "pass"), ("bolt.settle.once", "fail")]
     assert (result.exit_code, result.complete) == (1, False)
     assert result.untested[0].reason == "stopped at the first failure (-x)"
     assert [path.name for path in tmp_path.iterdir()] == ["bolt.settle.once.ndjson"]
