@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KNOWN = {
-    "bolt-direct-ack-task": "2.6 and later die of a task in any message; we only look at emits",
-    "bolt-direct-sync-task-zero": "2.6 and later die of a task in any message; we only look at emits",
     "bolt-emit-no-tuple-local": "in local mode a bolt of 2.0 and later reports an error and goes on",
     "bolt-emit-undeclared-local": "in local mode a bolt of 2.0 and later reports an error and goes on",
     "bolt-json-sep-value-missing": "an emit that only json-smart makes sense of is not judged as an emit",
