@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -176,6 +176,24 @@ def test_a_gap_forgets_what_was_owed_but_not_what_was_settled() -> None:
     assert at([1.0, 1.1, 1.2], [NEXT, EMIT, EMIT], "spout") == ["message-id-reused"]
     assert at([1.0, 1.1, 1.2, 1.3, 1.4], [NEXT, EMIT, GAP, NEXT, EMIT], "spout") == []
     assert at([1.0, 1.1, 1.2, 1.3], [TUPLE, ("out", Ack("1")), GAP, ("out", Ack("1"))], "bolt") == ["ack-twice"]
+
+
+def outlook(
+    kind: Kind, said: list[tuple[str, Message | Fact | bytes]], storm: str = "2.8.3", conf: dict[str, Any] | None = None
+) -> str:
+    """The fate that the version `storm` deals out; bytes are frames of the component."""
+    conversation = Conversation(example_profile(kind, {"storm": storm, "conf": conf or {}}), load_rulebook())
+    for seq, (channel, body) in enumerate([*BEGIN, *said]):
+        raw = body + b"\nend\n" if isinstance(body, bytes) else b""
+        message = read_frame(Frame(seq, raw)) if isinstance(body, bytes) else body
+        conversation.feed(Event(seq, seq * 0.1, channel, message, raw, seq))  # type: ignore[arg-type]
+    return next(each.fate for each in conversation.outlook() if each.version == storm)
+
+
+def test_null_among_the_anchors_harms_no_spout() -> None:
+    null = b'{"command":"emit","anchors":[null],"tuple":["x",1]}'
+    assert outlook("spout", [NEXT, ("out", null), ("out", Sync())]) == "survives"
+    assert outlook("bolt", [TUPLE, ("out", null)]) == "dies"
 
 
 def test_what_storm_garbles_is_not_held_against_the_component() -> None:

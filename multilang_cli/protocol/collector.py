@@ -25,6 +25,7 @@ from multilang_cli.protocol.messages import (
     Sync,
     TupleMsg,
 )
+from multilang_cli.protocol.outlooks import refused
 from multilang_cli.protocol.rulebook import covers
 from multilang_cli.protocol.verdicts import FATAL
 
@@ -115,7 +116,7 @@ class Collector:
         if isinstance(body, Malformed | Metrics) or (isinstance(body, Emit) and "decimal" in body.hazards):
             readings = body.by_dialect if isinstance(body, Malformed) else dialects.readings(event.raw, False)
             reading = readings.get(self._version.dialect)
-            if reading is None or reading.error is not None:
+            if reading is None or refused(reading, self._kind):
                 self._end_by(findings)
                 return
             message = reading.effective

@@ -6,7 +6,8 @@ import hashlib
 import math
 from typing import Any
 
-from multilang_cli.protocol.messages import Emit, FromComponent, Log, Malformed, Metrics, Sync
+from multilang_cli.protocol.dialects import BigInteger
+from multilang_cli.protocol.messages import DialectReading, Emit, FromComponent, Log, Malformed, Metrics, Sync
 from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
 from multilang_cli.protocol.verdicts import FATAL, FATES, Fate, Finding, Kind, Outlook
 
@@ -58,9 +59,9 @@ def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, w
     effects: dict[str, VersionEffect] = {}
     for version in rulebook.versions:
         reading = malformed.by_dialect[version.dialect]
-        if reading.error is not None:
-            effects[version.id] = VersionEffect("dies", reading.error)
-        elif malformed.strict and malformed.kind in _AFTER_READING:
+        if refused(reading, kind):
+            effects[version.id] = VersionEffect("dies", reading.error or "")
+        elif reading.error is None and malformed.strict and malformed.kind in _AFTER_READING:
             effects[version.id] = by_rule[version.id]
         elif reading.effective is None:
             lost: Fate = "dies" if kind == "spout" else "loses-data"
@@ -73,6 +74,11 @@ def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, w
             unanswered = kind == "spout" and Sync() in meant and reading.effective != Sync()
             effects[version.id] = _UNANSWERED if unanswered else VersionEffect("survives" if same else "loses-data", "")
     return effects
+
+
+def refused(reading: DialectReading, kind: Kind) -> bool:
+    """True if a component of this kind dies of what was read. Of a null anchor only bolts do."""
+    return reading.error is not None and not (kind == "spout" and isinstance(reading.effective, Emit))
 
 
 def same_message(meant: FromComponent, read: FromComponent) -> bool:
@@ -100,7 +106,7 @@ def same_value(one: Any, other: Any) -> bool:
     pairs = [(one, other)]
     while pairs:
         one, other = pairs.pop()
-        if type(one) is not type(other):
+        if _type(one) is not _type(other):
             return False
         if isinstance(one, list):
             if len(one) != len(other):
@@ -113,6 +119,10 @@ def same_value(one: Any, other: Any) -> bool:
         elif one != other and not (isinstance(one, float) and math.isnan(one) and math.isnan(other)):
             return False
     return True
+
+
+def _type(value: Any) -> type:
+    return int if isinstance(value, BigInteger) else type(value)
 
 
 def fingerprint(*parts: str) -> str:
