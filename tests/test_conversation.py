@@ -202,3 +202,49 @@ def test_what_storm_garbles_is_not_held_against_the_component() -> None:
     (finding,) = conversation.feed(Event(1, 0.1, "in", wire.decode(b"{bad")))
     assert (finding.rule, finding.level) == ("host-message", "note")
     assert conversation.expecting_pid
+
+
+def test_what_a_spout_says_between_commands_counts_with_the_next_one() -> None:
+    text = ("out", b"debug")
+    synced: list[tuple[str, Message | Fact | bytes]] = [NEXT, ("out", Sync())]
+    assert outlook("spout", [*synced, text]) == "survives"
+    assert outlook("spout", [*synced, text, ("control", End())]) == "survives"
+    assert outlook("spout", [*synced, text, NEXT]) == "dies"
+    assert outlook("spout", [*synced, EMIT, ("control", End())]) == "loses-data"
+
+
+def test_an_unasked_sync_answers_the_next_command() -> None:
+    answered: list[tuple[str, Message | Fact | bytes]] = [NEXT, ("out", Sync()), ("out", Sync()), NEXT]
+    assert outlook("spout", [*answered, ("out", b"debug")]) == "survives"
+    assert outlook("spout", [*answered, ("out", b"debug"), NEXT]) == "dies"
+    assert outlook("spout", [NEXT, EMIT, ("in", SpoutCommand("ack", "m")), ("out", Sync()), ("out", b"x")]) == "dies"
+
+
+LOCAL = {"storm.cluster.mode": "local"}
+
+
+@pytest.mark.parametrize(
+    "said", [b"debug", b'{"command":"ack","id":"5"}', b'{"command":"emit","stream":"nope","tuple":[]}']
+)
+def test_in_local_mode_an_error_of_a_bolt_ends_nothing_before_the_next_tuple(said: bytes) -> None:
+    lost = "survives" if said == b"debug" else "loses-data"
+    assert outlook("bolt", [TUPLE, ("out", said)], conf=LOCAL) == lost
+    assert outlook("bolt", [TUPLE, ("out", said), HEARTBEAT], conf=LOCAL) == lost
+    assert outlook("bolt", [TUPLE, ("out", said), TUPLE], conf=LOCAL) == "dies"
+    assert outlook("bolt", [TUPLE, ("out", said)]) == "dies"
+    assert outlook("spout", [NEXT, ("out", said)], conf=LOCAL) == "dies"
+
+
+@pytest.mark.parametrize(
+    ("storm", "said", "fate"),
+    [
+        ("1.2.4", b'{"command":"emit","tuple":["x","a" "b"]}', "dies"),
+        ("2.5.0", b'{"command":"emit","tuple":["x","a" "b"]}', "survives"),
+        ("2.8.3", b'{"command":"emit","stream":,"tuple":["x",1]}', "dies"),
+        ("2.8.3", b"{'command':'emit','tuple':['x',['y']]}", "loses-data"),
+        ("2.8.3", b'{"command":"emit",#:["x",1]}', "loses-data"),
+        ("2.8.3", b'{"command":"ack","id":nope}', "dies"),
+    ],
+)
+def test_a_frame_is_judged_as_what_this_storm_takes_it_for(storm: str, said: bytes, fate: str) -> None:
+    assert outlook("bolt", [TUPLE, ("out", said)], storm) == fate

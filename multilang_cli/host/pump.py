@@ -15,6 +15,7 @@ from multilang_cli.protocol.events import Chunk, Event, Exited, Fact, Started, S
 from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer
 from multilang_cli.protocol.messages import FromStorm, Malformed, Message, Pid, TaskIds
 from multilang_cli.protocol.reading import read_command, read_frame
+from multilang_cli.protocol.taking import taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -230,8 +231,8 @@ class Pump:
 
     def _hear_meant(self, event: Event, malformed: Malformed) -> None:
         self.overflowed = self.overflowed or malformed.kind == "frame-too-long"
-        for meant in malformed.salvage:
-            self.heard(event, meant)
+        for message in taken(malformed, self.profile.kind, self.version).messages:
+            self.heard(event, message)
 
     def pump(self, timeout: float) -> None:
         """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.

@@ -8,8 +8,8 @@ from typing import Any
 
 from multilang_cli.protocol.dialects import BigInteger
 from multilang_cli.protocol.messages import DialectReading, Emit, FromComponent, Log, Malformed, Metrics, Sync
-from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
-from multilang_cli.protocol.verdicts import FATAL, FATES, Fate, Finding, Kind, Outlook
+from multilang_cli.protocol.rulebook import Rulebook, VersionEffect, covers
+from multilang_cli.protocol.verdicts import FATAL, FATES, Fate, Finding, Kind, Outlook, Profile, StormVersion
 
 # Shapes that the parser lets through and the shell class then stumbles over: the rule knows how.
 _AFTER_READING = frozenset(
@@ -29,6 +29,10 @@ _UNANSWERED = VersionEffect("dies", "subprocess heartbeat timeout")
 _WEIGHT = {fate: weight for weight, fate in enumerate(FATES)}
 
 
+SERIALIZED = frozenset({"nested-value", "decimal-value"})
+"""Breaches that show when the tuple is serialized for another worker."""
+
+
 class Outlooks:
     """One outlook a version: the worst fate so far; after the first fatal event nothing changes any more."""
 
@@ -37,10 +41,14 @@ class Outlooks:
 
     def add(self, finding: Finding) -> None:
         """Take a finding into account."""
-        for version, fate in finding.fates.items():
+        self.note(finding.fates, finding.seq, finding.rule)
+
+    def note(self, fates: dict[str, Fate], seq: int, rule: str) -> None:
+        """Take fates by version into account, which come of a breach of `rule` at the event `seq`."""
+        for version, fate in fates.items():
             now = self._by_version[version]
             if now.fate not in FATAL and _WEIGHT[fate] > _WEIGHT[now.fate]:
-                self._by_version[version] = Outlook(version, fate, finding.seq, finding.rule)
+                self._by_version[version] = Outlook(version, fate, seq, rule)
 
     def all(self) -> tuple[Outlook, ...]:
         """The outlooks, oldest version first."""
@@ -79,6 +87,19 @@ def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, w
 def refused(reading: DialectReading, kind: Kind) -> bool:
     """True if a component of this kind dies of what was read. Of a null anchor only bolts do."""
     return reading.error is not None and not (kind == "spout" and isinstance(reading.effective, Emit))
+
+
+def goes_on(profile: Profile, version: StormVersion) -> bool:
+    """True if a bolt's error is only reported: in local mode, since 2.0 (``ShellBolt.die``)."""
+    return profile.local and profile.kind == "bolt" and covers(">=2.0", version.id)
+
+
+def throws(rule: str, fate: Fate, error: str) -> bool:
+    """True if the message comes to an exception. Where it kills nobody, it has a text all the same.
+
+    What shows only when the tuple is serialized has a text, too: then the message has passed.
+    """
+    return fate == "dies" or (bool(error) and rule not in SERIALIZED)
 
 
 def same_message(meant: FromComponent, read: FromComponent) -> bool:

@@ -21,7 +21,7 @@ from multilang_cli.protocol.messages import (
     Sync,
     TaskIds,
 )
-from multilang_cli.protocol.state import REMEMBERED, Owed
+from multilang_cli.protocol.state import REMEMBERED, Later, Owed
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
@@ -51,7 +51,8 @@ def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
     state.emits = 0
     state.stderr = 0
     state.emitted = False
-    state.unread.clear()
+    state.reading += 1
+    judge.catch_up()
     if not state.quiet_calls:
         state.quiet_since = event.t
     if message.command in {"ack", "fail"}:
@@ -80,15 +81,18 @@ def _answering(judge: Conversation, event: Event, what: str) -> None:
     """
     state = judge.state
     state.heard = event.t
-    if state.commands or not state.commanded or state.phase != "running":
-        return
-    if len(state.unread) < REMEMBERED:
-        state.unread.append(event.seq)
-    if state.gap:
+    _unread(judge, event)
+    if state.commands or not state.commanded or state.phase != "running" or state.gap:
         return
     rule = "output-after-sync" if what == "emit" else "log-after-sync"
     text = f"{what} after the sync: Storm reads it only as part of the answer to its next command"
     judge.breach(rule, event, text, subject=what, stable=what, related=(state.last_sync,))
+
+
+def _unread(judge: Conversation, event: Event) -> None:
+    state = judge.state
+    if not state.reading and state.commanded and state.phase == "running" and len(state.unread) < REMEMBERED:
+        state.unread.append(event.seq)
 
 
 def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
@@ -127,13 +131,17 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
 
 
 def _key(id_: Json) -> str:
-    return json.dumps(id_, sort_keys=True)
+    return json.dumps(id_, sort_keys=True, default=str)
 
 
 def _sync(judge: Conversation, event: Event, _: Sync) -> None:
     state = judge.state
     state.heard = event.t
     state.reentered = -1
+    if state.reading:
+        state.reading -= 1
+    elif len(state.later) < REMEMBERED:
+        state.later.append(Later(event.seq))
     if state.commands:
         _answered(judge, event, state.commands.pop(0))
     elif not state.gap and state.phase == "running":
@@ -170,6 +178,7 @@ def ended(judge: Conversation, event: Event, fact: End) -> None:
 
 def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
     judge.state.heard = event.t
+    _unread(judge, event)
     command = type(message).__name__.lower()
     text = f"a spout sends {command!r}: only bolts settle tuples"
     judge.breach("spout-settles", event, text, subject=command, stable=command)

@@ -39,7 +39,13 @@ class _Tuple(msgspec.Struct, frozen=True, gc=False, rename={"values": "tuple"}):
     id: str
 
 
-_encode = msgspec.json.Encoder().encode
+def _plain(value: Any) -> int:
+    if isinstance(value, int):
+        return int(value)
+    raise TypeError(type(value).__name__)
+
+
+_encode = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number").encode
 _decode_tuple = msgspec.json.Decoder(_Tuple).decode
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)

@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 KNOWN = {
-    "bolt-emit-no-tuple-local": "in local mode a bolt of 2.0 and later reports an error and goes on",
-    "bolt-emit-undeclared-local": "in local mode a bolt of 2.0 and later reports an error and goes on",
-    "bolt-json-sep-value-missing": "an emit that only json-smart makes sense of is not judged as an emit",
-    "bolt-str-concatenated": "an emit that only Storm's parsers make sense of is not judged as an emit",
-    "bolt-str-triple": "an emit that only Storm's parsers make sense of is not judged as an emit",
-    "spout-bad-unread": "what a spout says after its last sync is judged before Storm reads it",
     "spout-lone-id-blocks": "0.10.0 to 1.2.4 ack inside emit what reaches no task; our spout's host does not",
 }
 """Scripts on which mlcheck and Storm are known to differ, on some version at least, and where mlcheck falls short."""
