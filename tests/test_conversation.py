@@ -248,3 +248,10 @@ def test_in_local_mode_an_error_of_a_bolt_ends_nothing_before_the_next_tuple(sai
 )
 def test_a_frame_is_judged_as_what_this_storm_takes_it_for(storm: str, said: bytes, fate: str) -> None:
     assert outlook("bolt", [TUPLE, ("out", said)], storm) == fate
+
+
+def test_what_reaches_no_task_is_acked_inside_the_emit_from_0_10_to_1_2() -> None:
+    lone = ("out", Emit(["x", 1], stream="lone", id="m"))
+    hang = ("control", Deadline("sync", 5.0))
+    fates = {storm: outlook("spout", [NEXT, lone, hang], storm) for storm in ("0.9.7", "0.10.2", "1.2.4", "2.8.3")}
+    assert fates == {"0.9.7": "dies", "0.10.2": "hangs", "1.2.4": "hangs", "2.8.3": "dies"}

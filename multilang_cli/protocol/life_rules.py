@@ -158,8 +158,9 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
 
 def _no_sync(judge: Conversation, event: Event, within: str, tail: str) -> None:
     if judge.state.reentered >= 0:
-        text = "with no ackers Storm acks inside the emit, before it sends the task ids: both sides wait for each other"
-        judge.breach("ackers-zero", event, text, related=(judge.state.reentered,))
+        why, when = ("with no ackers", "") if judge.profile.without_ackers else ("what reaches no task", "nowhere")
+        text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other"
+        judge.breach("ackers-zero", event, text, when=when, stable=when, related=(judge.state.reentered,))
         return
     for owed in judge.state.commands[:1]:
         text = f"no sync of {owed.what!r}{within}{tail}"

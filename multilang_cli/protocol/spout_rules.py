@@ -21,12 +21,15 @@ from multilang_cli.protocol.messages import (
     Sync,
     TaskIds,
 )
+from multilang_cli.protocol.rulebook import covers
 from multilang_cli.protocol.state import REMEMBERED, Later, Owed
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
 
+_ACKS_NOWHERE = ">=0.10,<2.0"
+"""Storm versions that ack inside emit what reaches no task (STORM-746)."""
 BURST = 8_000
 """Emits in one command from which unread task ids fill both pipes: some 8,200 were measured on 2.8.3."""
 
@@ -116,6 +119,21 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
             judge.breach("emit-burst", event, text)
 
 
+def acked_inside(judge: Conversation, emit: Emit) -> bool:
+    """True if Storm acks a tuple with an id before its emit returns, and so before the task ids.
+
+    With no ackers, and in some versions if it reaches no task.
+    """
+    if judge.profile.without_ackers:
+        return True
+    if judge.streams is None:
+        return False
+    spec = judge.streams.get(emit.stream)
+    tasks = [task for tasks in spec.consumers.values() for task in tasks] if spec is not None else []
+    reached = emit.task in tasks if emit.task else bool(tasks)
+    return not reached and covers(_ACKS_NOWHERE, judge.version.id)
+
+
 def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
     state = judge.state
     key = _key(emit.id)
@@ -126,7 +144,7 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
     state.message_ids[key] = event.seq
     if len(state.message_ids) > REMEMBERED:
         state.message_ids.pop(next(iter(state.message_ids)))
-    if emit.wants_task_ids and judge.profile.without_ackers:
+    if emit.wants_task_ids and acked_inside(judge, emit):
         state.reentered = event.seq
 
 
