@@ -38,6 +38,8 @@ _decode = msgspec.json.Decoder(Command, float_hook=_short_float).decode
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# As numbers: looking for one in bytes is several times faster than looking for bytes.
+_BACKSLASH, _DELETE = b"\\\x7f"
 _LEAST, _MOST = INT64[0], INT64[-1]
 _PLAIN = frozenset({str, bool, type(None), int, float})
 _FIELDS: dict[type, frozenset[str]] = {
@@ -78,6 +80,8 @@ def read(text: bytes, *, expecting_pid: bool = False, raw: bytes | None = None) 
 
 # Called for every message: no keyword arguments on this path, they make a call several times slower.
 def _read(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
+    if _DELETE in text and _BACKSLASH in text:
+        return _examine(text, False, raw)
     try:
         message = _decode(text)
     except _REFUSED:
