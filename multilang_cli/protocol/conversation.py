@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol import bolt_rules, life_rules, spout_rules
+from multilang_cli.protocol import bolt_rules, emit_rules, life_rules, spout_rules
 from multilang_cli.protocol.events import (
     Chunk,
     Deadline,
@@ -30,7 +30,7 @@ from multilang_cli.protocol.state import MOVERS, TRANSITIONS, Outstanding, State
 from multilang_cli.protocol.verdicts import Finding, Outlook, Profile, StreamSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
     from multilang_cli.protocol.verdicts import StormVersion
@@ -63,6 +63,7 @@ class Conversation:
         self.streams: dict[str, StreamSpec] | None = profile.streams
         self.version = rulebook.version(profile.storm) if profile.storm else rulebook.newest
         self.timeout = storm_timeout(profile.conf, self.version)
+        self.arities = {} if check_values else emit_rules.arities(profile)
         self._outlooks = Outlooks(rulebook)
         self._found: list[Finding] = []
         role = bolt_rules if profile.kind == "bolt" else spout_rules
@@ -71,18 +72,24 @@ class Conversation:
 
     def feed(self, event: Event) -> list[Finding]:
         """Judge the next event. Events come in the order of their seq; returns what is wrong with this one."""
+        return self.feed_all((event,))
+
+    def feed_all(self, events: Iterable[Event]) -> list[Finding]:
+        """Judge the next events, oldest first, as `feed` would one by one; returns all that is wrong with them."""
         found = self._found = []
-        state = self.state
-        body = event.body
-        kind = body.__class__
-        if kind in MOVERS and not (kind is Malformed and event.channel == "in"):
-            state.phase = TRANSITIONS[state.phase].get(kind, state.phase)
-        if state.commands or state.heartbeats:
-            self._check_silence(self, event)
-        handler = self._handlers.get(kind)
-        if handler is not None:
-            handler(self, event, body)
-        state.last_seq = event.seq
+        state, handler_of = self.state, self._handlers.get
+        event = None
+        for event in events:
+            body = event.body
+            kind = body.__class__
+            if kind in MOVERS and not (kind is Malformed and event.channel == "in"):
+                state.phase = TRANSITIONS[state.phase].get(kind, state.phase)
+            if state.commands or state.heartbeats:
+                self._check_silence(self, event)
+            if (handler := handler_of(kind)) is not None:
+                handler(self, event, body)
+        if event is not None:
+            state.last_seq = event.seq
         return found
 
     def breach(

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.messages import Emit, Metrics
-    from multilang_cli.protocol.verdicts import StreamSpec
+    from multilang_cli.protocol.verdicts import Profile, StreamSpec
 
 SYSTEM_PREFIX = "__"
 _OWN_STREAMS = {
@@ -18,6 +18,12 @@ _OWN_STREAMS = {
     "spout": frozenset({"__ack_init", "__metrics", "__system"}),
 }
 """Streams that Storm itself declares for every component of a kind (``StormCommon.systemTopology``)."""
+
+
+def arities(profile: Profile) -> dict[str, int]:
+    """How many values a plain emit must have on each stream where nothing else can be wrong with it."""
+    streams = profile.streams or {}
+    return {name: len(spec.fields) for name, spec in streams.items() if spec.fields is not None and not spec.direct}
 
 
 def check(judge: Conversation, event: Event, emit: Emit) -> None:

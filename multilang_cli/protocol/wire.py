@@ -30,16 +30,8 @@ _HALF = re.compile("[\ud800-\udfff]")
 _LOWER_HEX = re.compile(rb"(?<!\\)((?:\\\\)*)\\u(00[01][0-9a-f])")
 
 
-class _Tuple(msgspec.Struct, frozen=True, gc=False, rename={"values": "tuple"}):
-    comp: str | None
-    values: list[Any]
-    task: int
-    stream: str
-    id: str
-
-
 _encode = msgspec.json.Encoder().encode
-_decode_tuple = msgspec.json.Decoder(_Tuple).decode
+_decode_tuple = msgspec.json.Decoder(TupleMsg).decode
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
@@ -51,13 +43,14 @@ def encode(message: FromStorm, version: StormVersion) -> bytes:
     context.
     """
     if isinstance(message, TupleMsg):
-        return encode_tuple(message)
+        return frame(message)
     if isinstance(message, TaskIds):
         return _encode(message.tasks) + TERMINATOR
     if isinstance(message, SpoutCommand):
         if version.command_id or message.command in {"ack", "fail"}:
             return frame({"id": message.id, "command": message.command})
         return frame({"command": message.command})
+    assert isinstance(message, Handshake)  # noqa: S101 (all others are done)
     fields: dict[str, Any] = {
         "pidDir": message.pid_dir,
         "context": message.context,
@@ -71,7 +64,7 @@ def encode(message: FromStorm, version: StormVersion) -> bytes:
 
 def encode_tuple(message: TupleMsg) -> bytes:
     """The frame of a tuple, heartbeat or tick: the same in every version."""
-    return frame(_Tuple(message.comp, message.values, message.task, message.stream, message.id))
+    return frame(message)
 
 
 def frame(fields: Any) -> bytes:
@@ -115,10 +108,9 @@ def decode(text: bytes) -> FromStorm | Malformed:
     Nothing is judged here beyond the shape; unknown keys are ignored.
     """
     try:
-        fields = _decode_tuple(text)
+        return _decode_tuple(text)
     except _REFUSED:
         return _decode_other(text)
-    return TupleMsg(fields.id, fields.comp, fields.stream, fields.task, fields.values)
 
 
 def _decode_other(text: bytes) -> FromStorm | Malformed:
