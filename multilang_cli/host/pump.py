@@ -16,7 +16,7 @@ from multilang_cli.protocol import wire
 from multilang_cli.protocol.events import Chunk, Event, Exited, Fact, Started, StdoutClosed, WriteFailed
 from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer
 from multilang_cli.protocol.messages import FromComponent, FromStorm, Malformed, Pid
-from multilang_cli.protocol.reading import read_commands, read_frame
+from multilang_cli.protocol.reading import MANY, read_commands, read_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,7 +69,7 @@ class Pump:
         self.pid: int | None = None
         self.overflowed = False
         self.flooded = False
-        self.ears: dict[type[FromComponent], Ear] = {}
+        self.ears: dict[type, Ear] = {}
         self._sinks = tuple(sinks)
         self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)))
         self._router = Router(self.profile)
@@ -100,9 +100,9 @@ class Pump:
         """Something happened that is no message."""
         event = Event(self._seq, self.now, channel, fact, raw)
         self._seq += 1
-        return self._happened([event])
+        return self._happened((event,))
 
-    def _happened(self, events: list[Event]) -> list[Finding]:
+    def _happened(self, events: Sequence[Event]) -> list[Finding]:
         """Have events judged, many at a time: it is several times faster than one by one."""
         found = self.judge.feed_all(events)
         if found:
@@ -203,39 +203,50 @@ class Pump:
     # --- the component speaks -----------------------------------------------------------------------------------
 
     def _hear(self, frames: list[Frame]) -> None:
-        done = 0
-        while self.judge.expecting_pid and done < len(frames):
-            first = read_frame(frames[done], expecting_pid=True)
-            if isinstance(first, Pid):
-                self.pid = first.pid
-            self._hear_all([first], frames[done:])
-            done += 1
-        self._hear_all(read_commands(frames[done:]), frames[done:])
+        now, expecting_pid = self.now, self.judge.expecting_pid
+        if len(frames) >= MANY and not expecting_pid:
+            self._hear_all(frames, now)
+            return
+        for frame in frames:
+            message = read_frame(frame, expecting_pid=expecting_pid)
+            event = Event(self._seq, now, "out", message, frame.raw, frame.offset)
+            self._seq += 1
+            self._happened((event,))
+            self._react(event, message)
+            if expecting_pid:
+                expecting_pid = self.judge.expecting_pid
+                if isinstance(message, Pid):
+                    self.pid = message.pid
 
-    def _hear_all(self, messages: list[FromComponent | Malformed], frames: list[Frame]) -> None:
-        ears, raws, offsets = self.ears, [frame.raw for frame in frames], [frame.offset for frame in frames]
-        events = list(map(Event, count(self._seq), repeat(self.now), repeat("out"), messages, raws, offsets))
+    def _hear_all(self, frames: list[Frame], now: float) -> None:
+        messages, raws, offsets = read_commands(frames), [f.raw for f in frames], [f.offset for f in frames]
+        events = list(map(Event, count(self._seq), repeat(now), repeat("out"), messages, raws, offsets))
         self._seq += len(events)
         self._happened(events)
-        for event, message in zip(events, messages, strict=False):
-            if isinstance(message, Malformed):
-                self.overflowed = self.overflowed or message.kind == "frame-too-long"
-                for meant in message.salvage:
-                    if (ear := ears.get(meant.__class__)) is not None:
-                        ear(event, meant)
-            elif (ear := ears.get(message.__class__)) is not None:
-                ear(event, message)
+        for event, message in zip(events, messages, strict=True):
+            self._react(event, message)
 
-    def pump(self, timeout: float) -> None:
+    def _react(self, event: Event, message: FromComponent | Malformed) -> None:
+        if (ear := self.ears.get(message.__class__)) is not None:
+            ear(event, message)
+        elif isinstance(message, Malformed):
+            self.overflowed = self.overflowed or message.kind == "frame-too-long"
+            for meant in message.salvage:
+                self._react(event, meant)
+
+    def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
         """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.
 
-        Returns after one round, at once if something could be written.
+        Returns after one round, at once if something could be written; with `done` it reads as well, if all was written
+        and that was not all that is waited for.
         """
         if self._answers or self._queue:
             self._refill()
         unwritten = bool(self._buffer) and not self._closing
         if unwritten and self._write():
-            return
+            if done is None or self._buffer or done():
+                return
+            unwritten = False
         self._read(self.process.poll(timeout, want_write=unwritten))
 
     def _read(self, ready: Ready) -> None:

@@ -24,7 +24,7 @@ from multilang_cli.protocol.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from multilang_cli.host.process import ComponentProcess
     from multilang_cli.host.pump import Sink
@@ -139,7 +139,7 @@ class ShellBolt(Session):
     def _heard_fail(self, _: Event, __: Fail) -> None:
         self.fails += 1
 
-    def pump(self, timeout: float) -> None:
+    def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
         """One round of reading and writing; by the clock, heartbeats and ticks when they are due."""
         if (self._beats.period or self._ticks.period) and not self.judge.expecting_pid:
             if self._beats.due(self.now):
@@ -147,7 +147,7 @@ class ShellBolt(Session):
             if self._ticks.due(self.now):
                 self.tick(max(1, round(self._ticks.period)))
             timeout = self._ticks.left(self.now, self._beats.left(self.now, timeout))
-        super().pump(timeout)
+        super().pump(timeout, done)
 
     def settle_all(self, limit: float, left: int = 0) -> bool:
         """Wait until no more than `left` tuples are open.

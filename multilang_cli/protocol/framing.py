@@ -140,6 +140,10 @@ class Framer:
         buffer += pieces.pop()
         if data.startswith(_EMPTY) or b"\nend\nend\n" in data:
             return self._cut_empty(pieces)
+        if len(pieces) == 1:
+            frame = Frame(self.offset, pieces[0] + _TERMINATOR)
+            self.offset += len(frame.raw)
+            return [frame]
         raws = [piece + _TERMINATOR for piece in pieces]
         *offsets, self.offset = accumulate(map(len, raws), initial=self.offset)
         return list(map(Frame, offsets, raws))
