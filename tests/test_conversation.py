@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -178,9 +178,80 @@ def test_a_gap_forgets_what_was_owed_but_not_what_was_settled() -> None:
     assert at([1.0, 1.1, 1.2, 1.3], [TUPLE, ("out", Ack("1")), GAP, ("out", Ack("1"))], "bolt") == ["ack-twice"]
 
 
+def outlook(
+    kind: Kind, said: list[tuple[str, Message | Fact | bytes]], storm: str = "2.8.3", conf: dict[str, Any] | None = None
+) -> str:
+    """The fate that the version `storm` deals out; bytes are frames of the component."""
+    conversation = Conversation(example_profile(kind, {"storm": storm, "conf": conf or {}}), load_rulebook())
+    for seq, (channel, body) in enumerate([*BEGIN, *said]):
+        raw = body + b"\nend\n" if isinstance(body, bytes) else b""
+        message = read_frame(Frame(seq, raw)) if isinstance(body, bytes) else body
+        conversation.feed(Event(seq, seq * 0.1, channel, message, raw, seq))  # type: ignore[arg-type]
+    return next(each.fate for each in conversation.outlook() if each.version == storm)
+
+
+def test_null_among_the_anchors_harms_no_spout() -> None:
+    null = b'{"command":"emit","anchors":[null],"tuple":["x",1]}'
+    assert outlook("spout", [NEXT, ("out", null), ("out", Sync())]) == "survives"
+    assert outlook("bolt", [TUPLE, ("out", null)]) == "dies"
+
+
 def test_what_storm_garbles_is_not_held_against_the_component() -> None:
     conversation = Conversation(example_profile("bolt"), load_rulebook())
     conversation.feed(Event(0, 0.0, "in", Handshake({}, "/pids", {})))
     (finding,) = conversation.feed(Event(1, 0.1, "in", wire.decode(b"{bad")))
     assert (finding.rule, finding.level) == ("host-message", "note")
     assert conversation.expecting_pid
+
+
+def test_what_a_spout_says_between_commands_counts_with_the_next_one() -> None:
+    text = ("out", b"debug")
+    synced: list[tuple[str, Message | Fact | bytes]] = [NEXT, ("out", Sync())]
+    assert outlook("spout", [*synced, text]) == "survives"
+    assert outlook("spout", [*synced, text, ("control", End())]) == "survives"
+    assert outlook("spout", [*synced, text, NEXT]) == "dies"
+    assert outlook("spout", [*synced, EMIT, ("control", End())]) == "loses-data"
+
+
+def test_an_unasked_sync_answers_the_next_command() -> None:
+    answered: list[tuple[str, Message | Fact | bytes]] = [NEXT, ("out", Sync()), ("out", Sync()), NEXT]
+    assert outlook("spout", [*answered, ("out", b"debug")]) == "survives"
+    assert outlook("spout", [*answered, ("out", b"debug"), NEXT]) == "dies"
+    assert outlook("spout", [NEXT, EMIT, ("in", SpoutCommand("ack", "m")), ("out", Sync()), ("out", b"x")]) == "dies"
+
+
+LOCAL = {"storm.cluster.mode": "local"}
+
+
+@pytest.mark.parametrize(
+    "said", [b"debug", b'{"command":"ack","id":"5"}', b'{"command":"emit","stream":"nope","tuple":[]}']
+)
+def test_in_local_mode_an_error_of_a_bolt_ends_nothing_before_the_next_tuple(said: bytes) -> None:
+    lost = "survives" if said == b"debug" else "loses-data"
+    assert outlook("bolt", [TUPLE, ("out", said)], conf=LOCAL) == lost
+    assert outlook("bolt", [TUPLE, ("out", said), HEARTBEAT], conf=LOCAL) == lost
+    assert outlook("bolt", [TUPLE, ("out", said), TUPLE], conf=LOCAL) == "dies"
+    assert outlook("bolt", [TUPLE, ("out", said)]) == "dies"
+    assert outlook("spout", [NEXT, ("out", said)], conf=LOCAL) == "dies"
+
+
+@pytest.mark.parametrize(
+    ("storm", "said", "fate"),
+    [
+        ("1.2.4", b'{"command":"emit","tuple":["x","a" "b"]}', "dies"),
+        ("2.5.0", b'{"command":"emit","tuple":["x","a" "b"]}', "survives"),
+        ("2.8.3", b'{"command":"emit","stream":,"tuple":["x",1]}', "dies"),
+        ("2.8.3", b"{'command':'emit','tuple':['x',['y']]}", "loses-data"),
+        ("2.8.3", b'{"command":"emit",#:["x",1]}', "loses-data"),
+        ("2.8.3", b'{"command":"ack","id":nope}', "dies"),
+    ],
+)
+def test_a_frame_is_judged_as_what_this_storm_takes_it_for(storm: str, said: bytes, fate: str) -> None:
+    assert outlook("bolt", [TUPLE, ("out", said)], storm) == fate
+
+
+def test_what_reaches_no_task_is_acked_inside_the_emit_from_0_10_to_1_2() -> None:
+    lone = ("out", Emit(["x", 1], stream="lone", id="m"))
+    hang = ("control", Deadline("sync", 5.0))
+    fates = {storm: outlook("spout", [NEXT, lone, hang], storm) for storm in ("0.9.7", "0.10.2", "1.2.4", "2.8.3")}
+    assert fates == {"0.9.7": "dies", "0.10.2": "hangs", "1.2.4": "hangs", "2.8.3": "dies"}

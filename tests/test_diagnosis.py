@@ -97,6 +97,8 @@ KINDS: list[tuple[str, bytes, str, int, tuple[FromComponent, ...] | None]] = [
     ("task 4.0", b'{"command":"emit","task":4.0,"tuple":["x",1]}', "task-type", 18, (EMIT,)),
     ("task true", b'{"command":"emit","task":true,"tuple":["x",1]}', "task-type", 18, (EMIT,)),
     ("task of a sync", b'{"command":"sync","task":"x"}', "task-type", 18, None),
+    ("task of an ack", b'{"command":"ack","id":"7","task":4}', "task-elsewhere", 26, (ACK,)),
+    ("task 0 of a log", b'{"command":"log","msg":"m","task":0}', "task-elsewhere", 27, (Log("m"),)),
     ("task 2^32+6", b'{"command":"emit","task":4294967302,"tuple":["x",1]}', "direct-task-range", 18, None),
     ("tuple a string", b'{"command":"emit","tuple":"x"}', "tuple-type", 18, (Emit(["x"]),)),
     ("tuple missing", b'{"command":"emit"}', "tuple-missing", 0, ()),

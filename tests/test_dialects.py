@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from multilang_cli.protocol import dialects
 from multilang_cli.protocol.dialects import DIALECTS, Dialect, JavaError, ShellMsg
 from multilang_cli.protocol.messages import Ack, Emit, Log, Metrics, Pid
+from multilang_cli.protocol.outlooks import same_value
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "dialects.json").read_text())
 DECIMAL = Decimal("0.30000000000000004")
@@ -132,6 +133,21 @@ def test_is_big_decimal_tells_what_smart_makes_of_a_number(number: str) -> None:
 @pytest.mark.parametrize(("number", "big"), [("0.30000000000000004", True), ("0.1234567890123456", False)])
 def test_a_number_of_nineteen_characters_is_a_big_decimal(number: str, big: bool) -> None:
     assert dialects.is_big_decimal(number) is big
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("00000000000000000001", "BigInteger"),
+        ("0000000000000000001", "Integer"),
+        ("-00000000000000000001", "BigInteger"),
+    ],
+)
+def test_the_digits_that_are_written_make_a_big_integer_not_the_value(text: str, name: str) -> None:
+    value = dialects.parse(text, "smart").value
+    assert dialects.java_class(value, "smart") == name
+    assert same_value([value], [int(text)])
+    assert dialects.java_class(dialects.parse(text, "simple").value, "simple") == "Long"
 
 
 def message(text: str, dialect: Dialect = "smart") -> ShellMsg:

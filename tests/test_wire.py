@@ -77,14 +77,16 @@ def test_what_storm_writes_is_read_back(message: FromStorm) -> None:
         (["\u1fff\u2000\u2028\u2029\u20ff\u2100"], b'["\xe1\xbf\xbf\\u2000\\u2028\\u2029\\u20FF\xe2\x84\x80"]'),
         (["\U0001f600"], b'["\xf0\x9f\x98\x80"]'),
         (["\ud83d\ude00/\ud83d\ufffd"], b'["\xf0\x9f\x98\x80\\/?\xef\xbf\xbd"]'),
-        ([math.nan, math.inf, -math.inf], b"[null,null,null]"),
-        (["\ud800", {"\udfff": math.nan}], b'["?",{"?":null}]'),
+        ([math.nan, math.inf, -math.inf], b"[NaN,null,null]"),
+        (["\ud800", {"\udfff": math.nan}], b'["?",{"?":NaN}]'),
         ([2**63, -(2**70)], b"[9223372036854775808,-1180591620717411303424]"),
     ],
 )
 def test_values_are_spelt_as_json_simple_and_json_smart_do(values: list[Any], text: bytes) -> None:
-    frame = wire.encode(TupleMsg(None, values, -1, "s", "1"), LATEST)
-    assert frame == b'{"comp":null,"tuple":' + text + b',"task":-1,"stream":"s","id":"1"}\nend\n'
+    tup = TupleMsg(None, values, -1, "s", "1")
+    framed = b'{"comp":null,"tuple":' + text + b',"task":-1,"stream":"s","id":"1"}\nend\n'
+    assert wire.encode(tup, OLD) == framed.replace(b"NaN", b"null")
+    assert wire.encode(tup, LATEST) == framed
 
 
 @pytest.mark.parametrize(

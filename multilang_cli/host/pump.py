@@ -17,6 +17,7 @@ from multilang_cli.protocol.events import Chunk, Event, Exited, Fact, Started, S
 from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer
 from multilang_cli.protocol.messages import FromComponent, FromStorm, Malformed, Pid
 from multilang_cli.protocol.reading import MANY, read_commands, read_frame
+from multilang_cli.protocol.taking import taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -231,7 +232,7 @@ class Pump:
             ear(event, message)
         elif isinstance(message, Malformed):
             self.overflowed = self.overflowed or message.kind == "frame-too-long"
-            for meant in message.salvage:
+            for meant in taken(message, self.profile.kind, self.version).messages:
                 self._react(event, meant)
 
     def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:

@@ -8,6 +8,7 @@ from multilang_cli.host.session import Session
 from multilang_cli.host.shell_bolt import KEPT_EMITS, kept
 from multilang_cli.protocol.events import Activation
 from multilang_cli.protocol.messages import Emit, Json, SpoutCommand, Sync
+from multilang_cli.protocol.spout_rules import acked_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 class ShellSpout(Session):
     """Plays ShellSpout to a spout. A sync that comes early answers the next command, as it does in Storm.
 
-    With `topology.acker.executors` 0 an emit with an id is acked before it is answered, as in Storm.
+    With `topology.acker.executors` 0 an emit with an id is acked before it is answered, as in Storm, and from 0.10.0 to
+    1.2.4 one that reaches no task.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -56,8 +58,8 @@ class ShellSpout(Session):
             self._syncs += 1
 
     def _take(self, emit: Emit) -> None:
-        """With no ackers, Storm acks inside the emit: it writes the ack and waits for a sync before the task ids."""
-        if self.acks_at_once and emit.id is not None:
+        """Where Storm acks inside the emit, it writes the ack and waits for a sync before the task ids."""
+        if emit.id is not None and acked_inside(self.judge, emit):
             self._inner.append(emit)
             self.say(SpoutCommand("ack", emit.id))
         else:

@@ -36,6 +36,8 @@ def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
         state.heartbeats.append(Owed(event.seq, event.t, message.id))
         state.heartbeat_ids.add(message.id, event.seq)
     else:
+        if state.later:
+            judge.catch_up()
         state.open[message.id] = (event.seq, event.t)
         if not event.raw.isascii():
             state.foreign = True

@@ -6,6 +6,7 @@ the real ShellBolt and ShellSpout told their collectors (``conformance/oracle``)
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -25,6 +26,7 @@ from multilang_cli.protocol.messages import (
     Sync,
     TupleMsg,
 )
+from multilang_cli.protocol.outlooks import SERIALIZED, goes_on, refused, throws
 from multilang_cli.protocol.rulebook import covers
 from multilang_cli.protocol.verdicts import FATAL
 
@@ -49,9 +51,8 @@ _REFUSED = frozenset(
     }
 )
 """Breaches that the collector itself answers with an exception: it is called, and throws."""
-_ON_THE_WIRE = frozenset({"nested-value", "decimal-value", "tuple-missing"})
-"""Breaches that show when the tuple is serialized for another worker."""
-
+_ON_THE_WIRE = SERIALIZED | {"tuple-missing"}
+"""Breaches that show when the tuple is serialized for another worker; some may show before."""
 
 _SHOWN_TO_PEOPLE = "<1.2"
 """Storm versions that report what a bolt logs as an error in the UI as well (``ShellBolt.handleLog``)."""
@@ -71,11 +72,13 @@ class Collector:
         self._version = version
         self._kind = profile.kind
         self._component = profile.component
+        self._goes_on = goes_on(profile, version)
         self._streams = profile.streams or {}
         self._ids: dict[str, int] = {}
         self._commands = 0
-        self._unread: list[tuple[Event, Sequence[Finding]]] = []
+        self._unread: deque[tuple[Event, Sequence[Finding]]] = deque()
         self._said = False
+        self._failed = False
 
     def feed(self, event: Event, findings: Sequence[Finding]) -> None:
         """Take the next event of the conversation."""
@@ -84,6 +87,8 @@ class Collector:
             return
         if isinstance(body, TupleMsg) and not body.is_heartbeat:
             self._ids.setdefault(body.id, len(self._ids))
+            if self._failed:
+                self.fate = "dies"
         elif isinstance(body, SpoutCommand):
             self._command()
         elif event.channel == "out" and self._waits():
@@ -99,10 +104,8 @@ class Collector:
 
     def _command(self) -> None:
         self._commands += 1
-        unread, self._unread = self._unread, []
-        for event, findings in unread:
-            if self.fate not in FATAL:
-                self._read(event, findings)
+        while self._unread and self._waits() and self.fate not in FATAL:
+            self._read(*self._unread.popleft())
 
     def _read(self, event: Event, findings: Sequence[Finding]) -> None:
         body = event.body
@@ -115,8 +118,8 @@ class Collector:
         if isinstance(body, Malformed | Metrics) or (isinstance(body, Emit) and "decimal" in body.hazards):
             readings = body.by_dialect if isinstance(body, Malformed) else dialects.readings(event.raw, False)
             reading = readings.get(self._version.dialect)
-            if reading is None or reading.error is not None:
-                self._end_by(findings)
+            if reading is None or refused(reading, self._kind):
+                self._stops(findings)
                 return
             message = reading.effective
             fields = reading.value if isinstance(reading.value, dict) else {}
@@ -127,7 +130,7 @@ class Collector:
             # A task of 2^32 is 0 only where it is handed on: it was no plain emit.
             plain = _plainly(message) if message is body else message
             self._emit(plain, findings, without_tuple=without_tuple)
-        elif not self._end_by(findings):
+        elif not self._stops(findings):
             self._tell(message)
 
     def call_of(self, message: Any, *, without_tuple: bool = False) -> dict[str, Any] | None:
@@ -161,32 +164,39 @@ class Collector:
     def _emit(self, emit: Emit, findings: Sequence[Finding], *, without_tuple: bool) -> None:
         call = self._emit_call(emit, without_tuple=without_tuple)
         version = self._version.id
-        refused = self._refusal(findings)
-        if refused is not None:
-            call["refused"] = True
+        culprit = self._culprit(findings)
+        refused = culprit is not None and culprit.rule in _REFUSED
         lost = any(f.rule in _ON_THE_WIRE and f.fates[version] == "loses-data" for f in findings)
-        if lost or (without_tuple and refused is None and self._travels(emit)):
+        if refused:
+            call["refused"] = True
+        elif lost or (without_tuple and self._travels(emit)):
             call["wire"] = True
-        if refused is not None or not any(f.fates[version] in FATAL and not self._late(f) for f in findings):
+        if refused or culprit is None:
             self.told.append(call)
-        if refused is not None and refused.fates[version] not in FATAL:
-            self._error(refused)
-        self._end_by(findings)
+        self._stops(findings)
 
     def _travels(self, emit: Emit) -> bool:
         """True if a Storm that looks at tuples only where it serializes them sends this one to another task."""
         spec = self._streams.get(emit.stream)
         return self._version.dialect == "smart" and spec is not None and bool(spec.consumers)
 
-    def _refusal(self, findings: Sequence[Finding]) -> Finding | None:
-        """The finding for which the collector throws, if nothing kills the message before it gets there."""
-        for finding in findings:
-            fate = finding.fates[self._version.id]
-            if finding.rule in _REFUSED and (fate in FATAL or (finding.rule == "arity" and fate == "loses-data")):
-                return finding
-            if fate in FATAL:
-                return None
-        return None
+    def _culprit(self, findings: Sequence[Finding]) -> Finding | None:
+        """The first finding for which the message comes to an exception, if any."""
+        return next((finding for finding in findings if self._throws(finding) and not self._late(finding)), None)
+
+    def _throws(self, finding: Finding) -> bool:
+        version = self._version.id
+        fate = finding.fates[version]
+        return fate in FATAL or (self._goes_on and throws(finding.rule, fate, finding.errors.get(version, "")))
+
+    def _stops(self, findings: Sequence[Finding]) -> bool:
+        """True if the message comes to an exception, be it one that is only reported."""
+        culprit = self._culprit(findings)
+        if culprit is not None and culprit.fates[self._version.id] not in FATAL:
+            self._error(culprit)
+            self._failed = True
+            return True
+        return self._end_by(findings)
 
     def _end_by(self, findings: Sequence[Finding], *, quiet: bool = False) -> bool:
         """Freeze if one of the findings is fatal here; True if so. `quiet`: thrown out of prepare or open."""

@@ -24,15 +24,26 @@ from multilang_cli.protocol.events import (
     StdoutClosed,
     WriteFailed,
 )
-from multilang_cli.protocol.messages import FromComponent, Json, Malformed, Pid
-from multilang_cli.protocol.outlooks import Outlooks, effects_of_malformed, fingerprint
-from multilang_cli.protocol.state import MOVERS, TRANSITIONS, Outstanding, State, from_plain, to_plain
-from multilang_cli.protocol.verdicts import Finding, Outlook, Profile, StreamSpec
+from multilang_cli.protocol.messages import FromComponent, Json, Malformed, Pid, Sync
+from multilang_cli.protocol.outlooks import Outlooks, effects_of_malformed, fingerprint, goes_on, throws
+from multilang_cli.protocol.rulebook import VersionEffect
+from multilang_cli.protocol.state import (
+    MOVERS,
+    REMEMBERED,
+    TRANSITIONS,
+    Later,
+    Outstanding,
+    State,
+    from_plain,
+    to_plain,
+)
+from multilang_cli.protocol.taking import fields_of, taken
+from multilang_cli.protocol.verdicts import Fate, Finding, Outlook, Profile, StreamSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
+    from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.protocol.verdicts import StormVersion
 
 _UNFINISHED = frozenset({"message-cut", "frame-too-long"})
@@ -65,6 +76,9 @@ class Conversation:
         self.timeout = storm_timeout(profile.conf, self.version)
         self.arities = {} if check_values else emit_rules.arities(profile)
         self._outlooks = Outlooks(rulebook)
+        self._dialects = {version.id: version.dialect for version in rulebook.versions}
+        self._forgiving = frozenset(version.id for version in rulebook.versions if goes_on(profile, version))
+        self._only: frozenset[str] | None = None
         self._found: list[Finding] = []
         role = bolt_rules if profile.kind == "bolt" else spout_rules
         self._handlers: dict[type, Handler] = {**_COMMON, **role.HANDLERS}
@@ -110,6 +124,10 @@ class Conversation:
         run; `related`: seqs of the events that explain it; `effects`: where they are not simply those of the rule.
         """
         effects = self.rulebook.effects(rule, when) if effects is None else effects
+        if self._only is not None:
+            effects = {v: e if self._dialects[v] in self._only else _NOTHING for v, e in effects.items()}
+        if self._forgiving and event.channel == "out" and self.state.said and rule != "heartbeat-timeout":
+            effects = self._forgiven(effects, event, rule)
         finding = Finding(
             rule=rule,
             level=self.rulebook.rules[rule].level,
@@ -123,13 +141,53 @@ class Conversation:
             fingerprint=fingerprint(rule, when, stable),
         )
         self._found.append(finding)
-        self._outlooks.add(finding)
+        if self._is_read(event):
+            self._outlooks.add(finding)
+        elif len(self.state.later) < REMEMBERED:
+            self.state.later.append(Later(event.seq, rule, finding.fates))
+
+    def _is_read(self, event: Event) -> bool:
+        """True unless it is what a spout says while Storm waits for nothing, and reads nothing."""
+        state = self.state
+        return event.channel != "out" or self.profile.kind == "bolt" or state.reading > 0 or not state.said
+
+    def _forgiven(self, effects: dict[str, VersionEffect], event: Event, rule: str) -> dict[str, VersionEffect]:
+        """The effects in local mode: some versions report an error, and only the next tuple ends the worker."""
+        deadly = {version for version in self._forgiving if throws(rule, effects[version].fate, effects[version].error)}
+        if not deadly:
+            return effects
+        fatal: dict[str, Fate] = dict.fromkeys(deadly, "dies")
+        self.state.later.append(Later(event.seq, rule, fatal))
+        fate: Fate = "loses-data" if _means_something(event.body) else "survives"
+        return {v: VersionEffect(fate, e.error) if v in deadly else e for v, e in effects.items()}
+
+    def catch_up(self) -> None:
+        """Storm looks again: what it had not noticed counts now, as far as a sync that a spout sent unasked."""
+        state = self.state
+        while state.later:
+            later = state.later.pop(0)
+            if not later.rule:
+                state.reading -= 1
+                state.unread = [seq for seq in state.unread if seq > later.seq]
+                return
+            self._outlooks.note(later.fates, later.seq, later.rule)
+        state.unread.clear()
 
     def handle(self, event: Event, message: FromComponent) -> None:
         """Judge a message that was saved from an irregular frame as if it had been sent alone."""
         handler = self._handlers.get(message.__class__)
         if handler is not None:
             handler(self, event, message)
+
+    def take(self, event: Event, malformed: Malformed, *, first: bool) -> None:
+        """Judge what this Storm takes an irregular frame for; `first`: it stands in the place of the pid."""
+        found = taken(malformed, self.profile.kind, self.version)
+        self._only = found.dialects
+        for message in found.messages:
+            self.handle(event, message)
+        if found.fields is not None and not first:
+            life_rules.without_tuple(self, event, found.fields)
+        self._only = None
 
     @property
     def expecting_pid(self) -> bool:
@@ -183,6 +241,17 @@ def storm_timeout(conf: Mapping[str, Any], version: StormVersion) -> float:
     return float(setting) if number else DEFAULT_TIMEOUT
 
 
+_NOTHING = VersionEffect("survives", "")
+
+
+def _means_something(body: Any) -> bool:
+    """True if Storm was to act on a message: on any but a sync."""
+    if isinstance(body, Malformed) and body.kind == "tuple-missing":
+        return True
+    meant = body.salvage if isinstance(body, Malformed) else (body,)
+    return any(not isinstance(message, Sync) for message in meant)
+
+
 def _filled(error: str, subject: str) -> str:
     return error.replace("{id}", subject).replace("{name}", subject)
 
@@ -192,8 +261,8 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
         judge.breach("host-message", event, malformed.detail, stable=malformed.kind)
         return
     judge.state.heard = event.t
-    judge.state.said = judge.state.said or malformed.kind not in _UNFINISHED
     kind = judge.profile.kind
+    first = not judge.state.said
     when = life_rules.variant_of(malformed, judge)
     effects = effects_of_malformed(malformed, kind, judge.rulebook, when)
     names = {"command-unknown": _command_of(malformed)}
@@ -206,16 +275,14 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
         stable=malformed.detail,
         effects=effects,
     )
+    judge.state.said = judge.state.said or malformed.kind not in _UNFINISHED
     judge.state.cut = judge.state.cut or malformed.kind == "message-cut"
-    # Storm skips a command that it does not know: what was meant by it has not happened.
-    for message in malformed.salvage if malformed.kind != "command-unknown" else ():
-        judge.handle(event, message)
+    judge.take(event, malformed, first=first)
 
 
 def _command_of(malformed: Malformed) -> str:
     reading = next(iter(malformed.by_dialect.values()), None)
-    value = reading.value if reading is not None else None
-    return str(value.get("command", "")) if isinstance(value, dict) else ""
+    return "" if reading is None else str(fields_of(reading).get("command", ""))
 
 
 def _gap(judge: Conversation, _: Event, __: Gap) -> None:
@@ -225,8 +292,9 @@ def _gap(judge: Conversation, _: Event, __: Gap) -> None:
     state.task_ids = state.emits = state.stderr = 0
     for owed in (state.open, state.message_ids):
         owed.clear()
-    for waiting in (state.heartbeats, state.commands, state.unread):
+    for waiting in (state.heartbeats, state.commands, state.unread, state.later):
         waiting.clear()
+    state.reading = 1
 
 
 def _pid(judge: Conversation, event: Event, _: Pid) -> None:

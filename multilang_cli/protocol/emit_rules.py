@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
-
-from multilang_cli.protocol.shapes import is_integer
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.messages import Emit, Metrics
+    from multilang_cli.protocol.messages import Emit, Json, Metrics
     from multilang_cli.protocol.verdicts import Profile, StreamSpec
 
 SYSTEM_PREFIX = "__"
@@ -121,6 +120,10 @@ def _hazard(judge: Conversation, event: Event, hazard: str, spec: StreamSpec | N
     judge.breach(rule, event, text, when="" if _consumed(spec) else "unconsumed", stable=hazard)
 
 
+def _is_whole(value: Json) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def check_metrics(judge: Conversation, event: Event, message: Metrics) -> None:
     """Judge a metric: only Java code can register one, each kind takes certain values (``ShellBolt.handleMetrics``)."""
     metrics = judge.profile.metrics
@@ -129,7 +132,7 @@ def check_metrics(judge: Conversation, event: Event, message: Metrics) -> None:
         text = f"the metric {message.name!r} must be registered by Java code as an IShellMetric"
         when = "plain" if kind == "plain" else ""
         judge.breach("metric-unregistered", event, text, when=when, subject=message.name, stable=message.name)
-    elif kind == "count" and not (message.params is None or is_integer(message.params)):
-        when = "float" if isinstance(message.params, float) else ""
+    elif kind == "count" and not (message.params is None or _is_whole(message.params)):
+        when = "float" if isinstance(message.params, float | Decimal) else ""
         text = f"the count metric {message.name!r} takes null or an integer"
         judge.breach("metric-params", event, text, when=when, subject=message.name, stable=message.name)

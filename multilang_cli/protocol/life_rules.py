@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol.taking import fields_of
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
@@ -33,14 +35,28 @@ def variant_of(malformed: Malformed, judge: Conversation) -> str:
         return "misspelt" if judge.profile.kind == "bolt" and malformed.salvage else judge.profile.kind
     if malformed.kind == "tuple-missing":
         reading = next(iter(malformed.by_dialect.values()), None)
-        value = reading.value if reading is not None else None
-        stream = value.get("stream") or "default" if isinstance(value, dict) else "default"
-        spec = (judge.streams or {}).get(str(stream))
-        if spec is None:
-            return "undeclared" if judge.streams is not None else ""
-        grouped = any(grouping.get("fields") for grouping in spec.groupings.values())
-        return "grouping" if grouped else "" if spec.consumers else "unconsumed"
+        return _variant_without_tuple(judge, {} if reading is None else fields_of(reading))
     return ""
+
+
+def without_tuple(judge: Conversation, event: Event, fields: dict[str, Any]) -> None:
+    """Judge an emit whose tuple is lost or null in the eyes of this Storm, though the frame says something else."""
+    text = "an emit without a tuple, as Storm reads it"
+    judge.breach("tuple-missing", event, text, when=_variant_without_tuple(judge, fields), stable="read")
+
+
+def _variant_without_tuple(judge: Conversation, fields: dict[str, Any]) -> str:
+    stream = fields.get("stream")
+    spec = (judge.streams or {}).get("default" if stream is None else str(stream))
+    if spec is None:
+        return "undeclared" if judge.streams is not None else ""
+    if not spec.consumers:
+        return "unconsumed"
+    if any(grouping.get("fields") for grouping in spec.groupings.values()):
+        return "grouping"
+    if not judge.profile.local:
+        return ""
+    return "local" if judge.profile.kind == "bolt" else "local-spout"
 
 
 def pid_checked(judge: Conversation, event: Event, fact: PidChecked) -> None:
@@ -142,8 +158,9 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
 
 def _no_sync(judge: Conversation, event: Event, within: str, tail: str) -> None:
     if judge.state.reentered >= 0:
-        text = "with no ackers Storm acks inside the emit, before it sends the task ids: both sides wait for each other"
-        judge.breach("ackers-zero", event, text, related=(judge.state.reentered,))
+        why, when = ("with no ackers", "") if judge.profile.without_ackers else ("what reaches no task", "nowhere")
+        text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other"
+        judge.breach("ackers-zero", event, text, when=when, stable=when, related=(judge.state.reentered,))
         return
     for owed in judge.state.commands[:1]:
         text = f"no sync of {owed.what!r}{within}{tail}"

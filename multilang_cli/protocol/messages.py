@@ -165,7 +165,8 @@ class DialectReading(msgspec.Struct, frozen=True):
 
     `error`: the Java exception as ``Class: text`` if it refuses, else None. `value`: the JSON value it sees (see
     ``dialects``: plain Python values; Decimal stands for BigDecimal). `effective`: the message that Storm then acts on,
-    None if it refuses or if the command is unknown to it.
+    None if it refuses or if the command is unknown to it. A null anchor is an error to bolts, and harmless in the
+    emit of a spout: both are given.
     """
 
     error: str | None = None

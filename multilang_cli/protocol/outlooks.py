@@ -6,9 +6,10 @@ import hashlib
 import math
 from typing import Any
 
-from multilang_cli.protocol.messages import Emit, FromComponent, Log, Malformed, Metrics, Sync
-from multilang_cli.protocol.rulebook import Rulebook, VersionEffect
-from multilang_cli.protocol.verdicts import FATAL, FATES, Fate, Finding, Kind, Outlook
+from multilang_cli.protocol.dialects import BigInteger
+from multilang_cli.protocol.messages import DialectReading, Emit, FromComponent, Log, Malformed, Metrics, Sync
+from multilang_cli.protocol.rulebook import Rulebook, VersionEffect, covers
+from multilang_cli.protocol.verdicts import FATAL, FATES, Fate, Finding, Kind, Outlook, Profile, StormVersion
 
 # Shapes that the parser lets through and the shell class then stumbles over: the rule knows how.
 _AFTER_READING = frozenset(
@@ -28,6 +29,10 @@ _UNANSWERED = VersionEffect("dies", "subprocess heartbeat timeout")
 _WEIGHT = {fate: weight for weight, fate in enumerate(FATES)}
 
 
+SERIALIZED = frozenset({"nested-value", "decimal-value"})
+"""Breaches that show when the tuple is serialized for another worker."""
+
+
 class Outlooks:
     """One outlook a version: the worst fate so far; after the first fatal event nothing changes any more."""
 
@@ -36,10 +41,14 @@ class Outlooks:
 
     def add(self, finding: Finding) -> None:
         """Take a finding into account."""
-        for version, fate in finding.fates.items():
+        self.note(finding.fates, finding.seq, finding.rule)
+
+    def note(self, fates: dict[str, Fate], seq: int, rule: str) -> None:
+        """Take fates by version into account, which come of a breach of `rule` at the event `seq`."""
+        for version, fate in fates.items():
             now = self._by_version[version]
             if now.fate not in FATAL and _WEIGHT[fate] > _WEIGHT[now.fate]:
-                self._by_version[version] = Outlook(version, fate, finding.seq, finding.rule)
+                self._by_version[version] = Outlook(version, fate, seq, rule)
 
     def all(self) -> tuple[Outlook, ...]:
         """The outlooks, oldest version first."""
@@ -58,9 +67,9 @@ def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, w
     effects: dict[str, VersionEffect] = {}
     for version in rulebook.versions:
         reading = malformed.by_dialect[version.dialect]
-        if reading.error is not None:
-            effects[version.id] = VersionEffect("dies", reading.error)
-        elif malformed.strict and malformed.kind in _AFTER_READING:
+        if refused(reading, kind):
+            effects[version.id] = VersionEffect("dies", reading.error or "")
+        elif reading.error is None and malformed.strict and malformed.kind in _AFTER_READING:
             effects[version.id] = by_rule[version.id]
         elif reading.effective is None:
             lost: Fate = "dies" if kind == "spout" else "loses-data"
@@ -73,6 +82,24 @@ def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, w
             unanswered = kind == "spout" and Sync() in meant and reading.effective != Sync()
             effects[version.id] = _UNANSWERED if unanswered else VersionEffect("survives" if same else "loses-data", "")
     return effects
+
+
+def refused(reading: DialectReading, kind: Kind) -> bool:
+    """True if a component of this kind dies of what was read. Of a null anchor only bolts do."""
+    return reading.error is not None and not (kind == "spout" and isinstance(reading.effective, Emit))
+
+
+def goes_on(profile: Profile, version: StormVersion) -> bool:
+    """True if a bolt's error is only reported: in local mode, since 2.0 (``ShellBolt.die``)."""
+    return profile.local and profile.kind == "bolt" and covers(">=2.0", version.id)
+
+
+def throws(rule: str, fate: Fate, error: str) -> bool:
+    """True if the message comes to an exception. Where it kills nobody, it has a text all the same.
+
+    What shows only when the tuple is serialized has a text, too: then the message has passed.
+    """
+    return fate == "dies" or (bool(error) and rule not in SERIALIZED)
 
 
 def same_message(meant: FromComponent, read: FromComponent) -> bool:
@@ -100,7 +127,7 @@ def same_value(one: Any, other: Any) -> bool:
     pairs = [(one, other)]
     while pairs:
         one, other = pairs.pop()
-        if type(one) is not type(other):
+        if _type(one) is not _type(other):
             return False
         if isinstance(one, list):
             if len(one) != len(other):
@@ -113,6 +140,10 @@ def same_value(one: Any, other: Any) -> bool:
         elif one != other and not (isinstance(one, float) and math.isnan(one) and math.isnan(other)):
             return False
     return True
+
+
+def _type(value: Any) -> type:
+    return int if isinstance(value, BigInteger) else type(value)
 
 
 def fingerprint(*parts: str) -> str:

@@ -70,7 +70,7 @@ def message_of(fields: dict[str, Any]) -> FromComponent | ShapeFault:
         return ShapeFault("command-type", "command", f"the command is {_named(command)}, not a string")
     fault = _common_fault(fields)
     if fault is None and command in COMMANDS:
-        return _BUILDERS[command](fields)
+        return _with_no_stray_task(command, fields, _BUILDERS[command](fields))
     if fault is None:
         return _unknown_command(command, fields)
     return fault._replace(salvage=_salvaged(command, fields))
@@ -86,6 +86,15 @@ def _without_command(fields: dict[str, Any]) -> ShapeFault:
     return ShapeFault(
         "command-missing", "command", f'the key is {near!r}, not "command"', _salvaged(fields[near], fields)
     )
+
+
+def _with_no_stray_task(
+    command: str, fields: dict[str, Any], built: FromComponent | ShapeFault
+) -> FromComponent | ShapeFault:
+    """`built`, unless it is no emit and has a task: Storm 2.6 and later die of casting it, whatever the command."""
+    if command == "emit" or fields.get("task") is None or isinstance(built, ShapeFault):
+        return built
+    return ShapeFault("task-elsewhere", "task", f"a task on a message that is no emit: {command}", (built,))
 
 
 def _unknown_command(command: str, fields: dict[str, Any]) -> ShapeFault:

@@ -21,12 +21,15 @@ from multilang_cli.protocol.messages import (
     Sync,
     TaskIds,
 )
-from multilang_cli.protocol.state import REMEMBERED, Owed
+from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.state import REMEMBERED, Later, Owed
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
 
+_ACKS_NOWHERE = ">=0.10,<2.0"
+"""Storm versions that ack inside emit what reaches no task (STORM-746)."""
 BURST = 8_000
 """Emits in one command from which unread task ids fill both pipes: some 8,200 were measured on 2.8.3."""
 
@@ -51,7 +54,8 @@ def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
     state.emits = 0
     state.stderr = 0
     state.emitted = False
-    state.unread.clear()
+    state.reading += 1
+    judge.catch_up()
     if not state.quiet_calls:
         state.quiet_since = event.t
     if message.command in {"ack", "fail"}:
@@ -80,15 +84,18 @@ def _answering(judge: Conversation, event: Event, what: str) -> None:
     """
     state = judge.state
     state.heard = event.t
-    if state.commands or not state.commanded or state.phase != "running":
-        return
-    if len(state.unread) < REMEMBERED:
-        state.unread.append(event.seq)
-    if state.gap:
+    _unread(judge, event)
+    if state.commands or not state.commanded or state.phase != "running" or state.gap:
         return
     rule = "output-after-sync" if what == "emit" else "log-after-sync"
     text = f"{what} after the sync: Storm reads it only as part of the answer to its next command"
     judge.breach(rule, event, text, subject=what, stable=what, related=(state.last_sync,))
+
+
+def _unread(judge: Conversation, event: Event) -> None:
+    state = judge.state
+    if not state.reading and state.commanded and state.phase == "running" and len(state.unread) < REMEMBERED:
+        state.unread.append(event.seq)
 
 
 def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
@@ -112,6 +119,21 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
             judge.breach("emit-burst", event, text)
 
 
+def acked_inside(judge: Conversation, emit: Emit) -> bool:
+    """True if Storm acks a tuple with an id before its emit returns, and so before the task ids.
+
+    With no ackers, and in some versions if it reaches no task.
+    """
+    if judge.profile.without_ackers:
+        return True
+    if judge.streams is None:
+        return False
+    spec = judge.streams.get(emit.stream)
+    tasks = [task for tasks in spec.consumers.values() for task in tasks] if spec is not None else []
+    reached = emit.task in tasks if emit.task else bool(tasks)
+    return not reached and covers(_ACKS_NOWHERE, judge.version.id)
+
+
 def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
     state = judge.state
     key = _key(emit.id)
@@ -122,18 +144,22 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
     state.message_ids[key] = event.seq
     if len(state.message_ids) > REMEMBERED:
         state.message_ids.pop(next(iter(state.message_ids)))
-    if emit.wants_task_ids and judge.profile.without_ackers:
+    if emit.wants_task_ids and acked_inside(judge, emit):
         state.reentered = event.seq
 
 
 def _key(id_: Json) -> str:
-    return json.dumps(id_, sort_keys=True)
+    return json.dumps(id_, sort_keys=True, default=str)
 
 
 def _sync(judge: Conversation, event: Event, _: Sync) -> None:
     state = judge.state
     state.heard = event.t
     state.reentered = -1
+    if state.reading:
+        state.reading -= 1
+    elif len(state.later) < REMEMBERED:
+        state.later.append(Later(event.seq))
     if state.commands:
         _answered(judge, event, state.commands.pop(0))
     elif not state.gap and state.phase == "running":
@@ -170,6 +196,7 @@ def ended(judge: Conversation, event: Event, fact: End) -> None:
 
 def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
     judge.state.heard = event.t
+    _unread(judge, event)
     command = type(message).__name__.lower()
     text = f"a spout sends {command!r}: only bolts settle tuples"
     judge.breach("spout-settles", event, text, subject=command, stable=command)

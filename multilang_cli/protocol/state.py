@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from multilang_cli.protocol import events, messages
+from multilang_cli.protocol.verdicts import Fate
 
 Phase = Literal["start", "handshake", "running", "closing", "ended"]
 
@@ -58,6 +59,17 @@ class Owed(msgspec.Struct, array_like=True):
     what: str = ""
 
 
+class Later(msgspec.Struct, array_like=True):
+    """What Storm has not noticed yet: fates by version, of the breach of `rule` at the event `seq`.
+
+    Without a rule: a sync that a spout sent unasked, and that will answer its next command.
+    """
+
+    seq: int
+    rule: str = ""
+    fates: dict[str, Fate] = {}
+
+
 class State(msgspec.Struct):
     """Everything that later judgements need. `t` values in seconds of the conversation, keys are protocol ids."""
 
@@ -81,6 +93,8 @@ class State(msgspec.Struct):
     last_sync: int = -1
     unread: list[int] = []
     message_ids: dict[str, int] = {}
+    reading: int = 0
+    """Commands whose answer Storm waits for: it reads what a spout says. With no ackers one stands inside another."""
     emits: int = 0
     stderr: int = 0
     deactivated: bool = False
@@ -95,6 +109,8 @@ class State(msgspec.Struct):
     with_id: int = 0
     without_id: int = 0
     # both
+    later: list[Later] = []
+    """What counts when Storm looks again: with a spout's next command, or the next tuple of a bolt."""
     task_ids: int = 0
     heard: float = 0.0
     synced: float = 0.0

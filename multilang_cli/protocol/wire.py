@@ -3,11 +3,12 @@ r"""Storm's side of the pipe: messages to the bytes that ``JsonSerializer`` writ
 One line of compact JSON, then ``end``. Slashes are escaped as ``\/``; so are DEL, U+0080 to U+009F and U+2000 to
 U+20FF, in upper-case hexadecimal; what lies beyond the BMP is raw UTF-8 (json-simple and json-smart alike). Keys come
 in the order of Java's HashMap, infinities as null, half a surrogate pair as ``?``. NaN is null too, as json-simple has
-it (0.9.7, 0.10.2, 1.2.4 and 2.5.0, asked); json-smart (2.8.3, asked) writes it bare, which is no JSON.
+it (0.9.7, 0.10.2, 1.2.4 and 2.5.0, asked); json-smart (2.6.4, 2.8.0 and 2.8.3, asked) writes it bare, which is no JSON.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,13 @@ _HALF = re.compile("[\ud800-\udfff]")
 _LOWER_HEX = re.compile(rb"(?<!\\)((?:\\\\)*)\\u(00[01][0-9a-f])")
 
 
-_encode = msgspec.json.Encoder().encode
+def _plain(value: Any) -> int:
+    if isinstance(value, int):
+        return int(value)
+    raise TypeError(type(value).__name__)
+
+
+_encode = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number").encode
 _decode_tuple = msgspec.json.Decoder(TupleMsg).decode
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -39,11 +46,12 @@ _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 def encode(message: FromStorm, version: StormVersion) -> bytes:
     """The frame that Storm `version` writes for `message`.
 
-    `version` decides whether next, activate and deactivate carry an id (since 0.9.2), and whether a handshake has a
-    context.
+    `version` decides whether next, activate and deactivate carry an id (since 0.9.2), whether a handshake has a
+    context, and how NaN is written.
     """
     if isinstance(message, TupleMsg):
-        return frame(message)
+        raw = frame(message)
+        return raw if b"null" not in raw or version.dialect != "smart" else _with_bare_nan(message)
     if isinstance(message, TaskIds):
         return _encode(message.tasks) + TERMINATOR
     if isinstance(message, SpoutCommand):
@@ -63,8 +71,20 @@ def encode(message: FromStorm, version: StormVersion) -> bytes:
 
 
 def encode_tuple(message: TupleMsg) -> bytes:
-    """The frame of a tuple, heartbeat or tick: the same in every version."""
+    """The frame of a tuple, heartbeat or tick: but for NaN, the same in every version."""
     return frame(message)
+
+
+def _with_bare_nan(message: TupleMsg) -> bytes:
+    return encode_tuple(msgspec.structs.replace(message, values=_bare(_repaired(message.values))))
+
+
+def _bare(value: Any) -> Any:
+    if isinstance(value, float) and math.isnan(value):
+        return msgspec.Raw(b"NaN")
+    if isinstance(value, list):
+        return [_bare(item) for item in value]
+    return {key: _bare(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def frame(fields: Any) -> bytes:

@@ -16,19 +16,7 @@ from multilang_cli.suite.oracle import Played, play
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-KNOWN = {
-    "bolt-direct-ack-task": "2.6 and later die of a task in any message; we only look at emits",
-    "bolt-direct-sync-task-zero": "2.6 and later die of a task in any message; we only look at emits",
-    "bolt-emit-no-tuple-local": "in local mode a bolt of 2.0 and later reports an error and goes on",
-    "bolt-emit-undeclared-local": "in local mode a bolt of 2.0 and later reports an error and goes on",
-    "bolt-json-sep-value-missing": "an emit that only json-smart makes sense of is not judged as an emit",
-    "bolt-num-zeros-20-digits": "json-smart's BigInteger for a small number is told as an Integer",
-    "bolt-str-concatenated": "an emit that only Storm's parsers make sense of is not judged as an emit",
-    "bolt-str-triple": "an emit that only Storm's parsers make sense of is not judged as an emit",
-    "spout-bad-unread": "what a spout says after its last sync is judged before Storm reads it",
-    "spout-emit-anchors-null": "null among the anchors harms no spout, as Storm does not look at them",
-    "spout-lone-id-blocks": "0.10.0 to 1.2.4 ack inside emit what reaches no task; our spout's host does not",
-}
+KNOWN: dict[str, str] = {}
 """Scripts on which mlcheck and Storm are known to differ, on some version at least, and where mlcheck falls short."""
 EACH = 10
 """Of so many scripts on which the versions agree, one is played on all of them in a sample."""

@@ -5,13 +5,14 @@ its error texts) and ``smart`` (2.6 and later: json-smart in its permissive mode
 real parsers; slow beside a strict parser, so only for irregular frames.
 """
 
-from multilang_cli.protocol.dialects.java import DIALECTS, Dialect, JavaError, java_class
+from multilang_cli.protocol.dialects.java import DIALECTS, BigInteger, Dialect, JavaError, java_class
 from multilang_cli.protocol.dialects.json_smart import is_big_decimal
 from multilang_cli.protocol.dialects.reading import JavaParsed, decode, parse, readings, text_of
 from multilang_cli.protocol.dialects.shell import ShellMsg, pid_of, shell_msg, to_command
 
 __all__ = [
     "DIALECTS",
+    "BigInteger",
     "Dialect",
     "JavaError",
     "JavaParsed",

@@ -32,6 +32,10 @@ _JSON_PACKAGES: dict[Dialect, str] = {
 _NUMBERS = frozenset({"Integer", "Long", "BigInteger", "Float", "Double", "BigDecimal"})
 
 
+class BigInteger(int):
+    """An integer that Java keeps in a BigInteger though a Long would hold it: json-smart counts its digits."""
+
+
 class JavaError(Exception):
     """A Java exception as Storm meets it. Its str is ``Class: text``, as ``Throwable.toString`` has it."""
 
@@ -64,12 +68,11 @@ def from_units(units: str) -> str:
 
 
 def java_class(value: Json, dialect: Dialect) -> str:
-    """Name the Java class, without its package, that the dialect's parser gives for this value.
-
-    One case is not told: ``smart`` makes a BigInteger of any integer written in more than 19 digits, leading zeros too.
-    """
+    """Name the Java class, without its package, that the dialect's parser gives for this value."""
     if value is None:
         return "null"
+    if isinstance(value, BigInteger):
+        return "BigInteger"
     if isinstance(value, int) and not isinstance(value, bool):
         return _integer_class(value, dialect)
     if isinstance(value, float):

@@ -11,7 +11,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.dialects.java import JavaError, from_units, to_units, wrap
+from multilang_cli.protocol.dialects.java import BigInteger, JavaError, from_units, to_units, wrap
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Json
@@ -295,7 +295,7 @@ def _integer(text: str) -> int:
             return value
     if not digits.isdecimal():
         raise JavaError("java.lang.NumberFormatException", f'For input string: "{_bad_group(digits.lstrip("0"))}"')
-    return int(text) if len(text) < _INT_TEXT_LIMIT else int(Decimal(text))
+    return BigInteger(text) if len(text) < _INT_TEXT_LIMIT else BigInteger(Decimal(text))
 
 
 def _bad_group(digits: str) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from multilang_cli.protocol.dialects import json_simple, json_smart
 from multilang_cli.protocol.dialects.java import DIALECTS, Dialect, JavaError
-from multilang_cli.protocol.dialects.shell import pid_of, shell_msg, to_command
+from multilang_cli.protocol.dialects.shell import pid_of, shell_msg, to_command, unanchored
 from multilang_cli.protocol.framing import frame_text
 from multilang_cli.protocol.messages import Command, DialectReading, Json, Pid
 
@@ -76,11 +76,13 @@ def readings(raw: bytes, expecting_pid: bool) -> dict[str, DialectReading]:
 
 def _reading(text: str, dialect: Dialect, expecting_pid: bool) -> DialectReading:
     value: Json = None
+    msg = None
     try:
         value = parse(text, dialect).value
-        effective = _pid(value, dialect) if expecting_pid else to_command(shell_msg(value, dialect))
+        msg = None if expecting_pid else shell_msg(value, dialect)
+        effective = _pid(value, dialect) if msg is None else to_command(msg)
     except JavaError as error:
-        return DialectReading(error=str(error), value=value)
+        return DialectReading(str(error), value, None if msg is None else unanchored(msg))
     return DialectReading(value=value, effective=effective)
 
 

@@ -118,6 +118,13 @@ def to_command(msg: ShellMsg) -> Command | None:
     return None
 
 
+def unanchored(msg: ShellMsg) -> Emit | None:
+    """The emit that a spout makes of a message that kills a bolt for its null anchor: a spout looks at no anchors."""
+    if msg.command != "emit" or None not in msg.anchors:
+        return None
+    return _emit(msgspec.structs.replace(msg, anchors=tuple(anchor for anchor in msg.anchors if anchor is not None)))
+
+
 def _emit(msg: ShellMsg) -> Emit | None:
     if None in msg.anchors:
         raise null_pointer("Object.hashCode()", '"key"')
