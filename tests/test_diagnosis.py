@@ -72,6 +72,7 @@ KINDS: list[tuple[str, bytes, str, int, tuple[FromComponent, ...] | None]] = [
     ("TRUE", b'{"command":"emit","tuple":[TRUE]}', "json-invalid", 27, (Emit([True]),)),
     ("undefined", b'{"command":"emit","tuple":[undefined]}', "json-invalid", 27, (Emit([None]),)),
     ("missing comma", b'{"command":"ack" "id":"7"}', "json-invalid", 17, ()),
+    ("BOM and nothing", b"\xef\xbb\xbf \n", "bom", 0, ()),
     ("BOM", b"\xef\xbb\xbf" + A, "bom", 0, (ACK,)),
     ("latin-1", b'{"command":"emit","tuple":["\xe9"]}', "utf8-invalid", 28, (Emit(["�"]),)),
     ("UTF-16LE", A.decode().encode("utf-16-le"), "not-utf8", 1, ()),

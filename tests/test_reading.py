@@ -23,6 +23,7 @@ WHOLE = (
 )
 """Messages, most of them without any trap."""
 ODD = (
+    '{"command":"log","msg":"a\\n\x7f"}',
     '{"command":"ack","id":"1","id":"2"}',
     '{"command":"ack","id" :"1","id":"2"}',
     '{"command":"sync"}{"command":"sync"}',

@@ -274,7 +274,7 @@ def same_events(told: list[Call], events: list[Call]) -> bool:
 
 def _same_event(told: Call, event: Call) -> bool:
     if told["t"] == event["t"] == "error":
-        ours = _LONG_NUMBER.sub("<id>", told["error"].replace(SHADE, "")).strip().splitlines()
+        ours = _LONG_NUMBER.sub("<id>", told["error"].replace(SHADE, "")).strip().split("\n")
         return bool(ours) and any(_says(text.replace(SHADE, ""), ours[0][:KEPT_TEXT]) for text in event["error"])
     return json.dumps(told, sort_keys=True) == json.dumps(event, sort_keys=True)
 

@@ -97,7 +97,7 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
         judge.breach("text-damaged", event, text, subject=emit.stream, stable=emit.stream)
     for anchor in emit.anchors:
         if anchor not in state.open:
-            _anchor(judge, event, anchor)
+            check_anchor(judge, event, anchor)
     if emit.id is not None:
         judge.breach("ids-ignored", event, "a bolt's emit carries an id: Storm ignores it", stable="bolt")
     if emit.task or emit.hazards or judge.arities.get(emit.stream) != len(emit.values):
@@ -106,7 +106,8 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
         state.task_ids += 1
 
 
-def _anchor(judge: Conversation, event: Event, anchor: str) -> None:
+def check_anchor(judge: Conversation, event: Event, anchor: str) -> None:
+    """Judge an anchor that is not open: Storm looks it up before anything else in an emit."""
     state = judge.state
     first = state.settled.get(anchor)
     if first is not None:

@@ -14,7 +14,6 @@ import msgspec
 from multilang_cli.protocol import dialects
 from multilang_cli.protocol.events import End
 from multilang_cli.protocol.messages import (
-    DEFAULT_STREAM,
     Ack,
     Emit,
     Error,
@@ -28,6 +27,7 @@ from multilang_cli.protocol.messages import (
 )
 from multilang_cli.protocol.outlooks import SERIALIZED, goes_on, refused, throws
 from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.tuple_rules import emit_of
 from multilang_cli.protocol.verdicts import FATAL
 
 if TYPE_CHECKING:
@@ -73,7 +73,6 @@ class Collector:
         self._kind = profile.kind
         self._component = profile.component
         self._goes_on = goes_on(profile, version)
-        self._streams = profile.streams or {}
         self._ids: dict[str, int] = {}
         self._commands = 0
         self._unread: deque[tuple[Event, Sequence[Finding]]] = deque()
@@ -169,16 +168,11 @@ class Collector:
         lost = any(f.rule in _ON_THE_WIRE and f.fates[version] == "loses-data" for f in findings)
         if refused:
             call["refused"] = True
-        elif lost or (without_tuple and self._travels(emit)):
+        elif lost:
             call["wire"] = True
         if refused or culprit is None:
             self.told.append(call)
         self._stops(findings)
-
-    def _travels(self, emit: Emit) -> bool:
-        """True if a Storm that looks at tuples only where it serializes them sends this one to another task."""
-        spec = self._streams.get(emit.stream)
-        return self._version.dialect == "smart" and spec is not None and bool(spec.consumers)
 
     def _culprit(self, findings: Sequence[Finding]) -> Finding | None:
         """The first finding for which the message comes to an exception, if any."""
@@ -233,12 +227,6 @@ def _plainly(emit: Emit) -> Emit:
 
 
 def _tupleless(fields: dict[str, Any]) -> Emit:
-    """An emit of which the parser lets no tuple through; the collector is called all the same."""
-    anchors = fields.get("anchors")
-    return Emit(
-        values=[],
-        stream=fields.get("stream") or DEFAULT_STREAM,
-        task=fields.get("task") or None,
-        anchors=(anchors,) if isinstance(anchors, str) else tuple(anchors or ()),
-        id=fields.get("id"),
-    )
+    """An emit without a tuple; the collector is called all the same."""
+    emit = emit_of(fields)
+    return emit if emit.task is None else msgspec.structs.replace(emit, task=dialects.wrap(emit.task, 32))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol import bolt_rules, emit_rules, life_rules, spout_rules
+from multilang_cli.protocol import bolt_rules, emit_rules, life_rules, spout_rules, tuple_rules
 from multilang_cli.protocol.events import (
     Chunk,
     Deadline,
@@ -25,7 +25,7 @@ from multilang_cli.protocol.events import (
     WriteFailed,
 )
 from multilang_cli.protocol.messages import FromComponent, Json, Malformed, Pid, Sync
-from multilang_cli.protocol.outlooks import Outlooks, effects_of_malformed, fingerprint, goes_on, throws
+from multilang_cli.protocol.outlooks import Outlooks, effects_of_malformed, fingerprint, goes_on, refused, throws
 from multilang_cli.protocol.rulebook import VersionEffect
 from multilang_cli.protocol.state import (
     MOVERS,
@@ -186,7 +186,7 @@ class Conversation:
         for message in found.messages:
             self.handle(event, message)
         if found.fields is not None and not first:
-            life_rules.without_tuple(self, event, found.fields)
+            tuple_rules.read_without(self, event, found.fields)
         self._only = None
 
     @property
@@ -265,6 +265,9 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     first = not judge.state.said
     when = life_rules.variant_of(malformed, judge)
     effects = effects_of_malformed(malformed, kind, judge.rulebook, when)
+    reading = malformed.by_dialect.get(judge.version.dialect)
+    if malformed.kind == "tuple-missing" and reading is not None and not refused(reading, kind):
+        tuple_rules.check_rest(judge, event, fields_of(reading))
     names = {"command-unknown": _command_of(malformed)}
     judge.breach(
         malformed.kind,

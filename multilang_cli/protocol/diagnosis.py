@@ -33,6 +33,8 @@ _END_LINE = re.compile(r"^[^\S\n]*end[^\S\n]*$", re.MULTILINE)
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _NUMBER = re.compile(rb"-?[0-9][-+.0-9eE]*")
 _TEXT = range(0x09, 0x80)
+_DELETE = b"\x7f"
+_DELETED = re.compile(rb'"(?=(?:[^"\\]|\\.)*\x7f)(?=[^"\\]*\\)', re.DOTALL)
 _SHOWN = 60
 _MOST_SAVED = 1000
 _BEGINNING = 16 * 1024
@@ -99,6 +101,9 @@ def trap_of(value: dict[str, Any], duplicates: list[str], text: bytes) -> Trap |
                 return trap
     except RecursionError:
         return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
+    deleted = _DELETED.search(text) if _DELETE in text else None
+    if deleted is not None:
+        return Trap("json-delete-character", deleted.start(), "a raw U+007F in a string that has an escape")
     if duplicates:
         name = json.dumps(duplicates[0]).encode()
         return Trap("json-duplicate-key", max(0, text.rfind(name)), f"the key {duplicates[0][:40]!r} stands twice")
@@ -136,8 +141,11 @@ def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:
     if any(isinstance(value, dict | list) for value in values):
         found.append("nested")
     if any(isinstance(item, float) for item, _ in _walk(values)):
-        numbers = _NUMBER.findall(_STRING.sub(b"", text))
-        if any(dialects.is_big_decimal(number.decode()) for number in numbers):
+        numbers = [number.decode() for number in _NUMBER.findall(_STRING.sub(b"", text))]
+        decimals = [number for number in numbers if dialects.is_big_decimal(number)]
+        if any(map(dialects.is_beyond_scale, decimals)):
+            found.insert(0, "scale")
+        if decimals:
             found.append("decimal")
     return tuple(found)
 
@@ -230,7 +238,7 @@ def _segments(text: str, expecting_pid: bool) -> tuple[Trap, tuple[FromComponent
 
 def _trap_of_segments(text: str, objects: list[_Object], broken: LenientError | None, saved: int) -> Trap:
     start = objects[0].start if objects else max(0, text.find("{"))
-    before = text[:start].strip() if objects or broken else text
+    before = (text[:start] if objects or broken else text).strip()
     if before.startswith(("//", "/*", "#")) and objects:
         return Trap("json-comment", 0, "a comment before the message")
     if before:

@@ -17,6 +17,8 @@ _OWN_STREAMS = {
     "spout": frozenset({"__ack_init", "__metrics", "__system"}),
 }
 """Streams that Storm itself declares for every component of a kind (``StormCommon.systemTopology``)."""
+_ACKED = {"__ack_init": 3, "__ack_ack": 2, "__ack_fail": 1, "__ack_reset_timeout": 1}
+"""Of these, what the ackers consume, and how many fields each has."""
 
 
 def arities(profile: Profile) -> dict[str, int]:
@@ -25,30 +27,57 @@ def arities(profile: Profile) -> dict[str, int]:
     return {name: len(spec.fields) for name, spec in streams.items() if spec.fields is not None and not spec.direct}
 
 
-def check(judge: Conversation, event: Event, emit: Emit) -> None:
-    """Judge an emit against the declared streams; where nobody declared them, only what needs no declaration."""
+def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool = False) -> None:
+    """Judge an emit against the declared streams; where nobody declared them, only what needs no declaration.
+
+    `without_tuple`: it has no values that could be right or wrong.
+    """
     streams = judge.streams
     spec = streams.get(emit.stream) if streams is not None else None
     if spec is not None:
-        if spec.fields is not None and len(emit.values) != len(spec.fields):
+        if spec.fields is not None and len(emit.values) != len(spec.fields) and not without_tuple:
             _arity(judge, event, emit, spec)
         if spec.direct and not emit.task:
             _plain_to_direct(judge, event, emit, spec)
     elif emit.stream.startswith(SYSTEM_PREFIX):
         text = f"emit on Storm's own stream {emit.stream!r}"
-        when = "" if emit.stream in _OWN_STREAMS[judge.profile.kind] else "unknown"
+        when = _variant_of_own(judge, emit) if emit.stream in _OWN_STREAMS[judge.profile.kind] else "unknown"
         judge.breach("stream-system", event, text, when=when, subject=emit.stream)
     elif streams is not None:
         text = f"emit on the stream {emit.stream!r}, which is not declared"
         when = "direct" if emit.task else ""
         judge.breach("stream-undeclared", event, text, when=when, subject=emit.stream, stable=emit.stream)
     if spec is not None and emit.task:
-        _direct(judge, event, emit, spec, emit.task)
-    if judge.check_values is not None and (why := judge.check_values(emit.stream, emit.values)):
+        _direct(judge, event, emit, spec, emit.task, without_tuple=without_tuple)
+    if judge.check_values is not None and not without_tuple and (why := judge.check_values(emit.stream, emit.values)):
         text = f"values on the stream {emit.stream!r} that its declared schema refuses: {why}"
         judge.breach("values-unlike-schema", event, text, subject=emit.stream, stable=emit.stream)
     for hazard in emit.hazards:
-        _hazard(judge, event, hazard, spec)
+        _hazard(judge, event, hazard, travels=travels(judge, emit, spec))
+
+
+def _variant_of_own(judge: Conversation, emit: Emit) -> str:
+    """The acker consumes some of Storm's own streams, by the first field."""
+    fields = _ACKED.get(emit.stream)
+    if fields is None or emit.task or judge.profile.without_ackers or len(emit.values) == fields:
+        return ""
+    return "arity" if emit.values else "empty"
+
+
+def travels(judge: Conversation, emit: Emit, spec: StreamSpec | None) -> bool:
+    """True if the tuple reaches a task, as far as that is known: only then it is serialized."""
+    if spec is None:
+        return not emit.stream.startswith(SYSTEM_PREFIX) or (emit.stream in _ACKED and not judge.profile.without_ackers)
+    return target_of(emit.task) in _tasks(spec) if emit.task else _consumed(spec)
+
+
+def target_of(task: int) -> int:
+    """The task of a direct emit as Storm hands it on: cut to 32 bits."""
+    return task if _narrow(task) else (task + 2**31) % 2**32 - 2**31
+
+
+def _tasks(spec: StreamSpec) -> set[int]:
+    return {task for tasks in spec.consumers.values() for task in tasks}
 
 
 def _consumed(spec: StreamSpec | None) -> bool:
@@ -93,11 +122,13 @@ def _narrow(task: int) -> bool:
     return -(2**31) <= task < 2**31
 
 
-def _direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec, task: int) -> None:
-    target = task if _narrow(task) else (task + 2**31) % 2**32 - 2**31
-    consumers = {task for tasks in spec.consumers.values() for task in tasks}
+def _direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec, task: int, *, without_tuple: bool) -> None:
+    target = target_of(task)
+    consumers = _tasks(spec)
     when = "" if _narrow(task) else "wide"
     if target not in consumers:
+        if without_tuple:
+            return
         text = f"a direct emit to task {target}, which does not consume the stream {emit.stream!r}"
         when = when if consumers else f"{when}-unconsumed".removeprefix("-")
         judge.breach("direct-task-unknown", event, text, when=when, subject=str(target), stable=emit.stream)
@@ -107,6 +138,7 @@ def _direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec, tas
 
 
 _HAZARDS = {
+    "scale": ("decimal-value", "a number whose exponent is beyond 32 bits: Storm 2.6 and later can't read it"),
     "nested": ("nested-value", "an object or array among the values"),
     "decimal": (
         "decimal-value",
@@ -115,9 +147,10 @@ _HAZARDS = {
 }
 
 
-def _hazard(judge: Conversation, event: Event, hazard: str, spec: StreamSpec | None) -> None:
+def _hazard(judge: Conversation, event: Event, hazard: str, *, travels: bool) -> None:
     rule, text = _HAZARDS[hazard]
-    judge.breach(rule, event, text, when="" if _consumed(spec) else "unconsumed", stable=hazard)
+    when = hazard if hazard == "scale" else "" if travels else "unconsumed"
+    judge.breach(rule, event, text, when=when, stable=hazard)
 
 
 def _is_whole(value: Json) -> bool:
@@ -128,7 +161,9 @@ def check_metrics(judge: Conversation, event: Event, message: Metrics) -> None:
     """Judge a metric: only Java code can register one, each kind takes certain values (``ShellBolt.handleMetrics``)."""
     metrics = judge.profile.metrics
     kind = None if metrics is None else metrics.get(message.name)
-    if kind is None or kind == "plain":
+    if not message.name:
+        judge.breach("metric-name", event, "the metric's name is empty")
+    elif kind is None or kind == "plain":
         text = f"the metric {message.name!r} must be registered by Java code as an IShellMetric"
         when = "plain" if kind == "plain" else ""
         judge.breach("metric-unregistered", event, text, when=when, subject=message.name, stable=message.name)

@@ -155,7 +155,8 @@ class _Reader:
             character = self.text[self.at]
             self.at += 1
             if character == quote:
-                return "".join(parts)
+                # Two escaped halves are one character, as in JSON.
+                return "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
             if character == "\\":
                 parts.append(self.escape())
                 continue

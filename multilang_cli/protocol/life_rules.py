@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from multilang_cli.protocol import tuple_rules
+from multilang_cli.protocol.messages import Sync
 from multilang_cli.protocol.taking import fields_of
 
 if TYPE_CHECKING:
@@ -32,31 +34,12 @@ FLOOD = 4 * PIPE
 def variant_of(malformed: Malformed, judge: Conversation) -> str:
     """The variant of the rule that an irregular frame breaks."""
     if malformed.kind == "command-unknown":
-        return "misspelt" if judge.profile.kind == "bolt" and malformed.salvage else judge.profile.kind
+        lost = any(message != Sync() for message in malformed.salvage)
+        return "misspelt" if judge.profile.kind == "bolt" and lost else judge.profile.kind
     if malformed.kind == "tuple-missing":
         reading = next(iter(malformed.by_dialect.values()), None)
-        return _variant_without_tuple(judge, {} if reading is None else fields_of(reading))
+        return tuple_rules.variant(judge, {} if reading is None else fields_of(reading))
     return ""
-
-
-def without_tuple(judge: Conversation, event: Event, fields: dict[str, Any]) -> None:
-    """Judge an emit whose tuple is lost or null in the eyes of this Storm, though the frame says something else."""
-    text = "an emit without a tuple, as Storm reads it"
-    judge.breach("tuple-missing", event, text, when=_variant_without_tuple(judge, fields), stable="read")
-
-
-def _variant_without_tuple(judge: Conversation, fields: dict[str, Any]) -> str:
-    stream = fields.get("stream")
-    spec = (judge.streams or {}).get("default" if stream is None else str(stream))
-    if spec is None:
-        return "undeclared" if judge.streams is not None else ""
-    if not spec.consumers:
-        return "unconsumed"
-    if any(grouping.get("fields") for grouping in spec.groupings.values()):
-        return "grouping"
-    if not judge.profile.local:
-        return ""
-    return "local" if judge.profile.kind == "bolt" else "local-spout"
 
 
 def pid_checked(judge: Conversation, event: Event, fact: PidChecked) -> None:

@@ -98,6 +98,7 @@ class Emit(
 
     `hazards` is no field of the message but what the reader saw in the values: "nested" (an object or array) and
     "decimal" (a number literal of which Storm may make a BigDecimal): some versions can't send these between workers.
+    "scale": such a literal with an exponent that no BigDecimal has.
     """
 
     values: Values

@@ -6,6 +6,8 @@ import hashlib
 import math
 from typing import Any
 
+import msgspec
+
 from multilang_cli.protocol.dialects import BigInteger
 from multilang_cli.protocol.messages import DialectReading, Emit, FromComponent, Log, Malformed, Metrics, Sync
 from multilang_cli.protocol.rulebook import Rulebook, VersionEffect, covers
@@ -26,6 +28,8 @@ _AFTER_READING = frozenset(
 )
 _UNANSWERED = VersionEffect("dies", "subprocess heartbeat timeout")
 """The sync was lost with the rest: Storm waits for it until the spout's time is over."""
+_HARMLESS = VersionEffect("survives", "")
+_LOST = VersionEffect("loses-data", "")
 _WEIGHT = {fate: weight for weight, fate in enumerate(FATES)}
 
 
@@ -71,17 +75,36 @@ def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, w
             effects[version.id] = VersionEffect("dies", reading.error or "")
         elif reading.error is None and malformed.strict and malformed.kind in _AFTER_READING:
             effects[version.id] = by_rule[version.id]
-        elif reading.effective is None:
-            lost: Fate = "dies" if kind == "spout" else "loses-data"
-            effects[version.id] = VersionEffect("survives" if not malformed.salvage else lost, "")
         else:
-            meant = malformed.salvage
-            same = not meant or (len(meant) == 1 and same_message(meant[0], reading.effective))
-            # Both sides read U+FFFD where the text was: equal, and damaged.
-            same = same and not (malformed.kind == "utf8-invalid" and "\ufffd" in str(reading.effective))
-            unanswered = kind == "spout" and Sync() in meant and reading.effective != Sync()
-            effects[version.id] = _UNANSWERED if unanswered else VersionEffect("survives" if same else "loses-data", "")
+            effects[version.id] = _effect_of_reading(malformed, reading, kind)
     return effects
+
+
+def _effect_of_reading(malformed: Malformed, reading: DialectReading, kind: Kind) -> VersionEffect:
+    """What comes of a frame that a version's parser reads: nothing, if that is what was meant."""
+    fields = reading.value if isinstance(reading.value, dict) else {}
+    command = fields.get("command")
+    if kind == "spout" and reading.effective is None and command is not None and command != "emit":
+        return VersionEffect("dies", f"Unknown command received: {command}")
+    if kind == "spout" and Sync() in malformed.salvage and reading.effective != Sync():
+        return _UNANSWERED
+    # A bolt's sync answers a heartbeat, which the next one does as well.
+    meant = [relevant(message, kind) for message in malformed.salvage if kind == "spout" or message != Sync()]
+    if not meant:
+        return _HARMLESS
+    if reading.effective is None or len(meant) > 1:
+        return _LOST
+    read = relevant(reading.effective, kind)
+    # Both sides read U+FFFD where the text was: equal, and damaged.
+    damaged = malformed.kind == "utf8-invalid" and "\ufffd" in str(read)
+    return _HARMLESS if same_message(meant[0], read) and not damaged else _LOST
+
+
+def relevant(message: FromComponent, kind: Kind) -> FromComponent:
+    """A message without what Storm ignores in it: the id of a bolt's emit, the anchors of a spout's."""
+    if not isinstance(message, Emit):
+        return message
+    return msgspec.structs.replace(message, id=None) if kind == "bolt" else msgspec.structs.replace(message, anchors=())
 
 
 def refused(reading: DialectReading, kind: Kind) -> bool:

@@ -60,6 +60,8 @@ _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SPACED = re.compile(rb"[ \t\r\n]:")
+# As numbers: looking for one in bytes is several times faster than looking for bytes.
+_BACKSLASH, _DELETE = b"\\\x7f"
 _FIELDS: dict[type, frozenset[str]] = {
     Ack: frozenset({"command", "id"}),
     Fail: frozenset({"command", "id"}),
@@ -101,6 +103,8 @@ def _read_together(frames: list[Frame]) -> list[FromComponent | Malformed] | Non
     joined = b"".join([frame.raw for frame in frames])
     if not frames or frames[-1].fault or joined.count(_JOINT) != len(frames) - 1 or not joined.endswith(_TERMINATOR):
         return None
+    if _DELETE in joined:
+        return None
     text = b"[%b]" % joined.replace(_TERMINATOR, b",\n")[:-2]
     try:
         messages: list[FromComponent | Malformed] = _decode_all(text)
@@ -132,6 +136,8 @@ def read(text: bytes, *, expecting_pid: bool = False, raw: bytes | None = None) 
 
 # Called for every message: no keyword arguments on this path, they make a call several times slower.
 def _read(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
+    if _DELETE in text and _BACKSLASH in text:
+        return _examine(text, False, raw)
     try:
         message = _decode(text)
     except _REFUSED:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from multilang_cli.protocol.messages import Emit
-from multilang_cli.protocol.outlooks import refused, same_message
+from multilang_cli.protocol.outlooks import refused, relevant, same_message
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.messages import DialectReading, FromComponent, Malformed
@@ -42,7 +42,8 @@ def taken(malformed: Malformed, kind: Kind, version: StormVersion) -> Taken:
     if reading.effective is None:
         return Taken((), alike, fields_of(reading) if is_emit(reading) else None)
     message = _with_its_task(reading)
-    meant = len(malformed.salvage) == 1 and same_message(malformed.salvage[0], message)
+    salvage = malformed.salvage
+    meant = len(salvage) == 1 and same_message(relevant(salvage[0], kind), relevant(message, kind))
     return Taken((message,), None if meant else alike)
 
 

@@ -5,8 +5,8 @@ its error texts) and ``smart`` (2.6 and later: json-smart in its permissive mode
 real parsers; slow beside a strict parser, so only for irregular frames.
 """
 
-from multilang_cli.protocol.dialects.java import DIALECTS, BigInteger, Dialect, JavaError, java_class
-from multilang_cli.protocol.dialects.json_smart import is_big_decimal
+from multilang_cli.protocol.dialects.java import DIALECTS, BigInteger, Dialect, JavaError, java_class, wrap
+from multilang_cli.protocol.dialects.json_smart import is_beyond_scale, is_big_decimal
 from multilang_cli.protocol.dialects.reading import JavaParsed, decode, parse, readings, text_of
 from multilang_cli.protocol.dialects.shell import ShellMsg, pid_of, shell_msg, to_command
 
@@ -18,6 +18,7 @@ __all__ = [
     "JavaParsed",
     "ShellMsg",
     "decode",
+    "is_beyond_scale",
     "is_big_decimal",
     "java_class",
     "parse",
@@ -26,4 +27,5 @@ __all__ = [
     "shell_msg",
     "text_of",
     "to_command",
+    "wrap",
 ]

@@ -56,6 +56,15 @@ def is_big_decimal(number: str) -> bool:
     return len(number) > _DOUBLE_LENGTH and not number.removeprefix("-").isdecimal()
 
 
+def is_beyond_scale(number: str) -> bool:
+    """Tell whether a literal that would be a BigDecimal has an exponent, or a scale, of more than 32 bits."""
+    try:
+        _big_decimal(number)
+    except (ValueError, InvalidOperation):
+        return True
+    return False
+
+
 class _Parser:
     """One character at a time: `_c` is the one at `_pos`, or the end mark. `_open`: containers, innermost last."""
 

@@ -1,0 +1,58 @@
+"""What an emit without a tuple comes to. Storm's parser lets it pass, so anchors, stream and task come first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol import emit_rules
+from multilang_cli.protocol.bolt_rules import check_anchor
+from multilang_cli.protocol.messages import DEFAULT_STREAM, Emit
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.events import Event
+
+
+def emit_of(fields: dict[str, Any]) -> Emit:
+    """An emit of which the parser lets no tuple through; its task is as it was written, None where it is no direct."""
+    anchors, stream = fields.get("anchors"), fields.get("stream")
+    return Emit(
+        values=[],
+        stream=DEFAULT_STREAM if stream is None else stream,
+        task=fields.get("task") or None,
+        anchors=(anchors,) if isinstance(anchors, str) else tuple(anchors or ()),
+        id=fields.get("id"),
+    )
+
+
+def read_without(judge: Conversation, event: Event, fields: dict[str, Any]) -> None:
+    """Judge an emit whose tuple is lost in the eyes of this Storm, though its frame says something else."""
+    check_rest(judge, event, fields)
+    text = "an emit without a tuple, as Storm reads it"
+    judge.breach("tuple-missing", event, text, when=variant(judge, fields), stable="read")
+
+
+def check_rest(judge: Conversation, event: Event, fields: dict[str, Any]) -> None:
+    """Judge what Storm looks at before it misses the tuple."""
+    emit = emit_of(fields)
+    if judge.profile.kind == "bolt":
+        for anchor in emit.anchors:
+            if anchor not in judge.state.open:
+                check_anchor(judge, event, anchor)
+    emit_rules.check(judge, event, emit, without_tuple=True)
+
+
+def variant(judge: Conversation, fields: dict[str, Any]) -> str:
+    """The variant of the rule: how far the tuple that is none would have come."""
+    stream = fields.get("stream")
+    emit = Emit([], DEFAULT_STREAM if stream is None else str(stream), fields.get("task") or None)
+    spec = (judge.streams or {}).get(emit.stream)
+    if spec is None:
+        return "undeclared" if judge.streams is not None else ""
+    if not emit_rules.travels(judge, emit, spec):
+        return "unconsumed"
+    if not emit.task and any(grouping.get("fields") for grouping in spec.groupings.values()):
+        return "grouping"
+    if not judge.profile.local:
+        return ""
+    return "local" if judge.profile.kind == "bolt" else "local-spout"
