@@ -43,7 +43,7 @@ PACKAGES = {
     "zsh": ("zsh",),
     "fish": ("fish",),
     "make": ("make",),
-    "java": ("default-jre-headless",),
+    "javac": ("default-jdk-headless",),
     "mvn": ("maven",),
 }
 """Debian's packages of the programs that tests start."""
@@ -72,9 +72,10 @@ STAGES = (
     Stage("format", 20, (str(BIN / "ruff"), "format", "--check")),
     Stage("mypy", 120, (str(BIN / "python"), "-m", "mypy")),
     Stage("imports", 30, (str(BIN / "lint-imports"),)),
-    Stage("unit", 90, (*PYTEST, "not component and not oracle and not install")),
-    Stage("component", 1200, (*PYTEST, "component and not oracle and not install"), programs=True),
-    Stage("oracle", 360, (*PYTEST, "oracle and not install")),
+    Stage("unit", 90, (*PYTEST, "not component and not oracle and not storm and not install")),
+    Stage("component", 1200, (*PYTEST, "component and not oracle and not storm and not install"), programs=True),
+    Stage("oracle", 360, (*PYTEST, "oracle and not storm and not install")),
+    Stage("storm", 480, (*PYTEST, "storm and not install"), programs=True),
     Stage("install", 180, (*PYTEST, "install")),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from benchmarks import lint, memory, round_trip, start_up, suite, throughput
+from benchmarks.measure import UnmeasuredError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +32,7 @@ _WHOLE = 1000
 
 
 def main() -> int:
-    """Run the chosen benchmarks; 0 whatever they find, since a busy machine is no fault."""
+    """Run the chosen benchmarks; 0 whatever they find, since a busy machine is no fault; 2 if one can't be run."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure mlcheck: ratios of one run.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; default: all")
     parser.add_argument("--json", metavar="PATH", type=Path, help="write the results to PATH as well")
@@ -39,10 +41,13 @@ def main() -> int:
     if unknown:
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
     results = []
-    for name in chosen.names or BENCHMARKS:
-        result = BENCHMARKS[name]()
-        results.append(result)
-        _show(result)
+    try:
+        for name in chosen.names or BENCHMARKS:
+            results.append(BENCHMARKS[name]())
+            _show(results[-1])
+    except UnmeasuredError as error:
+        sys.stderr.write(f"benchmarks: {error}\n")
+        return 2
     if chosen.json:
         chosen.json.write_bytes(msgspec.json.format(msgspec.json.encode([_plain(result) for result in results])))
     return 0
@@ -50,21 +55,28 @@ def main() -> int:
 
 def _show(result: Result) -> None:
     print(f"{result.name}  ({result.placed})")
-    for figure in result.figures:
-        print(f"  {_sentence(figure)}")
+    rows = [("what", "mlcheck", "reference", "", "ratio", "goal", "reached"), *map(_row, result.figures)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     for note in result.notes:
         print(f"  - {note}")
+    print(f"  - load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs, ours included")
     print(flush=True)
 
 
-def _sentence(figure: Figure) -> str:
-    where = ", measured elsewhere" if figure.elsewhere else ""
-    goal = ""
-    if figure.goal is not None:
-        sign = ">=" if figure.better == "higher" else "<="
-        goal = f"; goal {sign} {figure.goal:g}: {'reached' if figure.met else 'not reached'}"
-    numbers = f"{_number(figure.value)} {figure.unit} = {_number(figure.ratio)} x {_number(figure.reference)}"
-    return f"{figure.what}: {numbers} ({figure.than}{where}){goal}"
+def _row(figure: Figure) -> tuple[str, ...]:
+    sign = ">=" if figure.better == "higher" else "<="
+    goal = "" if figure.goal is None else f"{sign} {figure.goal:g}"
+    return (
+        figure.what,
+        f"{_number(figure.value)} {figure.unit}",
+        f"{_number(figure.reference)} {figure.unit}",
+        figure.than,
+        _number(figure.ratio),
+        goal if figure.stretch is None else f"{goal} ({figure.stretch:g})",
+        {None: "", True: "yes", False: "no"}[figure.met],
+    )
 
 
 def _number(value: float) -> str:

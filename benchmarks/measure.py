@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeVar
+from statistics import median
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 T = TypeVar("T")
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One measured thing, and what it is compared with.
+class UnmeasuredError(Exception):
+    """What kept a measure from being taken, as a sentence."""
 
-    `value` and `reference` in `unit`; `reference` was measured in the same run unless `elsewhere`, then the ratio is
-    only a note. `goal`: the ratio to reach; `better`: which side of it is good.
+
+class Figure(msgspec.Struct, frozen=True, kw_only=True):
+    """One measured thing, and what it is compared with, measured in the same run.
+
+    `value` and `reference` in `unit`. `paired`: the ratio of each round, when both were measured in each. `goal`: the
+    ratio to reach; `stretch`: the one to hope for; `better`: which side of them is good.
     """
 
     what: str
@@ -26,12 +31,39 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     reference: float
     better: Literal["higher", "lower"]
     goal: float | None = None
-    elsewhere: bool = False
+    stretch: float | None = None
+    paired: tuple[float, ...] = ()
+
+    @classmethod
+    def of_rounds(
+        cls,
+        what: str,
+        values: Sequence[float],
+        than: str,
+        references: Sequence[float],
+        *,
+        unit: str,
+        better: Literal["higher", "lower"],
+        goal: float | None = None,
+        stretch: float | None = None,
+    ) -> Self:
+        """The medians of what was measured in the same rounds, and the median of the ratios."""
+        return cls(
+            what=what,
+            value=median(values),
+            unit=unit,
+            than=than,
+            reference=median(references),
+            better=better,
+            goal=goal,
+            stretch=stretch,
+            paired=tuple(value / reference for value, reference in zip(values, references, strict=True)),
+        )
 
     @property
     def ratio(self) -> float:
-        """How many times the reference."""
-        return self.value / self.reference
+        """How many times the reference; the median of the rounds if there are any."""
+        return median(self.paired) if self.paired else self.value / self.reference
 
     @property
     def met(self) -> bool | None:

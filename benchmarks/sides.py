@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -32,7 +33,7 @@ LIMIT = 10.0
 """Seconds without an answer after which a measure gives up."""
 
 CPUS = sorted(os.sched_getaffinity(0))
-Place = Literal["one CPU", "two CPUs"]
+Place = Literal["one CPU", "two CPUs", "any CPU"]
 
 
 def values(number: int) -> list[Json]:
@@ -40,20 +41,39 @@ def values(number: int) -> list[Json]:
     return ["snow white", "and the seven dwarfs", number, 0.5, False]
 
 
-def place(component: int, where: Place) -> None:
-    """Bind ourselves to the first CPU, and the process `component` to the same or to another."""
-    os.sched_setaffinity(0, CPUS[:1])
-    os.sched_setaffinity(component, CPUS[:1] if where == "one CPU" else CPUS[-1:])
+def place(component: int, where: Place, driver: int | None = None) -> None:
+    """Bind the process `driver`, ourselves by default, and the process `component` to CPUs.
+
+    On one CPU both to the first, on two each to its own, on any neither.
+    """
+    ours, theirs = _cpus(where)
+    _bind(driver or os.getpid(), ours)
+    _bind(component, theirs)
+
+
+def _cpus(where: Place) -> tuple[list[int], list[int]]:
+    if where == "any CPU":
+        return CPUS, CPUS
+    return CPUS[:1], CPUS[:1] if where == "one CPU" else CPUS[-1:]
+
+
+def _bind(process: int, cpus: list[int]) -> None:
+    """Bind all threads; those to come inherit it."""
+    for thread in Path(f"/proc/{process}/task").iterdir():
+        with suppress(ProcessLookupError):  # it has ended
+            os.sched_setaffinity(int(thread.name), cpus)
 
 
 def unplace() -> None:
     """Let the system place us again."""
-    os.sched_setaffinity(0, CPUS)
+    _bind(os.getpid(), CPUS)
 
 
 def told(where: Place) -> str:
     """How `place` puts both sides, for the output."""
-    ours, theirs = CPUS[0], CPUS[0] if where == "one CPU" else CPUS[-1]
+    if where == "any CPU":
+        return f"both sides on any of the {len(CPUS)} CPUs"
+    (ours,), (theirs,) = _cpus(where)
     return f"os.sched_setaffinity: the driving side on CPU {ours}, the component on CPU {theirs}"
 
 

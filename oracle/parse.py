@@ -10,9 +10,12 @@ import argparse
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
-from run import OracleError, build, java
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from multilang_cli.workbench.oracle_program import OracleError, build, java
 
 SECONDS = 600
 

@@ -49,7 +49,7 @@ def written(events: list[Event], header: Header = HEADER, **options: Any) -> byt
 
 def sample() -> list[Event]:
     stdin = wire.frame({"conf": {"a": 1}, "pidDir": "/pids", "context": {}}) + wire.encode_tuple(
-        TupleMsg("-1", "source", "default", 2, ["snow \u2028 / 白"])
+        TupleMsg("source", ["snow \u2028 / 白"], 2, "default", "-1")
     )
     return events_of(stdin, PID + b'{"command":"ack","id":"-1"}\nend\nx\nend\n', b"Traceback\n", [3])
 

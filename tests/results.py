@@ -45,7 +45,9 @@ ACK_TWICE = Rule(
     level="must",
     clause=Clause("The bolt acks or fails a tuple; its id is then forgotten.", "Multilang protocol, Bolts"),
     effects=(
-        Effect(versions=">=2.0", fate="dies", error=f"java.lang.RuntimeException: {GONE}", confirmed_by=("ack2",)),
+        Effect(
+            versions=">=2.0", fate="dies", error=f"java.lang.RuntimeException: {GONE}", confirmed_by=("bolt-ack-twice",)
+        ),
         Effect(versions="<2.0", fate="ignored"),
     ),
     why="Storm keeps the id only until the first ack.",

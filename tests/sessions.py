@@ -17,7 +17,7 @@ from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.verdicts import Kind, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from multilang_cli.host.session import Session
@@ -62,9 +62,8 @@ class Seen:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
-    def write(self, event: Event) -> None:
-        if event.channel != "err":
-            self.events.append(event)
+    def take(self, events: Iterable[Event], _: object) -> None:
+        self.events += [event for event in events if event.channel != "err"]
 
 
 @contextmanager

@@ -268,7 +268,7 @@ def test_notation_writes_down_every_kind_of_event() -> None:
     assert [event.seq for event in events] == list(range(len(events)))
     bodies = [event.body for event in events]
     assert [type(body) for body in bodies[:4]] == [Started, Handshake, Pid, PidChecked]
-    assert bodies[4] == TupleMsg("1", "src", "default", 2, ["人"])
+    assert bodies[4] == TupleMsg("src", ["人"], 2, "default", "1")
     assert bodies[5] == Ack("1")
     assert bodies[6:8] == [TaskIds([4, 5]), Chunk(10)]
     assert isinstance(bodies[9], Malformed)

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 IDS = ["1", "2", "3"]
 SAID: list[tuple[str, Message | Fact]] = [
-    *[("in", TupleMsg(id_, "src", "default", 2, ["a", 1])) for id_ in IDS],
-    ("in", TupleMsg("9", None, "__heartbeat", -1, [])),
+    *[("in", TupleMsg("src", ["a", 1], 2, "default", id_)) for id_ in IDS],
+    ("in", TupleMsg(None, [], -1, "__heartbeat", "9")),
     *[("out", Ack(id_)) for id_ in IDS],
     ("out", Fail("1")),
     ("out", Ack("9")),
@@ -132,7 +132,7 @@ def test_next_deadline_follows_the_limits_of_the_profile() -> None:
     assert conversation.next_deadline() == ("pid", 6.0)
     conversation.feed(Event(1, 1.5, "out", Pid(7)))
     assert conversation.next_deadline() is None
-    conversation.feed(Event(2, 2.0, "in", TupleMsg("1", "src", "default", 2, ["a", 1])))
+    conversation.feed(Event(2, 2.0, "in", TupleMsg("src", ["a", 1], 2, "default", "1")))
     assert conversation.next_deadline() == ("settle", 10.0)
 
 
@@ -161,8 +161,8 @@ def at(times: list[float], said: list[tuple[str, Message | Fact]], kind: Kind) -
     return [finding.rule for event in events for finding in conversation.feed(event)]
 
 
-HEARTBEAT = ("in", TupleMsg("9", None, "__heartbeat", -1, []))
-TUPLE = ("in", TupleMsg("1", "src", "default", 2, ["a", 1]))
+HEARTBEAT = ("in", TupleMsg(None, [], -1, "__heartbeat", "9"))
+TUPLE = ("in", TupleMsg("src", ["a", 1], 2, "default", "1"))
 NEXT = ("in", SpoutCommand("next"))
 EMIT = ("out", Emit(["x", 1], id="m"))
 GAP = ("control", Gap("a lost part"))

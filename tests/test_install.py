@@ -15,7 +15,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DATA = ("schemas", "conformance", "templates", "examples/javascript", "examples/python", "examples/ruby")
+DATA = ("schemas", "conformance", "templates", "oracle/src", "examples/javascript", "examples/python", "examples/ruby")
+ORACLE = {"oracle/pom.xml", "oracle/traced_player.py"}
 C_SOURCES = {f"examples/c/{name}" for name in ("Makefile", "multilang.h", "sentence_spout.c", "split_bolt.c")}
 PACKAGE = "multilang_cli"
 
@@ -84,12 +85,16 @@ def mlcheck(uv: str, built: dict[str, Path], locked: Path, tmp_path_factory: pyt
 
 def shipped() -> set[str]:
     """The published data of the checkout, as paths below it."""
-    return C_SOURCES | {
-        path.relative_to(ROOT).as_posix()
-        for name in DATA
-        for path in (ROOT / name).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+    return (
+        C_SOURCES
+        | ORACLE
+        | {
+            path.relative_to(ROOT).as_posix()
+            for name in DATA
+            for path in (ROOT / name).rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+    )
 
 
 def test_the_wheel_has_one_package_and_nothing_else_at_top_level(built: dict[str, Path]) -> None:

@@ -45,7 +45,7 @@ CLEAN = {
 def test_secrets_of_conf_do_not_reach_the_file(tmp_path: Path) -> None:
     frame = wire.frame({"conf": CONF, "pidDir": "/pids", "context": {"taskid": 3}})
     said = b'{"command":"log","msg":"password is hunter2/hunter2"}\nend\n'
-    spelt = wire.encode_tuple(TupleMsg("1", "s", "default", 2, [SECRET]))
+    spelt = wire.encode_tuple(TupleMsg("s", [SECRET], 2, "default", "1"))
     events = [
         Event(0, 0.0, "process", Started(("./bolt", f"--password={SECRET}"), 7)),
         Event(1, 0.0, "in", Handshake(CONF, "/pids", {"taskid": 3}), frame, 0),

@@ -46,7 +46,7 @@ SCALARS = (
 JSON = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner), max_leaves=6)
 OBJECT = st.dictionaries(TEXT, JSON, max_size=3)
 MESSAGES: st.SearchStrategy[FromStorm] = st.one_of(
-    st.builds(TupleMsg, TEXT, st.none() | TEXT, TEXT, st.integers(-1, 2**31), st.lists(JSON, max_size=5)),
+    st.builds(TupleMsg, st.none() | TEXT, st.lists(JSON, max_size=5), st.integers(-1, 2**31), TEXT, TEXT),
     st.builds(TaskIds, st.lists(st.integers(0, 2**31))),
     st.builds(SpoutCommand, st.sampled_from(sorted(wire.COMMANDS)), JSON),
     st.builds(Handshake, OBJECT, TEXT, OBJECT),
@@ -83,7 +83,7 @@ def test_what_storm_writes_is_read_back(message: FromStorm) -> None:
     ],
 )
 def test_values_are_spelt_as_json_simple_and_json_smart_do(values: list[Any], text: bytes) -> None:
-    tup = TupleMsg(id="1", comp=None, stream="s", task=-1, values=values)
+    tup = TupleMsg(None, values, -1, "s", "1")
     framed = b'{"comp":null,"tuple":' + text + b',"task":-1,"stream":"s","id":"1"}\nend\n'
     assert wire.encode(tup, OLD) == framed.replace(b"NaN", b"null")
     assert wire.encode(tup, LATEST) == framed

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from multilang_cli.protocol.messages import FromComponent
-    from multilang_cli.protocol.verdicts import Fate, Rule, StormVersion
+    from multilang_cli.protocol.verdicts import Effect, Fate, Rule, StormVersion
 
 Case = dict[str, Any]
 Call = dict[str, Any]
@@ -88,13 +88,44 @@ def confirmed_on(rule: Rule) -> dict[str, tuple[str, ...]]:
 
     Newest first. A version is missing if a variant of the rule claims a fate for it that no script confirms.
     """
+    effects = [(effect, shown_on(effect)) for effect in rule.effects if effect.fate != "unknown"]
     confirmed: dict[str, tuple[str, ...]] = {}
-    for version in reversed([version for version in load_rulebook().versions if version.verified]):
-        claims = [effect for effect in rule.effects if covers(effect.versions, version.id) and effect.fate != "unknown"]
-        shown = [[name for name in e.confirmed_by if recorded_fate(name, version) == plain(e.fate)] for e in claims]
-        if claims and all(shown):
+    for version in _verified():
+        shown = [on.get(version.id, ()) for effect, on in effects if covers(effect.versions, version.id)]
+        if shown and all(shown):
             confirmed[version.id] = tuple(dict.fromkeys(name for names in shown for name in names))
     return confirmed
+
+
+def shown_on(effect: Effect) -> dict[str, tuple[str, ...]]:
+    """The verified versions on which real Storm dealt out the fate of `effect`, with the scripts that show it.
+
+    Newest first. A script that was not played to a version shows nothing there.
+    """
+    shown = {
+        version.id: tuple(
+            name
+            for name in effect.confirmed_by
+            if version.id in oracle_verdicts().get(name, {}) and recorded_fate(name, version) == plain(effect.fate)
+        )
+        for version in _verified()
+        if covers(effect.versions, version.id)
+    }
+    return {version: names for version, names in shown.items() if names}
+
+
+@cache
+def rules_of_scripts() -> dict[str, tuple[str, ...]]:
+    """The rules whose fates a script shows, by script. Not to be changed: it is kept."""
+    found: dict[str, tuple[str, ...]] = {}
+    for rule in load_rulebook().rules.values():
+        for name in dict.fromkeys(name for effect in rule.effects for name in effect.confirmed_by):
+            found[name] = (*found.get(name, ()), rule.id)
+    return found
+
+
+def _verified() -> list[StormVersion]:
+    return [version for version in reversed(load_rulebook().versions) if version.verified]
 
 
 def plain(fate: Fate) -> Fate:
@@ -150,7 +181,7 @@ def meant_calls(case: Case, version: StormVersion) -> list[Call]:
     """The calls of the collector that a Storm makes which understands all that the script's component says."""
     collector = Collector(version, example_profile(case["kind"]))
     for number in range(sum(given.get("times", 1) for given in case.get("tuples", [{}]))):
-        sent = TupleMsg(str(_FIRST_ID + number), "src", "default", 2, [])
+        sent = TupleMsg("src", [], 2, "default", str(_FIRST_ID + number))
         collector.feed(Event(number, 0.0, "in", sent), [])
     framer = Framer()
     frames = framer.feed(written_by(case, version))

@@ -24,6 +24,7 @@ COMMANDS: dict[str, Command] = {
     "schema list": Command("schema", "names", "List the published JSON Schemas."),
     "schema show": Command("schema", "show", "Print a schema."),
     "schema validate": Command("schema", "validate", "Check files against a schema."),
+    "verify-storm": Command("verify_storm", "verify_storm", "Ask real Storm, and print what differs from the records."),
     "new": Command("new", "new", "Write a small working component, with configuration and CI."),
     "completion": Command("completion", "completion", "Print a script that completes the command line in a shell."),
 }

@@ -9,9 +9,14 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
+from multilang_cli.protocol.messages import TaskIds
+
 if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Emit
     from multilang_cli.protocol.verdicts import Profile, StreamSpec
+
+NONE = TaskIds([])
+"""The answer to an emit that goes nowhere."""
 
 
 class Router:
@@ -19,28 +24,31 @@ class Router:
 
     def __init__(self, profile: Profile) -> None:
         fallback = min((task for task in profile.tasks if task > profile.task), default=profile.task + 1)
-        self._undeclared: list[_Choice] | None = [_Choice((fallback,))] if profile.streams is None else None
+        self._undeclared: list[_Choice] | None = [_choice((fallback,))] if profile.streams is None else None
         self._choices = {name: _choices_of(spec) for name, spec in (profile.streams or {}).items()}
         self._turn = 0
 
-    def targets(self, emit: Emit) -> list[int]:
-        """The task ids to answer with; empty where nobody consumes the stream or Storm would refuse the emit."""
+    def answer(self, emit: Emit) -> TaskIds:
+        """The task ids to answer with; none where nobody consumes the stream or Storm would refuse the emit."""
         choices = self._undeclared or self._choices.get(emit.stream)
         if not choices:
-            return []
+            return NONE
         self._turn = turn = self._turn + 1
-        if len(choices) == 1 and choices[0].by is None:
-            tasks = choices[0].tasks
-            return [tasks[turn % len(tasks)]]
-        return [task for choice in choices for task in choice.of(emit, turn)]
+        if len(choices) == 1 and (ready := choices[0].ready):
+            return ready[turn % len(ready)]
+        return TaskIds([task for choice in choices for task in choice.of(emit, turn)])
 
 
 class _Choice(NamedTuple):
-    """The tasks of one consumer. `by`: indexes of the values that decide, None if any will do; `every`: all."""
+    """The tasks of one consumer. `by`: indexes of the values that decide, None if any will do; `every`: all.
+
+    `ready`: the answers that are possible, in turn, where the values don't matter.
+    """
 
     tasks: tuple[int, ...]
     by: tuple[int, ...] | None = None
     every: bool = False
+    ready: tuple[TaskIds, ...] = ()
 
     def of(self, emit: Emit, turn: int) -> tuple[int, ...]:
         """The tasks for one emit."""
@@ -54,6 +62,11 @@ class _Choice(NamedTuple):
         return (self.tasks[at % len(self.tasks)],)
 
 
+def _choice(tasks: tuple[int, ...], by: tuple[int, ...] | None = None, *, every: bool = False) -> _Choice:
+    answers = () if every or by is not None else tuple(TaskIds([task]) for task in tasks)
+    return _Choice(tasks, by, every, answers)
+
+
 def _choices_of(spec: StreamSpec) -> list[_Choice]:
     """One choice for each consumer that has tasks; none for a direct stream, which has no plain emits."""
     if spec.direct:
@@ -65,5 +78,5 @@ def _choices_of(spec: StreamSpec) -> list[_Choice]:
         by = tuple(fields.index(name) for name in grouping.get("fields", ()) if name in fields)
         grouped = grouping.get("type") == "FIELDS"
         if tasks:
-            found.append(_Choice(tuple(sorted(tasks)), by if grouped else None, grouping.get("type") == "ALL"))
+            found.append(_choice(tuple(sorted(tasks)), by if grouped else None, every=grouping.get("type") == "ALL"))
     return found

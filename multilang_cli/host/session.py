@@ -7,7 +7,6 @@ Single-threaded. Bytes are moved by ``pump``; what the shell classes of Storm do
 from __future__ import annotations
 
 import signal
-import time
 from typing import TYPE_CHECKING, Literal, Self
 
 from multilang_cli.host import waiting
@@ -66,18 +65,22 @@ class Session(Pump):
         `waiting_for` is what the finding will be about. The limit begins anew whenever `progress` gives something else.
         Also False, without a Deadline, if the component ended first.
         """
-        until = self.now + limit
+        now = self.now
+        until = now + limit
         made = progress() if progress is not None else None
         while not done():
             if not self.running:
                 return done()
-            if progress is not None and (now := progress()) != made:
-                until, made = self.now + limit, now
-            spoken, left = self.spoken, until - self.now
-            if left <= 0:
+            if progress is not None and (makes := progress()) != made:
+                until, made = now + limit, makes
+            if now >= until:
                 return self._last_chance(done) or self._give_up(waiting_for, limit, proven=False)
-            self._round(min(left, self._patience()))
-            if self.spoken == spoken and waiting_for in _ANSWERS and self._stuck() and not done():
+            written, said = self._written, self._framer.offset
+            patience = min(until - now, self._patience())
+            self.pump(patience, done)
+            now = self._caught_up(now + patience)
+            silent = self._written == written and self._framer.offset == said
+            if silent and waiting_for in _ANSWERS and self._stuck() and not done():
                 return self._give_up(waiting_for, limit, proven=True)
         return True
 
@@ -93,16 +96,17 @@ class Session(Pump):
         self.note("control", Deadline(waiting_for, limit, self.blocked(), proven=proven))
         return False
 
-    def _round(self, patience: float) -> None:
-        """One round of at most `patience` seconds. Where we stood still ourselves, the clock did as well.
+    def _caught_up(self, latest: float) -> float:
+        """The time after a round that was to end by `latest`. Where we stood still ourselves, the clock did as well.
 
         A machine that is paused, or too busy to run us, must not use up the component's time.
         """
-        began = time.monotonic()
-        self.pump(patience)
-        stood = time.monotonic() - began - patience
-        if stood > STANDSTILL:
-            self._start += stood
+        now = self.now
+        stood = now - latest
+        if stood <= STANDSTILL:
+            return now
+        self._start += stood
+        return self.now
 
     def _stuck(self) -> bool:
         """True if the component is sure to say nothing more: there is no use in waiting for the limit."""

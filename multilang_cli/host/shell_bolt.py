@@ -24,19 +24,19 @@ from multilang_cli.protocol.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from multilang_cli.host.process import ComponentProcess
     from multilang_cli.host.pump import Sink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.messages import Message
 
 
 KEPT_EMITS = 10_000
 """Emits that are kept for whoever asks what a component emitted, the latest."""
 KEPT_BYTES = 16_384
 """Bytes of an emit, beyond which its values are not kept."""
+_HALF = 2**63
 PENDING = "topology.shellbolt.max.pending"
 
 
@@ -85,6 +85,7 @@ class ShellBolt(Session):
         seed: int = 0,
     ) -> None:
         super().__init__(process, judge, sinks)
+        self.ears = {Emit: self._heard_emit, Sync: self._heard_sync, Fail: self._heard_fail}
         self.emits: deque[Emit] = deque(maxlen=KEPT_EMITS)
         self.keep_emits = True
         self.syncs = 0
@@ -97,17 +98,17 @@ class ShellBolt(Session):
 
     def new_id(self) -> str:
         """A tuple id as ShellBolt makes them (``MessageId.generateId``)."""
-        return str(self._bits(64) - 2**63)
+        return str(self._bits(64) - _HALF)
 
     def send(self, values: list[Json], comp: str = "source", stream: str = DEFAULT_STREAM, task: int = 2) -> str:
         """Queue a tuple; returns its id."""
-        message = TupleMsg(self.new_id(), comp, stream, task, values)
+        message = TupleMsg(comp, values, task, stream, self.new_id())
         self.say(message)
         return message.id
 
     def send_as(self, id_: str, values: list[Json]) -> None:
         """Queue a tuple with an id that is not drawn."""
-        self.say(TupleMsg(id_, "source", DEFAULT_STREAM, 2, values))
+        self.say(TupleMsg("source", values, 2, DEFAULT_STREAM, id_))
 
     def tick(self, seconds: int = 1) -> str:
         """Queue a tick tuple, to be settled like any other; returns its id."""
@@ -115,7 +116,7 @@ class ShellBolt(Session):
 
     def heartbeat(self) -> None:
         """Queue a heartbeat: ahead of all tuples since Storm 1.0."""
-        message = TupleMsg(self.new_id(), None, HEARTBEAT_STREAM, SYSTEM_TASK, [])
+        message = TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, self.new_id())
         if self.version.task_ids == "overtake":
             self.say_first(message)
         else:
@@ -126,19 +127,19 @@ class ShellBolt(Session):
         """True if the component has emitted anything that was kept."""
         return bool(self.emits)
 
-    def heard(self, event: Event, message: Message) -> None:
-        """Answer emits with task ids; count syncs."""
-        if isinstance(message, Emit):
-            if self.keep_emits:
-                self.emits.append(kept(event, message))
-            if message.wants_task_ids:
-                self.answer_emit(message)
-        elif isinstance(message, Sync):
-            self.syncs += 1
-        elif isinstance(message, Fail):
-            self.fails += 1
+    def _heard_emit(self, event: Event, emit: Emit) -> None:
+        if self.keep_emits:
+            self.emits.append(kept(event, emit))
+        if emit.need_task_ids and not emit.task:
+            self.answer_emit(emit)
 
-    def pump(self, timeout: float) -> None:
+    def _heard_sync(self, _: Event, __: Sync) -> None:
+        self.syncs += 1
+
+    def _heard_fail(self, _: Event, __: Fail) -> None:
+        self.fails += 1
+
+    def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
         """One round of reading and writing; by the clock, heartbeats and ticks when they are due."""
         if (self._beats.period or self._ticks.period) and not self.judge.expecting_pid:
             if self._beats.due(self.now):
@@ -146,7 +147,7 @@ class ShellBolt(Session):
             if self._ticks.due(self.now):
                 self.tick(max(1, round(self._ticks.period)))
             timeout = self._ticks.left(self.now, self._beats.left(self.now, timeout))
-        super().pump(timeout)
+        super().pump(timeout, done)
 
     def settle_all(self, limit: float, left: int = 0) -> bool:
         """Wait until no more than `left` tuples are open.
@@ -181,11 +182,12 @@ class ShellBolt(Session):
         is_open = self.judge.state.open
         goal = window - window // 4
         exhausted = False
+        say, bits = self._queue.append, self._bits
         while not exhausted:
             room = self._room(window)
             sent = 0
             for values in islice(source, room):
-                self.send(values)
+                say(TupleMsg("source", values, 2, DEFAULT_STREAM, str(bits(64) - _HALF)))
                 sent += 1
             exhausted = sent < room
             if not self.wait(lambda: len(is_open) + self.queued <= goal and self._room(window) > 0, limit, "settle"):

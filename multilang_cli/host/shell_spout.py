@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from multilang_cli.host.pump import Sink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.messages import Message
 
 
 class ShellSpout(Session):
@@ -29,6 +28,7 @@ class ShellSpout(Session):
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
         super().__init__(process, judge, sinks)
+        self.ears = {Emit: self._heard_emit, Sync: self._heard_sync}
         self.emits: list[Emit] = []
         self.keep_emits = True
         self._syncs = 0
@@ -42,20 +42,20 @@ class ShellSpout(Session):
         """True if the component has emitted anything that was kept."""
         return bool(self.emits)
 
-    def heard(self, event: Event, message: Message) -> None:
-        """Answer emits with task ids, but only while a command is out: between commands Storm reads nothing."""
-        if isinstance(message, Emit):
-            if self.keep_emits and len(self.emits) < KEPT_EMITS:
-                self.emits.append(kept(event, message))
-            if self._waiting:
-                self._take(message)
-            else:
-                self._unread.append(message)
-        elif isinstance(message, Sync):
-            if self._inner:
-                self._answer(self._inner.pop())
-            else:
-                self._syncs += 1
+    def _heard_emit(self, event: Event, emit: Emit) -> None:
+        """Answered with task ids, but only while a command is out: between commands Storm reads nothing."""
+        if self.keep_emits and len(self.emits) < KEPT_EMITS:
+            self.emits.append(kept(event, emit))
+        if self._waiting:
+            self._take(emit)
+        else:
+            self._unread.append(emit)
+
+    def _heard_sync(self, _: Event, __: Sync) -> None:
+        if self._inner:
+            self._answer(self._inner.pop())
+        else:
+            self._syncs += 1
 
     def _take(self, emit: Emit) -> None:
         """Where Storm acks inside the emit, it writes the ack and waits for a sync before the task ids."""

@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol import emit_rules
-from multilang_cli.protocol.messages import Ack, Emit, Error, Fail, Handshake, Log, Metrics, Sync, TaskIds, TupleMsg
+from multilang_cli.protocol.messages import (
+    SYSTEM_TASK,
+    Ack,
+    Emit,
+    Error,
+    Fail,
+    Handshake,
+    Log,
+    Metrics,
+    Sync,
+    TaskIds,
+    TupleMsg,
+)
 from multilang_cli.protocol.state import Owed
 
 if TYPE_CHECKING:
@@ -20,7 +32,7 @@ _REPLACEMENT = "\ufffd".encode()
 
 def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
     state = judge.state
-    if message.is_heartbeat:
+    if message.task == SYSTEM_TASK and message.is_heartbeat:
         state.heartbeats.append(Owed(event.seq, event.t, message.id))
         state.heartbeat_ids.add(message.id, event.seq)
     else:
@@ -76,7 +88,8 @@ def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None
 def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
     state = judge.state
     state.heard = event.t
-    emit_rules.check_task(judge, event, emit)
+    if emit.task is not None:
+        emit_rules.check_task(judge, event, emit)
     if state.foreign and not state.replaced and (_REPLACEMENT in event.raw or b"\\ufffd" in event.raw.lower()):
         text = (
             "a value holds U+FFFD, which nothing that was sent holds: bytes were decoded that were no whole characters"
@@ -87,7 +100,8 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
             check_anchor(judge, event, anchor)
     if emit.id is not None:
         judge.breach("ids-ignored", event, "a bolt's emit carries an id: Storm ignores it", stable="bolt")
-    emit_rules.check(judge, event, emit)
+    if emit.task or emit.hazards or judge.arities.get(emit.stream) != len(emit.values):
+        emit_rules.check(judge, event, emit)
     if emit.need_task_ids and not emit.task:
         state.task_ids += 1
 

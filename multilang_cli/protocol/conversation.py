@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol import bolt_rules, life_rules, spout_rules, tuple_rules
+from multilang_cli.protocol import bolt_rules, emit_rules, life_rules, spout_rules, tuple_rules
 from multilang_cli.protocol.events import (
     Chunk,
     Deadline,
@@ -41,7 +41,7 @@ from multilang_cli.protocol.taking import fields_of, taken
 from multilang_cli.protocol.verdicts import Fate, Finding, Outlook, Profile, StreamSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.protocol.verdicts import StormVersion
@@ -74,6 +74,7 @@ class Conversation:
         self.streams: dict[str, StreamSpec] | None = profile.streams
         self.version = rulebook.version(profile.storm) if profile.storm else rulebook.newest
         self.timeout = storm_timeout(profile.conf, self.version)
+        self.arities = {} if check_values else emit_rules.arities(profile)
         self._outlooks = Outlooks(rulebook)
         self._dialects = {version.id: version.dialect for version in rulebook.versions}
         self._forgiving = frozenset(version.id for version in rulebook.versions if goes_on(profile, version))
@@ -85,18 +86,24 @@ class Conversation:
 
     def feed(self, event: Event) -> list[Finding]:
         """Judge the next event. Events come in the order of their seq; returns what is wrong with this one."""
+        return self.feed_all((event,))
+
+    def feed_all(self, events: Iterable[Event]) -> list[Finding]:
+        """Judge the next events, oldest first, as `feed` would one by one; returns all that is wrong with them."""
         found = self._found = []
-        state = self.state
-        body = event.body
-        kind = body.__class__
-        if kind in MOVERS and not (kind is Malformed and event.channel == "in"):
-            state.phase = TRANSITIONS[state.phase].get(kind, state.phase)
-        if state.commands or state.heartbeats:
-            self._check_silence(self, event)
-        handler = self._handlers.get(kind)
-        if handler is not None:
-            handler(self, event, body)
-        state.last_seq = event.seq
+        state, handler_of = self.state, self._handlers.get
+        event = None
+        for event in events:
+            body = event.body
+            kind = body.__class__
+            if kind in MOVERS and not (kind is Malformed and event.channel == "in"):
+                state.phase = TRANSITIONS[state.phase].get(kind, state.phase)
+            if state.commands or state.heartbeats:
+                self._check_silence(self, event)
+            if (handler := handler_of(kind)) is not None:
+                handler(self, event, body)
+        if event is not None:
+            state.last_seq = event.seq
         return found
 
     def breach(

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.messages import Emit, Json, Metrics
-    from multilang_cli.protocol.verdicts import StreamSpec
+    from multilang_cli.protocol.verdicts import Profile, StreamSpec
 
 SYSTEM_PREFIX = "__"
 _OWN_STREAMS = {
@@ -19,6 +19,12 @@ _OWN_STREAMS = {
 """Streams that Storm itself declares for every component of a kind (``StormCommon.systemTopology``)."""
 _ACKED = {"__ack_init": 3, "__ack_ack": 2, "__ack_fail": 1, "__ack_reset_timeout": 1}
 """Of these, what the ackers consume, and how many fields each has."""
+
+
+def arities(profile: Profile) -> dict[str, int]:
+    """How many values a plain emit must have on each stream where nothing else can be wrong with it."""
+    streams = profile.streams or {}
+    return {name: len(spec.fields) for name, spec in streams.items() if spec.fields is not None and not spec.direct}
 
 
 def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool = False) -> None:

@@ -7,7 +7,7 @@ counts for nothing. So the raw bytes of all frames, in order, are the stream, by
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Literal
 
 import msgspec
@@ -19,6 +19,7 @@ BEGINNING = 64 * 1024
 """Bytes that are kept of a frame that passed the limit."""
 
 _TERMINATOR = b"\nend\n"
+_EMPTY = b"end\n"
 
 FrameFault = Literal["", "cut", "too-long"]
 
@@ -128,7 +129,7 @@ class Framer:
         if buffer:
             buffer += data
             if buffer.find(_TERMINATOR, max(0, self._searched - len(_TERMINATOR))) < 0 and not buffer.startswith(
-                b"end\n"
+                _EMPTY
             ):
                 self._searched = len(buffer)
                 return []
@@ -137,21 +138,32 @@ class Framer:
         self._searched = 0
         pieces = data.split(_TERMINATOR)
         buffer += pieces.pop()
-        frames: list[Frame] = []
-        offset = self.offset
+        if data.startswith(_EMPTY) or b"\nend\nend\n" in data:
+            return self._cut_empty(pieces)
+        if len(pieces) == 1:
+            frame = Frame(self.offset, pieces[0] + _TERMINATOR)
+            self.offset += len(frame.raw)
+            return [frame]
+        raws = [piece + _TERMINATOR for piece in pieces]
+        *offsets, self.offset = accumulate(map(len, raws), initial=self.offset)
+        return list(map(Frame, offsets, raws))
+
+    def _cut_empty(self, pieces: list[bytes]) -> list[Frame]:
+        """The frames of `pieces`, and of what is left in the buffer, where some frames are only ``end``."""
+        buffer, frames, offset = self._buffer, [], self.offset
         for piece in pieces:
             raw = piece + _TERMINATOR
-            while raw[:4] == b"end\n":
-                frames.append(Frame(offset, b"end\n"))
-                offset += 4
-                raw = raw[4:]
+            while raw.startswith(_EMPTY):
+                frames.append(Frame(offset, _EMPTY))
+                offset += len(_EMPTY)
+                raw = raw.removeprefix(_EMPTY)
             if raw:
                 frames.append(Frame(offset, raw))
                 offset += len(raw)
-        while buffer.startswith(b"end\n"):
-            frames.append(Frame(offset, b"end\n"))
-            offset += 4
-            del buffer[:4]
+        while buffer.startswith(_EMPTY):
+            frames.append(Frame(offset, _EMPTY))
+            offset += len(_EMPTY)
+            del buffer[: len(_EMPTY)]
         self.offset = offset
         return frames
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
+from multilang_cli.catalogue.oracle import shown_on
 from multilang_cli.reports.console import show_summary
 from multilang_cli.reports.failure import first_paragraph, show_clause, show_excerpt, show_fates
 from multilang_cli.reports.grouping import fates_of, some_of
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.protocol.verdicts import Effect, Finding, Rule
+    from multilang_cli.protocol.verdicts import Effect, Fate, Finding, Rule
     from multilang_cli.reports.model import RunResult, SubjectResult
 
 _STYLES = {"must": "bold red", "should": "bold yellow", "note": "bold"}
@@ -68,16 +69,21 @@ def _show_effects(page: Page, rule: Rule, rulebook: Rulebook) -> None:
         if when:
             page.para(f"where {when}:", indent=12)
         show_fates(page, fates)
-        for effect in rule.effects:
-            if effect.when == when and effect.confirmed_by:
-                _show_confirmed(page, effect, rulebook)
+        confirmed = _confirmed([effect for effect in rule.effects if effect.when == when])
+        for (fate, scripts), versions in confirmed.items():
+            page.para(f"confirmed on {', '.join(versions)} ({fate}) by {', '.join(scripts)}", "dim", indent=12)
+    if rule.unconfirmed:
+        some = any(map(shown_on, rule.effects))
+        page.para(f"{'not all confirmed' if some else 'not confirmed'}: {rule.unconfirmed}", indent=12)
 
 
-def _show_confirmed(page: Page, effect: Effect, rulebook: Rulebook) -> None:
-    covered = SpecifierSet("" if effect.versions == "*" else effect.versions)
-    verified = [version.id for version in reversed(rulebook.versions) if version.verified and version.id in covered]
-    scripts = ", ".join(effect.confirmed_by)
-    page.para(f"confirmed on {', '.join(verified)} with Storm's own classes: {scripts}", "dim", indent=12)
+def _confirmed(effects: list[Effect]) -> dict[tuple[Fate, tuple[str, ...]], list[str]]:
+    """The versions on which Storm's own classes dealt out these fates, newest first, by fate and scripts."""
+    by_version = {version: (e.fate, scripts) for e in effects for version, scripts in shown_on(e).items()}
+    alike: dict[tuple[Fate, tuple[str, ...]], list[str]] = {}
+    for version in sorted(by_version, key=Version, reverse=True):
+        alike.setdefault(by_version[version], []).append(version)
+    return alike
 
 
 def _show_conversation(page: Page, subject: SubjectResult, rulebook: Rulebook) -> None:

@@ -80,7 +80,7 @@ def heartbeat(stage: Stage, arguments: dict[str, Any]) -> None:
         if arguments.get("comp") is None:
             bolt.heartbeat()
         else:
-            bolt.say(TupleMsg(bolt.new_id(), arguments["comp"], HEARTBEAT_STREAM, SYSTEM_TASK, []))
+            bolt.say(TupleMsg(arguments["comp"], [], SYSTEM_TASK, HEARTBEAT_STREAM, bolt.new_id()))
     stage.go_on(if_=bolt.wait_beat(stage.limits["heartbeat"]))
 
 

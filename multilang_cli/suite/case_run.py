@@ -76,13 +76,13 @@ class _Watch:
         self.events: dict[int, Event] = {}
         self.failed = 0
 
-    def write(self, event: Event) -> None:
-        if len(event.raw) > HELD:
-            event = msgspec.structs.replace(event, raw=event.raw[:HELD])
-        self.events[event.seq] = event
-        if len(self.events) > KEPT:
-            self.events.pop(next(iter(self.events)))
-        self.failed += isinstance(event.body, Fail)
+    def take(self, events: Iterable[Event], _: object) -> None:
+        for event in events:
+            short = len(event.raw) <= HELD
+            self.events[event.seq] = event if short else msgspec.structs.replace(event, raw=event.raw[:HELD])
+            if len(self.events) > KEPT:
+                self.events.pop(next(iter(self.events)))
+            self.failed += isinstance(event.body, Fail)
 
 
 KEPT = 4096

@@ -49,7 +49,7 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
     shape = arguments.get("values", "plain")
     values: list[Json] = stage.sample() if shape == "plain" else stage.made(shape)[0]
     bolt, each = stage.bolt, bolt_steps.pace(stage)
-    message = TupleMsg(bolt.new_id(), "source", "default", 2, values)
+    message = TupleMsg("source", values, 2, "default", bolt.new_id())
     for at in _places(stage, message, each, "settle"):
         _drain(stage)
         bolt.cut(TupleMsg, at)
@@ -60,7 +60,7 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
 
 def _heartbeat(stage: Stage, _: dict[str, Any]) -> None:
     bolt = stage.bolt
-    for at in _places(stage, TupleMsg(bolt.new_id(), None, HEARTBEAT_STREAM, SYSTEM_TASK, []), 0.0, "heartbeat"):
+    for at in _places(stage, TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, bolt.new_id()), 0.0, "heartbeat"):
         bolt.cut(TupleMsg, at)
         stage.go_on(if_=bolt.beat(stage.limits["heartbeat"]))
 

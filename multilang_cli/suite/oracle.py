@@ -39,9 +39,11 @@ from multilang_cli.protocol.events import Deadline
 from multilang_cli.protocol.verdicts import FATAL, Fate
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Profile, StormVersion
+    from multilang_cli.protocol.verdicts import Finding, Profile, StormVersion
 
 MARGIN = 1.3
 """Seconds that a reply may take beyond Storm's own limit, which it looks at once a second."""
@@ -70,12 +72,11 @@ class _Follower:
     def __init__(self, collector: Collector) -> None:
         self.collector = collector
         self.rules: set[str] = set()
-        self.session: Session | None = None
 
-    def write(self, event: Event) -> None:
-        findings = self.session.found if self.session is not None else []
+    def take(self, events: Iterable[Event], findings: Sequence[Finding]) -> None:
         self.rules.update(finding.rule for finding in findings)
-        self.collector.feed(event, findings)
+        for event in events:
+            self.collector.feed(event, [finding for finding in findings if finding.seq == event.seq])
 
 
 def play(name: str, version_id: str) -> Played:
@@ -96,7 +97,6 @@ def play(name: str, version_id: str) -> Played:
         session = ShellBolt(process, judge, [follower], timer=1.0)
     else:
         session = ShellSpout(process, judge, [follower])
-    follower.session = session
     with session:
         _converse(session, case, follower.collector)
     collector = follower.collector

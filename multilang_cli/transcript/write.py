@@ -15,7 +15,7 @@ from multilang_cli.transcript.redact import SECRET_KEYS, Redactor, mark
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from multilang_cli.protocol.events import Event
 
@@ -26,6 +26,8 @@ _FAULTS = {"message-cut": b"cut", "frame-too-long": b"too-long"}
 _NAMES = {name: name.encode() for name in ("in", "out", "err", "process", "control")}
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
 _LINE_FEED, _CARRIAGE = b"\n\r"
+_OPENING = frozenset({b"{", b"["})
+_CLOSING = frozenset({b"}", b"]"})
 
 
 class TranscriptWriter:
@@ -69,6 +71,38 @@ class TranscriptWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def take(self, events: Sequence[Event], _: object = None, /) -> None:
+        """Add events, oldest first, as `write` adds one."""
+        if self._redactor is not None or not self._take_plain(events):
+            for event in events:
+                self.write(event)
+
+    def _take_plain(self, events: Sequence[Event]) -> bool:
+        """Add `events` at once if all of them are plain frames of one channel and time, in one piece of its stream."""
+        if not events or events[0].channel not in FRAMES:
+            return False
+        channel, time, offset = events[0].channel, events[0].t, self._ends[events[0].channel]
+        for event in events:
+            raw = event.raw
+            if event.offset != offset or event.t != time or event.channel != channel:
+                return False
+            if raw[:1] not in _OPENING or raw[-6:-5] not in _CLOSING or event.body.__class__ is Malformed:
+                return False
+            offset += len(raw)
+        joined = b"".join([event.raw for event in events])
+        if joined.count(TERMINATOR) != len(events) or joined.count(b"\n") != 2 * len(events) or _CARRIAGE in joined:
+            return False
+        head = b'%b%%d,"t":%.6f,"ch":"%b","msg":%%b}\n' % (self._conv.replace(b"%", b"%%"), time, _NAMES[channel])
+        lines = [head % (event.seq, event.raw[:-5]) for event in events]
+        self._lines += lines
+        self._size += sum(map(len, lines))
+        self._events[channel] += len(events)
+        self._bytes[channel] += offset - self._ends[channel]
+        self._ends[channel] = offset
+        if self._size >= self._flush_at:
+            self.flush()
+        return True
 
     def write(self, event: Event, plain: bool | None = None) -> None:
         """Add one event.
@@ -166,9 +200,9 @@ def is_plain(event: Event) -> bool:
     raw, body = event.raw, event.body
     if not raw.endswith(TERMINATOR) or raw.find(_LINE_FEED) != len(raw) - 5 or _CARRIAGE in raw:
         return False
-    if event.channel not in FRAMES or (isinstance(body, Malformed) and not body.strict):
+    if body.__class__ is Malformed and not body.strict:
         return False
-    return raw[0] in b"{[" and raw[-6] in b"}]"
+    return event.channel in FRAMES and raw[0] in b"{[" and raw[-6] in b"}]"
 
 
 def is_json(text: bytes) -> bool:

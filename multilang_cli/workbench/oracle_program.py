@@ -1,0 +1,285 @@
+"""The oracle's Java program (``oracle/``): built for a Storm version by Maven, and asked what that Storm does.
+
+Standard library only, so that ``oracle/run.py`` works with any Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from subprocess import PIPE, STDOUT
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.catalogue.locate import data_path
+from multilang_cli.component import player
+from multilang_cli.host.janitor import COOKIE_PREFIX, JANITOR, sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+INSTALL = "on Debian: sudo apt-get install openjdk-17-jdk-headless maven"
+PROFILES = ((2, "storm2"), (1, "storm1"), (0, "storm0"))
+"""The Maven profile by the least major version that it builds."""
+OLDEST = (0, 9, 3)
+"""Before it there are no metrics for components, which the example topology registers."""
+LEAST_JAVA, LAST_JAVA = 17, 23
+"""Later ones can no longer catch System.exit."""
+BUILD_SECONDS = 900
+SPARE_SECONDS = 120
+"""What a JVM may take beyond the limits of its cases."""
+LIMIT_MS = 8000
+"""How long a case may take that does not say so."""
+SHOWN_LINES = 4
+
+_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})(-[A-Za-z0-9.-]{1,40})?")
+_JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_SWEEP_SECONDS = 10.0
+
+
+class OracleError(Exception):
+    """What kept the oracle from an answer, as a sentence."""
+
+
+class UnavailableError(OracleError):
+    """Something is missing that its user can mend: Java, Maven, the network, a version that exists."""
+
+
+def parsed(version: str) -> tuple[int, int, int]:
+    """The three numbers of a Storm version such as "2.6.4". Raises UnavailableError if it can't be asked."""
+    parts = _VERSION.fullmatch(version)
+    if parts is None:
+        raise UnavailableError(f"{version[:60]!r} is no Storm version; expected three numbers, such as 2.8.3")
+    numbers = (int(parts[1]), int(parts[2]), int(parts[3]))
+    if numbers < OLDEST:
+        raise UnavailableError(f"Storm {version} is too old for the oracle; the oldest that it can ask is 0.9.3")
+    return numbers
+
+
+def ask(
+    version: str, cases: list[dict[str, Any]], jobs: int = 1, tell: Callable[[str], None] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Play `cases` to Storm `version`, in `jobs` JVMs; the verdicts by name, in the order of the cases.
+
+    `tell`: called by several threads with the name of each case that is done. Raises OracleError if one has no verdict.
+    """
+    command = [*java(version, build(version)), "mlcheck.oracle.Main"]
+    # Neighbours are alike, and so are the times they take: dealt out like cards, the hands are equally long.
+    hands = [hand for start in range(jobs) if (hand := cases[start::jobs])]
+    jvms: list[Jvm] = []
+    with ThreadPoolExecutor(max(len(hands), 1)) as pool:
+        try:
+            jvms += (Jvm(command, hand) for hand in hands)
+            answers = list(pool.map(lambda jvm: jvm.verdicts(tell or (lambda _: None)), jvms))
+        finally:
+            for jvm in jvms:
+                jvm.end()
+    verdicts = {name: verdict for answer in answers for name, verdict in answer.items()}
+    missing = [case["case"] for case in cases if case["case"] not in verdicts]
+    if missing:
+        said = "; ".join(jvm.said for jvm in jvms if jvm.said)
+        raise OracleError(f"Storm {version} gave no verdict on {missing[0]} and {len(missing) - 1} more: {said}")
+    return {case["case"]: verdicts[case["case"]] for case in cases}
+
+
+class Leash:
+    """Holds a program that works in a folder of its own. Nothing of both outlives mlcheck, however that ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._cookie = secrets.token_hex(8)
+        JANITOR.expect(self._cookie, str(folder))
+
+    def start(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
+        """Start it; `options`: where its output goes, as subprocess.Popen wants it."""
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, COOKIE_PREFIX + self._cookie: "1"},
+            start_new_session=True,
+            encoding="utf-8",
+            errors="replace",
+            **options,
+        )
+        JANITOR.started(self._cookie, process.pid)
+        return process
+
+    def end(self, process: subprocess.Popen[str]) -> None:
+        """End it and what it started, and remove the folder."""
+        groups = {process.pid} if process.poll() is None else set()
+        sweep(groups, (f"{COOKIE_PREFIX}{self._cookie}".encode(),), {}, _SWEEP_SECONDS)
+        process.communicate()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        JANITOR.ended(self._cookie)
+
+
+class Jvm:
+    """One JVM that plays cases."""
+
+    def __init__(self, command: list[str], cases: list[dict[str, Any]]) -> None:
+        self.said = ""
+        """The end of what it said on stderr, once it is over."""
+        self._folder = Path(tempfile.mkdtemp(prefix="oracle-"))
+        self._leash = Leash(self._folder)
+        self._seconds = sum(case.get("limit_ms", LIMIT_MS) / 1000 for case in cases) + SPARE_SECONDS
+        script = self._folder / "cases.json"
+        script.write_text(json.dumps(cases), encoding="utf-8")
+        program, *options = command
+        watched = [sys.executable, "-I", "-S", str(data_path("oracle", "traced_player.py")), player.__file__]
+        with (self._folder / "stderr").open("wb") as stderr:
+            self._process = self._leash.start(
+                [program, f"-Djava.io.tmpdir={self._folder}", *options, str(script), *watched],
+                stdout=PIPE,
+                stderr=stderr,
+            )
+
+    def verdicts(self, tell: Callable[[str], None]) -> dict[str, dict[str, Any]]:
+        """The verdicts by name, as far as it came to them. Returns when it ended, or when its time is over."""
+        timer = threading.Timer(self._seconds, self._process.kill)
+        timer.start()
+        found = {}
+        try:
+            for line in self._process.stdout or ():
+                # A line that was cut by its death is no verdict.
+                with suppress(json.JSONDecodeError):
+                    answer = json.loads(line)
+                    found[answer["case"]] = answer["verdict"]
+                    tell(answer["case"])
+            self._process.wait()
+        finally:
+            timer.cancel()
+        self.said = _last_lines((self._folder / "stderr").read_text(encoding="utf-8", errors="replace"))
+        return found
+
+    def end(self) -> None:
+        """End it, and what it started."""
+        self._leash.end(self._process)
+
+
+def java(version: str, classpath: str) -> list[str]:
+    """The command that starts a program of the oracle, less its class and arguments. Raises UnavailableError."""
+    # Storm decodes stderr in the JVM's charset: fixed, so that the locale does not matter. Kryo looks into java.lang.
+    options = [
+        "-Djava.security.manager=allow",
+        f"-Dstorm.version={version}",
+        "-Dfile.encoding=UTF-8",
+        "-Xss4m",
+        "-XX:+UseSerialGC",
+    ]
+    options += [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.util", "java.nio")]
+    return [_java_program("java"), *options, "-cp", classpath]
+
+
+def build(version: str) -> str:
+    """Compile the program for `version` unless that is done, and return its class path. Raises OracleError.
+
+    Each state of the sources has a folder of its own, made whole or not at all, so nobody takes classes away from a
+    JVM that runs.
+    """
+    parsed(version)
+    _check_java()
+    source = data_path("oracle")
+    folder = _builds(source)
+    made = folder / f"{version}-{_digest(source)}"
+    if not (made / "classpath").exists():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            part = Path(tempfile.mkdtemp(prefix=f".{made.name}.", dir=folder))
+        except OSError as error:
+            raise UnavailableError(f"{error.filename}: the oracle can't be built there: {error.strerror}") from None
+        _compile(version, source, part, made)
+    return os.pathsep.join([str(made / "classes"), (made / "classpath").read_text(encoding="utf-8").strip()])
+
+
+def is_clone() -> bool:
+    """True if this is a clone of the repository, where things are built and recorded in place."""
+    return (data_path("oracle").parent / "pyproject.toml").is_file()
+
+
+def _builds(source: Path) -> Path:
+    if is_clone():
+        return source / "target"
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache) / "mlcheck" / "oracle"
+
+
+def _digest(source: Path) -> str:
+    files = [source / "pom.xml", *sorted((source / "src").rglob("*.java"))]
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update(b"%s\0%s\0" % (str(file.relative_to(source)).encode(), file.read_bytes()))
+    return whole.hexdigest()[:12]
+
+
+def _compile(version: str, source: Path, part: Path, made: Path) -> None:
+    """Compile into `part`, then call it `made`, unless somebody else has made that meanwhile."""
+    profile = next(profile for least, profile in PROFILES if parsed(version)[0] >= least)
+    command = [_program("mvn"), "-q", "-B", "-f", str(source / "pom.xml"), "-P", profile]
+    command += [f"-Dstorm.version={version}", f"-Doracle.build={part}", f"-Dmdep.outputFile={part / 'classpath'}"]
+    leash = Leash(part)
+    maven = leash.start([*command, "compile", "dependency:build-classpath"], stdout=PIPE, stderr=STDOUT)
+    try:
+        said, _ = maven.communicate(timeout=BUILD_SECONDS)
+        if maven.returncode != 0:
+            raise _why_not_built(version, said)
+        if not made.exists():
+            part.rename(made)
+    except subprocess.TimeoutExpired:
+        raise OracleError(f"Maven did not build the oracle for Storm {version} within {BUILD_SECONDS} s") from None
+    finally:
+        leash.end(maven)
+
+
+def _why_not_built(version: str, said: str) -> OracleError:
+    lines = [line.partition("[ERROR]")[2].strip() for line in said.splitlines() if "[ERROR]" in line]
+    first = next((line for line in lines if line), said.strip()[-500:])
+    if re.search(rf"org\.apache\.storm:storm-\w+:\w+:{re.escape(version)} (was not found|in )", said):
+        return UnavailableError(
+            f"there is no Storm {version} in the repositories that Maven asks; storm.apache.org lists the releases"
+        )
+    if re.search(r"Could not (transfer|resolve)|Unknown host|PluginResolutionException", said):
+        return UnavailableError(f"Maven could not fetch what the oracle needs for Storm {version}: {first}")
+    errors = "; ".join(line for line in lines if line)[:1500]
+    return OracleError(f"the oracle could not be compiled for Storm {version}: {errors or first}")
+
+
+def _check_java() -> None:
+    _java_program("javac")
+    _program("mvn")
+    said = subprocess.run([_java_program("java"), "-version"], capture_output=True, text=True, check=False).stderr
+    found = _JAVA_VERSION.search(said)
+    if found is None or not LEAST_JAVA <= int(found[1]) <= LAST_JAVA:
+        shown = found[1] if found else "of an unknown version"
+        raise UnavailableError(
+            f"this Java is {shown}; the oracle needs a JDK of {LEAST_JAVA} to {LAST_JAVA}, {INSTALL}"
+        )
+
+
+def _java_program(name: str) -> str:
+    """A program of the JDK that Maven takes: that of JAVA_HOME, else of PATH."""
+    home = Path(os.environ.get("JAVA_HOME", "")) / "bin" / name
+    return str(home) if os.environ.get("JAVA_HOME") and home.exists() else _program(name)
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise UnavailableError(
+            f"{name} was not found on PATH; the oracle needs a JDK of {LEAST_JAVA} to {LAST_JAVA} and Maven, {INSTALL}"
+        )
+    return found
+
+
+def _last_lines(text: str) -> str:
+    lines: Iterable[str] = [line.strip() for line in text.splitlines() if line.strip()]
+    return " | ".join(list(lines)[-SHOWN_LINES:])

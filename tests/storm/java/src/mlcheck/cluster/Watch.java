@@ -1,0 +1,77 @@
+package mlcheck.cluster;
+
+import java.util.Map;
+import org.apache.storm.hooks.BaseTaskHook;
+import org.apache.storm.hooks.info.BoltAckInfo;
+import org.apache.storm.hooks.info.BoltExecuteInfo;
+import org.apache.storm.hooks.info.BoltFailInfo;
+import org.apache.storm.hooks.info.EmitInfo;
+import org.apache.storm.hooks.info.SpoutAckInfo;
+import org.apache.storm.hooks.info.SpoutFailInfo;
+import org.apache.storm.task.TopologyContext;
+import org.apache.storm.tuple.Tuple;
+import org.apache.storm.utils.Utils;
+
+/** Storm's own hook, one for each task of a component: writes down what its executor does. */
+public final class Watch extends BaseTaskHook {
+    private String component;
+    private int task;
+
+    @Override
+    public void prepare(Map<String, Object> conf, TopologyContext context) {
+        component = context.getThisComponentId();
+        task = context.getThisTaskId();
+    }
+
+    @Override
+    public void emit(EmitInfo info) {
+        if (!Utils.isSystemId(info.stream)) {
+            write("emit", "stream", info.stream, "values", info.values, "to", info.outTasks);
+        }
+    }
+
+    @Override
+    public void boltExecute(BoltExecuteInfo info) {
+        writeTuple("execute", info.tuple);
+    }
+
+    @Override
+    public void boltAck(BoltAckInfo info) {
+        writeTuple("bolt-ack", info.tuple);
+    }
+
+    @Override
+    public void boltFail(BoltFailInfo info) {
+        writeTuple("bolt-fail", info.tuple);
+    }
+
+    @Override
+    public void spoutAck(SpoutAckInfo info) {
+        write("ack", "id", info.messageId);
+    }
+
+    @Override
+    public void spoutFail(SpoutFailInfo info) {
+        write("fail", "id", info.messageId);
+    }
+
+    private void writeTuple(String what, Tuple tuple) {
+        if (!Utils.isSystemId(tuple.getSourceStreamId())) {
+            write(what, "source", tuple.getSourceComponent(), "stream", tuple.getSourceStreamId(),
+                "values", tuple.getValues());
+        }
+    }
+
+    private void write(String what, Object... fields) {
+        if (Utils.isSystemId(component)) {
+            return;
+        }
+        Object[] all = new Object[fields.length + 4];
+        all[0] = "component";
+        all[1] = component;
+        all[2] = "task";
+        all[3] = task;
+        System.arraycopy(fields, 0, all, 4, fields.length);
+        Events.write(what, all);
+    }
+}
