@@ -36,6 +36,8 @@ def variant_of(malformed: Malformed, judge: Conversation) -> str:
     if malformed.kind == "command-unknown":
         lost = any(message != Sync() for message in malformed.salvage)
         return "misspelt" if judge.profile.kind == "bolt" and lost else judge.profile.kind
+    if malformed.kind == "pid-not-first":
+        return "sync" if all(message == Sync() for message in malformed.salvage) else ""
     if malformed.kind == "tuple-missing":
         reading = next(iter(malformed.by_dialect.values()), None)
         return tuple_rules.variant(judge, {} if reading is None else fields_of(reading))
