@@ -9,10 +9,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
+from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, same_events
-from multilang_cli.suite.agreement import KNOWN, differences, play_all, sample, table
+from multilang_cli.suite.agreement import KNOWN, differences, play_all, sample, table, unseen
 
 if TYPE_CHECKING:
     from multilang_cli.suite.oracle import Played
@@ -42,6 +44,16 @@ def test_fates_and_events_are_those_of_storm(played: list[Played], capsys: pytes
 
 def test_what_is_known_to_differ_still_does(played: list[Played]) -> None:
     assert {row.case for row in played if not row.agrees} == KNOWN.keys()
+
+
+def test_each_script_that_shows_a_rule_makes_the_judge_find_it(played: list[Played]) -> None:
+    assert unseen(played) == []
+    rules = load_rulebook().rules.values()
+    shown = {case for rule in rules for effect in rule.effects for case in effect.confirmed_by}
+    assert shown <= {row.case for row in played}
+    (row,) = [row for row in played if (row.case, row.version) == ("bolt-json-nul", "2.8.3")]
+    blind = msgspec.structs.replace(row, rules=frozenset())
+    assert unseen([blind]) == [("json-control-character", "bolt-json-nul", "2.8.3")]
 
 
 def test_no_neighbour_breaks_the_rule_it_comes_close_to(played: list[Played]) -> None:

@@ -10,14 +10,20 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, recorded_events, same_events
+from multilang_cli.protocol.rulebook import covers
 from multilang_cli.suite.oracle import Played, play
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from multilang_cli.protocol.verdicts import Effect, Rule
+
 KNOWN: dict[str, str] = {}
 """Scripts on which mlcheck and Storm are known to differ, on some version at least, and where mlcheck falls short."""
+OF_STORM = frozenset({"ackers-zero", "reactivation"})
+"""Rules about what some versions do of themselves: on the others there is nothing to be found."""
 EACH = 10
 """Of so many scripts on which the versions agree, one is played on all of them in a sample."""
 AT_ONCE = 4
@@ -40,7 +46,19 @@ def sample() -> list[tuple[str, str]]:
             if now != before or number % EACH == 0:
                 chosen.append((name, version))
             before = now
-    return chosen
+    return list(dict.fromkeys(chosen + _shown()))
+
+
+def _shown() -> list[tuple[str, str]]:
+    """The scripts that show an effect of a rule, on the newest version of those that it is about."""
+    book = load_rulebook()
+    newest_first = [version.id for version in reversed(book.versions) if version.verified]
+    return [
+        (case, next(version for version in newest_first if covers(effect.versions, version)))
+        for rule in book.rules.values()
+        for effect in rule.effects
+        for case in effect.confirmed_by
+    ]
 
 
 def play_all(jobs: Iterable[tuple[str, str]]) -> list[Played]:
@@ -74,15 +92,33 @@ def differences(played: Iterable[Played]) -> str:
     )
 
 
+def unseen(played: Iterable[Played]) -> list[tuple[str, str, str]]:
+    """Scripts that are to show a rule, and in which the judge does not find it: rule, script, version."""
+    missing = []
+    for row in played:
+        for rule in load_rulebook().rules.values():
+            told = [e for e in rule.effects if row.case in e.confirmed_by and covers(e.versions, row.version)]
+            if rule.id in row.rules or all(_is_nothing(rule, effect) for effect in told):
+                continue
+            missing.append((rule.id, row.case, row.version))
+    return missing
+
+
+def _is_nothing(rule: Rule, effect: Effect) -> bool:
+    return rule.id in OF_STORM and effect.fate == "survives"
+
+
 def main() -> int:
     """Print the table, and what differs. Returns 1 if anything does."""
     played = play_all(pairs(sys.argv[1:]))
     sys.stdout.write(table(played) + "\n")
     wrong = differences(played)
     sys.stdout.write(wrong + "\n" if wrong else "")
+    unfound = unseen(played)
+    sys.stdout.writelines(f"{case} on {version}: mlcheck does not find {rule}\n" for rule, case, version in unfound)
     known = sorted({row.case for row in played if not row.agrees} & KNOWN.keys())
     sys.stdout.writelines(f"known: {case}: {KNOWN[case]}\n" for case in known)
-    return 1 if wrong else 0
+    return 1 if wrong or unfound else 0
 
 
 if __name__ == "__main__":

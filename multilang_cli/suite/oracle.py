@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.oracle import (
     Case,
@@ -34,7 +35,7 @@ from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.collector import Collector
-from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.events import Deadline
 from multilang_cli.protocol.verdicts import FATAL, Fate
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def play(name: str, version_id: str) -> Played:
     version = load_rulebook().version(version_id)
     profile = _profile(case, version)
     follower = _Follower(Collector(version, profile))
-    judge = Conversation(profile, load_rulebook())
+    judge = judge_of(profile, load_rulebook())
     process = ComponentProcess.start(
         [sys.executable, "-I", "-S", player.__file__, str(case_file(name)), name],
         cwd=Path.cwd(),
@@ -113,15 +114,18 @@ def _profile(case: Case, version: StormVersion) -> Profile:
     conf = {"storm.cluster.mode": "distributed", **case.get("conf", {})}
     if "heartbeat_s" in case:
         conf[version.timeout_key] = case["heartbeat_s"]
-    limits = {"pid": 2.0, "grace": 1.0, "pid-file": 0.0}
-    return msgspec.structs.replace(profile, storm=version.id, conf=conf, limits=limits)
+    limits = {"pid": 2.0, "grace": 1.0, "pid-file": 0.2}
+    streams = dict(profile.streams or {})
+    for name, schema in case.get("schemas", {}).items():
+        streams[name] = msgspec.structs.replace(streams[name], schema=schema)
+    return msgspec.structs.replace(profile, storm=version.id, conf=conf, limits=limits, streams=streams)
 
 
 def _converse(session: ShellBolt | ShellSpout, case: Case, collector: Collector) -> None:
     version, profile = session.version, session.profile
     conf = context.realistic_conf(base_conf(version.id), profile, {})
     handshake = context.handshake(profile, version, conf, str(session.process.pid_dir))
-    if not session.handshake(handshake, profile.limits["pid"]) or collector.fate in FATAL:
+    if not session.handshake(handshake, profile.limits["pid"], await_file=True) or collector.fate in FATAL:
         return
     if isinstance(session, ShellBolt):
         _feed_bolt(session, case, collector)
@@ -145,6 +149,9 @@ def _feed_bolt(bolt: ShellBolt, case: Case, collector: Collector) -> None:
         pass
     # A component that closed its stdout is quiet, too.
     bolt.pump(SLICE)
+    beats = bolt.judge.state.heartbeats
+    if beats and bolt.now - beats[0].t > bolt.judge.timeout:
+        bolt.note("control", Deadline("heartbeat", bolt.judge.timeout))
 
 
 def _goes_on(session: Session, case: Case, collector: Collector) -> bool:
