@@ -14,7 +14,7 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.oracle import written_by
 from multilang_cli.protocol.framing import Framer
 from multilang_cli.protocol.messages import Malformed
-from multilang_cli.protocol.reading import read_frame
+from multilang_cli.protocol.reading import read_commands, read_frame
 from multilang_cli.protocol.verdicts import Finding
 from tests.differential.comparing import compare, parts
 from tests.differential.generate import output, recorded, tokens_of
@@ -62,6 +62,14 @@ def test_the_outputs_are_of_all_kinds() -> None:
     assert messages <= kinds
     assert len(kinds - messages) >= 35
     assert len(recorded()) > 1000
+
+
+def test_frames_read_together_are_the_frames_read_one_by_one() -> None:
+    random = Random(2)  # noqa: S311
+    for _ in range(300):
+        said = b"".join(output("spout", random) if random.random() < 0.3 else EMIT for _ in range(random.randint(2, 6)))
+        frames = Framer().feed(said)
+        assert repr(read_commands(frames)) == repr([read_frame(frame) for frame in frames])
 
 
 @pytest.mark.parametrize("data", [*ODD, *SAID])

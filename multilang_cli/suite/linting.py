@@ -139,11 +139,12 @@ class _Hearing:
         """Judge what was taken so far."""
         events, self._unjudged = self._unjudged, []
         self._events += events
+        if events:
+            self._t = events[-1].t
         for event in events:
-            self._t = event.t
             if event.channel == "out":
                 self._said = True
-            elif isinstance(event.body, Exited):
+            elif event.channel == "process" and isinstance(event.body, Exited):
                 self._exit = Exit(code=event.body.code, signal=event.body.signal)
         for finding in self.judge.feed_all(events):
             if len(self._findings) == MOST_FINDINGS:

@@ -208,18 +208,15 @@ class _File:
         try:
             if line.transcript is not None:
                 return self._header(line.transcript, text)
-            conversation = self._conversation(line.conv)
+            conversation = self.here.get(line.conv)
+            if conversation is None:
+                raise ValueError(f"no header of a conversation {line.conv!r} before this line")  # noqa: TRY301
             if line.end is not None:
                 return EndLine(line.conv, line.end)
             event = conversation.event(line)
         except (ValueError, *_BAD) as error:
             raise TranscriptError(self.path, number, str(error)) from None
         return None if event is None else Happened(line.conv, event)
-
-    def _conversation(self, conv: str) -> _Conversation:
-        if conv not in self.here:
-            raise ValueError(f"no header of a conversation {conv!r} before this line")
-        return self.here[conv]
 
     def _header(self, version: str, text: bytes) -> Header:
         why = check_version(version)
