@@ -274,8 +274,8 @@ def same_events(told: list[Call], events: list[Call]) -> bool:
 
 def _same_event(told: Call, event: Call) -> bool:
     if told["t"] == event["t"] == "error":
-        ours = _LONG_NUMBER.sub("<id>", told["error"].replace(SHADE, "")).strip().partition("\n")[0]
-        return bool(ours) and any(_says(text.replace(SHADE, ""), ours[:KEPT_TEXT]) for text in event["error"])
+        ours = _LONG_NUMBER.sub("<id>", told["error"].replace(SHADE, "")).removesuffix("\n")[:KEPT_TEXT]
+        return bool(ours) and any(_says(text.replace(SHADE, ""), ours) for text in event["error"])
     return json.dumps(told, sort_keys=True) == json.dumps(event, sort_keys=True)
 
 
