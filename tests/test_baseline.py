@@ -135,20 +135,20 @@ FAILING = (
 
 
 def test_what_fails_is_written_with_its_rules() -> None:
-    text = render("", FAILING, TITLES, strict=False, storm=STORM)
+    text = render("", {STORM: FAILING}, TITLES, strict=False)
     assert text == (
         f"{HEAD}a.b  ack-twice, exited  # acks twice; the process ended\n"
         "flaky  exited  # the process ended\n"
         "mute  expectation  # what had to come back did not\n"
     )
     assert "warns  pid-file-filled  # a pid file that is not empty\n" in render(
-        "", FAILING, TITLES, strict=True, storm=STORM
+        "", {STORM: FAILING}, TITLES, strict=True
     )
 
 
 def test_comments_of_lines_that_stay_are_kept() -> None:
     old = "# ours\n\npasses  exited  # gone\nmute  exited  # see our tracker\n# the rest\n"
-    text = render(old, FAILING, TITLES, strict=False, storm=STORM)
+    text = render(old, {STORM: FAILING}, TITLES, strict=False)
     assert text == (
         "# ours\n\nmute  expectation  # see our tracker\n# the rest\n"
         "a.b  ack-twice, exited  # acks twice; the process ended\nflaky  exited  # the process ended\n"
@@ -157,7 +157,7 @@ def test_comments_of_lines_that_stay_are_kept() -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_what_is_written_excuses_what_was_written(strict: bool) -> None:
-    baseline = known(render("", FAILING, TITLES, strict=strict, storm=STORM))
+    baseline = known(render("", {STORM: FAILING}, TITLES, strict=strict))
     counted = [apply(baseline, each, strict=strict, storm=STORM).verdict for each in FAILING]
     assert counted == ["xfail", "xfail" if strict else "warn", "pass", "untestable", "xfail", "xfail"]
 
@@ -182,4 +182,4 @@ def test_a_line_with_a_subject_excuses_nothing_else() -> None:
     assert (other.verdict, "sync-missing(fail) is new" in other.reason) == ("fail", True)
     whole = parse("a.b  sync-missing\n", FILE, {"sync-missing"})
     assert {apply(whole, unanswered(c), strict=False, storm=STORM).verdict for c in ("ack", "fail")} == {"xfail"}
-    assert "a.b  sync-missing(ack)  # " in render("", [unanswered("ack")], {}, strict=False, storm=STORM)
+    assert "a.b  sync-missing(ack)  # " in render("", {STORM: [unanswered("ack")]}, {}, strict=False)

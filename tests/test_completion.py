@@ -96,7 +96,7 @@ EXPECTED: list[tuple[tuple[str, ...], set[str]]] = [
     (("lint", "--str"), {"--strict"}),
     (("explain", ""), {*load_rules(), *CASES}),
     (("explain", "--color", ""), {"auto", "always", "never"}),
-    (("run", "--storm", ""), {version.id for version in load_versions()}),
+    (("run", "--storm", ""), {"all", *(version.id for version in load_versions())}),
     (("run", "-k", "bolt.heartbeat"), {"bolt.heartbeat", *(id_ for id_ in CASES if id_.startswith("bolt.heartbeat."))}),
     (("run", "--exclude", "spout.sy"), {"spout.sync", *(id_ for id_ in CASES if id_.startswith("spout.sy"))}),
     (("run", "--report", ""), {f"{name}=" for name in FORMATS}),

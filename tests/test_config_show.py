@@ -104,7 +104,7 @@ def test_a_table_for_people(project: Path) -> None:
     (project / "sub").mkdir()
     lines = mlcheck("config", "show", cwd=project / "sub").stdout.splitlines()
     assert lines[:3] == [f"Configuration: {project / 'mlcheck.toml'}", "", "settings"]
-    assert "  timeout  mlcheck.toml:1  5" in lines
+    assert "  timeout         mlcheck.toml:1  5" in lines
     assert '  env.API_TOKEN          mlcheck.toml:15  "***"' in lines
     assert max(map(len, lines[2:])) <= 80
 

@@ -17,7 +17,7 @@ from multilang_cli import __version__
 from multilang_cli.catalogue.loader import load_rules
 from multilang_cli.cli.app import SETTINGS
 from multilang_cli.cli.commands import COMMANDS, GROUPS
-from multilang_cli.cli.shared import known_storm
+from multilang_cli.cli.shared import played_storms, required_storms
 from multilang_cli.reports.formats import parse_reports
 from multilang_cli.reports.verdict import OUTCOMES
 from multilang_cli.suite.case import load_cases
@@ -94,7 +94,7 @@ def test_command_lines_are_understood(line: str, tmp_path: Path, monkeypatch: py
         known = Config(Path("mlcheck.toml"), {}, (Component(command=("x",), name=flags.component or "x"),))
         components(flags, known)
         options = run_options(flags, {}, known)
-        known_storm(options.storm)
+        required_storms(options.storm_required, played_storms(options.storm))
         parse_reports(report for report in values.get("reports", ()) if "$" not in report)
         named = [pattern for pattern in (*flags.include, *flags.exclude) if pattern[0] != "@"]
         assert [pattern for pattern in named if pattern not in IDS and pattern not in {"bolt", "spout"}] == []

@@ -162,8 +162,6 @@ def _kept(call: Call, event: Call) -> bool:
         return False
     if call["t"] == event["t"] == "log":
         return bool(call["msg"] == event["msg"])
-    if call["t"] == event["t"] == "error":
-        return _same_error(call["error"], event)
     return _same_event(_rounded(call), _rounded(event))
 
 
@@ -276,13 +274,9 @@ def same_events(told: list[Call], events: list[Call]) -> bool:
 
 def _same_event(told: Call, event: Call) -> bool:
     if told["t"] == event["t"] == "error":
-        return _same_error(told["error"].partition("\n")[0], event)
+        ours = _LONG_NUMBER.sub("<id>", told["error"].replace(SHADE, "")).removesuffix("\n")[:KEPT_TEXT]
+        return bool(ours) and any(_says(text.replace(SHADE, ""), ours) for text in event["error"])
     return json.dumps(told, sort_keys=True) == json.dumps(event, sort_keys=True)
-
-
-def _same_error(text: str, event: Call) -> bool:
-    ours = _LONG_NUMBER.sub("<id>", text.replace(SHADE, ""))[:KEPT_TEXT]
-    return bool(ours) and any(_says(theirs.replace(SHADE, ""), ours) for theirs in event["error"])
 
 
 def _says(text: str, ours: str) -> bool:

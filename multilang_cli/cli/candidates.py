@@ -71,15 +71,18 @@ def _function(name: str, command: Command) -> Callable[..., Any]:
 def _values(name: str, info: Any) -> Callable[[str], list[str]] | None:
     """Values for a parameter, by its option, else its name, else its metavar; None where files are as good as any."""
     # In Annotated, the first name of an option stands in `default`.
-    known = [VALUES[key] for key in (info.default, *(info.param_decls or ()), name) if key in VALUES]
+    known = [VALUES[key] for key in (name, info.default, *(info.param_decls or ())) if key in VALUES]
     if not known and _CHOICE.fullmatch(info.metavar or ""):
         known = [lambda: info.metavar.split("|")]
     if not known:
         return None
 
-    # Behind a = there is a path or a number, of which nothing is known.
+    # Behind a = there is a path or a number, of which nothing is known; before a comma, what was chosen already.
     def complete(incomplete: str) -> list[str]:
-        return [] if "=" in incomplete else sorted(set(known[0]()))
+        before, comma, _ = incomplete.rpartition(",")
+        taken = before.split(",") if known[0] is _several_versions else []
+        lead = f"{before}{comma}" if taken else ""
+        return [] if "=" in incomplete else sorted(f"{lead}{value}" for value in set(known[0]()) - set(taken))
 
     return complete
 
@@ -106,6 +109,12 @@ def _versions() -> list[str]:
     from multilang_cli.catalogue.loader import load_versions  # noqa: PLC0415 (each needs its own modules only)
 
     return [version.id for version in load_versions()]
+
+
+def _several_versions() -> list[str]:
+    from multilang_cli.cli.shared import ALL  # noqa: PLC0415
+
+    return [*_versions(), ALL]
 
 
 def _formats() -> list[str]:
@@ -151,6 +160,12 @@ def _languages() -> list[str]:
     return list(languages())
 
 
+def _scripts() -> list[str]:
+    from multilang_cli.catalogue.oracle import oracle_cases  # noqa: PLC0415
+
+    return list(oracle_cases())
+
+
 VALUES: dict[str, Callable[[], list[str]]] = {
     "--accepts": _accepts,
     "--component": _components,
@@ -160,9 +175,13 @@ VALUES: dict[str, Callable[[], list[str]]] = {
     "--report": _formats,
     "--settles": _settles,
     "--storm": _versions,
+    "--storm-required": _several_versions,
     "-k": _patterns,
+    "run storm": _several_versions,
     "explain name": lambda: [*_rules(), *_cases()],
     "schema show name": _schemas,
+    "verify-storm storm": _versions,
+    "verify-storm names": _scripts,
     "schema validate name": _schemas,
 }
-"""Where values come from, by option, or by command and argument. Choices such as ``bolt|spout`` stand in metavars."""
+"""Where values come from, by command and argument or, where none fits, by option. Choices stand in metavars."""

@@ -11,6 +11,8 @@ from multilang_cli.suite.runner import plan_of
 from multilang_cli.suite.selection import fitting, select
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from multilang_cli.suite.case import Case
@@ -20,27 +22,34 @@ ACKS = "what a spout emits is acked and failed, real messages too"
 """What the suite does to a spout, for a user who may point it at a queue in use."""
 
 
-def show_plan(component: Component, options: RunOptions, console: Console) -> None:
-    """Show what a run of `component` would do. Raises LaunchError if it can't be started, SelectionError."""
+def show_plan(component: Component, versions: Sequence[RunOptions], console: Console) -> None:
+    """Show what runs of `component` would do, one for each of `versions`.
+
+    Raises LaunchError if it can't be started, SelectionError.
+    """
+    options = versions[-1]
     launch = plan_of(component, options).launch
     cases = select(load_cases("component", options.suites), component.kind, options.include, options.exclude)
     page = Page(console)
     with stdout_may_close():
         lead = f"{component.name}: " if component.name else ""
         page.line(f"{lead}{' '.join(launch.argv)}" + (f"  ({launch.why})" if launch.why else ""))
-        page.para(starts(component, options, cases), indent=2)
+        page.para(starts(component, versions, cases), indent=2)
         wide = max(len(case.id) for case in cases)
         for case in cases:
             page.para(case.title, label=f"{case.id:{wide}}", label_style="", indent=2, hang=wide + 4)
 
 
-def starts(component: Component, options: RunOptions, cases: list[Case]) -> str:
+def starts(component: Component, versions: Sequence[RunOptions], cases: list[Case]) -> str:
     """How often the component would be started, in a sentence."""
+    options = versions[-1]
     if component.kind == "auto":
         counts = " or ".join(f"{len(fitting(cases, kind))} as a {kind}" for kind in ("bolt", "spout"))
         how = f"twice to ask whether it is a bolt or a spout, then once for each case, {counts}: both are listed"
     else:
         how = f"once for each case of a {component.kind}, {len(cases)} in all"
     at_once = f"{options.jobs} at once" if options.jobs > 1 else "one after another"
+    if len(versions) > 1:
+        how += f", and that for each of {len(versions)} Storm versions: {', '.join(each.storm for each in versions)}"
     careful = "" if component.kind == "bolt" else f" {ACKS.capitalize()}."
     return f"Nothing was started. A run starts it {how}; {at_once}.{careful}"

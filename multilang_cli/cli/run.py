@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from multilang_cli.cli import run_options as option
-from multilang_cli.cli.app import Color, Reports, Storm, Strict
+from multilang_cli.cli.app import Color, Reports, Strict
 
 
 def run(
@@ -13,7 +13,8 @@ def run(
     *,
     component: option.Component = None,
     kind: option.Kind = None,
-    storm: Storm = None,
+    storm: option.Storm = None,
+    storm_required: option.StormRequired = None,
     tuples: option.Tuples = None,
     tuple_files: option.TupleFiles = None,
     conf: option.Conf = None,
@@ -53,8 +54,8 @@ def run(
 
     The suite starts the component dozens of times, and acks and fails what a spout emits: --dry-run shows it first.
 
-    Flags win over the environment (MLCHECK_STORM, _JOBS, _TIMEOUT, _STRICT, _SEED, _RECORD, _COLOR), which wins over
-    mlcheck.toml or [tool.mlcheck] of pyproject.toml, the first that is found upwards.
+    Flags win over the environment (MLCHECK_STORM, _STORM_REQUIRED, _JOBS, _TIMEOUT, _STRICT, _SEED, _RECORD, _COLOR),
+    which wins over mlcheck.toml or [tool.mlcheck] of pyproject.toml, the first that is found upwards.
     """
     given = {name: value for name, value in locals().items() if value is not None}
     from multilang_cli.cli.running import run_given  # noqa: PLC0415 (slow to import, and not needed for --help)

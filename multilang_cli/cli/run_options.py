@@ -13,6 +13,19 @@ Component = Annotated[
 Kind = Annotated[
     Text, typer.Option("--kind", metavar="bolt|spout|auto", help="What it is. auto (the default) asks the component.")
 ]
+Storm = Annotated[
+    Text,
+    typer.Option(
+        "--storm",
+        metavar="VERSIONS",
+        help="The Storm version: 2.8.3, 1.2, ... Default: the newest. Several, each with a conversation of its own: "
+        "1.2,2.8; all: every verified one.",
+    ),
+]
+StormRequired = Annotated[
+    Text,
+    typer.Option("--storm-required", metavar="VERSIONS", help="Those of --storm that decide the exit code: 2.5,2.8."),
+]
 Tuples = Annotated[
     Texts, typer.Option("--tuple", metavar="JSON", help="A tuple it takes, such as '[\"a b\", 1]'. Repeatable.")
 ]

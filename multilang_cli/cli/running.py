@@ -1,4 +1,4 @@
-"""What ``mlcheck run`` does: each component in turn, its results printed and written, the exit codes put together."""
+"""What ``mlcheck run`` does: each component in turn, on each Storm version; what comes of it is printed and written."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from multilang_cli.cli.dispatch import complain
 from multilang_cli.cli.dry_run import ACKS, show_plan
 from multilang_cli.cli.exits import CommandError, ExitCode, worst
 from multilang_cli.cli.output import progress_line, remark, stdout_may_close
-from multilang_cli.cli.shared import checked_reports, console_of, known_storm, write_reports
+from multilang_cli.cli.shared import checked_reports, console_of, played_storms, required_storms, write_reports
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.reports.combined import combine
-from multilang_cli.reports.console import render_pretty, render_together, summary_of
+from multilang_cli.reports.console import render_pretty, render_together, render_versions, summary_of
 from multilang_cli.reports.formats import STDOUT, Report
+from multilang_cli.reports.lives import with_sentences
 from multilang_cli.reports.verdict import Circumstances, word_of
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite import known_failures
@@ -26,9 +27,10 @@ from multilang_cli.suite.case import CaseError, load_cases
 from multilang_cli.suite.config import Config, ConfigError
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.reproduce import words_of
-from multilang_cli.suite.runner import RecordError, not_run, run_suite
+from multilang_cli.suite.runner import RecordError, not_run
 from multilang_cli.suite.selection import SelectionError
 from multilang_cli.suite.settings import Flags, check_gate, components, run_options
+from multilang_cli.suite.versions import run_versions
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,13 +61,12 @@ class Showing(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_given(given: dict[str, Any]) -> int:
     """Run what the command line says: values by the names of `Flags` and `Showing`. Raises CommandError."""
-    for name in ("tuples", "conf", "env", "streams", "storm"):
+    for name in ("tuples", "conf", "env", "streams", "storm", "storm_required"):
         values = given.get(name) or ()
         for value in (values,) if isinstance(values, str) else values:
             if not value.isprintable() and value != value.encode("utf-8", "replace").decode():
-                raise CommandError(
-                    f"--{name.removesuffix('s')} {value!a}: this is not UTF-8, so it can't be said in JSON"
-                )
+                flag = name.removesuffix("s").replace("_", "-")
+                raise CommandError(f"--{flag} {value!a}: this is not UTF-8, so it can't be said in JSON")
     return run_components(msgspec.convert(given, Flags), msgspec.convert(given, Showing))
 
 
@@ -80,34 +81,47 @@ def run_components(flags: Flags, showing: Showing) -> int:
         check_gate(flags, chosen)
         if options.suites:
             load_cases("component", options.suites)
-        options = msgspec.structs.replace(options, storm=known_storm(options.storm))
-        rulebook = load_rulebook(options.storm)
-        todo = [(each, _its_own(each, options, rulebook, alone=len(chosen) == 1)) for each in chosen]
+        storms = played_storms(options.storm)
+        rulebook = load_rulebook(storms[0] if len(storms) == 1 else "")
+        required = required_storms(options.storm_required, [storm or rulebook.newest.id for storm in storms])
+        # What is required is known now; a command line that repeats one version must not say it again.
+        options = msgspec.structs.replace(options, storm_required=config.settings.get("storm_required", ""))
+        todo = [(each, _its_own(each, options, rulebook, storms, alone=len(chosen) == 1)) for each in chosen]
     except (ConfigError, CaseError) as error:
         raise CommandError(str(error)) from None
-    door = _Door(flags, config, showing, console, rulebook, reports)
+    door = _Door(flags, config, showing, console, rulebook, reports, required)
     if showing.dry_run:
-        return worst([door.plan(component, own) for component, own in todo])
+        return worst([door.plan(component, versions) for component, versions in todo])
+    alone = len(chosen) == len(storms) == 1
     results: list[RunResult] = []
-    for component, own in todo:
-        results.append(door.check(component, own, alone=len(todo) == 1))
+    for component, versions in todo:
+        results += door.check(component, versions, alone=alone)
         if results[-1].exit_code == ExitCode.INTERRUPTED:
             break
-    return results[0].exit_code if len(todo) == 1 else door.sum_up(results)
+    return results[0].exit_code if alone else door.sum_up(results)
 
 
-def _its_own(component: Component, options: RunOptions, rulebook: Rulebook, *, alone: bool) -> RunOptions:
-    """The options of one of several components: a directory of its own. Raises ConfigError for bad known failures."""
+def _its_own(
+    component: Component, options: RunOptions, rulebook: Rulebook, storms: tuple[str, ...], *, alone: bool
+) -> list[RunOptions]:
+    """The options of one component for each Storm version, each with a directory of its own where there are several.
+
+    Raises ConfigError for bad known failures.
+    """
     if options.write_known_failures:
         known_failures.check(options.write_known_failures, rulebook)
     elif component.known_failures:
         known_failures.read(component.known_failures, rulebook)
-    record = options.record if alone else str(Path(options.record) / component.name)
-    return msgspec.structs.replace(options, record=record)
+    record = Path(options.record) if alone else Path(options.record) / component.name
+    folders = [record / storm if len(storms) > 1 else record for storm in storms]
+    return [
+        msgspec.structs.replace(options, storm=storm, record=str(folder))
+        for storm, folder in zip(storms, folders, strict=True)
+    ]
 
 
 class _Door(NamedTuple):
-    """What is the same for every component of a run."""
+    """What is the same for every component of a run. `required`: the versions whose verdicts count."""
 
     flags: Flags
     config: Config
@@ -115,27 +129,28 @@ class _Door(NamedTuple):
     console: Console
     rulebook: Rulebook
     reports: tuple[Report, ...]
+    required: tuple[str, ...]
 
-    def check(self, component: Component, options: RunOptions, *, alone: bool) -> RunResult:
-        """Run one component and show the result; if it is `alone`, it is all there is to report."""
+    def check(self, component: Component, versions: list[RunOptions], *, alone: bool) -> list[RunResult]:
+        """Run one component and show the results, one a version; if it is `alone`, there is no other result."""
         try:
-            result = self._run(component, options)
+            results, shown = self._run(component, versions), True
         except (LaunchError, SelectionError, RecordError, ConfigError, CommandError, KeyboardInterrupt) as error:
             why, code = _why_not(error)
             complain(f"{component.name}: {why}" if component.name else why)
-            result = not_run(component, options, _BEFELL[code], why)
-            if alone:
-                write_reports(self.reports, result, self.rulebook)
-            return result
+            befell = versions[:1] if code == ExitCode.INTERRUPTED else versions
+            results, shown = [not_run(component, options, _BEFELL[code], why) for options in befell], False
+        results = [msgspec.structs.replace(each, gates=each.storm in self.required) for each in results]
         if alone:
-            write_reports(self.reports, result, self.rulebook)
-        self._show(component.name, result)
-        return result
+            write_reports(self.reports, results[0], self.rulebook)
+        if shown:
+            self._show(component.name, results)
+        return results
 
-    def plan(self, component: Component, options: RunOptions) -> int:
+    def plan(self, component: Component, versions: list[RunOptions]) -> int:
         """Show what would be done with one component; its exit code."""
         try:
-            show_plan(component, options, self.console)
+            show_plan(component, versions, self.console)
         except (LaunchError, SelectionError) as error:
             why, code = _why_not(error)
             complain(f"{component.name}: {why}" if component.name else why)
@@ -143,41 +158,53 @@ class _Door(NamedTuple):
         return ExitCode.CONFORMANT
 
     def sum_up(self, results: list[RunResult]) -> int:
-        """Report several components as one result; its exit code."""
-        result = combine(results)
+        """Report several components and versions as one result; its exit code."""
+        result = with_sentences(combine(results), self.rulebook)
         write_reports(self.reports, result, self.rulebook)
         if not self._to_stdout():
             with stdout_may_close():
                 if self.showing.quiet:
                     sys.stdout.write(f"{word_of(result)}  {summary_of(result)}\n")
+                    sys.stdout.writelines(f"Storm: {sentence}\n" for sentence in result.sentences)
                 else:
                     self.console.print()
                     render_together(result, self.console)
         return result.exit_code
 
-    def _run(self, component: Component, options: RunOptions) -> RunResult:
+    def _run(self, component: Component, versions: list[RunOptions]) -> list[RunResult]:
         how = ""
         if component.kind == "auto":
-            component, how = _decided(component, options)
-        words = words_of(self.flags, component, options, self.config)
-        options = msgspec.structs.replace(options, reproduce=words)
+            component, how = _decided(component, versions)
+        told = [
+            msgspec.structs.replace(options, reproduce=words_of(self.flags, component, options, self.config))
+            for options in versions
+        ]
         with progress_line(verbose=self.showing.verbose, quiet=self.showing.quiet) as progress:
-            told = progress if self.showing.quiet else _telling(component, options, progress)
-            result = run_suite(component, options, told)
-        why = "; ".join(filter(None, (result.component.why, how)))
-        return msgspec.structs.replace(result, component=msgspec.structs.replace(result.component, why=why))
+            tell = [progress] * len(told) if self.showing.quiet else _telling(component, told, progress)
+            results = run_versions(component, told, tell)
+        return [_with_why(result, how) for result in results]
 
     def _to_stdout(self) -> bool:
         return any(report.path == STDOUT for report in self.reports)
 
-    def _show(self, name: str, result: RunResult) -> None:
+    def _show(self, name: str, results: list[RunResult]) -> None:
         if self._to_stdout():
             return
         with stdout_may_close():
             if self.showing.quiet:
-                sys.stdout.write(f"{name}{': ' if name else ''}{word_of(result)}  {summary_of(result)}\n")
+                for result in results:
+                    where = filter(None, (name, f"Storm {result.storm}" if len(results) > 1 else ""))
+                    lead = "".join(f"{word}: " for word in where)
+                    sys.stdout.write(f"{lead}{word_of(result)}  {summary_of(result)}\n")
+            elif len(results) > 1:
+                render_versions(results, self.rulebook, self.console)
             else:
-                render_pretty(result, self.rulebook, self.console)
+                render_pretty(results[0], self.rulebook, self.console)
+
+
+def _with_why(result: RunResult, how: str) -> RunResult:
+    why = "; ".join(filter(None, (result.component.why, how)))
+    return msgspec.structs.replace(result, component=msgspec.structs.replace(result.component, why=why))
 
 
 def _why_not(error: BaseException) -> tuple[str, ExitCode]:
@@ -193,27 +220,41 @@ def _why_not(error: BaseException) -> tuple[str, ExitCode]:
     return str(error), ExitCode.NOTHING_SELECTED if isinstance(error, SelectionError) else ExitCode.MISUSE
 
 
-def _telling(component: Component, options: RunOptions, progress: Progress | None) -> Progress:
-    """Tells on stderr, before the first case, what the suite is about to do to the component."""
+def _telling(component: Component, versions: list[RunOptions], progress: Progress | None) -> list[Progress | None]:
+    """Tell on stderr, before the first case, what the suite is about to do to the component; one a version."""
 
-    def tell(case: str, begun: int, total: int) -> None:
-        if begun == 0 and (total > 1 or component.kind == "spout"):
-            starts = f"{total} cases, a start of the component for each" if total > 1 else "1 case"
-            pace = f", {options.jobs} at once" if options.jobs > 1 else ", one after another (-j N: N at once)"
-            lead = f"{component.name}: " if component.name else ""
-            acks = f"; {ACKS}" if component.kind == "spout" else ""
-            remark(f"{lead}{starts}{pace if total > 1 else ''}{acks}")
-        if progress is not None:
-            progress(case, begun, total)
+    def of_version(options: RunOptions) -> Progress:
+        def tell(case: str, begun: int, total: int) -> None:
+            if begun == 0 and options is versions[0]:
+                _announce(component, options, total, len(versions))
+            if progress is not None:
+                progress(f"{case} on Storm {options.storm}" if len(versions) > 1 else case, begun, total)
 
-    return tell
+        return tell
+
+    return [of_version(options) for options in versions]
 
 
-def _decided(component: Component, options: RunOptions) -> tuple[Component, str]:
-    probe = kind_of(component, options)
-    if probe.kind is None:
-        if probe.silent:
-            hint = "say --kind bolt or --kind spout to see what it does instead"
-            raise CommandError(f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE)
-        raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}")
-    return msgspec.structs.replace(component, kind=probe.kind), probe.how
+def _announce(component: Component, options: RunOptions, total: int, versions: int) -> None:
+    many = total * versions > 1
+    if not many and component.kind != "spout":
+        return
+    cases = f"{total} case{'s' if total > 1 else ''}" + (
+        f" on each of {versions} Storm versions" if versions > 1 else ""
+    )
+    pace = f", {options.jobs} at once" if options.jobs > 1 else ", one after another (-j N: N at once)"
+    lead = f"{component.name}: " if component.name else ""
+    acks = f"; {ACKS}" if component.kind == "spout" else ""
+    remark(f"{lead}{cases}{f', a start of the component for each{pace}' if many else ''}{acks}")
+
+
+def _decided(component: Component, versions: list[RunOptions]) -> tuple[Component, str]:
+    """The component with its kind, as the newest version finds it that can tell. Raises CommandError if none can."""
+    for options in reversed(versions):
+        probe = kind_of(component, options)
+        if probe.kind is not None:
+            return msgspec.structs.replace(component, kind=probe.kind), probe.how
+    if probe.silent:
+        hint = "say --kind bolt or --kind spout to see what it does instead"
+        raise CommandError(f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE)
+    raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}")

@@ -224,8 +224,12 @@ class Pump:
         events = list(map(Event, count(self._seq), repeat(now), repeat("out"), messages, raws, offsets))
         self._seq += len(events)
         self._happened(events)
+        ears = self.ears
         for event, message in zip(events, messages, strict=True):
-            self._react(event, message)
+            if (ear := ears.get(message.__class__)) is not None:
+                ear(event, message)
+            elif isinstance(message, Malformed):
+                self._react(event, message)
 
     def _react(self, event: Event, message: FromComponent | Malformed) -> None:
         if (ear := self.ears.get(message.__class__)) is not None:

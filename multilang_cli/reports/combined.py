@@ -1,4 +1,4 @@
-"""One result over several components: what a reader of one report asks of them all. Pure."""
+"""One result over several components and Storm versions: what a reader of one report asks of them all. Pure."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ if TYPE_CHECKING:
 
 
 def combine(results: Sequence[RunResult]) -> RunResult:
-    """The result over several components: it has no subjects of its own, its `parts` have them.
+    """The result over several components and versions: it has no subjects of its own, its `parts` have them.
 
     Counts and durations are summed; outlook, verdict and exit code are the worst of the parts, by the order of
-    ``verdict.OUTCOMES``; it is complete if all are. What was asked is taken from the first. Raises ValueError for none.
+    ``verdict.OUTCOMES``, of verdict and code only where a part `gates` or was interrupted; it is complete if all are.
+    What was asked is taken from the first. Raises ValueError for none.
     """
     if not results:
         raise ValueError("there is no result to combine")
-    gravest = min(results, key=precedence)
+    gating = [result for result in results if result.gates or result.verdict == "interrupted"]
+    gravest = min(gating or results, key=precedence)
     return msgspec.structs.replace(
         results[0],
         component=Component(command=()),
         profile=None,
+        storm=", ".join(dict.fromkeys(result.storm for result in results)),
         subjects=(),
         duration=sum(result.duration for result in results),
         counts=_summed(results),
@@ -38,6 +41,7 @@ def combine(results: Sequence[RunResult]) -> RunResult:
         notes=(),
         untested=(),
         next_command="",
+        gates=True,
         parts=tuple(results),
     )
 

@@ -31,6 +31,8 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
     if len(group.subjects) > 1:
         rest = some_of(other.id for other in group.subjects[1:])
         page.para(f"the same in {len(group.subjects)} {subject.kind}s: also {rest}", indent=2)
+    if group.storms:
+        page.para(f"on Storm {', '.join(group.storms)} only", indent=2)
     _show_reason(page, group)
     show_clause(page, (rule.clause if rule else None) or subject.clause)
     if group.verdict != "warn":

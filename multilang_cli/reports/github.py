@@ -11,15 +11,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from multilang_cli.reports.combined import label_of, parts_of
+from multilang_cli.reports.bundles import bundles, groups_in, notes_in, subjects_in, untested_in_all
 from multilang_cli.reports.console import group_text, next_command, summary_of
 from multilang_cli.reports.escape import escape, fit
 from multilang_cli.reports.failure import STDERR_LINES, first_paragraph
-from multilang_cli.reports.grouping import fates_of_subject, groups_of, note_lines, notes_of, some_of
+from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of
 from multilang_cli.reports.verdict import word_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.reports.grouping import Group
@@ -48,12 +48,13 @@ def to_github(result: RunResult, rulebook: Rulebook) -> str:
     """The text for the log of a step: what was found, the details folded, the summary, the annotations."""
     lines: list[str] = []
     annotations: list[Annotation] = []
-    for part in parts_of(result):
-        label = label_of(part) if result.parts else ""
-        lines += _log(part, rulebook, label)
-        annotations += _annotations(part, rulebook, f"{label}: " if label else "")
+    for bundle in bundles(result):
+        name = f"{bundle.label}: " if bundle.label else ""
+        lines += _log(bundle.parts, rulebook, name)
+        annotations += _annotations(bundle.parts, rulebook, name)
     if result.parts:
         lines.append(harmless(f"{word_of(result)}  {summary_of(result)}"))
+    lines += [harmless(f"Storm: {sentence}") for sentence in result.sentences]
     command = next_command(result)
     if command:
         lines.append(harmless(f"Next: {command}"))
@@ -104,35 +105,40 @@ def _below(path: Path, base: Path) -> Path | None:
     return whole.relative_to(workspace if base.is_relative_to(workspace) else base)
 
 
-def _log(result: RunResult, rulebook: Rulebook, label: str) -> Iterator[str]:
-    name = f"{label}: " if label else ""
-    command = " ".join(result.component.command)
-    yield harmless(f"{name}{result.tool.name} {result.tool.version}, Storm {result.storm}: {fit(command, 400).text}")
-    for note in result.notes:
+def _log(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> Iterator[str]:
+    """One component, on one Storm version or several."""
+    tool, component = parts[-1].tool, parts[-1].component
+    storms = ", ".join(part.storm for part in parts)
+    yield harmless(f"{name}{tool.name} {tool.version}, Storm {storms}: {fit(' '.join(component.command), 400).text}")
+    for note in notes_in(parts):
         yield harmless(f"Note: {fit(note, _LINE_CELLS).text}")
-    for group in groups_of(result):
+    for group in groups_in(parts):
         yield f"::group::{_data(fit(f'{name}{_headline(group)}', _TITLE_CELLS).text)}"
         yield from map(harmless, group_text(group, rulebook).splitlines())
         yield "::endgroup::"
-    for line in note_lines(notes_of(result)):
+    for line in note_lines(notes_of(*parts)):
         yield harmless(f"Note: {fit(line, _LINE_CELLS).text}")
-    yield harmless(f"{word_of(result)}  {name}{summary_of(result)}")
+    for part in parts:
+        where = f"Storm {part.storm}: " if len(parts) > 1 else ""
+        yield harmless(f"{word_of(part)}  {name}{where}{summary_of(part)}")
 
 
-def _annotations(result: RunResult, rulebook: Rulebook, name: str) -> list[Annotation]:
-    file = file_of(result.component, Path.cwd())
-    found = [
-        Annotation(
-            _level(group, strict=result.strict), f"{name}{_headline(group)}", tuple(_lines(group, rulebook)), file
-        )
-        for group in groups_of(result)
-    ]
-    if result.exit_code and not any(each.level == "error" for each in found):
-        found.append(Annotation("error", f"{name}{word_of(result)}", tuple(_run_lines(result)), file))
-    for untested in result.untested:
+def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> list[Annotation]:
+    file = file_of(parts[-1].component, Path.cwd())
+    gating = {part.storm for part in parts if part.gates}
+    found = []
+    for group in groups_in(parts):
+        level = _level(group, strict=parts[-1].strict)
+        excused = level == "error" and not gating & set(group.storms or (part.storm for part in parts))
+        title = f"{name}{_headline(group)}"
+        found.append(Annotation("warning" if excused else level, title, tuple(_lines(group, rulebook)), file))
+    for part in parts:
+        if part.gates and part.exit_code and not any(each.level == "error" for each in found):
+            found.append(Annotation("error", f"{name}{word_of(part)}", tuple(_run_lines(part)), file))
+    for untested in untested_in_all(parts):
         title = f"{name}{len(untested.ids)} not tested"
         found.append(Annotation("notice", title, (untested.reason, some_of(untested.ids))))
-    known = [subject.id for subject in result.subjects if subject.verdict == "xfail"]
+    known = [subject.id for subject in subjects_in(parts, "xfail")]
     if known:
         found.append(Annotation("notice", f"{name}known failures", (some_of(known, 20),)))
     return found
@@ -145,7 +151,7 @@ def _level(group: Group, *, strict: bool) -> Level:
 def _headline(group: Group) -> str:
     more = f" and {len(group.subjects) - 1} more" if len(group.subjects) > 1 else ""
     what = group.finding.rule if group.finding else group.first.title
-    return f"{group.verdict.upper()} {what} ({group.first.id}{more})"
+    return f"{group.verdict.upper()} {what} ({group.first.id}{more}){only_on(group)}"
 
 
 def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:

@@ -22,11 +22,15 @@ MOST_NOTES = 5
 
 
 class Group(NamedTuple):
-    """Subjects with the same trouble: the first stands for all. `finding`: what made the verdict, if a finding did."""
+    """Subjects with the same trouble: the first stands for all. `finding`: what made the verdict, if a finding did.
+
+    `storms`: the versions on which it was met, where several were played and not all have it.
+    """
 
     verdict: Verdict
     subjects: tuple[SubjectResult, ...]
     finding: Finding | None
+    storms: tuple[str, ...] = ()
 
     @property
     def first(self) -> SubjectResult:
@@ -85,15 +89,27 @@ def _group(alike: list[SubjectResult], storm: str) -> Group:
     return Group(alike[0].verdict, tuple(alike), decisive(alike[0], storm))
 
 
-def notes_of(result: RunResult) -> tuple[Note, ...]:
-    """What is only worth a note, once a rule, the most frequent first."""
+def notes_of(*results: RunResult) -> tuple[Note, ...]:
+    """What is only worth a note, once a rule, the most frequent first.
+
+    Of several results, cases of one id are one, and what is worth more than a note in any is none.
+    """
     found: dict[str, tuple[Finding, set[str]]] = {}
-    for subject in result.subjects:
+    graver: set[str] = set()
+    for storm, subject in ((result.storm, subject) for result in results for subject in result.subjects):
         for finding in subject.findings:
-            if weigh(finding, result.storm) == "pass":
+            if weigh(finding, storm) == "pass":
                 found.setdefault(finding.rule, (finding, set()))[1].add(subject.id)
-    notes = [Note(rule, first.message, len(subjects)) for rule, (first, subjects) in found.items()]
+            elif len(results) > 1:
+                graver.add(finding.rule)
+    mild = {rule: each for rule, each in found.items() if rule not in graver}
+    notes = [Note(rule, first.message, len(subjects)) for rule, (first, subjects) in mild.items()]
     return tuple(sorted(notes, key=lambda note: -note.subjects))
+
+
+def only_on(group: Group) -> str:
+    """Where a trouble was met, to stand behind its title: `` on Storm 2.8.3``, "" if on all versions played."""
+    return f" on Storm {', '.join(group.storms)}" if group.storms else ""
 
 
 def note_lines(notes: tuple[Note, ...]) -> list[str]:

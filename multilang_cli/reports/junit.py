@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from multilang_cli.reports.combined import label_of, parts_of
+from multilang_cli.reports.bundles import labelled
 from multilang_cli.reports.console import group_text, summary_of
 from multilang_cli.reports.escape import escape, escape_lines, fit
 from multilang_cli.reports.grouping import Group
@@ -29,6 +29,9 @@ TAGS: dict[Verdict, str | None] = {
 }
 """The element by which each verdict is told; None for a test that passes."""
 
+NOT_REQUIRED = "this Storm version is not required"
+"""What the message of a test begins with that fails on a version whose verdict does not count."""
+
 _TOTALS = {
     "tests": "testcase",
     "failures": "testcase/failure",
@@ -38,8 +41,11 @@ _TOTALS = {
 
 
 def to_junit(result: RunResult, rulebook: Rulebook) -> str:
-    """One testsuite a component, one testcase a subject. A run that is not green always holds a failure or an error."""
-    suites = [_suite(part, rulebook, apart=bool(result.parts)) for part in parts_of(result)]
+    """One testsuite a component and Storm version, one testcase a subject.
+
+    A run that is not green always holds a failure or an error; one that is green never does.
+    """
+    suites = [_suite(part, rulebook, label if result.parts else "") for label, part in labelled(result)]
     root = ET.Element("testsuites", name="mlcheck")
     for name in _TOTALS:
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in suites)))
@@ -49,9 +55,8 @@ def to_junit(result: RunResult, rulebook: Rulebook) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(result: RunResult, rulebook: Rulebook, *, apart: bool) -> ET.Element:
-    """The suite of one component. `apart`: there are others, whose subjects have the same ids."""
-    label = label_of(result) if apart else ""
+def _suite(result: RunResult, rulebook: Rulebook, label: str) -> ET.Element:
+    """The suite of one part. `label`: what tells it from others, whose subjects have the same ids; "" for the only."""
     name = label or f"mlcheck {result.suite.name}"
     suite = ET.Element("testsuite", name=fit(name, MOST_CELLS).text, timestamp=result.started_at)
     _add_properties(suite, result)
@@ -60,8 +65,10 @@ def _suite(result: RunResult, rulebook: Rulebook, *, apart: bool) -> ET.Element:
     _add_untested(suite, result)
     if result.exit_code and suite.find("testcase/failure") is None and suite.find("testcase/error") is None:
         _add_run(suite, result)
+    if not result.gates:
+        _excuse(suite)
     _add_totals(suite, result)
-    for case in suite.findall("testcase") if apart else ():
+    for case in suite.findall("testcase") if label else ():
         case.set("classname", f"{suite.get('name')}.{case.get('classname')}")
     return suite
 
@@ -118,6 +125,15 @@ def _add_run(suite: ET.Element, result: RunResult) -> None:
     tag = "failure" if result.exit_code == 1 else "error"
     element = ET.SubElement(case, tag, message=f"{word_of(result)}: {escape(summary_of(result))}", type=result.verdict)
     element.text = escape_lines("\n".join((*result.notes, result.component.stderr_tail)).strip())
+
+
+def _excuse(suite: ET.Element) -> None:
+    """Make what is wrong a test that is skipped: on this version it does not count."""
+    for case in suite.findall("testcase"):
+        for wrong in (*case.findall("failure"), *case.findall("error")):
+            wrong.set("message", f"{NOT_REQUIRED}: {wrong.get('message')}")
+            wrong.attrib.pop("type", None)
+            wrong.tag = "skipped"
 
 
 def _add_totals(suite: ET.Element, result: RunResult) -> None:

@@ -10,16 +10,26 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from multilang_cli.reports.combined import label_of, parts_of, untested_in
+from multilang_cli.reports.bundles import (
+    bundles,
+    groups_in,
+    labelled,
+    notes_in,
+    rows_of,
+    subjects_in,
+    untested_in_all,
+)
+from multilang_cli.reports.combined import untested_in
 from multilang_cli.reports.console import COUNTED, as_text, next_command, summary_of
 from multilang_cli.reports.escape import escape_lines, fit
 from multilang_cli.reports.failure import STDERR_LINES, exit_in_words, first_paragraph, show_excerpt
-from multilang_cli.reports.grouping import fates_of_subject, groups_of, note_lines, notes_of, some_of
+from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of
 from multilang_cli.reports.page import MOST_CELLS, Page
-from multilang_cli.reports.verdict import word_of
+from multilang_cli.reports.verdict import precedence, word_of
+from multilang_cli.reports.versions import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.reports.grouping import Group
@@ -40,10 +50,11 @@ _ZERO_WIDTH_SPACE = "\u200b"
 def to_markdown(result: RunResult, rulebook: Rulebook) -> str:
     """The report; what does not fit into `MOST_BYTES` is left out, and a sentence says how much."""
     blocks = [*_head(result)]
-    for part in parts_of(result):
-        if result.parts:
-            blocks.append(f"### {word_of(part)}: {code(label_of(part), _LABEL_CELLS)}\n")
-        blocks += _body(part, rulebook)
+    for bundle in bundles(result):
+        if result.parts and bundle.label:
+            word = word_of(min(bundle.parts, key=precedence))
+            blocks.append(f"### {word}: {code(bundle.label, _LABEL_CELLS)}\n")
+        blocks += _body(bundle.parts, rulebook)
     return "\n".join(_within(blocks))
 
 
@@ -78,39 +89,58 @@ def _head(result: RunResult) -> Iterator[str]:
     yield f"## {word_of(result)}: {summary_of(result)}\n"
     yield f"{result.tool.name} {prose(result.tool.version)}, {prose(result.suite.name)}, Storm {prose(result.storm)}\n"
     yield _table(result)
+    for sentence in result.sentences:
+        yield f"**Storm:** {prose(sentence)}\n"
     command = next_command(result)
     if command:
         yield f"Next:\n\n{fenced(command, 'sh')}"
 
 
 def _table(result: RunResult) -> str:
-    """A line a component, a column for each verdict that occurs."""
+    """A line a component and Storm version, a column for each verdict that occurs."""
     columns = [(verdict, many) for verdict, _, many in COUNTED if result.counts.get(verdict)]
     rows = [["component", "verdict", *(many for _, many in columns), "not tested"]]
     rows.append(["---", "---", *["--:"] * (len(columns) + 1)])
-    for part in parts_of(result):
-        # A bar would end the cell, even in code.
-        label = code(label_of(part).replace("|", "\\x7c"), _LABEL_CELLS)
+    for label, part in labelled(result):
         counts = [str(part.counts.get(verdict, 0)) for verdict, _ in columns]
-        rows.append([label, word_of(part), *counts, str(untested_in(part))])
+        word = word_of(part) + ("" if part.gates else " (does not count)")
+        rows.append([_cell(label), word, *counts, str(untested_in(part))])
+    return _rows(rows)
+
+
+def _cell(text: str) -> str:
+    # A bar would end the cell, even in code.
+    return code(text.replace("|", "\\x7c"), _LABEL_CELLS)
+
+
+def _rows(rows: Iterable[list[str]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _body(result: RunResult, rulebook: Rulebook) -> Iterator[str]:
-    if result.notes:
-        yield _listed(map(code, result.notes))
-    for number, group in enumerate(groups_of(result)):
+def _versions(parts: Sequence[RunResult]) -> Iterator[str]:
+    """A line a case that differs among the versions or is no pass, a column a version."""
+    lines = [[_cell(id_), *cells] for id_, *cells in lines_of(rows_of(parts))]
+    if lines and len(parts) > 1:
+        yield _rows([["case", *(prose(part.storm) for part in parts)], ["---"] * (len(parts) + 1), *lines])
+
+
+def _body(parts: Sequence[RunResult], rulebook: Rulebook) -> Iterator[str]:
+    """One component, on one Storm version or several."""
+    if said := notes_in(parts):
+        yield _listed(map(code, said))
+    yield from _versions(parts)
+    for number, group in enumerate(groups_in(parts)):
         yield _trouble(group, rulebook, opened=not number)
-    if result.verdict == "no-first-message" and result.component.stderr_tail:
-        yield f"The component's last words on stderr:\n\n{_last_words(result.component.stderr_tail)}"
-    notes = note_lines(notes_of(result))
+    if parts[-1].verdict == "no-first-message" and parts[-1].component.stderr_tail:
+        yield f"The component's last words on stderr:\n\n{_last_words(parts[-1].component.stderr_tail)}"
+    notes = note_lines(notes_of(*parts))
     if notes:
         yield f"**Notes**\n\n{_listed(map(code, notes))}"
-    known = [f"{code(each.id)} {code(each.reason)}" for each in result.subjects if each.verdict == "xfail"]
+    known = [f"{code(each.id)} {code(each.reason)}" for each in subjects_in(parts, "xfail")]
     if known:
         yield f"**Known failures**\n\n{_listed(known)}"
-    if result.untested:
-        lines = [f"{code(each.reason)}: {code(some_of(each.ids, _MOST_LISTED))}" for each in result.untested]
+    if untested := untested_in_all(parts):
+        lines = [f"{code(each.reason)}: {code(some_of(each.ids, _MOST_LISTED))}" for each in untested]
         yield f"**Not tested**\n\n{_listed(lines)}"
 
 
@@ -118,7 +148,7 @@ def _trouble(group: Group, rulebook: Rulebook, *, opened: bool) -> str:
     """All that is known of one trouble, folded unless `opened`."""
     more = f" and {len(group.subjects) - 1} more" if len(group.subjects) > 1 else ""
     what = f": {_html(group.finding.rule)}" if group.finding else ""
-    title = f"<b>{group.verdict.upper()}</b> {_html(group.first.id)}{more}{what}"
+    title = f"<b>{group.verdict.upper()}</b> {_html(group.first.id)}{more}{what}{html.escape(only_on(group))}"
     blocks = "\n".join(_details(group, rulebook))
     return f"<details{' open' if opened else ''}><summary>{title}</summary>\n\n{blocks}\n</details>\n"
 

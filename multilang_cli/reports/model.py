@@ -140,8 +140,9 @@ class RunResult(_Value, frozen=True, kw_only=True):
     `storm`: id of the version played. `started_at`: ISO 8601, UTC. `duration` in seconds. `platform`: system, machine,
     python. `limits` in seconds or bytes, by name; None: no limit. `notes`: sentences that a reader needs to trust the
     verdict. `complete`: False if the run was interrupted or stopped early. `next_command`: what to type next, if the
-    caller knows better than the report. `parts`: the results it is made of, one a component, see ``combined.combine``;
-    they have the subjects then.
+    caller knows better than the report. `gates`: False if its verdict does not count in the exit code of the whole that
+    it is a part of. `parts`: the results it is made of, one a component and Storm version, see ``combined.combine``;
+    they have the subjects then. `sentences`: how each component fares on the versions, if there are several.
     """
 
     schema_version: str = SCHEMA_VERSION
@@ -166,4 +167,6 @@ class RunResult(_Value, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     untested: tuple[Untested, ...] = ()
     next_command: str = ""
+    gates: bool = True
     parts: tuple[RunResult, ...] = ()
+    sentences: tuple[str, ...] = ()

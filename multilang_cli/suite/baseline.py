@@ -181,29 +181,34 @@ def strangers(baseline: Baseline, ids: Collection[str], kind: str) -> tuple[Subj
     )
 
 
-def render(old: str, subjects: Iterable[SubjectResult], titles: Mapping[str, str], *, strict: bool, storm: str) -> str:
+def render(
+    old: str, subjects: Mapping[str, Iterable[SubjectResult]], titles: Mapping[str, str], *, strict: bool
+) -> str:
     """The text of a file that lists what fails now: the lines of `old` that stay, in order, then the new ones.
 
-    A line's own comment stays or goes with it, all others stay. `titles`: of the rules, to explain new lines with. With
-    `strict` warnings are listed too.
+    A line's own comment stays or goes with it, all others stay. `subjects`: by the Storm version that was played; what
+    fails on any is listed. `titles`: of the rules, to explain new lines with. With `strict` warnings are listed too.
     """
-    failing = {subject.id: rules for subject in subjects if (rules := _listed(subject, storm, strict=strict))}
+    failing: dict[str, tuple[str, ...]] = {}
+    for storm, subject in ((storm, subject) for storm, played in subjects.items() for subject in played):
+        if rules := _listed(subject, storm, strict=strict):
+            failing[subject.id] = tuple(sorted({*failing.get(subject.id, ()), *rules}))
     lines = []
     for line in (old or HEAD).splitlines():
         said, comment = parted(line)
         if not said:
             lines.append(line)
-        elif rules := failing.pop(said.split()[0], ()):
-            lines.append(_line(said.split()[0], rules, comment or _why(rules, titles)))
-    lines += [_line(id_, rules, _why(rules, titles)) for id_, rules in sorted(failing.items())]
+        elif names := failing.pop(said.split()[0], ()):
+            lines.append(_line(said.split()[0], names, comment or _why(names, titles)))
+    lines += [_line(id_, names, _why(names, titles)) for id_, names in sorted(failing.items())]
     return "\n".join(lines) + "\n"
 
 
-def _listed(subject: SubjectResult, storm: str, *, strict: bool) -> tuple[str, ...]:
+def _listed(subject: SubjectResult, storm: str, *, strict: bool) -> list[str]:
     wrong = broken(subject, storm)
     if subject.kind != "case" or not (strict or "fail" in wrong.values()):
-        return ()
-    return tuple(sorted(rule for rule, weight in wrong.items() if strict or weight == "fail"))
+        return []
+    return [rule for rule, weight in wrong.items() if strict or weight == "fail"]
 
 
 def _line(id_: str, rules: Iterable[str], comment: str) -> str:

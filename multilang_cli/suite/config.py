@@ -81,6 +81,9 @@ def load(path: Path | None) -> Config:
         source.component(index, table, names[index]) for index, table in enumerate(plain.get("component", []))
     )
     settings = {key: value for key, value in plain.items() if key != "component"}
+    for key in ("storm", "storm_required"):
+        if isinstance(settings.get(key), list):
+            settings[key] = ",".join(settings[key])
     if "record" in settings:
         settings["record"] = str(folder / settings["record"])
     if "suites" in settings:

@@ -12,7 +12,7 @@ from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.line_files import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.reports.model import SubjectResult
@@ -37,12 +37,15 @@ def check(name: str, rulebook: Rulebook) -> None:
         raise ConfigError(f"{WRITE} {name}: {target} can't be written to.")
 
 
-def write(name: str, subjects: Iterable[SubjectResult], rulebook: Rulebook, *, strict: bool, storm: str) -> Baseline:
-    """Write what fails now to the file `name`, whole or not at all, and return it. Raises ConfigError."""
+def write(name: str, subjects: Mapping[str, Iterable[SubjectResult]], rulebook: Rulebook, *, strict: bool) -> Baseline:
+    """Write what fails now to the file `name`, whole or not at all, and return it. Raises ConfigError.
+
+    `subjects`: by the Storm version that was played.
+    """
     path = Path(name)
     old = read_text(f"{WRITE} ", name) if path.exists() else ""
     titles = {rule.id: rule.title for rule in rulebook.rules.values()}
-    text = render(old, subjects, titles, strict=strict, storm=storm)
+    text = render(old, subjects, titles, strict=strict)
     try:
         write_whole(path, text.encode())
     except OSError as error:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 KEPT = 512
 """Events of a conversation that are kept in memory to be quoted."""
+TOGETHER = 128
+"""Events of a conversation that are judged at a time: few of those that are kept."""
 MOST_FINDINGS = 10_000
 """Findings of one conversation that are kept; of more, the number is given."""
 MOST_QUOTED = 50
@@ -52,18 +54,22 @@ def judge_transcripts(paths: Sequence[Path | str], rulebook: Rulebook, storm: st
     here: dict[str, _Hearing] = {}
     heard: list[_Hearing] = []
     notes: list[str] = []
-    for path, entry in ((name, entry) for name in paths for entry in entries(name)):
-        if isinstance(entry, Happened):
-            here[entry.conv].feed(entry.event)
-        elif isinstance(entry, Header):
-            if entry.part == 1 or entry.conv not in here:
-                here[entry.conv] = _Hearing(entry, str(path), rulebook, storm)
-                heard.append(here[entry.conv])
-            here[entry.conv].closed = False
-        elif isinstance(entry, EndLine):
-            here[entry.conv].closed = True
-        elif isinstance(entry, Cut):
-            notes.append(f"{entry.path}:{entry.line}: the recording was cut here: its last {entry.size} bytes are lost")
+    for path in paths:
+        for entry in entries(path):
+            if isinstance(entry, Happened):
+                here[entry.conv].feed(entry.event)
+            elif isinstance(entry, Header):
+                if entry.part == 1 or entry.conv not in here:
+                    here[entry.conv] = _Hearing(entry, str(path), rulebook, storm)
+                    heard.append(here[entry.conv])
+                here[entry.conv].closed = False
+            elif isinstance(entry, EndLine):
+                here[entry.conv].closed = True
+            elif isinstance(entry, Cut):
+                lost = f"its last {entry.size} bytes are lost"
+                notes.append(f"{entry.path}:{entry.line}: the recording was cut here: {lost}")
+    for hearing in heard:
+        hearing.catch_up()
     notes += [note for hearing in heard for note in hearing.notes()]
     first = heard[0] if heard else None
     return Judged(
@@ -104,6 +110,7 @@ class _Hearing:
             raise TranscriptError(path, 0, why) from None
         self._findings: list[Finding] = []
         self._more = 0
+        self._unjudged: list[Event] = []
         self._events: deque[Event] = deque(maxlen=KEPT)
         self._excerpt: dict[int, ExcerptLine] = {}
         self._exit: Exit | None = None
@@ -123,13 +130,23 @@ class _Hearing:
             raise TranscriptError(self.path, 0, f"the snapshot of {header.conv!r} is none: {error}") from None
 
     def feed(self, event: Event) -> None:
-        """Judge the next event."""
-        self._events.append(event)
-        self._t = event.t
-        self._said = self._said or event.channel == "out"
-        if isinstance(event.body, Exited):
-            self._exit = Exit(code=event.body.code, signal=event.body.signal)
-        for finding in self.judge.feed(event):
+        """Take the next event. Many are judged together, which is faster."""
+        self._unjudged.append(event)
+        if len(self._unjudged) >= TOGETHER:
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Judge what was taken so far."""
+        events, self._unjudged = self._unjudged, []
+        self._events += events
+        if events:
+            self._t = events[-1].t
+        for event in events:
+            if event.channel == "out":
+                self._said = True
+            elif event.channel == "process" and isinstance(event.body, Exited):
+                self._exit = Exit(code=event.body.code, signal=event.body.signal)
+        for finding in self.judge.feed_all(events):
             if len(self._findings) == MOST_FINDINGS:
                 self._more += 1
                 continue

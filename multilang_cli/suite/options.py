@@ -59,6 +59,8 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How to run the suite over one component.
 
+    `storm`: the version to play; ``all`` or several, parted by commas, until each is run for itself. `storm_required`:
+    those of them whose verdicts count, parted by commas; all if it is empty.
     `include` and `exclude`: case id patterns (a dotted prefix, or a glob). `jobs`: cases played at once. `retries`: how
     often a case that fails is played again. `timeout`: seconds, for every limit that the component's own limits do not
     set; None: as patient as Storm is. `record`: directory of transcripts; failing cases are kept, all with
@@ -68,6 +70,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     storm: str = ""
+    storm_required: str = ""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     fail_fast: bool = False

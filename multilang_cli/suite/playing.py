@@ -17,12 +17,14 @@ import msgspec
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances
-from multilang_cli.suite import known_failures
 from multilang_cli.suite.baseline import apply, strangers
 from multilang_cli.suite.case_run import CaseRun
 from multilang_cli.suite.jobs import Jobs
+from multilang_cli.suite.selection import fitting
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from multilang_cli.suite.baseline import Baseline
     from multilang_cli.suite.case import Case
     from multilang_cli.suite.runner import Plan
@@ -42,15 +44,21 @@ class Played(NamedTuple):
 
 
 class Run:
-    """The cases of one run and what has become of them so far. `known`: the failures that are known, perhaps none."""
+    """The cases of one run and what has become of them so far.
 
-    def __init__(self, plan: Plan, cases: list[Case], known: Baseline) -> None:
+    `cases`: those selected of the `available`. `known`: the failures that are known, perhaps none. `excused`: ids of
+    known failures that may pass here, because they are met on another version.
+    """
+
+    def __init__(self, plan: Plan, cases: list[Case], known: Baseline, available: list[Case]) -> None:
         self.plan = plan
         self.cases = cases
         self.known = known
+        self.available = available
+        self.excused: Collection[str] = ()
         self.befell = Circumstances()
         self.started = datetime.now(UTC)
-        self.clock = time.monotonic()
+        self.duration = 0.0
         self.notes: tuple[str, ...] = ()
         self._done: dict[int, SubjectResult] = {}
         self._stopped = False
@@ -60,8 +68,13 @@ class Run:
 
     @property
     def subjects(self) -> tuple[SubjectResult, ...]:
-        """What became of the cases that were played, in their order."""
-        return tuple(self._done[number] for number in sorted(self._done))
+        """What became of the cases that were played, in their order, as it counts with what is known to fail."""
+        return tuple(self._counted(self._done[number]) for number in sorted(self._done))
+
+    @property
+    def stale(self) -> set[str]:
+        """The ids of known failures that are none here."""
+        return {each.id for each in self._done.values() if self._applied(each).verdict == "stale"}
 
     @property
     def remaining(self) -> list[Case]:
@@ -77,46 +90,45 @@ class Run:
 
     def go(self, progress: Progress | None) -> None:
         """Play the cases until one shows that going on is useless. Raises LaunchError."""
+        began = time.monotonic()
         plays = [partial(self._play, case, progress) for case in self.cases]
         jobs = Jobs(plays, self.plan.options.jobs)
         try:
             with jobs:
                 for number, played in enumerate(jobs):
-                    self._done[number] = self._counted(played.subject)
-                    if self._is_last(self.cases[number], played, self._done[number]):
+                    self._done[number] = played.subject
+                    if self._is_last(self.cases[number], played, self._counted(played.subject)):
                         break
             if self.plan.options.jobs > 1:
                 self._forget_remaining()
         except KeyboardInterrupt:
             self.befell = Circumstances(interrupted=True)
             for number, played in jobs.finished.items():
-                self._done.setdefault(number, self._counted(played.subject))
+                self._done.setdefault(number, played.subject)
+        self.duration = round(time.monotonic() - began, 3)
 
     def _forget_remaining(self) -> None:
         """Remove the transcripts of cases that had begun when others made an end of the run."""
         for case in self.remaining:
             (self.plan.record / f"{case.id}.ndjson").unlink(missing_ok=True)
 
-    def write_known_failures(self) -> None:
-        """Write down what failed, and count it as known from now on. Raises ConfigError."""
-        options, version = self.plan.options, self.plan.version.id
-        if self.befell.interrupted or self.remaining or any(subject.verdict == "error" for subject in self.subjects):
-            self.notes = (f"{options.write_known_failures} was not written: not every case was played to its end",)
-            return
-        self.known = known_failures.write(
-            options.write_known_failures, self.subjects, self.plan.rulebook, strict=options.strict, storm=version
-        )
-        self.notes = (f"known failures, written to {self.known.name}: {len(self.known.entries)}",)
-        self._done = {number: self._counted(subject) for number, subject in self._done.items()}
+    @property
+    def whole(self) -> bool:
+        """True if every case was played to its end."""
+        return not (self.befell.interrupted or self.remaining or any(each.verdict == "error" for each in self.subjects))
 
-    def strangers(self, possible: list[Case]) -> tuple[SubjectResult, ...]:
+    def strangers(self) -> tuple[SubjectResult, ...]:
         """A stale subject for each known failure that is no case; none if only a part of the suite was selected."""
         options, component = self.plan.options, self.plan.component
         if options.include or options.exclude:
             return ()
-        return strangers(self.known, {case.id for case in possible}, component.kind)
+        return strangers(self.known, {case.id for case in fitting(self.available, component.kind)}, component.kind)
 
     def _counted(self, subject: SubjectResult) -> SubjectResult:
+        counted = self._applied(subject)
+        return subject if counted.verdict == "stale" and subject.id in self.excused else counted
+
+    def _applied(self, subject: SubjectResult) -> SubjectResult:
         return apply(self.known, subject, strict=self.plan.options.strict, storm=self.plan.version.id)
 
     def _is_last(self, case: Case, played: Played, subject: SubjectResult) -> bool:

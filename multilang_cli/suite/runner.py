@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,8 +25,11 @@ from multilang_cli.suite.case import Case, load_cases
 from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, RunOptions
 from multilang_cli.suite.playing import Progress, Run
 from multilang_cli.suite.profiles import profile_of
-from multilang_cli.suite.selection import fitting, select
+from multilang_cli.suite.selection import select
 from multilang_cli.transcript.redact import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class RecordError(ValueError):
@@ -63,17 +66,48 @@ def run_suite(component: Component, options: RunOptions, progress: Progress | No
     ConfigError for a bad file of known failures, RecordError. On KeyboardInterrupt the result so far is returned with
     `complete` False.
     """
+    run = planned(component, options)
+    run.go(progress)
+    write_known_failures([run])
+    return result_of(run)
+
+
+def planned(component: Component, options: RunOptions) -> Run:
+    """A run of which no case has been played. Raises what `run_suite` raises."""
     plan = plan_of(component, options)
     available = load_cases("component", options.suites)
     cases = select(available, component.kind, options.include, options.exclude)
     reads = component.known_failures and not options.write_known_failures
     known = known_failures.read(component.known_failures, plan.rulebook) if reads else Baseline("")
     _prepare(plan.record)
-    run = Run(plan, cases, known)
-    run.go(progress)
-    if options.write_known_failures:
-        run.write_known_failures()
-    return _without_secrets(conclude(_result(run, available), run.befell), component)
+    return Run(plan, cases, known, available)
+
+
+def result_of(run: Run) -> RunResult:
+    """What has become of a run so far, concluded, and without secrets."""
+    return _without_secrets(conclude(_result(run), run.befell), run.plan.component)
+
+
+def write_known_failures(runs: Sequence[Run]) -> None:
+    """If that is asked, write down what failed in runs on different versions, and count it as known from now on.
+
+    What fails on any version is known on all. Raises ConfigError.
+    """
+    options = runs[0].plan.options
+    name = options.write_known_failures
+    if not name:
+        return
+    if not all(run.whole for run in runs):
+        note = f"{name} was not written: not every case was played to its end"
+    else:
+        subjects = {run.plan.version.id: run.subjects for run in runs}
+        known = known_failures.write(name, subjects, runs[0].plan.rulebook, strict=options.strict)
+        note = f"known failures, written to {known.name}: {len(known.entries)}"
+        for run in runs:
+            run.known = known
+            run.excused = known.entries.keys() if len(runs) > 1 else ()
+    for run in runs:
+        run.notes = (note,)
 
 
 def not_run(component: Component, options: RunOptions, befell: Circumstances, why: str) -> RunResult:
@@ -117,14 +151,14 @@ def _without_secrets(result: RunResult, component: Component) -> RunResult:
     return result if clean == plain else msgspec.json.decode(clean, type=RunResult)
 
 
-def _result(run: Run, available: list[Case]) -> RunResult:
+def _result(run: Run) -> RunResult:
     """What is known now; ``conclude`` fills in the rest."""
     plan, options = run.plan, run.plan.options
-    remaining = run.remaining
-    last = run.subjects[-1] if run.subjects else None
+    remaining, subjects = run.remaining, run.subjects
+    last = subjects[-1] if subjects else None
     return RunResult(
         tool=Tool(version=__version__),
-        suite=Suite(name="component", hash=suite_hash(available)),
+        suite=Suite(name="component", hash=suite_hash(run.available)),
         component=ComponentReport(
             name=plan.component.name,
             command=tuple(_near(word) for word in plan.launch.argv),
@@ -138,13 +172,13 @@ def _result(run: Run, available: list[Case]) -> RunResult:
         storm=plan.version.id,
         seed=options.seed,
         started_at=run.started.isoformat(timespec="seconds"),
-        duration=round(time.monotonic() - run.clock, 3),
+        duration=run.duration,
         platform=_platform(),
         selection=Selection(
-            include=options.include, exclude=options.exclude, available=len(available), selected=len(run.cases)
+            include=options.include, exclude=options.exclude, available=len(run.available), selected=len(run.cases)
         ),
         strict=options.strict,
-        subjects=(*run.subjects, *run.strangers(fitting(available, plan.component.kind))),
+        subjects=(*subjects, *run.strangers()),
         complete=not remaining,
         limits=dict(profile_of(plan.component, plan.version, options.timeout).limits),
         notes=(*_notes(plan), *run.notes),

@@ -24,6 +24,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     component: str | None = None
     kind: str | None = None
     storm: str | None = None
+    storm_required: str | None = None
     tuples: tuple[str, ...] = ()
     tuple_files: tuple[str, ...] = ()
     conf: tuple[str, ...] = ()
@@ -75,20 +76,28 @@ SETTINGS: dict[str, Callable[[str, str], Any]] = {
     "strict": truth,
     "seed": whole,
     "record": _text,
+    "storm_required": _text,
 }
 """What flags, environment (``MLCHECK_`` and the name) and file all can say, and how its text is read."""
 
 
 def run_options(flags: Flags, environ: Mapping[str, str], config: Config) -> RunOptions:
     """The options of a run. Raises ConfigError with the name of the flag or variable that can't be used."""
-    chosen = {name: value for name, value in config.settings.items() if name in SETTINGS}
+    by_file = {name: value for name, value in config.settings.items() if name in SETTINGS}
+    by_environment, by_flags = {}, {}
     for name, read in SETTINGS.items():
         variable = f"MLCHECK_{name.upper()}"
         if environ.get(variable):
-            chosen[name] = read(variable, environ[variable])
+            by_environment[name] = read(variable, environ[variable])
         flag = getattr(flags, name)
         if flag is not None:
-            chosen[name] = read(f"--{name}", flag) if isinstance(flag, str) else flag
+            by_flags[name] = read(f"--{name}", flag) if isinstance(flag, str) else flag
+    chosen: dict[str, Any] = {}
+    for said in (by_file, by_environment, by_flags):
+        # Which versions are required is said of those that are played: whoever chooses others chooses anew.
+        if "storm" in said:
+            chosen.pop("storm_required", None)
+        chosen |= said
     return RunOptions(
         **chosen,
         include=patterns("-k", flags.include),

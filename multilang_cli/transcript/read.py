@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from multilang_cli.protocol.events import Channel
-    from multilang_cli.protocol.framing import FrameFault
     from multilang_cli.protocol.messages import FromComponent, FromStorm, Malformed
 
 _OPENING = b'{"transcript":'
@@ -131,7 +130,8 @@ class _Conversation:
         if line.seq < 0 or line.t < 0:
             raise ValueError("an event needs a seq and a t")
         if channel in FRAMES or channel == "err":
-            return self._bytes(line)
+            text = b"" if line.raw64 is not None else bytes(line.msg)
+            return self._plain(line, text) if text and channel != "err" else self._bytes(line, text)
         try:
             fact = decode_fact(line.msg)
         except _BAD as error:
@@ -142,29 +142,34 @@ class _Conversation:
             self.expecting_pid = False
         return Event(line.seq, line.t, channel, fact)  # type: ignore[arg-type]
 
-    def _bytes(self, line: EventLine) -> Event:
+    def _plain(self, line: EventLine, text: bytes) -> Event:
+        """A frame that stands in the line as it was: most of them are such."""
         channel: Channel = line.ch  # type: ignore[assignment]
-        text = b"" if line.raw64 is not None else bytes(line.msg)
+        raw = text + wire.TERMINATOR
+        offset = self.ends[channel] if line.off is None else line.off
+        self.ends[channel] = offset + len(raw)
+        if channel == "in":
+            return Event(line.seq, line.t, channel, wire.decode(text), raw, offset)
+        expecting_pid, self.expecting_pid = self.expecting_pid, False
+        return Event(line.seq, line.t, channel, read_text(text, expecting_pid=expecting_pid, raw=raw), raw, offset)
+
+    def _bytes(self, line: EventLine, text: bytes) -> Event:
+        channel: Channel = line.ch  # type: ignore[assignment]
         raw = text + wire.TERMINATOR if text else b64decode(line.raw64 or "", validate=True)
         if not raw:
             raise ValueError("an event on in, out or err needs msg or raw64")
         offset = self.ends[channel] if line.off is None else line.off
         self.ends[channel] = offset + len(raw)
+        body: FromStorm | FromComponent | Malformed | Chunk
         if channel == "err":
-            return Event(line.seq, line.t, channel, Chunk(len(raw)), raw, offset)
-        body: FromStorm | FromComponent | Malformed
-        if channel == "in":
-            body = wire.decode(text or frame_text(raw))
+            body = Chunk(len(raw))
+        elif channel == "in":
+            body = wire.decode(frame_text(raw))
         else:
-            body = self._from_component(text, raw, line.fault)
+            newline = chr(raw[-1]) if raw[-1] in b"\r\n" and not line.fault else ""
+            body = read_frame(Frame(0, raw, newline, line.fault), expecting_pid=self.expecting_pid)
             self.expecting_pid = False
         return Event(line.seq, line.t, channel, body, raw, offset)
-
-    def _from_component(self, text: bytes, raw: bytes, fault: FrameFault) -> FromComponent | Malformed:
-        if text:
-            return read_text(text, expecting_pid=self.expecting_pid, raw=raw)
-        newline = chr(raw[-1]) if raw[-1] in b"\r\n" and not fault else ""
-        return read_frame(Frame(0, raw, newline, fault), expecting_pid=self.expecting_pid)
 
 
 class _File:
@@ -203,18 +208,15 @@ class _File:
         try:
             if line.transcript is not None:
                 return self._header(line.transcript, text)
-            conversation = self._conversation(line.conv)
+            conversation = self.here.get(line.conv)
+            if conversation is None:
+                raise ValueError(f"no header of a conversation {line.conv!r} before this line")  # noqa: TRY301
             if line.end is not None:
                 return EndLine(line.conv, line.end)
             event = conversation.event(line)
         except (ValueError, *_BAD) as error:
             raise TranscriptError(self.path, number, str(error)) from None
         return None if event is None else Happened(line.conv, event)
-
-    def _conversation(self, conv: str) -> _Conversation:
-        if conv not in self.here:
-            raise ValueError(f"no header of a conversation {conv!r} before this line")
-        return self.here[conv]
 
     def _header(self, version: str, text: bytes) -> Header:
         why = check_version(version)
