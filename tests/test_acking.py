@@ -233,6 +233,7 @@ def test_a_spout_that_waits_for_enough_is_not_called(limit: int, full: bool) -> 
 
 
 def test_nothing_else_is_taken_for_a_saved_state() -> None:
+    assert to_plain(Anchored({-7: 4}, 2)) == {"edges": {"-7": 4}, "ack_val": 2}
     plain = json.loads(json.dumps(to_plain(Acker())))
     assert from_plain(plain, Acker) == Acker()
     with pytest.raises(msgspec.ValidationError):

@@ -116,6 +116,8 @@ def test_an_edge_acked_twice_is_seen_and_hangs_the_tree() -> None:
     assert tracker.tick(30.0) == []
     (outcome,) = tracker.tick(60.0)
     assert (outcome.kind, tree.steps[-1].what, tree.steps[-1].acker_val) == ("timed out", "time out", B)
+    assert tracker.tick(90.0) == []
+    assert tracker.acker.val(tree.root) == 0
 
 
 def test_settling_after_completion_is_seen_and_ends_nothing() -> None:
