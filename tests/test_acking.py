@@ -160,7 +160,7 @@ def test_a_reset_of_an_unknown_root_makes_a_record_too() -> None:
 
 
 def test_the_acker_answers_as_storms_own_did() -> None:
-    """Random messages, right and wrong, with what ``Acker`` of Storm 2.8.3 answered, and how many records it had then."""
+    """Random messages, right and wrong, with what ``Acker`` of Storm 2.8.3 answered, and its records after each."""
     acker = Acker()
     for number, line in enumerate(RECORDED.read_text(encoding="ascii").splitlines(), start=1):
         message, _, then = line.partition(" -> ")
