@@ -167,6 +167,8 @@ def _kept(call: Call, event: Call) -> bool:
 
 def _rounded(call: Call) -> Call:
     """The call without the difference between a number's classes: a BigDecimal of the same value loses nothing."""
+    if "id" in call:
+        call = {**call, "id": _round(call["id"]), "id_type": _NARROW.get(call["id_type"], call["id_type"])}
     if call["t"] == "emit" and "types" in call:
         return {**call, "tuple": list(map(_round, call["tuple"])), "types": [_NARROW.get(t, t) for t in call["types"]]}
     return {**call, "params": _round(call["params"])} if call["t"] == "metric" else call

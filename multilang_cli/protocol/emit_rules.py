@@ -45,9 +45,9 @@ def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool 
     elif emit.stream.startswith(SYSTEM_PREFIX):
         text = f"emit on Storm's own stream {emit.stream!r}"
         own = emit.stream in _OWN_STREAMS[judge.profile.kind]
-        when = _variant_of_own(judge, emit) if own else "unknown"
+        when = "unknown" if not own else "" if without_tuple else _variant_of_own(judge, emit)
         judge.breach("stream-system", event, text, when=when, subject=emit.stream)
-        spec = _own_spec(judge, emit.stream) if own else None
+        spec = own_spec(judge, emit.stream)
     elif streams is not None:
         text = f"emit on the stream {emit.stream!r}, which is not declared"
         when = "direct" if emit.task else ""
@@ -69,19 +69,23 @@ def _variant_of_own(judge: Conversation, emit: Emit) -> str:
     return "arity" if emit.values else "empty"
 
 
-def _own_spec(judge: Conversation, stream: str) -> StreamSpec:
-    """One of Storm's own streams, as if somebody had declared it."""
+def own_spec(judge: Conversation, stream: str) -> StreamSpec | None:
+    """One of Storm's own streams, as if somebody had declared it; None if it is none."""
+    if stream not in _OWN_STREAMS[judge.profile.kind]:
+        return None
     ackers = tuple(task for task, component in judge.profile.tasks.items() if component == _ACKER)
     is_acked = stream in _ACKED and not judge.profile.without_ackers
-    return StreamSpec(consumers={_ACKER: ackers} if is_acked and ackers else {})
+    if not is_acked or not ackers:
+        return StreamSpec()
+    return StreamSpec(consumers={_ACKER: ackers}, groupings={_ACKER: {"type": "FIELDS", "fields": ["id"]}})
 
 
 def travels(judge: Conversation, emit: Emit, spec: StreamSpec | None) -> bool:
     """True if the tuple reaches a task, as far as that is known: only then it is serialized."""
     if spec is None:
-        spec = _own_spec(judge, emit.stream) if emit.stream.startswith(SYSTEM_PREFIX) else None
+        spec = own_spec(judge, emit.stream)
     if spec is None:
-        return True
+        return not emit.stream.startswith(SYSTEM_PREFIX)
     return target_of(emit.task) in _tasks(spec) if emit.task else _consumed(spec)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -149,11 +150,14 @@ def same_message(meant: FromComponent, read: FromComponent) -> bool:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Equality of JSON values, however deep, in which 1, 1.0 and true are three things and NaN is itself."""
+    """Equality of JSON values, however deep, in which 1, 1.0 and true are three things and NaN is itself.
+
+    A BigInteger or BigDecimal is the number that is meant, where a Long or Double of the same digits is.
+    """
     pairs = [(one, other)]
     while pairs:
-        one, other = pairs.pop()
-        if _type(one) is not _type(other):
+        one, other = map(_plain, pairs.pop())
+        if type(one) is not type(other):
             return False
         if isinstance(one, list):
             if len(one) != len(other):
@@ -168,8 +172,9 @@ def same_value(one: Any, other: Any) -> bool:
     return True
 
 
-def _type(value: Any) -> type:
-    return int if isinstance(value, BigInteger) else type(value)
+def _plain(value: Any) -> Any:
+    """A number without the size that Java's class gives it."""
+    return int(value) if isinstance(value, BigInteger) else float(value) if isinstance(value, Decimal) else value
 
 
 def fingerprint(*parts: str) -> str:
