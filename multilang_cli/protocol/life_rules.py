@@ -144,7 +144,7 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
 def _no_sync(judge: Conversation, event: Event, within: str, tail: str) -> None:
     if judge.state.reentered >= 0:
         why, when = ("with no ackers", "") if judge.profile.without_ackers else ("what reaches no task", "nowhere")
-        text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other"
+        text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other{tail}"
         judge.breach("ackers-zero", event, text, when=when, stable=when, related=(judge.state.reentered,))
         return
     for owed in judge.state.commands[:1]:
