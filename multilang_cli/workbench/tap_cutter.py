@@ -5,6 +5,7 @@ The same events that `run` would make of the same conversation, so that the judg
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol import wire
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 GRACE = 2.0
 """Seconds that a component with a closed stdout or stdin is given to be dead: then its end is what counts."""
 
-_CHANNELS: dict[int, Channel] = {tap_feed.IN: "in", tap_feed.OUT: "out", tap_feed.ERR: "err"}
+_CHANNELS: tuple[Channel, Channel, Channel] = ("in", "out", "err")
+"""By kind."""
 
 
 class Cutter:
@@ -41,7 +43,7 @@ class Cutter:
         t = self._t = max(self._t, record.t)
         events = self._overdue(t) if self._closed else []
         if record.kind == tap_feed.FACT:
-            return events + self._fact(decode_fact(record.data))
+            return events + self._fact(record.data)
         channel = _CHANNELS[record.kind]
         offset = self.bytes[channel]
         self.bytes[channel] += len(record.data)
@@ -80,8 +82,11 @@ class Cutter:
         self._closed.clear()
         return [*events, self._event("control", End(why))]
 
-    def _fact(self, fact: Fact) -> list[Event]:
+    def _fact(self, text: bytes) -> list[Event]:
+        fact = decode_fact(text)
         if isinstance(fact, Gap):
+            for channel, size in json.loads(text).get("left_out", {}).items():
+                self.bytes[channel] += size
             return self.gap(fact.why)
         if isinstance(fact, StdoutClosed | WriteFailed):
             self._closed.append((self._t + GRACE, fact))

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 IN, OUT, ERR, FACT = range(4)
 """Kinds of records: bytes for the component's stdin, bytes of its stdout, of its stderr, and a fact."""
 
+NAMES = ("in", "out", "err", "fact")
+"""The kinds as channels, which a transcript calls so."""
+
 _HEAD = struct.Struct("<BdI")
 
 

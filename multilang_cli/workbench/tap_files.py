@@ -51,6 +51,7 @@ class Ring:
         self._messages = 0
         self._bytes = 0
         self._wrapped = False
+        self._said = False
 
     def take(self, events: Sequence[Event], _: Callable[[], Snapshot]) -> None:
         """Add events; the oldest give way to them."""
@@ -58,14 +59,19 @@ class Ring:
         self._messages += sum(event.channel in FRAMES for event in events)
         self._bytes += sum(len(event.raw) for event in events)
         gone = []
-        while self._events and (self._messages > self._most or self._bytes > RING_BYTES):
+        while self._events and (self._messages > self._most or self._bytes > RING_BYTES or self._splits_handshake()):
             event = self._events.popleft()
             self._messages -= event.channel in FRAMES
             self._bytes -= len(event.raw)
+            self._wrapped = True
+            self._said = self._said or event.channel == "out"
             gone.append(event)
         if gone:
-            self._wrapped = True
             self._follow(gone)
+
+    def _splits_handshake(self) -> bool:
+        """True if the component's first message is kept, but not what came before: it would be read as another."""
+        return self._wrapped and not self._said and any(event.channel == "out" for event in self._events)
 
     def _follow(self, gone: list[Event]) -> None:
         if self._behind is not None:
@@ -109,6 +115,7 @@ class Parts:
         self._number = 0
         self._size = 0
         self._since = 0.0
+        self._said = False
         self._file: BinaryIO | None = None
         self._writer: TranscriptWriter | None = None
         try:
@@ -129,7 +136,9 @@ class Parts:
                 self._writer.write(event)
             self._size += sum(len(event.raw) + _LINE for event in events)
             size, age = self._plan.rotate_size, self._plan.rotate_age
-            if (size and self._size >= size) or (age and t - self._since >= age):
+            self._said = self._said or any(event.channel == "out" for event in events)
+            # A first message is read as none other: it stays with the handshake.
+            if self._said and ((size and self._size >= size) or (age and t - self._since >= age)):
                 self._writer.close()
                 self._since = t
                 self._open(snapshot())

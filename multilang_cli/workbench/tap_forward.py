@@ -86,12 +86,13 @@ class Forwarder:
 
     def _last_round(self, *lanes: Lane) -> None:
         """Let what the dead component wrote pass; what is in its pipes is told at once, so no news is the end."""
-        waits = any(lane.blocked for lane in lanes)
-        ready = self._round(None if waits else 0)
+        blocked = {lane.kind for lane in lanes if lane.blocked}
+        ready = self._round(None if blocked else 0)
         for lane in lanes:
-            lane.done = lane.ended() or (
-                not lane.blocked and (lane.source not in ready or lane.passed > self._lengths[lane.kind] + LAST_WORDS)
-            )
+            # The source of a lane that was blocked was not looked at.
+            silent = lane.kind not in blocked and lane.source not in ready
+            enough = silent or lane.passed > self._lengths[lane.kind] + LAST_WORDS
+            lane.done = lane.ended() or (enough and not lane.blocked)
 
     def _round(self, timeout: int | None) -> set[int]:
         """Wait until something can be done, and do it: signals, then bytes. Returns the descriptors that were ready."""
@@ -125,7 +126,7 @@ class Forwarder:
             t = self.now
             data = lane.move()
             if data:
-                self._queue.put(tap_feed.pack(lane.kind, t, data))
+                self._queue.put(lane.kind, t, data)
 
     def _tell_end(self, lane: Lane) -> None:
         if lane.kind == tap_feed.IN and lane.end == "eof":
@@ -143,7 +144,7 @@ class Forwarder:
             os.read(self._woken, 4096)
         while self._signals:
             t, number = self._signals.pop(0)
-            self._queue.put(tap_feed.pack_fact(t, "signalled", signal=number))
+            self._queue.tell(t, "signalled", signal=number)
 
     def _look(self, child: Child) -> None:
         """See whether the component is dead."""
@@ -155,7 +156,7 @@ class Forwarder:
                 self._poller.unregister(child.pidfd)
 
     def _tell(self, event: str, **fields: object) -> None:
-        self._queue.put(tap_feed.pack_fact(self.now, event, **fields))
+        self._queue.tell(self.now, event, **fields)
 
 
 def _readable(word: str) -> str:

@@ -18,8 +18,8 @@ LIMIT = 64 * 1024 * 1024
 class Queue:
     """The writing end of the pipe to the recorder; `fd` None: there is none, and everything is dropped.
 
-    Whoever drives it looks at `waiting` and calls `flush` when the pipe has room. When it is full, records are left out
-    until it is empty again; then a `gap` says how many bytes that were.
+    Whoever drives it looks at `waiting` and calls `flush` when the pipe has room. When it is full, bytes are left out
+    until it is empty again; then a `gap` says how many, and from which pipe. Facts are never left out.
     """
 
     def __init__(self, fd: int | None, limit: int = LIMIT) -> None:
@@ -27,27 +27,30 @@ class Queue:
         self._limit = limit
         self._records: deque[bytes | memoryview] = deque()
         self._size = 0
-        self._left_out = 0
+        self._left_out: dict[str, int] = {}
         if fd is not None:
             os.set_blocking(fd, False)
 
     @property
     def waiting(self) -> bool:
         """True if something waits for room in the pipe."""
-        return bool(self._records) or self._left_out > 0
+        return self.fd is not None and bool(self._records or self._left_out)
 
-    def put(self, record: bytes) -> None:
-        """Add a record: written at once if there is room."""
+    def put(self, kind: int, t: float, data: bytes) -> None:
+        """Add what passed: written at once if there is room."""
         if self.fd is None:
             return
-        if self._left_out or self._size + len(record) > self._limit:
-            self._left_out += len(record)
-        elif self._records:
-            self._keep(record)
+        if self._left_out or self._size + len(data) > self._limit:
+            name = tap_feed.NAMES[kind]
+            self._left_out[name] = self._left_out.get(name, 0) + len(data)
         else:
-            written = self._write(record)
-            if written < len(record):
-                self._keep(memoryview(record)[written:])
+            self._add(tap_feed.pack(kind, t, data))
+
+    def tell(self, t: float, event: str, **fields: object) -> None:
+        """Add a fact, by the name and the fields it has in a transcript."""
+        if self.fd is not None:
+            self._tell_gap(t)
+            self._add(tap_feed.pack_fact(t, event, **fields))
 
     def flush(self, t: float) -> None:
         """Write what there is room for. `t`: the time, for a gap."""
@@ -56,14 +59,10 @@ class Queue:
             self._size -= len(record)
             written = self._write(record)
             if written < len(record):
-                rest = memoryview(record)[written:]
-                self._records.appendleft(rest)
-                self._size += len(rest)
+                self._records.appendleft(memoryview(record)[written:])
+                self._size += len(record) - written
                 return
-        if self._left_out and self.fd is not None:
-            why = f"recording was slower than what passed: {self._left_out} bytes were left out"
-            self._left_out = 0
-            self.put(tap_feed.pack_fact(t, "gap", why=why))
+        self._tell_gap(t)
 
     def drain(self, t: float) -> None:
         """Write everything, however long that takes."""
@@ -81,9 +80,18 @@ class Queue:
             with suppress(OSError):
                 os.close(fd)
 
-    def _keep(self, record: bytes | memoryview) -> None:
-        self._records.append(record)
-        self._size += len(record)
+    def _tell_gap(self, t: float) -> None:
+        if self._left_out:
+            size = sum(self._left_out.values())
+            why = f"recording was slower than what passed: {size} bytes were left out"
+            left_out, self._left_out = self._left_out, {}
+            self._add(tap_feed.pack_fact(t, "gap", why=why, left_out=left_out))
+
+    def _add(self, record: bytes) -> None:
+        written = 0 if self._records else self._write(record)
+        if written < len(record):
+            self._records.append(memoryview(record)[written:])
+            self._size += len(record) - written
 
     def _write(self, record: bytes | memoryview) -> int:
         """How many bytes were written. If nobody reads any more, that is the end of recording, and no error."""

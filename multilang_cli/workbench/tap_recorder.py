@@ -45,6 +45,8 @@ TOGETHER = 256
 """Events that are judged at a time, at least, where so many are there."""
 MOST_FINDINGS = 10_000
 """Findings of one conversation that are logged; of more, the number is told."""
+UNKNOWABLE = "metric-unregistered"
+"""The rule that needs to know what no handshake tells: which metrics Java code has registered."""
 MOST_FAULTS = 3
 """Faults of our own after which nothing is judged any more."""
 
@@ -68,6 +70,7 @@ class Recorder:
         self._component = 0
         self._pid_dir = ""
         self._t = 0.0
+        self._shown: Path | None = None
         self._state = "running"
 
     # --- what passed --------------------------------------------------------------------------------------------
@@ -92,7 +95,7 @@ class Recorder:
 
     def end(self) -> None:
         """The tap is no more: write what is left. Nothing at all if there never was a component."""
-        if not self._component:
+        if not self._component and self._files is None:
             return
         why = "the component ended" if self._state == "ended" else "the tap was killed"
         self._state = "ended" if self._state == "ended" else "killed"
@@ -213,6 +216,7 @@ class Recorder:
             self._files = Ring(header, stem, self.plan, judge_of(profile, load_rulebook(self.plan.storm)))
         else:
             self._files = Parts(header, stem, self.plan)
+            self._tell_failure(self._files.failed)
 
     def _new_judge(self, profile: Profile) -> None:
         tired = self._counts["faults"] >= MOST_FAULTS
@@ -221,6 +225,8 @@ class Recorder:
     # --- what is told -------------------------------------------------------------------------------------------
 
     def _report(self, finding: Finding) -> None:
+        if finding.rule == UNKNOWABLE:
+            return
         self._findings[finding.level] += 1
         self._rules[finding.rule] += 1
         if self._findings.total() > MOST_FINDINGS:
@@ -286,6 +292,10 @@ class Recorder:
         if path == self.plan.folder or path.is_dir():
             path /= f"{self.name or f'tap-{self._tap}'}.status.json"
         part = path.with_name(f".{path.name}.{os.getpid()}")
+        if self._shown != path and self._shown is not None:
+            with suppress(OSError):
+                self._shown.unlink()
+        self._shown = path
         with suppress(OSError):
             part.write_text(json.dumps(self.status(), indent=1) + "\n", encoding="utf-8", errors="backslashreplace")
             part.replace(path)
