@@ -147,7 +147,8 @@ def test_a_message_beyond_every_limit_passes(tapped: Callable[..., Tapped]) -> N
 
 
 def test_a_reader_that_is_slow_is_waited_for_on_either_side(tapped: Callable[..., Tapped]) -> None:
-    tap = tapped(*CODE, "import os, sys; os.read(0, 1); print(len(sys.stdin.buffer.read()))")
+    tap = tapped(*CODE, "import os, sys; os.write(1, b'ready\\n'); os.read(0, 1); print(len(sys.stdin.buffer.read()))")
+    assert tap.stdout.readline() == b"ready\n"
     os.set_blocking(tap.stdin.fileno(), False)
     os.kill(tap.component(), signal.SIGSTOP)
     taken = 0
