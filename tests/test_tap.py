@@ -219,9 +219,9 @@ def test_the_exit_code_is_that_of_the_component(code: str, expected: int, tapped
 
 def test_what_can_not_be_started_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("x", encoding="utf-8")
-    for command, code, words in (("no-such-program", 127, "neither a file"), ("./plain", 126, "not executable")):
+    for command, words in (("no-such-program", "neither a file"), ("./plain", "not executable")):
         ran = mlcheck("tap", "--", command, "x", cwd=tmp_path)
-        assert ran.returncode == code
+        assert ran.returncode == 3
         assert words in refusal(ran)
     assert not list(tmp_path.glob(".mlcheck/tap/*"))
 

@@ -6,14 +6,10 @@ from typing import Annotated
 
 import typer
 
-from multilang_cli.cli.dispatch import complain
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import write
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.workbench import tap_plan
-
-NOT_FOUND, NOT_STARTED = 127, 126
-"""What a shell exits with where a command does not exist, or exists and can't be started."""
 
 _ROTATE = re.compile(r"(?:(\d+)(KiB|MiB|GiB|KB|MB|GB)?)?(?:/(\d+)(s|m|h|d))?")
 _BYTES = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -89,8 +85,8 @@ def tap(
     try:
         stand_in(plan)
     except LaunchError as error:
-        complain(f"tap: {error.message}{f' To help: {error.hint}.' if error.hint else ''}")
-        return NOT_FOUND if error.reason in {"missing", "no-interpreter"} else NOT_STARTED
+        hint = f" To help: {error.hint}." if error.hint else ""
+        raise CommandError(f"tap: {error.message}{hint}", ExitCode.NO_FIRST_MESSAGE) from None
 
 
 def _known(storm: str | None) -> str:
