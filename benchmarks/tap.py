@@ -66,7 +66,7 @@ def run() -> Result:
     )
     plain, tapped = median(latency["cat"]), median(latency["tap"])
     notes = (
-        f"there and back takes {plain:.1f} µs through cat, {tapped:.1f} µs with the tap; half the difference is one way",
+        f"there and back: {plain:.1f} µs through cat, {tapped:.1f} µs with the tap; half the difference is one way",
         f"medians of {ROUNDS} interleaved rounds of {CALLS} messages, one in flight, judge and ring on",
         f"cat alone moves {median(rates['cat']):,.0f} messages a second; {PAIRS} of {len(_LOG)} bytes in one write",
         f"{gaps} gaps: times that the recorder was so slow that something had to be left out",

@@ -52,11 +52,11 @@ def tap(plan: Plan) -> NoReturn:
     _open_all()
     if random.random() >= plan.sample:  # noqa: S311 (a sample, no secret)
         tap_child.replace(words, env)
+    terminal = os.isatty(0) or os.isatty(2)
     helper = _recorder(plan)
     forwarder = Forwarder(helper.queue)
     child = tap_child.start(words, env, forwarder.on_signal)
     code = forwarder.forward(child, words)
-    terminal = os.isatty(0) or os.isatty(2)
     for fd in (1, 0, 2):
         with suppress(OSError):
             os.close(fd)
