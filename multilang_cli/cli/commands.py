@@ -15,6 +15,7 @@ class Command(NamedTuple):
 
 COMMANDS: dict[str, Command] = {
     "run": Command("run", "run", "Check a spout or bolt: start it, talk to it, judge it."),
+    "repl": Command("repl", "repl", "Play Storm by hand, one message at a time."),
     "lint": Command("lint", "lint", "Judge recorded conversations."),
     "explain": Command("explain", "explain", "Explain a rule or a case."),
     "list rules": Command("listing", "rules", "List what the protocol asks and what real Storm punishes."),

@@ -1,0 +1,71 @@
+"""Where a session by hand is shown: lines, escaped and cut, without secrets; what one command shows has an end."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Literal
+
+from multilang_cli.reports.escape import fit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Style = Literal["", "dim", "in", "out", "err", "must", "should", "note", "wrong"]
+
+_CODES: dict[Style, str] = {
+    "dim": "2",
+    "in": "36",
+    "out": "",
+    "err": "35",
+    "must": "1;31",
+    "should": "1;33",
+    "note": "1",
+    "wrong": "31",
+}
+LEAST = 40
+"""Columns that a line has at least."""
+
+
+class Screen:
+    """Writes lines to stdout, whatever stands for it at the time. `clean`: hides secrets in UTF-8 text."""
+
+    def __init__(self, columns: Callable[[], int], *, color: bool) -> None:
+        self.color = color
+        self.clean: Callable[[bytes], bytes] = lambda text: text
+        self._columns = columns
+
+    @property
+    def columns(self) -> int:
+        """How wide a line may be."""
+        return max(LEAST, self._columns())
+
+    def line(self, text: str = "", style: Style = "", *, lead: str = "") -> None:
+        """One line, escaped, and cut in the middle where it is too long. `lead`: our own words in front."""
+        safe = self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
+        shown = fit(safe, self.columns - len(lead), ascii_only=self.ascii_only).text
+        self._write(lead + shown, style)
+
+    def para(self, text: str, style: Style = "", *, indent: int = 0) -> None:
+        """Our own sentences, wrapped, with what they quote escaped."""
+        from textwrap import wrap  # noqa: PLC0415 (seldom)
+
+        safe = self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
+        escaped = fit(safe, 4000, ascii_only=self.ascii_only).text
+        lines = wrap(escaped, self.columns - indent, break_on_hyphens=False)
+        for line in lines:
+            self._write(" " * indent + line, style)
+
+    def text(self, text: str) -> None:
+        """What another page has made harmless already."""
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    @property
+    def ascii_only(self) -> bool:
+        """True if stdout can show nothing else."""
+        return not (getattr(sys.stdout, "encoding", "") or "ascii").lower().replace("-", "").startswith("utf")
+
+    def _write(self, text: str, style: Style) -> None:
+        code = _CODES.get(style, "") if self.color else ""
+        sys.stdout.write(f"\x1b[{code}m{text}\x1b[0m\n" if code else f"{text}\n")
+        sys.stdout.flush()
