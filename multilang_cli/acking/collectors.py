@@ -1,0 +1,72 @@
+"""What emits, acks and fails do to ids (``SpoutOutputCollectorImpl``, ``BoltOutputCollectorImpl``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.acking.ids import generate_id
+from multilang_cli.acking.messages import AckAck, AckFail, AckInit, AckResetTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.acking.ids import RandomSource
+
+
+class Anchored(msgspec.Struct):
+    """The part of a delivered tuple that acking needs (``TupleImpl`` with its ``MessageId``).
+
+    `edges`: root id to edge id, one for each tree that the tuple stands in (``MessageId.anchorsToIds``); empty for an
+    unanchored tuple, which nobody waits for. `ack_val`: XOR of the edges made from it so far.
+    """
+
+    edges: dict[int, int] = {}
+    ack_val: int = 0
+
+
+def spout_emit(root: int, task: int, targets: int, source: RandomSource) -> tuple[list[Anchored], AckInit]:
+    """The tuples that a spout's `task` sends to so many target tasks under a new `root`, and the acker's message."""
+    val = 0
+    tuples = []
+    for _ in range(targets):
+        edge = generate_id(source)
+        val ^= edge
+        tuples.append(Anchored({root: edge}))
+    return tuples, AckInit(root, val, task)
+
+
+def bolt_emit(anchors: Sequence[Anchored], targets: int, source: RandomSource) -> list[Anchored]:
+    """The tuples that a bolt sends to so many target tasks: in every tree of every anchor.
+
+    One edge for each anchor and target; in a tree in which several anchors stand, the tuple has the XOR of theirs.
+    The acker hears of an anchor's edges when the anchor is acked.
+    """
+    return [_anchored(anchors, source) for _ in range(targets)]
+
+
+def _anchored(anchors: Sequence[Anchored], source: RandomSource) -> Anchored:
+    edges: dict[int, int] = {}
+    for anchor in anchors:
+        if anchor.edges:
+            edge = generate_id(source)
+            anchor.ack_val ^= edge
+            for root in anchor.edges:
+                edges[root] = edges.get(root, 0) ^ edge
+    return Anchored(edges)
+
+
+def ack(tuple_: Anchored) -> list[AckAck]:
+    """What a bolt's ack tells the ackers: one message a tree. A second ack says it again, as Storm would."""
+    return [AckAck(root, edge ^ tuple_.ack_val) for root, edge in tuple_.edges.items()]
+
+
+def fail(tuple_: Anchored) -> list[AckFail]:
+    """What a bolt's fail tells the ackers: every tree of the tuple fails."""
+    return [AckFail(root) for root in tuple_.edges]
+
+
+def reset_timeout(tuple_: Anchored) -> list[AckResetTimeout]:
+    """What a bolt's resetTimeout tells the ackers."""
+    return [AckResetTimeout(root) for root in tuple_.edges]

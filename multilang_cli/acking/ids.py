@@ -1,0 +1,26 @@
+"""Root ids and edge ids (``MessageId.generateId``): random signed 64-bit integers, from a source that is handed in."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+_SIGN = 1 << 63
+_SPAN = 1 << 64
+
+
+class RandomSource(Protocol):
+    """Where random bits come from; ``random.Random`` is one."""
+
+    def getrandbits(self, k: int, /) -> int:
+        """A random integer of `k` bits, 0 <= it < 2^k."""
+        ...
+
+
+def generate_id(source: RandomSource) -> int:
+    """A random id, -2^63 <= id < 2^63, and never 0: an edge of 0 would leave every ack val as it was.
+
+    Ids are taken for unique: that an ack val comes to 0 too early, by chance, has a probability of 2^-64 a message.
+    """
+    while not (bits := source.getrandbits(64)):
+        pass
+    return bits - _SPAN if bits >= _SIGN else bits
