@@ -11,7 +11,7 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.workbench.repl import parsing
 from multilang_cli.workbench.repl.show import show_event, show_finding
 from multilang_cli.workbench.repl.table import Command, Misuse, Table
-from multilang_cli.workbench.repl.trees import show_trees
+from multilang_cli.workbench.repl.trees import Trees, show_trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -119,7 +119,9 @@ def _show(driver: Driver, rest: str) -> None:
     event = life.events.get(seq)
     if event is None:
         raise Misuse(f"there is no message {seq} that can be shown; `history` has numbers, {life.path} has all")
-    screen.line(f"{event.seq}  {event.t:.6f} s  {event.channel}, at byte {event.offset}, {len(event.raw)} bytes", "note")
+    screen.line(
+        f"{event.seq}  {event.t:.6f} s  {event.channel}, at byte {event.offset}, {len(event.raw)} bytes", "note"
+    )
     for line in _whole(event):
         screen.line(line, lead="  ")
     for finding in findings_by_seq(life).get(seq, ()):
@@ -143,8 +145,12 @@ def _numbers(driver: Driver, _: list[str]) -> Iterable[str]:
     return [str(event.seq) for event in driver.life.happened(("in", "out"))[-HISTORY:]] if driver.started else []
 
 
-def _tree(driver: Driver, _: str) -> None:
-    show_trees(driver.life, driver.screen)
+def _tree(driver: Driver, rest: str) -> None:
+    life = driver.life
+    if life.setup.profile.without_ackers:
+        raise Misuse("with no ackers (topology.acker.executors 0) Storm follows no tuple: there are no trees")
+    if not show_trees(Trees(life.setup.judged(), life.events.values()), driver.screen, rest):
+        raise Misuse(f"there is no tree of {rest[: parsing.SHOWN]!r}" if rest else "there is no tree yet")
 
 
 def _help(driver: Driver, rest: str) -> None:
@@ -173,9 +179,13 @@ COMMANDS: Table = {
     "explain": Command("[RULE]", "Explain a rule; without one, that of the last finding.", _explain, _rules),
     "history": Command("[COUNT]", "Show the latest messages with their numbers.", _history),
     "show": Command("NUMBER", "Show one message in full, and what is wrong with it.", _show, _numbers),
-    "tree": Command("", "Show the tuple trees: anchors, settling and ack vals.", _tree),
-    "help": Command(
-        "[NAME]", "Show the commands, or all about one.", _help, lambda driver, _: driver.commands
+    "tree": Command(
+        "[ID|NUMBER]",
+        "Show the tuple trees: anchors, settling and ack vals.\nWhat the component emits is acked by its consumer at "
+        "once, or, of a spout, when you say `ack` or `fail`. ack val: what the acker has after the step; 0 is complete.",
+        _tree,
+        _numbers,
     ),
+    "help": Command("[NAME]", "Show the commands, or all about one.", _help, lambda driver, _: driver.commands),
 }
 """Commands that only look."""

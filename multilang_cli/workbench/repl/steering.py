@@ -93,9 +93,12 @@ def _wait(driver: Driver, rest: str) -> None:
     seconds = parsing.seconds(plain.pop(0), "wait") if plain else None
     if plain:
         raise Misuse(f"expected what to wait for and how long; known are {', '.join(WAITS)}")
-    if not WAITS[what](driver, seconds):
+    began = driver.life.session.now
+    if WAITS[what](driver, seconds):
+        driver.screen.line(f"{what}, after {driver.life.session.now - began:.3f} s", "dim")
+    else:
         why = "you waited long enough" if driver.interrupted else f"no {what}"
-        driver.screen.line(f"{why}; the component {driver.life.session.blocked()}", "wrong")
+        driver.screen.para(f"{why}; the component {driver.life.session.blocked()}.", "wrong")
 
 
 def _wait_quiet(driver: Driver, seconds: float | None) -> bool:
