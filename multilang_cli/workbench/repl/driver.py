@@ -51,12 +51,12 @@ class Driver:
     """
 
     def __init__(self, setup: Setup, screen: Screen, record: Path, *, waits: bool) -> None:
-        self.setup = setup
+        self.setup: Setup = setup
         self.screen = screen
         self.record = record
         self.waits = waits
-        self.settings = Settings()
-        self.commands = COMMANDS
+        self.settings: Settings = Settings()
+        self.commands: Table = COMMANDS
         self.quitting = False
         self.depth = 0
         self.next_sample = 0
@@ -66,6 +66,7 @@ class Driver:
         self._codes: set[int] = set()
         self._interrupted = False
         self._shown = 0
+        self._told_unrecorded = False
         self._explained: set[str] = set()
         screen.clean = setup.redactor().text
 
@@ -110,9 +111,9 @@ class Driver:
             if any(finding.level == "must" for finding in life.session.findings):
                 self._codes.add(NOT_CONFORMANT)
 
-    def finish(self) -> int:
-        """End it all; the exit code."""
-        self.end_life()
+    @property
+    def code(self) -> int:
+        """The exit code, by what happened in all lives that have ended."""
         return next((code for code in (MISUSE, NO_FIRST_MESSAGE, NOT_CONFORMANT) if code in self._codes), 0)
 
     def failed_to_start(self, error: LaunchError) -> None:
@@ -141,10 +142,17 @@ class Driver:
         except LaunchError as error:
             self.failed_to_start(error)
             return False
+        except BrokenPipeError:
+            raise
         except OSError as error:
             self.screen.para(f"{error.filename or 'the transcript'}: {error.strerror}", "wrong")
             return False
         return True
+
+    @property
+    def goes_on(self) -> bool:
+        """True if the next command of several is to be done."""
+        return not (self.quitting or self._interrupted)
 
     def _do(self, text: str) -> None:
         name, _, rest = text.strip().partition(" ") if "\n" not in text else _first_word(text)
@@ -153,7 +161,7 @@ class Driver:
         if command.kind not in {"both", kind}:
             raise Misuse(f"{name}: Storm says that to a {command.kind}, and this is a {kind}")
         if command.alive and not self.life.alive:
-            raise Misuse(f"{name}: the component has ended; `restart` starts it again")
+            raise Misuse(f"{name}: {why_not(self.life)}; `restart` starts it again")
         command.action(self, rest.strip())
         if command.speaks and self.waits:
             self.let_it_answer()
@@ -172,7 +180,7 @@ class Driver:
                 if not self.execute(statement):
                     self.screen.line(f"{name}:{place}: this command could not be done", "wrong")
                     return False
-                if self.quitting or self._interrupted:
+                if not self.goes_on:
                     break
         finally:
             self.depth -= 1
@@ -226,6 +234,9 @@ class Driver:
         by_seq: dict[int, list[Finding]] = {}
         for finding in findings:
             by_seq.setdefault(finding.seq, []).append(finding)
+        if self._life is not None and self._life.unrecorded and not self._told_unrecorded:
+            self._told_unrecorded = True
+            self.screen.line(f"{self._life.path}: nothing more is recorded: {self._life.unrecorded}", "wrong")
         for event in events:
             found = by_seq.get(event.seq, ())
             if self._wanted(event, shown_anyway=bool(found)):
@@ -252,6 +263,15 @@ class Driver:
         if finding.rule not in self._explained:
             self._explained.add(finding.rule)
             self.screen.line(f"explain {finding.rule}", "dim", lead=" " * 13)
+
+
+def why_not(life: Life) -> str:
+    """Why the component can't be talked to."""
+    if life.session.overflowed:
+        return "a message is longer than our limit (--limit frame=BYTES)"
+    if life.session.flooded:
+        return "so much is wrong that nobody listens to it any longer"
+    return "the component has ended"
 
 
 def command_of(name: str) -> Command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +41,9 @@ class Life:
     """The component from one start to its end.
 
     `events`: the latest, by number. `pending`: ids of a spout's tuples that were not yet acked or failed, the oldest
-    first. `emitted` and `settled`: how many messages of the kind the component said. `steps`: what was done, as
-    operations of a case; `fed`: the values that were given by hand, `left_out`: what no case can say.
+    first. `unrecorded`: why the transcript stops, "" if it does not. `emitted` and `settled`: how many messages of the
+    kind the component said. `steps`: what was done, as operations of a case; `fed`: the values that were given by
+    hand, `left_out`: what no case can say.
     Raises LaunchError, OSError if the transcript can't be written.
     """
 
@@ -57,6 +59,7 @@ class Life:
         self.fed: list[list[Json]] = []
         self.left_out: list[str] = []
         self.checked = False
+        self.unrecorded = ""
         self._display: Callable[[Sequence[Event], Sequence[Finding]], None] = display
         profile = setup.judged()
         judge = judge_of(profile, setup.rulebook)
@@ -68,7 +71,7 @@ class Life:
         except BaseException:
             process.end()
             raise
-        sinks = (self._writer, self)
+        sinks = (self,)
         self.session: ByHand
         if profile.kind == "bolt":
             self.session = BoltByHand(process, judge, sinks, timer=setup.timer, ticks=setup.ticks, seed=setup.seed)
@@ -119,6 +122,10 @@ class Life:
         while len(self.events) > KEPT:
             self.events.pop(next(iter(self.events)))
         self._display(events, findings)
+        try:
+            self._writer.take(events, findings)
+        except OSError as error:
+            self.unrecorded = error.strerror or str(error)
 
     def _count(self, event: Event) -> None:
         body = event.body
@@ -151,4 +158,5 @@ class Life:
         try:
             self.session.end()
         finally:
-            self._writer.close()
+            with contextlib.suppress(OSError):
+                self._writer.close()

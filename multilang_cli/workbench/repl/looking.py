@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.state import Outstanding
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.workbench.repl.driver import Driver
     from multilang_cli.workbench.repl.life import Life
@@ -37,16 +38,7 @@ def _pending(driver: Driver, _: str) -> None:
 def owed(life: Life) -> Iterator[str]:
     """What is owed now, by both sides, a line each."""
     session, found = life.session, life.session.judge.outstanding()
-    if found.handshake:
-        yield "owed: its pid"
-    for id_, (seq, time) in list(found.tuples.items())[:OPEN_SHOWN]:
-        yield f"owed: ack or fail of {id_}, tuple {seq}, {session.now - time:.3f} s old"
-    if len(found.tuples) > OPEN_SHOWN:
-        yield f"owed: ack or fail of {len(found.tuples) - OPEN_SHOWN} more"
-    for command in found.commands:
-        yield f"owed: sync of {command.what}, message {command.seq}, {session.now - command.t:.3f} s old"
-    for beat in found.heartbeats:
-        yield f"owed: sync of the heartbeat {beat.seq}, {session.now - beat.t:.3f} s old"
+    yield from _owed_by_component(life, found)
     if session.held:
         yield f"owed by Storm: task ids of {session.held} emits (`taskids 4 5`)"
     for id_ in life.pending[:OPEN_SHOWN]:
@@ -57,6 +49,20 @@ def owed(life: Life) -> Iterator[str]:
         yield f"not yet written: {session.queued} messages behind what is in the pipe"
     if life.alive and not (found.tuples or found.commands or found.heartbeats or found.handshake or life.pending):
         yield "nothing is owed"
+
+
+def _owed_by_component(life: Life, found: Outstanding) -> Iterator[str]:
+    session = life.session
+    if found.handshake:
+        yield "owed: its pid"
+    for id_, (seq, time) in list(found.tuples.items())[:OPEN_SHOWN]:
+        yield f"owed: ack or fail of {id_}, tuple {seq}, {session.now - time:.3f} s old"
+    if len(found.tuples) > OPEN_SHOWN:
+        yield f"owed: ack or fail of {len(found.tuples) - OPEN_SHOWN} more"
+    for command in found.commands:
+        yield f"owed: sync of {command.what}, message {command.seq}, {session.now - command.t:.3f} s old"
+    for beat in found.heartbeats:
+        yield f"owed: sync of the heartbeat {beat.seq}, {session.now - beat.t:.3f} s old"
 
 
 def _findings(driver: Driver, _: str) -> None:
@@ -119,9 +125,8 @@ def _show(driver: Driver, rest: str) -> None:
     event = life.events.get(seq)
     if event is None:
         raise Misuse(f"there is no message {seq} that can be shown; `history` has numbers, {life.path} has all")
-    screen.line(
-        f"{event.seq}  {event.t:.6f} s  {event.channel}, at byte {event.offset}, {len(event.raw)} bytes", "note"
-    )
+    where = f"at byte {event.offset}, {len(event.raw)} bytes" if event.raw else "a fact"
+    screen.line(f"{event.seq}  {event.t:.6f} s  {event.channel}, {where}", "note")
     for line in _whole(event):
         screen.line(line, lead="  ")
     for finding in findings_by_seq(life).get(seq, ()):
@@ -182,7 +187,7 @@ COMMANDS: Table = {
     "tree": Command(
         "[ID|NUMBER]",
         "Show the tuple trees: anchors, settling and ack vals.\nWhat the component emits is acked by its consumer at "
-        "once, or, of a spout, when you say `ack` or `fail`. ack val: what the acker has after the step; 0 is complete.",
+        "once, or, of a spout, when you say `ack` or `fail`. ack val: the acker's after the step; 0 is complete.",
         _tree,
         _numbers,
     ),

@@ -6,13 +6,13 @@ import json
 import math
 import re
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
 
 MOST = 1_000_000
 """How often one command may do something."""

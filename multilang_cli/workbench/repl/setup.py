@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import StormVersion
 
 NO_END = 2_000_000
-"""Seconds of Storm's subprocess timeout where nothing is to be limited: 23 days, which fit into Storm's milliseconds."""
+"""Seconds of Storm's subprocess timeout where nothing is limited: 23 days, which fit into Storm's milliseconds."""
 ENDLESS = float("inf")
 _NOT_WAITED_FOR = ("frame", "grace")
 

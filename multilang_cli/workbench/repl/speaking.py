@@ -283,7 +283,8 @@ COMMANDS: Table = {
     ),
     "raw": Command(
         "BYTES",
-        "Write bytes, whatever they are.\nUTF-8 with \\n \\r \\t \\0 \\\\ \\xHH \\uHHHH: a message ends with \\nend\\n.",
+        "Write bytes, whatever they are.\nUTF-8 with \\n \\r \\t \\0 \\\\ \\xHH \\uHHHH; a message ends with "
+        "\\nend\\n.",
         _raw,
         alive=True,
         speaks=True,

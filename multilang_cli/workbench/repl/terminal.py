@@ -78,18 +78,31 @@ def history_in(environ: Mapping[str, str]) -> History:
 def run_terminal(driver: Driver, environ: Mapping[str, str]) -> None:
     """Ask for commands and do them, until `quit` or Ctrl-D."""
     driver.screen.line("help shows the commands; Ctrl-C ends a wait, Ctrl-D the session", "dim")
-    with _interrupts(driver):
+    with _interrupts(driver) as terminated:
         asyncio.run(_Terminal(driver, history_in(environ)).run())
+    if terminated:
+        raise KeyboardInterrupt
 
 
 @contextmanager
-def _interrupts(driver: Driver) -> Iterator[None]:
-    """Ctrl-C while a command runs ends what it waits for, never the session. The component has a session of its own."""
-    before = signal.signal(signal.SIGINT, lambda *_: driver.interrupt())
+def _interrupts(driver: Driver) -> Iterator[list[int]]:
+    """Ctrl-C while a command runs ends what it waits for, never the session; SIGTERM ends both, and is then told."""
+    terminated: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        terminated.append(number)
+        driver.quitting = True
+        driver.interrupt()
+
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: driver.interrupt()),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, end),
+    }
     try:
-        yield
+        yield terminated
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Terminal:
@@ -107,7 +120,7 @@ class _Terminal:
     def _goes_on(self) -> bool:
         """True if Enter begins a new line: a bracket of a command that takes JSON is open."""
         text = self._session.default_buffer.text
-        return text.split(None, 1)[:1] != [] and text.split(None, 1)[0] in JSON_COMMANDS and parsing.is_open(text)
+        return bool(JSON_COMMANDS.intersection(text.split(None, 1)[:1])) and parsing.is_open(text)
 
     async def run(self) -> None:
         """The loop."""
@@ -115,10 +128,10 @@ class _Terminal:
         while not driver.quitting:
             text = await self._ask(self._session, self._prompt())
             if text is None:
-                driver.quitting = await self._may_end()
+                driver.quitting |= await self._may_end()
                 continue
             for _, statement in parsing.statements(text.split("\n"), JSON_COMMANDS):
-                if not await self._execute(statement) or driver.quitting or driver.interrupted:
+                if not (await self._execute(statement) and driver.goes_on):
                     break
 
     async def _execute(self, statement: str) -> bool:
@@ -129,7 +142,7 @@ class _Terminal:
             fields = ()
         answers: list[str] = []
         for name in fields:
-            answer = await self._ask(self._field, f"  {name} (JSON or text): ")
+            answer = await self._ask(self._field, f"  {name} (JSON or text): ", on_interrupt=None)
             if answer is None:
                 self._driver.screen.line("no tuple was sent", "dim")
                 return True
@@ -144,14 +157,14 @@ class _Terminal:
         answer = await self._ask(self._field, "Something is owed (`pending` shows it). End the session? [y/N] ")
         return answer is None or answer.strip().lower() in {"y", "yes"}
 
-    async def _ask(self, session: PromptSession[str], prompt: str) -> str | None:
-        """What is typed; None for Ctrl-D; after Ctrl-C the prompt stands anew."""
+    async def _ask(self, session: PromptSession[str], prompt: str, on_interrupt: str | None = "") -> str | None:
+        """What is typed; None for Ctrl-D; `on_interrupt` for Ctrl-C."""
         with patch_stdout(raw=True):
-            listening = asyncio.create_task(self._listen())
+            listening = asyncio.create_task(self._listen(session))
             try:
                 return await session.prompt_async(self._styled(prompt))
             except KeyboardInterrupt:
-                return ""
+                return on_interrupt
             except EOFError:
                 return None
             finally:
@@ -159,9 +172,12 @@ class _Terminal:
                 with suppress(asyncio.CancelledError):
                     await listening
 
-    async def _listen(self) -> None:
-        """Show what the component says while the prompt stands."""
+    async def _listen(self, session: PromptSession[str]) -> None:
+        """Show what the component says while the prompt stands, which goes when the session is to end."""
         while True:
+            if self._driver.quitting and session.app.is_running:
+                session.app.exit(exception=EOFError())
+                return
             said = self._driver.listen(0.0)
             await asyncio.sleep(0.0 if said else LOOK)
 

@@ -1,7 +1,7 @@
 """Tuple trees of a session by hand: what was said, told to the ack framework. Around the component stand Storm's own.
 
 A bolt's tuples come from a spout, and what a bolt emits is acked by its consumer at once; what a spout emits is acked
-or failed by its consumer when `ack` or `fail` says so. So a tree is complete as soon as the component has done its part.
+or failed by its consumer when `ack` or `fail` says so. So a tree is complete once the component has done its part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 """Trees that are shown where nobody chooses one."""
 _ALL_BITS = 2**64 - 1
-_WRONG = {"acked": "its anchor or itself was acked before", "failed": "its anchor or itself was failed before"}
+_WRONG = {"acked": "WRONG: acked before", "failed": "WRONG: failed before"}
 
 
 class Trees:
@@ -124,9 +124,8 @@ def _told_of(step: Step, tree: Tree, numbers: dict[int, int]) -> str:
     number = numbers.get(step.edge)
     sent = f" {_hex(step.sent)}" if step.what in {"init", "ack"} else ""
     wrong = f"; {_WRONG[step.before]}" if step.before in _WRONG else ""
-    late = "; too late, the tree had ended" if step.late and step.what != "emit" else ""
-    where = f", message {number}" if number is not None else ""
-    return f"{step.t:8.3f}s {step.what:5}{sent:17} ack val {_hex(step.acker_val)}  {what}{where}{wrong}{late}"
+    where = f" ({number})" if number is not None else ""
+    return f"{step.t:8.3f}s {step.what:5}{sent:17} ack val {_hex(step.acker_val):16}  {what}{where}{wrong}"
 
 
 def _hex(value: int) -> str:
