@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.cli.exits import CommandError, ExitCode
-from multilang_cli.cli.output import stdout_may_close
+from multilang_cli.cli.output import abandon_stdout
 from multilang_cli.cli.shared import known_storm
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.suite import config as config_file
@@ -73,22 +73,22 @@ def play_by_hand(given: dict[str, Any]) -> int:
 def _play(driver: Driver, script: str, name: str | None, *, terminal: bool) -> int:
     """Start the component, do the script, ask for more; the exit code."""
     try:
-        with stdout_may_close():
-            shaken = _begin(driver)
-            if name is not None and (shaken or terminal) and not driver.run_script(script, name) and not terminal:
-                driver.misused()
-            if terminal and not driver.quitting:
-                # Nothing else needs it, and it is slow to import.
-                from multilang_cli.workbench.repl.terminal import run_terminal  # noqa: PLC0415
+        shaken = _begin(driver)
+        if name is not None and (shaken or terminal) and not driver.run_script(script, name) and not terminal:
+            driver.misused()
+        if terminal and not driver.quitting:
+            # Nothing else needs it, and it is slow to import.
+            from multilang_cli.workbench.repl.terminal import run_terminal  # noqa: PLC0415
 
-                run_terminal(driver, os.environ)
-            elif shaken and name is None:
-                run_commands(driver, sys.stdin.fileno())
-        with stdout_may_close():
-            driver.end_life()
+            run_terminal(driver, os.environ)
+        elif shaken and name is None:
+            run_commands(driver, sys.stdin.fileno())
+        driver.end_life()
         return driver.code
     finally:
         driver.end_life()
+        if driver.screen.closed:
+            abandon_stdout()
 
 
 def _begin(driver: Driver) -> bool:

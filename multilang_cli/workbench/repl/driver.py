@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.host.launch import LaunchError
-from multilang_cli.workbench.repl import keeping, looking, parsing, speaking, steering
+from multilang_cli.workbench.repl import keeping, looking, parsing, speaking, steering, waiting
 from multilang_cli.workbench.repl.life import Life
 from multilang_cli.workbench.repl.setup import ENDLESS
-from multilang_cli.workbench.repl.show import show_event, show_finding
+from multilang_cli.workbench.repl.show import EventLines, show_finding
 from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from multilang_cli.workbench.repl.setup import Setup
     from multilang_cli.workbench.repl.table import Command, Table
 
-COMMANDS: Table = {**speaking.COMMANDS, **steering.COMMANDS, **looking.COMMANDS, **keeping.COMMANDS}
+COMMANDS: Table = {
+    name: command
+    for module in (speaking, waiting, steering, looking, keeping)
+    for name, command in module.COMMANDS.items()
+}
 """Every command by its name."""
 JSON_COMMANDS = frozenset(name for name, command in COMMANDS.items() if command.json)
 _ROUNDS = 64
@@ -68,6 +72,7 @@ class Driver:
         self._shown = 0
         self._told_unrecorded = False
         self._explained: set[str] = set()
+        self._lines = EventLines(screen)
         screen.clean = setup.redactor().text
 
     # --- lives --------------------------------------------------------------------------------------------------
@@ -108,6 +113,7 @@ class Driver:
         life, self._life = self._life, None
         if life is not None:
             life.end()
+            self._lines.finish()
             if any(finding.level == "must" for finding in life.session.findings):
                 self._codes.add(NOT_CONFORMANT)
 
@@ -131,6 +137,7 @@ class Driver:
     def execute(self, text: str) -> bool:
         """Do one command; False if it could not be done, which was said. Whatever it is, the session goes on."""
         self._shown = 0
+        self._lines.finish()
         self._interrupted = False
         if self._life is not None:
             self._life.session.interrupted = False
@@ -142,8 +149,6 @@ class Driver:
         except LaunchError as error:
             self.failed_to_start(error)
             return False
-        except BrokenPipeError:
-            raise
         except OSError as error:
             self.screen.para(f"{error.filename or 'the transcript'}: {error.strerror}", "wrong")
             return False
@@ -200,6 +205,7 @@ class Driver:
             session.pump(timeout)
             timeout = 0.0
             if session.spoken == before or not session.running:
+                self._lines.finish()
                 break
         if not life.checked and life.said_pid:
             life.checked = True
@@ -249,14 +255,15 @@ class Driver:
         return show == "all" or (show != "nothing" and (shown_anyway or (show == "out" and event.channel != "in")))
 
     def _show(self, event: Event) -> None:
-        self._shown += 1
+        self._shown += event.channel != "err" or b"\n" in event.raw
         if self._shown <= self.settings.lines:
-            show_event(self.screen, event)
+            self._lines.show(event)
         elif self._shown == self.settings.lines + 1:
             self.screen.line("(more than `set lines` has; `history` shows the latest, the transcript all)", "dim")
 
     def _show_finding(self, finding: Finding) -> None:
         self._shown += 1
+        self._lines.finish()
         if self.settings.show == "nothing" or self._shown > 2 * self.settings.lines:
             return
         show_finding(self.screen, finding)

@@ -166,7 +166,7 @@ def _help(driver: Driver, rest: str) -> None:
         command = command_of(rest)
         screen.line(f"{rest} {command.usage}".strip(), "note")
         for line in command.help.split("\n"):
-            screen.para(line, indent=2)
+            screen.hang(line, "", lead="  ")
         return
     usages = {name: f"{name} {command.usage}".strip() for name, command in driver.commands.items()}
     wide = 18

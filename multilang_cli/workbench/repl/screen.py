@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 from multilang_cli.reports.escape import fit
@@ -24,13 +25,19 @@ _CODES: dict[Style, str] = {
 }
 LEAST = 40
 """Columns that a line has at least."""
+MOST = 4000
+"""Characters of a sentence, which may quote a component."""
 
 
 class Screen:
-    """Writes lines to stdout, whatever stands for it at the time. `clean`: hides secrets in UTF-8 text."""
+    """Writes lines to stdout, whatever stands for it at the time. `clean`: hides secrets in UTF-8 text.
+
+    `closed`: nobody reads it any longer, so nothing more is written.
+    """
 
     def __init__(self, columns: Callable[[], int], *, color: bool) -> None:
         self.color = color
+        self.closed = False
         self.clean: Callable[[bytes], bytes] = lambda text: text
         self._columns = columns
 
@@ -45,20 +52,21 @@ class Screen:
         shown = fit(safe, self.columns - len(lead), ascii_only=self.ascii_only).text
         self._write(lead + shown, style)
 
-    def para(self, text: str, style: Style = "", *, indent: int = 0) -> None:
+    def para(self, text: str, style: Style = "") -> None:
         """Our own sentences, wrapped, with what they quote escaped."""
-        from textwrap import wrap  # noqa: PLC0415 (seldom)
+        self.hang(text, style, lead="")
 
+    def hang(self, text: str, style: Style, *, lead: str) -> None:
+        """Our own sentences, wrapped, the lines below each other behind `lead`."""
         safe = self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
-        escaped = fit(safe, 4000, ascii_only=self.ascii_only).text
-        lines = wrap(escaped, self.columns - indent, break_on_hyphens=False)
-        for line in lines:
-            self._write(" " * indent + line, style)
+        escaped = fit(safe, MOST, ascii_only=self.ascii_only).text
+        lines = wrap(escaped, max(LEAST, self.columns - len(lead)), break_on_hyphens=False)
+        for number, line in enumerate(lines):
+            self._write((" " * len(lead) if number else lead) + line, style)
 
     def text(self, text: str) -> None:
         """What another page has made harmless already."""
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        self._out(text)
 
     @property
     def ascii_only(self) -> bool:
@@ -67,5 +75,13 @@ class Screen:
 
     def _write(self, text: str, style: Style) -> None:
         code = _CODES.get(style, "") if self.color else ""
-        sys.stdout.write(f"\x1b[{code}m{text}\x1b[0m\n" if code else f"{text}\n")
-        sys.stdout.flush()
+        self._out(f"\x1b[{code}m{text}\x1b[0m\n" if code else f"{text}\n")
+
+    def _out(self, text: str) -> None:
+        """Write; nobody who reads it any longer is no reason to stop."""
+        if not self.closed:
+            try:
+                sys.stdout.write(text)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                self.closed = True

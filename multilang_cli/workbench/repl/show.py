@@ -11,6 +11,7 @@ from multilang_cli.protocol.framing import frame_text
 from multilang_cli.protocol.messages import Handshake
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.grouping import fates_of
+from multilang_cli.transcript.format import FRAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,12 +29,53 @@ MOST_FATES = 3
 _STYLES: dict[str, Style] = {"in": "in", "out": "out", "err": "err", "process": "dim", "control": "dim"}
 
 
+class EventLines:
+    """Events as they happen, a line each; what comes in pieces on stderr is put together to whole lines."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._lead = ""
+        self._rest = b""
+
+    def show(self, event: Event) -> None:
+        """Show an event, and stderr as far as its lines are whole."""
+        if event.channel != "err":
+            self.finish()
+            show_event(self._screen, event)
+            return
+        self._lead = self._lead if self._rest else lead_of(event)
+        *lines, self._rest = (self._rest + event.raw).split(b"\n")
+        show_stderr(self._screen, self._lead, lines)
+        self._lead = lead_of(event) if lines else self._lead
+        if len(self._rest) > SHOWN:
+            self.finish()
+
+    def finish(self) -> None:
+        """Show what is left of stderr: nothing more of its line comes for now."""
+        rest, self._rest = self._rest, b""
+        if rest:
+            show_stderr(self._screen, self._lead, [rest])
+
+
 def show_event(screen: Screen, event: Event) -> None:
     """An event in a line; stderr in as many as it has."""
-    lead = f"{event.seq:>5} {event.t:>8.3f}s {event.channel:<7} "
-    lines = lines_of(event)
+    if event.channel == "err":
+        show_stderr(screen, lead_of(event), event.raw.removesuffix(b"\n").split(b"\n"))
+    elif event.channel in FRAMES:
+        screen.line(line_of(event), _STYLES[event.channel], lead=lead_of(event))
+    else:
+        screen.hang(line_of(event), _STYLES[event.channel], lead=lead_of(event))
+
+
+def lead_of(event: Event) -> str:
+    """What stands in front of an event: its number, time and channel."""
+    return f"{event.seq:>5} {event.t:>8.3f}s {event.channel:<7} "
+
+
+def show_stderr(screen: Screen, lead: str, lines: list[bytes]) -> None:
+    """Lines of stderr, the first so many."""
     for line in lines[:STDERR_LINES]:
-        screen.line(line, _STYLES[event.channel], lead=lead)
+        screen.line(decode(line), _STYLES["err"], lead=lead)
     if len(lines) > STDERR_LINES:
         screen.line(f"({len(lines) - STDERR_LINES} more lines)", "dim", lead=lead)
 
@@ -41,22 +83,20 @@ def show_event(screen: Screen, event: Event) -> None:
 def show_finding(screen: Screen, finding: Finding, *, numbered: bool = False) -> None:
     """What is wrong, under the event it is about, and what each Storm does about it. `numbered`: with that event."""
     lead = f"{finding.seq:>5} " if numbered else "  --> "
-    screen.line(f"{finding.rule}: {finding.message}", finding.level, lead=f"{lead}{finding.level:<6} ")
+    screen.hang(f"{finding.rule}: {finding.message}", finding.level, lead=f"{lead}{finding.level:<6} ")
     for group in fates_of(finding.fates, finding.errors)[:MOST_FATES]:
         if group.fate != "unknown":
-            screen.line(f"Storm {', '.join(group.versions)}: {group.text}", "dim", lead=" " * 13)
+            screen.hang(f"Storm {', '.join(group.versions)}: {group.text}", "dim", lead=" " * 13)
 
 
-def lines_of(event: Event) -> list[str]:
-    """What an event says, in a line; stderr in several. Not yet escaped."""
+def line_of(event: Event) -> str:
+    """What an event says, in a line. Not yet escaped."""
     if isinstance(event.body, Handshake):
         context = ", ".join(event.body.context)
-        return [f"handshake: conf of {len(event.body.conf)} keys, context {{{context}}}, pidDir {event.body.pid_dir}"]
-    if event.channel in {"in", "out"}:
-        return [decode(frame_text(event.raw[:SHOWN])) or "(an empty message)"]
-    if event.channel == "err":
-        return decode(event.raw).removesuffix("\n").split("\n")
-    return [sentence_of(event.body)]
+        return f"handshake: conf of {len(event.body.conf)} keys, context {{{context}}}, pidDir {event.body.pid_dir}"
+    if event.channel in FRAMES:
+        return decode(frame_text(event.raw[:SHOWN])) or "(an empty message)"
+    return sentence_of(event.body)
 
 
 def sentence_of(fact: Any) -> str:

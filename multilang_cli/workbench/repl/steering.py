@@ -1,4 +1,4 @@
-"""Commands about the process, about waiting, and about what the next start is told."""
+"""Commands about the process, and about what the next start is told."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from multilang_cli.protocol.events import Signalled
 from multilang_cli.transcript.redact import redacted
 from multilang_cli.workbench.repl import parsing
 from multilang_cli.workbench.repl.setup import ENDLESS
-from multilang_cli.workbench.repl.speaking import await_sync
 from multilang_cli.workbench.repl.table import Command, Misuse, Table
 
 if TYPE_CHECKING:
@@ -83,92 +82,6 @@ def _storm(driver: Driver, rest: str) -> None:
 def _versions(_: Driver, __: list[str]) -> Iterable[str]:
     return [version.id for version in load_versions()]
 
-
-# --- waiting ------------------------------------------------------------------------------------------------------
-
-
-def _wait(driver: Driver, rest: str) -> None:
-    plain = parsing.words(rest)
-    what = plain.pop(0) if plain and plain[0] in WAITS else "quiet"
-    seconds = parsing.seconds(plain.pop(0), "wait") if plain else None
-    if plain:
-        raise Misuse(f"expected what to wait for and how long; known are {', '.join(WAITS)}")
-    began = driver.life.session.now
-    if WAITS[what](driver, seconds):
-        driver.screen.line(f"{what}, after {driver.life.session.now - began:.3f} s", "dim")
-    else:
-        why = "you waited long enough" if driver.interrupted else f"no {what}"
-        driver.screen.para(f"{why}; the component {driver.life.session.blocked()}.", "wrong")
-
-
-def _wait_quiet(driver: Driver, seconds: float | None) -> bool:
-    """It has read everything and said what it had to say."""
-    session = driver.life.session
-    driver.life.did("quiet")
-    until = session.now + (driver.limit("output") if seconds is None else seconds)
-    while not driver.interrupted and session.running:
-        if session.wait_quiet(min(1.0, max(0.0, until - session.now))):
-            return True
-        if session.now >= until:
-            return False
-    return not driver.interrupted
-
-
-def _wait_settle(driver: Driver, seconds: float | None) -> bool:
-    """Every tuple is acked or failed."""
-    if driver.setup.profile.kind != "bolt":
-        raise Misuse("wait settle: a bolt settles tuples; of a spout, wait for sync")
-    driver.life.did("settle")
-    return driver.life.bolt.settle_all(driver.limit("settle") if seconds is None else seconds)
-
-
-def _wait_heartbeat(driver: Driver, seconds: float | None) -> bool:
-    """Every heartbeat is answered."""
-    if driver.setup.profile.kind != "bolt":
-        raise Misuse("wait heartbeat: only bolts are sent heartbeats")
-    return driver.life.bolt.wait_beat(driver.limit("heartbeat") if seconds is None else seconds)
-
-
-def _wait_sync(driver: Driver, seconds: float | None) -> bool:
-    """The command that is out is answered; of a bolt, every heartbeat."""
-    if driver.setup.profile.kind == "bolt":
-        return _wait_heartbeat(driver, seconds)
-    if not driver.life.spout.asked:
-        raise Misuse("wait sync: no command is out")
-    return await_sync(driver, seconds)
-
-
-def _wait_pid(driver: Driver, seconds: float | None) -> bool:
-    """It has said its first message."""
-    life = driver.life
-    return life.session.wait(lambda: life.said_pid, driver.limit("pid") if seconds is None else seconds, "pid")
-
-
-def _wait_emit(driver: Driver, seconds: float | None) -> bool:
-    """It has emitted once more."""
-    life, before = driver.life, driver.life.emitted
-    limit = driver.limit("output") if seconds is None else seconds
-    return life.session.wait(lambda: life.emitted > before, limit, "output")
-
-
-def _wait_exit(driver: Driver, seconds: float | None) -> bool:
-    """It has ended."""
-    session = driver.life.session
-    limit = driver.limit("output") if seconds is None else seconds
-    session.wait(lambda: session.exit is not None, limit, "output")
-    return session.exit is not None
-
-
-WAITS: dict[str, Callable[[Driver, float | None], bool]] = {
-    "quiet": _wait_quiet,
-    "settle": _wait_settle,
-    "sync": _wait_sync,
-    "heartbeat": _wait_heartbeat,
-    "emit": _wait_emit,
-    "pid": _wait_pid,
-    "exit": _wait_exit,
-}
-"""What can be waited for."""
 
 # --- what the next start is told ----------------------------------------------------------------------------------
 
@@ -267,14 +180,14 @@ def _set_ticks(driver: Driver, values: list[str]) -> None:
 def _limits(driver: Driver) -> str:
     if not driver.setup.limited:
         return "none, as --no-limits asks"
-    return ", ".join(f"{name} {value:g}" for name, value in driver.setup.profile.limits.items())
+    return ", ".join(f"{name} {value:g}" for name, value in driver.setup.profile.limits.items()) + "  in seconds"
 
 
 SHOWS = ("all", "out", "findings", "nothing")
 SETTINGS: dict[str, tuple[Callable[[Driver, list[str]], None], Callable[[Driver], str]]] = {
     "show": (_set_show, lambda driver: f"{driver.settings.show}  which messages are shown: {', '.join(SHOWS)}"),
     "lines": (_set_lines, lambda driver: f"{driver.settings.lines}  messages shown for one command"),
-    "limit": (_set_limit, lambda driver: f"{_limits(driver)}  seconds, but frame in bytes"),
+    "limit": (_set_limit, _limits),
     "heartbeats": (_set_timer, lambda driver: f"{driver.setup.timer:g}  seconds between them, 0: by hand"),
     "ticks": (_set_ticks, lambda driver: f"{driver.setup.ticks:g}  seconds between them, 0: by hand"),
 }
@@ -303,13 +216,6 @@ COMMANDS: Table = {
         _conf_words,
     ),
     "storm": Command("[VERSION]", "Start it again on another Storm.", _storm, _versions),
-    "wait": Command(
-        "[WHAT] [SECONDS]",
-        f"Wait, and say who waits on whom if it was in vain.\nWHAT: {', '.join(WAITS)}. quiet, the default, is no "
-        "judgement; what else does not come in time is a finding. Ctrl-C ends the wait, not the session.",
-        _wait,
-        lambda _, before: WAITS if len(before) == 1 else (),
-    ),
     "conf": Command(
         "[PART|set KEY VALUE|unset KEY]",
         "Show conf, or change it for the next start.\nPART: of the keys to show. VALUE: JSON or text.",
@@ -326,4 +232,4 @@ COMMANDS: Table = {
     ),
     "set": Command("[NAME VALUE]", "Show or change how the session is shown and timed.", _set, _set_words),
 }
-"""Commands about the process, waiting, and the next start."""
+"""Commands about the process and the next start."""
