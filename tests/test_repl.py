@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.workbench.repl.driver import COMMANDS
+from multilang_cli.cli.by_hand import setup_of
+from multilang_cli.suite.options import Component, RunOptions
+from multilang_cli.workbench.repl.driver import COMMANDS, Driver
+from multilang_cli.workbench.repl.screen import Screen
 from tests.command import BOLT, ROOT, SPOUT, mlcheck, refusal
 from tests.sessions import PID
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.component
@@ -202,6 +206,17 @@ def test_restarts_with_other_conf_context_and_storm(tmp_path: Path) -> None:
     assert "hush-hush" not in (tmp_path / ".mlcheck" / "last" / "repl-2.ndjson").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    """A session with a bolt that is right, in which many commands can be tried."""
+    folder = tmp_path_factory.mktemp("driver")
+    setup = setup_of(Component(command=(BOLT,), kind="bolt"), RunOptions(), limited=True)
+    driver = Driver(setup, Screen(lambda: 160, color=False), folder, waits=True)
+    driver.begin()
+    yield driver
+    driver.end_life()
+
+
 @pytest.mark.parametrize(
     ("commands", "why"),
     [
@@ -228,16 +243,22 @@ def test_restarts_with_other_conf_context_and_storm(tmp_path: Path) -> None:
         ("save\n", "expected a file"),
         ("save case Words\n", "is no id of a case"),
         ("source none.repl\n", "none.repl: can't be read"),
-        ("eof\ntuple\n", "tuple: the component has ended; `restart` starts it again"),
         ('restart "topology\n', "no closing quotation"),
+        ("eof\ntuple\n", "tuple: the component has ended; `restart` starts it again"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_a_sentence_and_ends_a_script(tmp_path: Path, commands: str, why: str) -> None:
-    shown = said(tmp_path, f"{commands}help\n", "--kind", "bolt", BOLT, code=2)
-    assert why in shown
-    assert re.search(r"^line [12]: this command could not be done$", shown, re.MULTILINE)
-    assert "> help" not in shown
-    assert "Traceback" not in shown
+def test_what_cannot_be_done_is_said_in_a_sentence(
+    driver: Driver, commands: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = [driver.execute(command) for command in commands.splitlines()]
+    assert done == [*([True] * (len(done) - 1)), False]
+    assert why in capsys.readouterr().out.replace("\n", " ")
+
+
+def test_a_command_that_cannot_be_done_ends_a_script(tmp_path: Path) -> None:
+    shown = said(tmp_path, "help\n\nnexd\nfindings\n", "--kind", "bolt", BOLT, code=2)
+    assert re.search(r"^line 3: this command could not be done$", shown, re.MULTILINE)
+    assert "> findings" not in shown
 
 
 def test_scripts_call_scripts(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def play_by_hand(given: dict[str, Any]) -> int:
         names = ", ".join(component.name for component in chosen)
         raise CommandError(f"repl: which component? --component NAME chooses one of {names}.")
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    setup = _setup(chosen[0], options, limited=not asked.no_limits)
+    setup = setup_of(chosen[0], options, limited=not asked.no_limits)
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     screen = Screen(_columns, color=when == "always" or (when == "auto" and sys.stdout.isatty() and not plain))
     record = Path(options.record)
@@ -101,7 +101,7 @@ def _begin(driver: Driver) -> bool:
         raise CommandError(f"{error.filename}: the transcript can't be written: {error.strerror}.") from None
 
 
-def _setup(component: Component, options: RunOptions, *, limited: bool) -> Setup:
+def setup_of(component: Component, options: RunOptions, *, limited: bool) -> Setup:
     """What is to be started. Raises CommandError if it can't be, or if nobody can tell what it is."""
     try:
         if component.kind == "auto":

@@ -20,6 +20,8 @@ def _wait(driver: Driver, rest: str) -> None:
     seconds = parsing.seconds(plain.pop(0), "wait") if plain else None
     if plain:
         raise Misuse(f"expected what to wait for and how long; known are {', '.join(WAITS)}")
+    if not driver.waits:
+        driver.screen.line(f"waiting for {what}; Ctrl-C ends the wait", "dim")
     began = driver.life.session.now
     if WAITS[what](driver, seconds):
         driver.screen.line(f"{what}, after {driver.life.session.now - began:.3f} s", "dim")
