@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.workbench.repl.by_hand import ByHand
     from multilang_cli.workbench.repl.screen import Screen
     from multilang_cli.workbench.repl.setup import Setup
     from multilang_cli.workbench.repl.table import Command, Table
@@ -73,6 +74,7 @@ class Driver:
         self._told_unrecorded = False
         self._explained: set[str] = set()
         self._lines = EventLines(screen)
+        self._silent = False
         screen.clean = setup.redactor().text
 
     # --- lives --------------------------------------------------------------------------------------------------
@@ -200,19 +202,24 @@ class Driver:
         if life is None or not life.session.running:
             return False
         session = life.session
+        begun = said_by(session)
         for _ in range(_ROUNDS):
-            before = session.spoken
+            before = said_by(session)
             session.pump(timeout)
             timeout = 0.0
-            if session.spoken == before or not session.running:
-                self._lines.finish()
+            if said_by(session) == before or not session.running:
                 break
         if not life.checked and life.said_pid:
             life.checked = True
             session.check_pid(await_file=False)
         if self.setup.profile.kind == "spout" and life.spout.asked and life.spout.answered and session.idle:
             life.spout.leave()
-        return session.spoken != before
+        silent = said_by(session) == begun
+        if silent and self._silent:
+            # Half a line of stderr may be all there is, such as a debugger's prompt.
+            self._lines.finish()
+        self._silent = silent
+        return not silent
 
     def let_it_answer(self) -> None:
         """Wait until the component waits for us, or a person has waited long enough; nothing comes of it."""
@@ -222,6 +229,7 @@ class Driver:
             if session.wait_quiet(min(_QUIET_SLICE, until - session.now)):
                 break
         self.listen(0.0)
+        self._lines.finish()
 
     def interrupt(self) -> None:
         """A person does not want to wait any longer: what is waited for now ends, the component lives."""
@@ -270,6 +278,11 @@ class Driver:
         if finding.rule not in self._explained:
             self._explained.add(finding.rule)
             self.screen.line(f"explain {finding.rule}", "dim", lead=" " * 13)
+
+
+def said_by(session: ByHand) -> tuple[int, int, int]:
+    """Bytes that were said so far, by both sides and on stderr."""
+    return (*session.spoken, session.process.stderr_total)
 
 
 def why_not(life: Life) -> str:

@@ -48,7 +48,7 @@ def _save_case(driver: Driver, name: str) -> None:
     for note in saved.left_out:
         driver.screen.line(f"left out, since no case can say it: {note}", "should")
     driver.screen.line(f"{saved.path} was written; play it with", "dim")
-    driver.screen.line(saved.again, lead="  ")
+    driver.screen.copied(saved.again)
 
 
 def _source(driver: Driver, rest: str) -> None:

@@ -6,7 +6,8 @@ import sys
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
-from multilang_cli.reports.escape import fit
+from multilang_cli.reports.escape import escape, fit
+from multilang_cli.reports.failure import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,11 +47,16 @@ class Screen:
         """How wide a line may be."""
         return max(LEAST, self._columns())
 
-    def line(self, text: str = "", style: Style = "", *, lead: str = "") -> None:
-        """One line, escaped, and cut in the middle where it is too long. `lead`: our own words in front."""
-        safe = self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
-        shown = fit(safe, self.columns - len(lead), ascii_only=self.ascii_only).text
-        self._write(lead + shown, style)
+    def line(self, text: str = "", style: Style = "", *, lead: str = "", most: int = 1) -> None:
+        """A text, escaped, in `most` lines, cut in the middle where it is longer. `lead`: our own words in front."""
+        cells = max(LEAST, self.columns - len(lead))
+        shown = fit(self._safe(text), cells * most, ascii_only=self.ascii_only).text
+        for number, line in enumerate(chunks(shown, cells)):
+            self._write((" " * len(lead) if number else lead) + line.rstrip(), style)
+
+    def copied(self, text: str) -> None:
+        """A line to be copied: escaped, never cut."""
+        self._write("  " + escape(self._safe(text), ascii_only=self.ascii_only), "")
 
     def para(self, text: str, style: Style = "") -> None:
         """Our own sentences, wrapped, with what they quote escaped."""
@@ -58,8 +64,7 @@ class Screen:
 
     def hang(self, text: str, style: Style, *, lead: str) -> None:
         """Our own sentences, wrapped, the lines below each other behind `lead`."""
-        safe = self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
-        escaped = fit(safe, MOST, ascii_only=self.ascii_only).text
+        escaped = fit(self._safe(text), MOST, ascii_only=self.ascii_only).text
         lines = wrap(escaped, max(LEAST, self.columns - len(lead)), break_on_hyphens=False)
         for number, line in enumerate(lines):
             self._write((" " * len(lead) if number else lead) + line, style)
@@ -72,6 +77,9 @@ class Screen:
     def ascii_only(self) -> bool:
         """True if stdout can show nothing else."""
         return not (getattr(sys.stdout, "encoding", "") or "ascii").lower().replace("-", "").startswith("utf")
+
+    def _safe(self, text: str) -> str:
+        return self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
 
     def _write(self, text: str, style: Style) -> None:
         code = _CODES.get(style, "") if self.color else ""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SHOWN = 4096
 """Bytes of one event that a line is made of."""
+MOST_LINES = 3
+"""Lines that one message may take; longer ones are cut in the middle, and `show` has them whole."""
 STDERR_LINES = 50
 """Lines of one piece of stderr that are shown."""
 MOST_FATES = 3
@@ -62,7 +64,7 @@ def show_event(screen: Screen, event: Event) -> None:
     if event.channel == "err":
         show_stderr(screen, lead_of(event), event.raw.removesuffix(b"\n").split(b"\n"))
     elif event.channel in FRAMES:
-        screen.line(line_of(event), _STYLES[event.channel], lead=lead_of(event))
+        screen.line(line_of(event), _STYLES[event.channel], lead=lead_of(event), most=MOST_LINES)
     else:
         screen.hang(line_of(event), _STYLES[event.channel], lead=lead_of(event))
 
@@ -92,8 +94,8 @@ def show_finding(screen: Screen, finding: Finding, *, numbered: bool = False) ->
 def line_of(event: Event) -> str:
     """What an event says, in a line. Not yet escaped."""
     if isinstance(event.body, Handshake):
-        context = ", ".join(event.body.context)
-        return f"handshake: conf of {len(event.body.conf)} keys, context {{{context}}}, pidDir {event.body.pid_dir}"
+        conf, context = len(event.body.conf), len(event.body.context)
+        return f"handshake: conf of {conf} keys, context of {context}, pidDir {event.body.pid_dir}"
     if event.channel in FRAMES:
         return decode(frame_text(event.raw[:SHOWN])) or "(an empty message)"
     return sentence_of(event.body)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 """Trees that are shown where nobody chooses one."""
 _ALL_BITS = 2**64 - 1
-_WRONG = {"acked": "WRONG: acked before", "failed": "WRONG: failed before"}
+_WRONG = {"acked": "  WRONG: acked before", "failed": "  WRONG: failed before"}
 
 
 class Trees:
@@ -118,14 +118,18 @@ def _names(tree: Tree, numbers: dict[int, int]) -> set[str]:
 
 
 def _told_of(step: Step, tree: Tree, numbers: dict[int, int]) -> str:
-    """A step in a line: when, what, to which tuple, and the acker's ack val after it."""
+    """A step in a line: when, what, to which message; what was XORed, and the acker's ack val after it."""
     node = tree.nodes.get(step.edge)
-    what = f"edge {_hex(step.edge)} to {node.holder.component}" if node else "the spout's edges"
-    number = numbers.get(step.edge)
-    sent = f" {_hex(step.sent)}" if step.what in {"init", "ack"} else ""
-    wrong = f"; {_WRONG[step.before]}" if step.before in _WRONG else ""
-    where = f" ({number})" if number is not None else ""
-    return f"{step.t:8.3f}s {step.what:5}{sent:17} ack val {_hex(step.acker_val):16}  {what}{where}{wrong}"
+    verb = "to" if step.what == "emit" else "by"
+    who = f"{numbers.get(step.edge, '')} {verb} {node.holder.component}" if node else ""
+    lead = f"{step.t:8.3f}s {step.what:5} {who:12} "
+    if step.what == "emit":
+        rest = f"edge {_hex(step.edge)}"
+    elif step.what == "fail":
+        rest = "the tree fails"
+    else:
+        rest = f"XOR  {_hex(step.sent):16}  ack val {_hex(step.acker_val)}"
+    return f"{lead}{rest}{_WRONG.get(step.before, '')}"
 
 
 def _hex(value: int) -> str:
