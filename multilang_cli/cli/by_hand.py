@@ -1,0 +1,145 @@
+"""How ``mlcheck repl`` begins and ends: what is played, at which edge, and the exit code."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.cli.exits import CommandError, ExitCode
+from multilang_cli.cli.output import abandon_stdout
+from multilang_cli.cli.shared import known_storm
+from multilang_cli.host.launch import LaunchError
+from multilang_cli.suite import config as config_file
+from multilang_cli.suite.config import ConfigError
+from multilang_cli.suite.probe import kind_of
+from multilang_cli.suite.profiles import profile_of, samples_of
+from multilang_cli.suite.runner import plan_of
+from multilang_cli.suite.settings import Flags, color, components, run_options
+from multilang_cli.workbench.repl.driver import Driver
+from multilang_cli.workbench.repl.parsing import text_of
+from multilang_cli.workbench.repl.plain import run_commands
+from multilang_cli.workbench.repl.screen import Screen
+from multilang_cli.workbench.repl.setup import Setup
+from multilang_cli.workbench.repl.table import Misuse
+
+if TYPE_CHECKING:
+    from multilang_cli.suite.options import Component, RunOptions
+
+WIDE = 160
+"""Columns of a line where there is no terminal, and no COLUMNS."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What only this command is asked."""
+
+    no_limits: bool = False
+    source: str | None = None
+    color: str | None = None
+
+
+def play_by_hand(given: dict[str, Any]) -> int:
+    """Play what the command line says: values by the names of `Flags` and `Asked`. Raises CommandError."""
+    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, Asked)
+    try:
+        config = config_file.load(config_file.find(Path.cwd()))
+        options = run_options(flags, os.environ, config)
+        options = msgspec.structs.replace(options, storm=known_storm(options.storm))
+        chosen = components(flags, config)
+        when = color(asked.color, os.environ)
+        script = "" if asked.source is None else text_of(Path(asked.source))
+    except (ConfigError, Misuse) as error:
+        raise CommandError(f"repl: {error}") from None
+    if len(chosen) > 1:
+        names = ", ".join(component.name for component in chosen)
+        raise CommandError(f"repl: which component? --component NAME chooses one of {names}.")
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    setup = setup_of(chosen[0], options, limited=not asked.no_limits)
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    screen = Screen(_columns, color=when == "always" or (when == "auto" and sys.stdout.isatty() and not plain))
+    record = Path(options.record)
+    try:
+        record.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"transcripts can't be written to {record}: {error.strerror} (--record DIR)") from None
+    driver = Driver(setup, screen, record, waits=not terminal)
+    return _play(driver, script, asked.source, terminal=terminal)
+
+
+def _play(driver: Driver, script: str, name: str | None, *, terminal: bool) -> int:
+    """Start the component, do the script, ask for more; the exit code."""
+    try:
+        shaken = _begin(driver)
+        if name is not None and (shaken or terminal) and not driver.run_script(script, name) and not terminal:
+            driver.misused()
+        if terminal and not driver.quitting:
+            # Nothing else needs it, and it is slow to import.
+            from multilang_cli.workbench.repl.terminal import run_terminal  # noqa: PLC0415
+
+            run_terminal(driver, os.environ)
+        elif shaken and name is None:
+            run_commands(driver, sys.stdin.fileno())
+        driver.end_life()
+        return driver.code
+    finally:
+        driver.end_life()
+        if driver.screen.closed:
+            abandon_stdout()
+
+
+def _begin(driver: Driver) -> bool:
+    """Start the component. Raises CommandError if that can't be done."""
+    try:
+        return driver.begin()
+    except LaunchError as error:
+        raise _not_started(error) from None
+    except OSError as error:
+        raise CommandError(f"{error.filename}: the transcript can't be written: {error.strerror}.") from None
+
+
+def setup_of(component: Component, options: RunOptions, *, limited: bool) -> Setup:
+    """What is to be started. Raises CommandError if it can't be, or if nobody can tell what it is."""
+    try:
+        if component.kind == "auto":
+            component = _decided(component, options)
+        plan = plan_of(component, options)
+    except LaunchError as error:
+        raise _not_started(error) from None
+    return Setup(
+        argv=plan.launch.argv,
+        command=component.command,
+        cwd=plan.cwd,
+        env=plan.env,
+        rulebook=plan.rulebook,
+        profile=profile_of(component, plan.version, options.timeout),
+        settings=component.env,
+        samples=tuple(samples_of(component)),
+        limited=limited,
+        seed=options.seed,
+    )
+
+
+def _decided(component: Component, options: RunOptions) -> Component:
+    probe = kind_of(component, options)
+    if probe.kind is not None:
+        return msgspec.structs.replace(component, kind=probe.kind)
+    if probe.silent:
+        hint = "say --kind bolt or --kind spout to look at it"
+        raise CommandError(f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE)
+    raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}")
+
+
+def _not_started(error: LaunchError) -> CommandError:
+    code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
+    return CommandError(f"{error.message}{f' ({error.hint})' if error.hint else ''}", code)
+
+
+def _columns() -> int:
+    given = os.environ.get("COLUMNS", "")
+    if sys.stdin.isatty() or given.isdecimal():
+        return shutil.get_terminal_size((WIDE, 24)).columns
+    return WIDE

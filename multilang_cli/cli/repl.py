@@ -1,0 +1,53 @@
+"""``mlcheck repl``: the command line. How the session begins is in ``by_hand``, what it does in ``workbench.repl``."""
+
+from typing import Annotated
+
+import typer
+
+from multilang_cli.cli import run_options as option
+from multilang_cli.cli.app import Color, Storm
+
+NoLimits = Annotated[
+    bool,
+    typer.Option("--no-limits", help="Wait for nothing in vain: for a component that stops in a debugger."),
+]
+Source = Annotated[
+    str | None,
+    typer.Option("--source", metavar="FILE", help="Do the commands in this file first; without a terminal, only them."),
+]
+
+
+def repl(
+    command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND", hidden=True)] = None,
+    *,
+    component: option.Component = None,
+    kind: option.Kind = None,
+    storm: Storm = None,
+    tuples: option.Tuples = None,
+    tuple_files: option.TupleFiles = None,
+    conf: option.Conf = None,
+    conf_files: option.ConfFiles = None,
+    ackers: option.Ackers = None,
+    streams: option.Streams = None,
+    cwd: option.Cwd = None,
+    env: option.Env = None,
+    task: option.Task = None,
+    pid: option.Pid = None,
+    limits: option.Limits = None,
+    timeout: option.Timeout = None,
+    seed: option.Seed = None,
+    record: option.Record = None,
+    no_limits: NoLimits = False,
+    source: Source = None,
+    color: Color = None,
+) -> int:
+    """Play Storm by hand: start a component, say what you like to it, see and judge what it says.
+
+    COMMAND: its file, or a command; if it has arguments, after --. At the prompt, `help` shows what can be said.
+
+    Without a terminal, commands come from stdin, one a line, each done when the component has answered the one before.
+    """
+    given = {name: value for name, value in locals().items() if value is not None}
+    from multilang_cli.cli.by_hand import play_by_hand  # noqa: PLC0415 (slow to import, and not needed for --help)
+
+    return play_by_hand(given)

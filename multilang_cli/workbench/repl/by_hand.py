@@ -1,0 +1,94 @@
+"""Storm's side where a person plays it: bytes that are no message, task ids of one's own, and an end to any wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.host.session import Session
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol import wire
+from multilang_cli.protocol.events import Event, StdinClosed
+from multilang_cli.protocol.framing import Framer, frame_text
+from multilang_cli.protocol.messages import TaskIds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.host.session import WaitingFor
+
+_NOW = 0.02
+"""Seconds that one round may wait for the pipe to take something."""
+
+
+class ByHand(Session):
+    """A session whose waits end as soon as `interrupted` is set: that is no finding."""
+
+    interrupted = False
+
+    def wait(
+        self,
+        done: Callable[[], bool],
+        limit: float,
+        waiting_for: WaitingFor,
+        progress: Callable[[], object] | None = None,
+    ) -> bool:
+        """As any session waits, or until a person has waited long enough: False then."""
+        return super().wait(lambda: self.interrupted or done(), limit, waiting_for, progress) and not self.interrupted
+
+    def say_raw(self, data: bytes) -> None:
+        """Write bytes behind all that is queued, whatever they are. Each whole frame in them is an event, and the rest.
+
+        What they say is read as a transcript of them is.
+        """
+        while self.running and not self.idle:
+            self.pump(_NOW)
+        framer = Framer()
+        frames = [frame.raw for frame in framer.feed(data)]
+        rest = data[sum(map(len, frames)) :]
+        for raw in [*frames, rest] if rest else frames:
+            event = Event(self._seq, self.now, "in", wire.decode(frame_text(raw)), raw, self._written)
+            self._seq += 1
+            self._written += len(raw)
+            self._buffer += raw
+            self._happened((event,))
+
+    def answer_held(self, tasks: list[int]) -> bool:
+        """Answer the oldest emit whose task ids are held back with `tasks`; False if there is none."""
+        if not self._held:
+            return False
+        self._held.popleft()
+        self._replies.append(TaskIds(tasks))
+        return True
+
+    def shut(self) -> None:
+        """Close the component's stdin, and wait for nothing."""
+        self._closing = True
+        self.process.close_stdin()
+        self.note("process", StdinClosed())
+
+    @property
+    def unwritten(self) -> bool:
+        """True while the pipe has not taken all that was said."""
+        return bool(self._unsent)
+
+
+class BoltByHand(ByHand, ShellBolt):
+    """ShellBolt, played by hand."""
+
+
+class SpoutByHand(ByHand, ShellSpout):
+    """ShellSpout, played by hand: a command may be out while the person does something else. `asked`: it is."""
+
+    asked = False
+
+    def begin(self, command: str, id_: object = "") -> None:
+        """Send a command; `answered` tells when its sync is there."""
+        self.asked = True
+        self.ask(command, id_)
+
+    def leave(self) -> None:
+        """Wait for the sync no longer: it came, or Storm would have given up."""
+        self.asked = False
+        self._syncs = max(0, self._syncs - 1)
+        self._waiting = False

@@ -1,0 +1,78 @@
+"""A session by hand as a conformance case: the steps that cases know, and what was fed beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+
+from multilang_cli.catalogue import schemas
+from multilang_cli.transcript.redact import redacted
+from multilang_cli.workbench.repl.table import Misuse
+
+if TYPE_CHECKING:
+    from multilang_cli.workbench.repl.life import Life
+
+_ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)+")
+
+
+class Saved(NamedTuple):
+    """A case that was written: where, what it leaves out, and the command line that plays it."""
+
+    path: Path
+    left_out: tuple[str, ...]
+    again: str
+
+
+def write_case(life: Life, name: str) -> Saved:
+    """Write what was done since the last start as the case `name`, in the working directory.
+
+    Raises Misuse for a name that is none, or whose file is there; OSError.
+    """
+    if not _ID.fullmatch(name):
+        raise Misuse(f"{name[:60]!r} is no id of a case; expected lower-case words with dots, such as bolt.my-words")
+    path, fed = Path(f"{name}.yaml"), Path(f"{name}.tuples.ndjson")
+    for each in (path, fed):
+        if each.exists():
+            raise Misuse(f"{each} is there already; choose another name, nothing is overwritten")
+    case = case_of(life, name)
+    if wrong := schemas.explain(case, "case"):
+        raise Misuse(f"the session makes no case: {wrong[0]}")
+    words = ["mlcheck", "run", "--kind", life.setup.profile.kind, "--suite", str(path), "-k", name]
+    if life.fed:
+        fed.write_text("".join(f"{json.dumps(values)}\n" for values in life.fed), encoding="utf-8")
+        words += ["--tuples", str(fed)]
+    text = yaml.safe_dump(case, sort_keys=False, allow_unicode=True, width=110)
+    path.write_text(text, encoding="utf-8")
+    again = shlex.join([*words, "--", *life.setup.command])
+    return Saved(path, tuple(dict.fromkeys(life.left_out)), again)
+
+
+def case_of(life: Life, name: str) -> dict[str, Any]:
+    """The case as plain values (``schemas/case``): handshake with the conf it had, then what was done."""
+    setup = life.setup
+    handshake: dict[str, Any] = {}
+    hidden = redacted(setup.profile.conf)[1]
+    if conf := {key: value for key, value in setup.profile.conf.items() if key not in hidden}:
+        handshake["conf"] = conf
+    if setup.more_context:
+        handshake["context"] = setup.more_context
+    steps = [_step(operation, arguments) for operation, arguments in life.steps[1:]]
+    return {
+        "id": name,
+        "title": "does what it did in a session by hand",
+        "kind": setup.profile.kind,
+        "level": "must",
+        "clause": {"text": "Any finding of level must fails the case.", "source": "mlcheck repl"},
+        "expected": "nothing that the judge finds wrong",
+        "steps": [_step("handshake", handshake), *steps],
+    }
+
+
+def _step(operation: str, arguments: dict[str, Any]) -> str | dict[str, dict[str, Any]]:
+    plain = {key: value for key, value in arguments.items() if (key, value) != ("times", 1)}
+    return {operation: plain} if plain else operation

@@ -1,0 +1,95 @@
+"""Where a session by hand is shown: lines, escaped and cut, without secrets; what one command shows has an end."""
+
+from __future__ import annotations
+
+import sys
+from textwrap import wrap
+from typing import TYPE_CHECKING, Literal
+
+from multilang_cli.reports.escape import escape, fit
+from multilang_cli.reports.failure import chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Style = Literal["", "dim", "in", "out", "err", "must", "should", "note", "wrong"]
+
+_CODES: dict[Style, str] = {
+    "dim": "2",
+    "in": "36",
+    "out": "",
+    "err": "35",
+    "must": "1;31",
+    "should": "1;33",
+    "note": "1",
+    "wrong": "31",
+}
+LEAST = 40
+"""Columns that a line has at least."""
+MOST = 4000
+"""Characters of a sentence, which may quote a component."""
+
+
+class Screen:
+    """Writes lines to stdout, whatever stands for it at the time. `clean`: hides secrets in UTF-8 text.
+
+    `closed`: nobody reads it any longer, so nothing more is written.
+    """
+
+    def __init__(self, columns: Callable[[], int], *, color: bool) -> None:
+        self.color = color
+        self.closed = False
+        self.clean: Callable[[bytes], bytes] = lambda text: text
+        self._columns = columns
+
+    @property
+    def columns(self) -> int:
+        """How wide a line may be."""
+        return max(LEAST, self._columns())
+
+    def line(self, text: str = "", style: Style = "", *, lead: str = "", most: int = 1) -> None:
+        """A text, escaped, in `most` lines, cut in the middle where it is longer. `lead`: our own words in front."""
+        cells = max(LEAST, self.columns - len(lead))
+        shown = fit(self._safe(text), cells * most, ascii_only=self.ascii_only).text
+        for number, line in enumerate(chunks(shown, cells)):
+            self._write((" " * len(lead) if number else lead) + line.rstrip(), style)
+
+    def copied(self, text: str) -> None:
+        """A line to be copied: escaped, never cut."""
+        self._write("  " + escape(self._safe(text), ascii_only=self.ascii_only), "")
+
+    def para(self, text: str, style: Style = "") -> None:
+        """Our own sentences, wrapped, with what they quote escaped."""
+        self.hang(text, style, lead="")
+
+    def hang(self, text: str, style: Style, *, lead: str) -> None:
+        """Our own sentences, wrapped, the lines below each other behind `lead`."""
+        escaped = fit(self._safe(text), MOST, ascii_only=self.ascii_only).text
+        lines = wrap(escaped, max(LEAST, self.columns - len(lead)), break_on_hyphens=False)
+        for number, line in enumerate(lines):
+            self._write((" " * len(lead) if number else lead) + line, style)
+
+    def text(self, text: str) -> None:
+        """What another page has made harmless already."""
+        self._out(text)
+
+    @property
+    def ascii_only(self) -> bool:
+        """True if stdout can show nothing else."""
+        return not (getattr(sys.stdout, "encoding", "") or "ascii").lower().replace("-", "").startswith("utf")
+
+    def _safe(self, text: str) -> str:
+        return self.clean(text.encode("utf-8", "surrogateescape")).decode("utf-8", "replace")
+
+    def _write(self, text: str, style: Style) -> None:
+        code = _CODES.get(style, "") if self.color else ""
+        self._out(f"\x1b[{code}m{text}\x1b[0m\n" if code else f"{text}\n")
+
+    def _out(self, text: str) -> None:
+        """Write; nobody who reads it any longer is no reason to stop."""
+        if not self.closed:
+            try:
+                sys.stdout.write(text)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                self.closed = True

@@ -1,0 +1,170 @@
+"""The parts of ``mlcheck repl`` that need no component: what is typed, tuple trees, where a line is cut."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+from operator import xor
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multilang_cli.protocol.events import Chunk, End, Event
+from multilang_cli.protocol.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
+from multilang_cli.protocol.verdicts import Profile
+from multilang_cli.workbench.repl import parsing
+from multilang_cli.workbench.repl.screen import Screen
+from multilang_cli.workbench.repl.show import EventLines
+from multilang_cli.workbench.repl.speaking import id_of, with_fields
+from multilang_cli.workbench.repl.table import Misuse
+from multilang_cli.workbench.repl.trees import Trees
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.events import Channel
+    from multilang_cli.protocol.messages import Message
+    from multilang_cli.protocol.verdicts import Kind
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        (r"a\nb\r\t\0\\", b"a\nb\r\t\0\\"),
+        (r"\xff\u00e9é\"\'", b"\xff\xc3\xa9\xc3\xa9\"'"),
+        (r"\ud83d", b"\xed\xa0\xbd"),
+        ("", b""),
+    ],
+)
+def test_bytes_as_they_are_typed(text: str, data: bytes) -> None:
+    assert parsing.escaped_bytes(text) == data
+
+
+@pytest.mark.parametrize("text", ["\\", r"\q", r"\x4", r"\u12"])
+def test_a_backslash_that_escapes_nothing_is_refused(text: str) -> None:
+    with pytest.raises(Misuse, match="a backslash"):
+        parsing.escaped_bytes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        ("[", True),
+        ("[1]", False),
+        ('["[", ', True),
+        ('["["]', False),
+        ('["\\"["]', False),
+        ('["open', True),
+        ('{"a": [1}', True),
+        ("]]", False),
+    ],
+)
+def test_when_a_command_goes_on(text: str, is_open: bool) -> None:
+    assert parsing.is_open(text) == is_open
+
+
+def test_commands_and_where_they_begin() -> None:
+    lines = ["", "# no", "next", 'tuple ["a",', "# a value?", '"b"]', "raw [", "tuple ["]
+    found = list(parsing.statements(lines, {"tuple"}))
+    assert found == [(3, "next"), (4, 'tuple ["a",\n# a value?\n"b"]'), (7, "raw ["), (8, "tuple [")]
+
+
+VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5)
+
+
+@given(st.lists(VALUES, min_size=1))
+def test_values_of_any_kind_are_read_as_they_were_written(values: list[object]) -> None:
+    text = json.dumps(values, indent=1, ensure_ascii=False)
+    assert not parsing.is_open(text)
+    assert parsing.leading_json(f"{text} times=2") == (values, " times=2")
+    answers = [json.dumps(value) for value in values]
+    assert parsing.leading_json(with_fields("tuple times=2", answers).removeprefix("tuple ")) == (values, " times=2")
+
+
+@pytest.mark.parametrize(
+    ("pending", "text", "meant"),
+    [
+        (["1"], "1", "1"),
+        ([1], "1", 1),
+        ([1, "1"], "1", 1),
+        ([1, "1"], '"1"', "1"),
+        ([], "a b", "a b"),
+        ([[1]], "[1]", [1]),
+        (["true"], "true", "true"),
+    ],
+)
+def test_the_id_that_is_meant(pending: list[object], text: str, meant: object) -> None:
+    assert id_of(pending, text) == meant
+
+
+def trees_of(kind: Kind, *said: tuple[Channel, Message]) -> Trees:
+    profile = Profile(kind=kind, component="own", tasks={1: "source", 3: "own", 4: "sink"})
+    return Trees(profile, [Event(number, number / 10, *each) for number, each in enumerate(said)])
+
+
+def tuple_(id_: str, stream: str = "default", comp: str = "source") -> tuple[Channel, Message]:
+    return "in", TupleMsg(comp, ["x"], 1, stream, id_)
+
+
+def test_the_tree_of_a_bolt_ends_with_its_ack() -> None:
+    trees = trees_of(
+        "bolt",
+        tuple_("1"),
+        tuple_("2"),
+        ("out", Emit(["a"], anchors=("1", "2"))),
+        ("out", Emit(["b"])),
+        ("out", Ack("1")),
+        ("out", Fail("2")),
+        tuple_("3"),
+        tuple_("4", "__tick", "__system"),
+        ("out", Ack("4")),
+    )
+    one, two, three = trees.trees()
+    assert [tree.outcome.kind if tree.outcome else "" for tree in (one, two, three)] == ["acked", "failed", ""]
+    assert [node.holder.component for node in one.nodes.values()] == ["own", "sink"]
+    assert reduce(xor, (step.sent for step in one.steps)) == 0
+    assert [step.acker_val for step in one.steps][-1] == 0
+    assert [trees.numbers[edge] for edge in one.nodes] == [0, 2]
+    assert [trees.numbers[node.edge] for node in three.open()] == [6]
+
+
+def test_the_tree_of_a_spout_ends_when_it_is_told() -> None:
+    trees = trees_of(
+        "spout",
+        ("in", SpoutCommand("next")),
+        ("out", Emit(["a"], id=1)),
+        ("out", Emit(["b"], id="1")),
+        ("out", Emit(["c"])),
+        ("in", SpoutCommand("fail", "1")),
+        ("in", SpoutCommand("ack", 1)),
+        ("in", SpoutCommand("ack", "unknown")),
+    )
+    assert [(tree.message_id, tree.outcome and tree.outcome.kind) for tree in trees.trees()] == [
+        (1, "acked"),
+        ("1", "failed"),
+    ]
+
+
+def test_stderr_in_pieces_is_shown_in_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = EventLines(Screen(lambda: 80, color=False))
+    for number, piece in enumerate((b"one ", b"line\ntwo\n", b"\n", b"(Pdb) ")):
+        lines.show(Event(number, 0.5, "err", Chunk(len(piece)), piece))
+    lines.show(Event(4, 0.5, "control", End()))
+    shown = [line[6:] for line in capsys.readouterr().out.splitlines()]
+    assert shown[0] == "   0.500s err     one line"
+    assert [line.split("err")[-1].strip() for line in shown[1:4]] == ["two", "", "(Pdb)"]
+
+
+def test_secrets_are_hidden_and_lines_are_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    screen = Screen(lambda: 50, color=True)
+    screen.clean = lambda text: text.replace(b"hush", b"***")
+    screen.line(f"hush {'x' * 500} end", "must", lead="> ", most=2)
+    screen.copied(f"hush {'y' * 500}")
+    screen.hang("hush " + "word " * 20, "", lead="-- ")
+    shown = capsys.readouterr().out
+    first, second, copied, *hung = shown.splitlines()
+    assert "hush" not in shown
+    assert first.startswith("\x1b[1;31m> ***")
+    assert second.endswith(" end\x1b[0m")
+    assert len(copied) == 2 + 3 + 1 + 500
+    assert [line[:3] for line in hung] == ["-- ", "   ", "   "]
