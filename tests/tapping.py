@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -60,7 +60,8 @@ def conversation(text: str, kind: Kind = "bolt", conf: Mapping[str, object] | No
 
 def recorded(folder: Path, batches: Iterable[Sequence[Record]], **plan: object) -> Recorder:
     """Record batches of records, to the end."""
-    recorder = Recorder(Plan(("component", "x"), folder, **plan), 4711, STARTED)  # type: ignore[arg-type]
+    whole: dict[str, Any] = {"command": ("component", "x"), "folder": folder, **plan}
+    recorder = Recorder(Plan(**whole), 4711, STARTED)
     for batch in batches:
         recorder.take(batch)
     recorder.end()

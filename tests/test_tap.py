@@ -281,6 +281,7 @@ def test_a_killed_tap_takes_the_component_along_and_leaves_its_recording(
     tap = tapped("sh", "-c", f"echo ready; exec {command}")
     component, recorder = tap.component(), tap.recorder()
     assert tap.stdout.readline() == b"ready\n"
+    assert until(lambda: tap.status().get("bytes", {}).get("out", 0) > 0)
     tap.process.kill()
     assert tap.process.wait() == -9
     assert gone(component)
@@ -344,6 +345,7 @@ def test_storms_sigterm_ends_the_component(tapped: Callable[..., Tapped]) -> Non
 def test_a_signal_that_was_ignored_stays_so(tapped: Callable[..., Tapped]) -> None:
     def ignore() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
     tap = tapped("cat", preexec_fn=ignore)
     component = tap.component()
@@ -353,7 +355,9 @@ def test_a_signal_that_was_ignored_stays_so(tapped: Callable[..., Tapped]) -> No
     ignored = int(
         next(li for li in Path(f"/proc/{component}/status").read_text().splitlines() if "SigIgn" in li)[8:], 16
     )
-    assert ignored == 1 << (signal.SIGHUP - 1)
+    assert ignored == 1 << (signal.SIGHUP - 1) | 1 << (signal.SIGCHLD - 1)
+    os.kill(component, signal.SIGUSR1)
+    assert tap.process.wait() == 128 + signal.SIGUSR1
 
 
 def test_the_component_sees_the_same_world(tmp_path: Path) -> None:

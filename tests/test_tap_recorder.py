@@ -116,7 +116,8 @@ def test_secrets_of_the_seen_conf_stand_nowhere(tmp_path: Path) -> None:
     text = TUPLE % 1 + f'< {{"command":"log","msg":"{hidden}"}}\n< {hidden}\n' + EXIT
     for name, ring in (("ring", 1000), ("wrapped", 2), ("all", 0)):
         folder = tmp_path / name
-        recorded(folder, [conversation(text, conf={"db.password": hidden})], ring=ring)
+        records = conversation(text, conf={"db.password": hidden})
+        recorded(folder, [records], ring=ring, command=("component", hidden))
         files = [path.read_text(encoding="utf-8") for path in folder.iterdir()]
         assert len(files) == 3
         assert not any(hidden in content for content in files)

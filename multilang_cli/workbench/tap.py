@@ -60,7 +60,8 @@ def tap(plan: Plan) -> NoReturn:
     for fd in (1, 0, 2):
         with suppress(OSError):
             os.close(fd)
-    _finish(helper, forwarder.now, patient=forwarder.host_left or terminal)
+    with suppress(Exception):  # whatever it is, the exit code is the component's
+        _finish(helper, forwarder.now, patient=forwarder.host_left or terminal)
     os._exit(code)
 
 

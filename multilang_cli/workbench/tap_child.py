@@ -13,7 +13,7 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.host.launch import LaunchError, refused, resolve
 
@@ -71,26 +71,23 @@ def start(words: list[str], env: dict[bytes, bytes], on_signal: Callable[[int, i
     """
     program, argv = found(words, env)
     signals = [number for number in FORWARDED if signal.getsignal(number) is not signal.SIG_IGN]
-    own_group = _at_terminal()
+    prepared = _Prepared(signals, signal.getsignal(signal.SIGCHLD), os.getpid(), own_group=_at_terminal())
+    if prepared.on_child is signal.SIG_IGN:
+        # Else the system throws the exit code away.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         theirs, ours = _pipes()
         failed_read, failed_write = os.pipe()
-        parent, libc = os.getpid(), ctypes.CDLL(None) if sys.platform == "linux" else None
         pid = os.fork()
         if not pid:
             try:
-                if own_group:
-                    os.setpgid(0, 0)
-                if libc is not None:
-                    libc.prctl(_PARENT_DEATH, int(signal.SIGKILL), 0, 0, 0)
-                for number, fd in enumerate(theirs):
-                    os.dup2(fd, number)
-                for number in signals:
-                    signal.signal(number, signal.SIG_DFL)
+                if prctl is not None:
+                    prctl(_PARENT_DEATH, int(signal.SIGKILL), 0, 0, 0)
+                _settle(prepared, theirs)
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
-                if os.getppid() == parent:
-                    _execute(program, argv, env)
+                _execute(program, argv, env)
             except OSError as error:
                 os.write(failed_write, str(error.errno).encode())
             finally:
@@ -103,6 +100,28 @@ def start(words: list[str], env: dict[bytes, bytes], on_signal: Callable[[int, i
         os.close(fd)
     _started(failed_read, pid, ours, program, env)
     return Child(pid, *ours, _pidfd(pid))
+
+
+class _Prepared(NamedTuple):
+    """What is known before the fork: signals to reset, what SIGCHLD does, the pid of the tap."""
+
+    signals: list[signal.Signals]
+    on_child: Any
+    tap: int
+    own_group: bool
+
+
+def _settle(prepared: _Prepared, pipes: tuple[int, int, int]) -> None:
+    """Between fork and exec: have the pipes, group and signals that the component would have without us."""
+    if os.getppid() != prepared.tap:
+        os._exit(127)
+    if prepared.own_group:
+        os.setpgid(0, 0)
+    for number, fd in enumerate(pipes):
+        os.dup2(fd, number)
+    for each in prepared.signals:
+        signal.signal(each, signal.SIG_DFL)
+    signal.signal(signal.SIGCHLD, prepared.on_child)
 
 
 def replace(words: list[str], env: dict[bytes, bytes]) -> None:

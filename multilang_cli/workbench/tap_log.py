@@ -49,6 +49,10 @@ class Log:
         else:
             self._early.append(stamped)
 
+    def clean(self, text: str) -> str:
+        """`text` without the secrets of conf."""
+        return self._redactor.text(text.encode("utf-8", "backslashreplace")).decode("utf-8", "backslashreplace")
+
     def close(self) -> None:
         """No more lines."""
         if self._file is not None:
@@ -57,8 +61,7 @@ class Log:
             self._file = None
 
     def _write(self, line: str) -> None:
-        clean = self._redactor.text(line.encode("utf-8", "backslashreplace")).decode("utf-8", "backslashreplace")
-        shown = fit(clean, WIDTH).text
+        shown = fit(self.clean(line), WIDTH).text
         if self._verbose:
             with suppress(OSError):
                 sys.stderr.write(f"mlcheck tap: {shown}\n")

@@ -259,7 +259,7 @@ class Recorder:
         self._counts["faults"] += 1
         self._log.line(f"a fault of mlcheck's own: {type(error).__name__}: {error}")
         with suppress(OSError):
-            text = "".join(traceback.format_exception(error))
+            text = self._log.clean("".join(traceback.format_exception(error)))
             (self.plan.folder / f"{self.name or 'tap'}.fault.txt").write_text(
                 text, encoding="utf-8", errors="backslashreplace"
             )
@@ -297,5 +297,7 @@ class Recorder:
                 self._shown.unlink()
         self._shown = path
         with suppress(OSError):
-            part.write_text(json.dumps(self.status(), indent=1) + "\n", encoding="utf-8", errors="backslashreplace")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = self._log.clean(json.dumps(self.status(), indent=1))
+            part.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
             part.replace(path)
