@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from benchmarks import lint, memory, round_trip, start_up, suite, throughput
+from benchmarks import lint, memory, round_trip, start_up, suite, tap, throughput
 from benchmarks.measure import UnmeasuredError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ BENCHMARKS: dict[str, Callable[[], Result]] = {
     "start-up": start_up.run,
     "memory": memory.run,
     "suite": suite.run,
+    "tap": tap.run,
 }
 
 _WHOLE = 1000

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any, Literal
@@ -83,7 +83,9 @@ class RealStorm:
     def _asked(self, number: int, where: sides.Place) -> dict[str, Any]:
         sides.place(self._component, where, driver=self._jvm.pid)
         assert self._jvm.stdin is not None
-        self._jvm.stdin.write(b"%d\n" % number)
+        # A dead JVM is told by its silence, with what it said last.
+        with suppress(BrokenPipeError):
+            self._jvm.stdin.write(b"%d\n" % number)
         return self._answer()
 
     def _answer(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from random import Random
 
 import msgspec
@@ -18,6 +19,13 @@ from multilang_cli.acking.rotating import RotatingMap
 from multilang_cli.acking.saving import from_plain, to_plain
 
 ROOT, SPOUT = 7, 3
+RECORDED = Path(__file__).parent / "data" / "acker-2.8.3.txt"
+MESSAGES = {
+    "__ack_init": AckInit,
+    "__ack_ack": AckAck,
+    "__ack_fail": AckFail,
+    "__ack_reset_timeout": AckResetTimeout,
+}
 ACKED, FAILED = "__ack_ack", "__ack_fail"
 
 
@@ -145,10 +153,28 @@ def test_a_message_after_completion_leaves_a_record_until_it_expires(late: Acker
     assert acker.pending.get(ROOT) is None
 
 
-def test_a_reset_of_an_unknown_root_keeps_nothing() -> None:
+def test_a_reset_of_an_unknown_root_makes_a_record_too() -> None:
     acker = Acker()
-    assert acker.execute(RESET, 0.0) is None
-    assert acker == Acker()
+    assert acker.execute(RESET, 1.0) is None
+    assert acker.pending.get(ROOT) == AckRecord(1.0)
+
+
+def test_the_acker_answers_as_storms_own_did() -> None:
+    """Random messages, right and wrong, with what ``Acker`` of Storm 2.8.3 answered, and its records after each."""
+    acker = Acker()
+    for number, line in enumerate(RECORDED.read_text(encoding="ascii").splitlines(), start=1):
+        message, _, then = line.partition(" -> ")
+        assert told(acker, *message.split()) == then, f"line {number}: {line}"
+
+
+def told(acker: Acker, stream: str, *values: str) -> str:
+    reply = None
+    if stream == "__tick":
+        acker.tick()
+    else:
+        reply = acker.execute(MESSAGES[stream](*map(int, values)), 0.0)
+    answer = f"{reply.stream} {reply.root} {reply.task}" if reply else "-"
+    return f"{answer} ; {len(acker.pending)}"
 
 
 @pytest.mark.parametrize(("refresh", "ticks"), [(None, 1), (ACK_6, 1), (RESET, 3), (AckFail(ROOT), 3)])

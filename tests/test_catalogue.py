@@ -118,6 +118,11 @@ def test_every_rule_is_confirmed_on_every_verified_version_or_says_why_not(rule:
     assert bool(missing) == bool(rule.unconfirmed), missing
 
 
+def test_what_a_metric_takes_changed_with_2_6() -> None:
+    for release, fate in {"2.5.1": "dies", "2.6.0": "survives", "2.6.4": "survives"}.items():
+        assert loader.load_rulebook(release).effects("metric-params", "float")[release].fate == fate
+
+
 def test_few_rules_are_unconfirmed() -> None:
     assert sum(bool(rule.unconfirmed) for rule in RULES.values()) <= 6
 

@@ -180,6 +180,7 @@ def test_a_direct_emit_that_is_right_dies_on_new_versions(tmp_path: Path) -> Non
     assert ran.returncode == 0, ran.stdout
     assert SENTENCE in " ".join(ran.stdout.split())
     assert "bolt.emit.direct  pass   pass    pass   pass   warn" in ran.stdout
+    assert "not confirmed" not in ran.stdout
     assert ran.stdout.count("Mend") == 1
     again = report(tmp_path)["parts"][-1]["subjects"][0]["reproduce"]
     assert " --storm 2.8.3 " in again
@@ -190,6 +191,8 @@ def test_a_direct_emit_that_is_right_dies_on_new_versions(tmp_path: Path) -> Non
     older = mlcheck(*words, "--strict", "-q", "--storm-required", "0.10,2.5", "direct.py", cwd=tmp_path)
     assert older.returncode == 0, older.stdout
     assert older.stdout.splitlines()[-1] == SENTENCE
+    between = mlcheck(*words[:-1], "2.5.1,2.6.4", "direct.py", cwd=tmp_path)
+    assert "Note: not confirmed for Storm 2.5.1, 2.6.4: it was never asked" in between.stdout
 
 
 @component

@@ -31,6 +31,8 @@ def test_the_worst_of_what_is_required_is_the_exit_code(required: tuple[str, ...
     assert {storm: part["exit_code"] for storm, part in parts.items()} == {"1.2.4": 0, "2.5.0": 1, "2.8.3": 3}
     gating = {storm for storm, part in parts.items() if part["gates"]}
     assert gating == (set(parts) if not required else {"1.2.4", "2.8.3"} if code else {"1.2.4"})
+    marked = {line for line in ran.stdout.splitlines() if line.endswith(" (it does not count)")}
+    assert {line.split()[1].strip(":") for line in marked} == set(parts) - gating
 
 
 VERSIONED = """\

@@ -251,6 +251,12 @@ def test_in_local_mode_an_error_of_a_bolt_ends_nothing_before_the_next_tuple(sai
         ("2.8.3", b'{"command":"emit","tuple":null,"task":4294967302}', "survives"),
         ("2.8.3", b'{"command":"emit","tuple":[{"a":1},1],"task":4294967302}', "loses-data"),
         ("2.8.3", b'{"command":"emit","tuple":[],"stream":"__ack_ack"}', "dies"),
+        ("2.8.3", b'{"command":"emit","tuple":[1],"task":4294967302,"stream":"__system"}', "dies"),
+        ("2.8.3", b'{"command":"emit","tuple":[1,2],"task":4294967297,"stream":"__ack_ack"}', "dies"),
+        ("2.8.3", b'{"command":"log","msg":"m"}{"pid":12}', "survives"),
+        ("2.8.3", b'{"command":"emit","tuple":["x",,0.30000000000000004],"stream":"lone"}', "survives"),
+        ("2.8.3", b'{"command":"emit","stream":"__metrics"}', "survives"),
+        ("2.8.3", b'{"command":"emit","stream":"__ack_ack"}', "dies"),
         ("2.8.3", b'{"command":"emit","tuple":["x",1.000000000000000000e-2147483648]}', "dies"),
         ("2.5.0", b'{"command":"emit","tuple":["x",1.000000000000000000e-2147483648]}', "survives"),
         ("2.8.3", b'{"command":"log","msg":"\\n\x7f"}', "loses-data"),
@@ -270,3 +276,9 @@ def test_what_reaches_no_task_is_acked_inside_the_emit_from_0_10_to_1_2() -> Non
     hang = ("control", Deadline("sync", 5.0))
     fates = {storm: outlook("spout", [NEXT, lone, hang], storm) for storm in ("0.9.7", "0.10.2", "1.2.4", "2.8.3")}
     assert fates == {"0.9.7": "dies", "0.10.2": "hangs", "1.2.4": "hangs", "2.8.3": "dies"}
+
+
+def test_a_lost_sync_of_a_spout_is_missed_only_if_no_other_comes() -> None:
+    both = ("out", b'{"command":"emit","tuple":["x",1]}{"command":"sync"}')
+    assert outlook("spout", [NEXT, both, ("out", Sync()), NEXT]) == "survives"
+    assert outlook("spout", [NEXT, both, ("control", Deadline("sync", 30.0))]) == "dies"

@@ -271,3 +271,12 @@ def test_a_huge_irregular_frame_is_judged_by_its_beginning(text: bytes) -> None:
     assert isinstance(found, Malformed)
     assert (found.by_dialect, found.salvage) == ({}, ())
     assert f"{len(text):,} bytes" in found.detail
+
+
+@pytest.mark.timeout(10)
+def test_json_within_json_is_looked_through_once_for_a_delete_character() -> None:
+    inner = rb"\"k\":1," * 40_000
+    assert isinstance(read(b'{"command":"emit","tuple":["\x7f","%b"]}' % inner), Emit)
+    late = read(b'{"command":"emit","tuple":["%b","\x7f\\n"]}' % inner)
+    assert isinstance(late, Malformed)
+    assert (late.kind, late.at) == ("json-delete-character", 30 + len(inner))

@@ -47,6 +47,12 @@ def test_versions_come_newest_first_with_fate_and_scripts() -> None:
     assert text.index("where zero:") < text.index("confirmed on 2.8.3 (dies) by bolt-direct-task-zero")
 
 
+def test_each_variant_of_a_rule_is_a_paragraph_of_its_own() -> None:
+    stream = io.StringIO()
+    render_rule(RULES["direct-emit"], load_rulebook(), make_console(stream, "never", 80))
+    assert "\n\n  where zero:\n  Storm     2.8.3: worker dies" in stream.getvalue()
+
+
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
 def test_a_rule_is_confirmed_or_says_why_not(rule: Rule) -> None:
     text = explained(rule)

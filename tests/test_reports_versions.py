@@ -199,6 +199,7 @@ def test_what_is_not_required_is_shown_and_does_not_count() -> None:
     github = to_github(OPTIONAL, RULEBOOK)
     assert "::error" not in github
     assert "::warning title=FAIL ack-twice" in github
+    assert "FAIL  Storm 2.8.3: 3 passed, 1 failed  in 3.1s (it does not count)" in github
     assert "(does not count)" in to_markdown(OPTIONAL, RULEBOOK)
     assert "(it does not count)" in pretty_text(OPTIONAL, RULEBOOK)
 

@@ -46,8 +46,9 @@ def test_a_hang_says_who_waits_on_whom(tmp_path: Path) -> None:
     assert finding.rule == "handshake-silent"
     assert finding.message == (
         "no pid after the handshake, and that will not change: it has read everything and waits for more; "
-        "the component has written 0 bytes and 12 bytes of stderr, "
-        "and is blocked reading its stdin"
+        "the component is blocked reading its stdin, which is empty: it waits for Storm, and Storm waits for its pid. "
+        "Facts: in the pipes: stdin 0 bytes, stdout 0 bytes, stderr 0 bytes; "
+        "so far 0 bytes of stdout and 12 bytes of stderr; threads: read of descriptor 0 (stdin)"
     )
 
 
@@ -197,7 +198,7 @@ def test_silence_is_no_finding_before_its_limit(tmp_path: Path) -> None:
     with playing(tmp_path, ACK_ALL) as (session, handshake):
         assert session.handshake(handshake, 10.0)
         assert session.wait_quiet(10.0)
-        assert session.blocked().endswith("is blocked reading its stdin")
+        assert session.blocked().startswith("is blocked reading its stdin, which is empty: it waits for Storm. Facts")
     assert rules_of(session) == []
 
 

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
@@ -25,6 +26,7 @@ PIECES = st.sampled_from(
         PID,
         b'{"command":"sync"}\nend\n',
         b'{"command":"ack","id":"1"}\nend\n',
+        b'{"comp":"s","tuple":[NaN],"task":2,"stream":"default","id":"1"}\nend\n',
         b'{"command":"emit","tuple":["a:b",1.5,{"x":[]}]}\nend\n',
         b'{"command":"emit","tuple":"wrong"}\nend\n',
         b'{"event":"exited","code":0}\nend\n',
@@ -60,6 +62,25 @@ def test_any_bytes_come_back_exactly(
     assert transcript.cut is None
     assert sum(transcript.ends[0].end.events.values()) == len(events)
     assert transcript.ends[0].end.bytes["in"] == sum(len(e.raw) for e in events if e.channel == "in")
+
+
+ACK = b'{"command":"ack","id":"1"}\nend\n'
+
+
+@given(stdin=STREAMS, stdout=STREAMS, size=st.integers(1, 3), lost=st.integers(0, 9))
+@example(stdin=b"", stdout=ACK + b'{"command":\r"sync"}\nend\n' + ACK, size=1, lost=9)
+@example(stdin=b"", stdout=ACK + b'{"command":\n"sync"}\nend\n' + ACK, size=1, lost=9)
+@example(stdin=b"", stdout=ACK + b" " + ACK, size=1, lost=9)
+@example(stdin=b"", stdout=ACK * 4, size=3, lost=2)
+@example(stdin=b'{"comp":"s","tuple":[NaN],"task":2,"stream":"default","id":"1"}\nend\n', stdout=b"", size=1, lost=9)
+def test_events_taken_together_are_written_as_one_by_one(stdin: bytes, stdout: bytes, size: int, lost: int) -> None:
+    events = [msgspec.structs.replace(event, t=1.0) for event in events_of(stdin, PID + stdout, b"x", [])]
+    del events[lost : lost + 1]
+    file = BytesIO()
+    with TranscriptWriter(file, HEADER, secret_keys=None) as writer:
+        for start in range(0, len(events), size):
+            writer.take(events[start : start + size])
+    assert file.getvalue() == written(events, secret_keys=None)
 
 
 @given(stdout=STREAMS)

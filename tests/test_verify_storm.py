@@ -146,10 +146,11 @@ def test_groups_show_fates_first_and_the_worst_of_them() -> None:
     ("version", "base"),
     [
         ("2.8.3", "2.8.3"),
-        ("2.6.4", "2.5.0"),
-        ("2.8.0", "2.5.0"),
+        ("2.6.4", "2.8.3"),
+        ("2.8.0", "2.8.3"),
+        ("2.5.1", "2.5.0"),
         ("3.0.0", "2.8.3"),
-        ("2.0.0", "1.2.4"),
+        ("2.0.0", "2.5.0"),
         ("1.0.0", "0.10.2"),
         ("0.9.3", "0.9.7"),
     ],
@@ -185,7 +186,7 @@ def test_what_is_recorded_agrees_with_itself() -> None:
 
 def test_another_version_is_compared_with_the_nearest() -> None:
     cases = [oracle_cases()[name] for name in ("bolt-ack", "bolt-direct-ok")]
-    found = compare("2.6.4", cases, lambda some: recorded(some, "2.8.3"))
+    found = compare("2.5.1", cases, lambda some: recorded(some, "2.8.3"))
     assert found.base == "2.5.0"
     text = shown(found)
     assert "survives -> dies: 1 case (rules direct-emit" in text
@@ -308,9 +309,8 @@ class TestRealStorm:
     def test_a_version_that_was_never_recorded(self, tmp_path: Path) -> None:
         names = ("bolt-ack", "bolt-direct-ok")
         ran = mlcheck("verify-storm", "2.6.4", *names, "--out", "made.json", cwd=tmp_path)
-        assert ran.returncode == 1
-        assert "survives -> dies: 1 case (rules direct-emit" in ran.stdout
-        assert "compared with Storm 2.5.0, the nearest that is recorded." in verdict_of(ran.stdout)
+        assert ran.returncode == 0
+        assert "compared with Storm 2.8.3, the nearest that is recorded." in verdict_of(ran.stdout)
         made = json.loads((tmp_path / "made.json").read_bytes())
         assert {name: list(verdicts) for name, verdicts in made.items()} == {name: ["2.6.4"] for name in names}
 

@@ -105,11 +105,18 @@ def test_frames_of_each_version(message: FromStorm, version: StormVersion, frame
     assert wire.encode(message, version) == frame
 
 
+def test_a_bare_nan_is_read_back() -> None:
+    message = TupleMsg("s", ["NaN", math.nan, [1.5, {"a": math.nan}]], 2, "default", "1")
+    assert repr(wire.decode(wire.encode(message, LATEST).removesuffix(wire.TERMINATOR))) == repr(message)
+
+
 @pytest.mark.parametrize(
     ("text", "strict"),
     [
         (b"", False),
         (b"NaN", False),
+        (b'{"id":"1","comp":"s","stream":"d","task":1,"tuple":[NaN,Infinity]}', False),
+        (b'{"id":1,"comp":"s","stream":"d","task":1,"tuple":[NaN]}', False),
         (b'{"id":"1","comp":"s","stream":"d","task":1,"tuple":[[B@1a2b]}', False),
         (b"\xff", False),
         (b"[" * 5000, False),

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from multilang_cli.acking.messages import AckerMessage
 
 TIMEOUT_BUCKET_NUM = 3
-"""As Storm 2 has it: a record that is not put again is dropped between 2 and 3 ticks later. Storm 1.2 had 2."""
+"""As Storm 2 has it: a record that is not put again is dropped between 2 and 3 ticks later. Storm 1.2 had 2,
+and put a record again with every message."""
 
 UNKNOWN_TASK = -1
 
@@ -39,8 +40,9 @@ class AckRecord(msgspec.Struct, gc=False):
 class Acker(msgspec.Struct):
     """Takes messages in any order; answers a spout once its tree is complete or has failed.
 
-    Whichever message comes first makes the record. So a message after the answer makes one that nobody answers
-    (its spout's task stays unknown), and that goes when it expires.
+    Whichever message comes first makes the record. So a message after the answer makes one that gets no answer
+    (its spout's task stays unknown), and that goes when it expires. The Acker classes of Storm 2.0.0, 2.5.0 and 2.8.3
+    did the same with random messages (``tests/data/acker-2.8.3.txt`` has some).
     """
 
     pending: RotatingMap[int, AckRecord] = msgspec.field(default_factory=lambda: RotatingMap.of(TIMEOUT_BUCKET_NUM))
@@ -49,8 +51,6 @@ class Acker(msgspec.Struct):
         """Take a message at `t` seconds; gives the answer to the spout, if there is one (``Acker.execute``)."""
         record = self.pending.get(message.root)
         if record is None:
-            if isinstance(message, AckResetTimeout):
-                return None  # nothing to keep alive
             record = AckRecord(t)
             self.pending.put(message.root, record)
         if isinstance(message, AckAck):

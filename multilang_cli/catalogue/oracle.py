@@ -167,6 +167,8 @@ def _kept(call: Call, event: Call) -> bool:
 
 def _rounded(call: Call) -> Call:
     """The call without the difference between a number's classes: a BigDecimal of the same value loses nothing."""
+    if "id" in call:
+        call = {**call, "id": _round(call["id"]), "id_type": _NARROW.get(call["id_type"], call["id_type"])}
     if call["t"] == "emit" and "types" in call:
         return {**call, "tuple": list(map(_round, call["tuple"])), "types": [_NARROW.get(t, t) for t in call["types"]]}
     return {**call, "params": _round(call["params"])} if call["t"] == "metric" else call
@@ -274,8 +276,8 @@ def same_events(told: list[Call], events: list[Call]) -> bool:
 
 def _same_event(told: Call, event: Call) -> bool:
     if told["t"] == event["t"] == "error":
-        ours = _LONG_NUMBER.sub("<id>", told["error"].replace(SHADE, "")).strip().partition("\n")[0]
-        return bool(ours) and any(_says(text.replace(SHADE, ""), ours[:KEPT_TEXT]) for text in event["error"])
+        ours = _LONG_NUMBER.sub("<id>", told["error"].replace(SHADE, "")).removesuffix("\n")[:KEPT_TEXT]
+        return bool(ours) and any(_says(text.replace(SHADE, ""), ours) for text in event["error"])
     return json.dumps(told, sort_keys=True) == json.dumps(event, sort_keys=True)
 
 

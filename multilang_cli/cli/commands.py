@@ -17,6 +17,7 @@ COMMANDS: dict[str, Command] = {
     "run": Command("run", "run", "Check a spout or bolt: start it, talk to it, judge it."),
     "repl": Command("repl", "repl", "Play Storm by hand, one message at a time."),
     "lint": Command("lint", "lint", "Judge recorded conversations."),
+    "tap": Command("tap", "tap", "Stand in a topology in place of a component, and record it."),
     "explain": Command("explain", "explain", "Explain a rule or a case."),
     "list rules": Command("listing", "rules", "List what the protocol asks and what real Storm punishes."),
     "list cases": Command("listing", "cases", "List the cases that `run` plays."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,9 @@ def known_storm(storm: str) -> str:
     """The id of the version that `storm` names, any release; "" for none. Raises CommandError."""
     if not storm:
         return ""
-    for name in (storm, f"{storm}.0"):
+    # As published: 0.9.2-incubating, 0.10.0-beta1, 0.9.0.1.
+    numbers = ".".join(re.split(r"[.-]", storm)[:3])
+    for name in (storm, f"{storm}.0", numbers):
         try:
             return load_rulebook(name).version(name).id
         except KeyError:

@@ -1,5 +1,6 @@
 """``mlcheck verify-storm``."""
 
+import os
 from itertools import count
 from pathlib import Path
 from typing import Annotated
@@ -46,6 +47,8 @@ def verify_storm(
         raise CommandError(
             "verify-storm: --write records in conformance/oracle, so it needs a clone of the repository."
         )
+    if out is not None and not os.access(out.parent, os.W_OK):
+        raise CommandError(f"verify-storm: --out {out}: no file can be written there.")
     cases = _chosen(storm, names or [], sampled=sampled)
     found = _verified(storm, cases, jobs)
     try:

@@ -9,18 +9,19 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING, Literal, Self
 
-from multilang_cli.host import waiting
+from multilang_cli.host import describing, waiting, who_waits
 from multilang_cli.host.pipes import SMALL_PIPE
 from multilang_cli.host.pump import Pump
+from multilang_cli.host.who_waits import Debts
 from multilang_cli.protocol.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from multilang_cli.host.process import ComponentProcess
     from multilang_cli.host.pump import Sink
     from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.messages import Handshake
+    from multilang_cli.protocol.messages import Emit, Handshake
 
 WaitingFor = Literal["pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output"]
 
@@ -33,6 +34,8 @@ FULL = SMALL_PIPE - 512
 """Bytes in a held stdout, from which on the component had to cope with a full pipe."""
 REST_SHOWN = 24
 """Bytes shown of a message that has no end."""
+FEW_EMITS = 10_000
+"""Emits up to which the last one that is kept is surely the last one."""
 LAST_ROUNDS = 32
 """Reads that empty the largest pipe."""
 STANDSTILL = 1.0
@@ -45,6 +48,9 @@ SILENCE = 0.5
 
 class Session(Pump):
     """A component from its handshake to its end. `ended_by_us`: the process lived until `end`."""
+
+    emits: Sequence[Emit] = ()
+    keep_emits = True
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
         super().__init__(process, judge, sinks)
@@ -145,7 +151,7 @@ class Session(Pump):
             self.pump(SLICE / 10)
             if (now_unread := self.process.stdout_unread() or 0) != unread:
                 unread, still_since = now_unread, self.now
-            state = waiting.describe(self.process).state
+            state = describing.describe(self.process).state
             drained = self.idle and not self._buffer and waiting.reading(self.process)
             if state == "writing-stdout" or drained or self.now - still_since > silence:
                 return state == "writing-stdout" or unread >= FULL
@@ -153,9 +159,32 @@ class Session(Pump):
 
     def blocked(self) -> str:
         """Who waits on whom: what the component is doing, as far as the system tells."""
-        rest = self._framer.pending.strip()
-        cut = f"; the last it wrote is no whole message, it ends in {rest[-REST_SHOWN:]!r}" if rest else ""
-        return f"{waiting.describe(self.process).sentence}{cut}"
+        seen, debts = describing.describe(self.process), self._debts()
+        return f"{who_waits.sentence(seen, debts)}. Facts: {who_waits.facts(seen, debts)}"
+
+    def _debts(self) -> Debts:
+        owed, state = self.judge.outstanding(), self.judge.state
+        reentered = state.reentered >= 0
+        return Debts(
+            pid=owed.handshake,
+            command=owed.commands[-1 if reentered else 0].what if owed.commands else "",
+            heartbeats=len(owed.heartbeats),
+            tuples=len(owed.tuples),
+            end=state.dismissed,
+            task_ids=owed.task_ids,
+            held=self.held,
+            reentered=reentered,
+            unasked=self._unasked(),
+            unsent=len(self._buffer),
+            rest=self._framer.pending.strip()[-REST_SHOWN:],
+        )
+
+    def _unasked(self) -> Literal["", "direct", "declined"]:
+        """How the last emit made sure that no task ids come; "" if it did not, or is not known."""
+        if not self.keep_emits or not 0 < len(self.emits) < FEW_EMITS:
+            return ""
+        last = self.emits[-1]
+        return "direct" if last.task else "" if last.wants_task_ids else "declined"
 
     def handshake(self, message: Handshake, limit: float, *, await_file: bool = False) -> bool:
         """Send the handshake and wait for the first message; checks the pid and its file. False if none came."""

@@ -7,59 +7,28 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.host import janitor
-from multilang_cli.host.launch import show
+from multilang_cli.host import descriptors, janitor
 from multilang_cli.host.syscalls import KERNEL_FUNCTIONS, Call, Kind, calls
-from multilang_cli.protocol.events import Exited
+from multilang_cli.host.who_waits import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from multilang_cli.host.process import ComponentProcess
 
-State = Literal[
-    "reading-stdin",
-    "writing-stdout",
-    "writing-stderr",
-    "idle",
-    "sleeping",
-    "running",
-    "waiting-child",
-    "waiting-lock",
-    "exited",
-    "unknown",
-]
-
-_TELLING: tuple[State, ...] = (
-    "writing-stdout",
-    "writing-stderr",
-    "running",
-    "reading-stdin",
-    "idle",
-    "sleeping",
-    "unknown",
-    "waiting-child",
-    "waiting-lock",
-)
-"""Of several threads, the one whose state comes first tells the most about why nothing moves."""
-
-_WORDS: dict[State, str] = {
-    "reading-stdin": "blocked reading its stdin",
-    "writing-stdout": "blocked writing its stdout, which is full",
-    "writing-stderr": "blocked writing its stderr, which is full",
-    "sleeping": "sleeping",
-    "running": "running",
-    "waiting-child": "waiting for a child process",
-    "waiting-lock": "waiting for another thread",
-}
-
+_UNTOLD: frozenset[State] = frozenset({"unknown", "elsewhere", "waiting-signal", "stopped", "traced"})
+"""States that say nothing about the three pipes."""
 _CALLS = calls(os.uname().machine)
-_STATES: dict[Kind, State] = {"sleep": "sleeping", "lock": "waiting-lock", "child": "waiting-child"}
+_STATES: dict[Kind, State] = {
+    "sleep": "sleeping",
+    "lock": "waiting-lock",
+    "child": "waiting-child",
+    "signal": "waiting-signal",
+}
 _FOREVER = (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
 
 
@@ -68,6 +37,7 @@ class Thread(msgspec.Struct, frozen=True):
 
     `quiet`: only stdin, another thread, a child or a signal can wake it, or something else that it polls. `bound`: only
     the former. `timed`: or the end of a time. `switches`: how often it lost the processor; unchanged, it did not run.
+    `args`: of the system call, none if that can't be seen.
     """
 
     pid: int
@@ -78,65 +48,7 @@ class Thread(msgspec.Struct, frozen=True):
     timed: bool = False
     switches: bytes = b""
     bound: bool = False
-
-
-class Waiting(msgspec.Struct, frozen=True):
-    """What keeps a component. `pid` and `command`: the one of its processes that tells the most.
-
-    `own`: that is the process itself, not a descendant. `written` and `complained`: bytes on stdout and stderr so far;
-    `stdin_unread`: bytes that we wrote and it has not read, None if its stdin is closed. `timed`: it also waits for a
-    time to pass.
-    """
-
-    state: State
-    pid: int
-    command: str
-    own: bool
-    call: str
-    written: int
-    complained: int
-    stdin_unread: int | None
-    exited: Exited | None = None
-    timed: bool = False
-
-    @property
-    def sentence(self) -> str:
-        """What it has done and what it is doing; "the component" can be put in front."""
-        done = f"has written {_bytes(self.written)} and {_bytes(self.complained)} of stderr"
-        who = "" if self.own else f"its child process {self.pid} ({self.command}) "
-        rest = f", with {_bytes(self.stdin_unread)} of its stdin unread" if self.stdin_unread else ""
-        return f"{done}, and {who}{self._doing()}{rest}"
-
-    def _doing(self) -> str:
-        if self.exited is not None:
-            number = self.exited.signal
-            if number is None:
-                return f"has exited with code {self.exited.code}"
-            return f"was ended by signal {number} ({_signal_name(number)})"
-        if self.state == "idle":
-            return f"waits in {self.call}, its stdin is empty"
-        if self.state == "unknown":
-            return f"waits in {self.call}" if self.call else "does something that the system does not tell"
-        return f"is {_WORDS[self.state]}"
-
-
-def describe(process: ComponentProcess) -> Waiting:
-    """Say what a component is waiting for."""
-    exited = process.exited()
-    seen = None if exited is not None else min(threads(process), key=lambda t: _TELLING.index(t.state), default=None)
-    pid = process.pid if seen is None else seen.pid
-    return Waiting(
-        state="exited" if exited is not None else "unknown" if seen is None else seen.state,
-        pid=pid,
-        command=_command(pid),
-        own=pid == process.pid,
-        call="" if seen is None else seen.call,
-        written=process.stdout_total + (process.stdout_unread() or 0),
-        complained=process.stderr_total + (process.stderr_unread() or 0),
-        stdin_unread=process.stdin_unread(),
-        exited=exited,
-        timed=seen is not None and seen.timed,
-    )
+    args: tuple[int, ...] = ()
 
 
 def settled(process: ComponentProcess) -> bool:
@@ -167,7 +79,7 @@ def reading(process: ComponentProcess) -> bool:
     if process.stdin_unread() or process.exited() is not None:
         return False
     states = {thread.state for thread in threads(process)}
-    return not states.isdisjoint({"reading-stdin", "idle"}) or states <= {"unknown"}
+    return not states.isdisjoint({"reading-stdin", "idle"}) or states <= _UNTOLD
 
 
 def stuck(process: ComponentProcess) -> bool:
@@ -185,7 +97,7 @@ def stuck(process: ComponentProcess) -> bool:
 
 def threads(process: ComponentProcess) -> Iterator[Thread]:
     """Look at each thread of a component and of its living descendants."""
-    names = tuple(f"pipe:[{inode}]" for inode in process.inodes)
+    names = pipe_names(process)
     empty = process.stdin_unread() == 0
     for pid in sorted({process.pid, *janitor.descendants(process.pid)}):
         for tid in janitor.entries(f"/proc/{pid}/task"):
@@ -204,7 +116,7 @@ def _look(pid: int, tid: int, names: tuple[str, ...], *, stdin_empty: bool) -> T
     if fields[0] == b"R":
         return Thread(pid, tid, "running", switches=switches)
     if fields[0] in b"Tt":
-        return Thread(pid, tid, "unknown", "a stop, by a signal or a debugger", switches=switches)
+        return Thread(pid, tid, "stopped" if fields[0] == b"T" else "traced", switches=switches)
     words = janitor.read_proc(f"{folder}/syscall").split()
     if words and words[0] == b"running":
         return Thread(pid, tid, "running", switches=switches)
@@ -216,7 +128,7 @@ def _look(pid: int, tid: int, names: tuple[str, ...], *, stdin_empty: bool) -> T
     timed = _timed(call, args)
     bound = bool(args) and quiet and not timed and call.kind != "signal" and not _has_timer(pid, status)
     bound = bound and (call.kind != "poll" or _polls_itself_only(call, args, pid, names[0]))
-    return Thread(pid, tid, state, what, quiet, timed, switches, bound)
+    return Thread(pid, tid, state, what, quiet, timed, switches, bound, tuple(args))
 
 
 _WAKING = (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO)
@@ -239,7 +151,7 @@ def _polls_itself_only(call: Call, args: list[int], pid: int, stdin: str) -> boo
         return False
     lines = janitor.read_proc(f"/proc/{pid}/fdinfo/{args[0]}").splitlines()
     polled = [int(line.split()[1]) for line in lines if line.startswith(b"tfd:")]
-    targets = [_target(pid, fd) for fd in polled]
+    targets = [descriptors.target(pid, fd) for fd in polled]
     return bool(targets) and all(name == stdin or name.startswith(("pipe:", "anon_inode:[eventfd")) for name in targets)
 
 
@@ -249,20 +161,20 @@ def _judge(
     """Return the state that a call means, its name for people, and whether it is quiet (see `Thread`)."""
     if call.kind in ("read", "write"):
         # Where only the kernel's function is known, the usual descriptor is the best guess.
-        target = _target(pid, args[0] & 0xFFFFFFFF if args else int(call.kind == "write"))
+        target = descriptors.target(pid, args[0] & 0xFFFFFFFF if args else int(call.kind == "write"))
         if call.kind == "read" and target == names[0]:
             return "reading-stdin", call.name, True
         if call.kind == "write" and target in names[1:]:
             return ("writing-stdout" if target == names[1] else "writing-stderr"), call.name, False
         inner = target.startswith(("pipe:", "anon_inode:[eventfd"))
-        return "unknown", f"{call.name} of {show(target)}", call.kind == "read" and inner
+        return ("elsewhere" if args else "unknown"), call.name, call.kind == "read" and inner
     if call.kind == "poll":
         if args and call.counted is not None and args[call.counted] == 0:
             return "sleeping", call.name, False
-        waits_for_stdin = stdin_empty and _target(pid, 0) == names[0]
-        return ("idle" if waits_for_stdin else "unknown"), call.name, stdin_empty
+        waits_for_stdin = stdin_empty and descriptors.target(pid, 0) == names[0]
+        return ("idle" if waits_for_stdin else "elsewhere" if args else "unknown"), call.name, stdin_empty
     state = _STATES.get(call.kind, "unknown")
-    return state, call.name, call.kind != "sleep"
+    return state, call.name, call.kind not in ("sleep", "other")
 
 
 def _timed(call: Call, args: list[int]) -> bool:
@@ -277,24 +189,6 @@ def _kernel_function(folder: str) -> Call | None:
     return None if kind is None else Call(name, kind)
 
 
-def _target(pid: int, fd: int) -> str:
-    """Return what a descriptor of another process leads to, such as pipe:[inode]; "" if that can't be seen."""
-    try:
-        return str(Path(f"/proc/{pid}/fd/{fd}").readlink())
-    except OSError:
-        return ""
-
-
-def _command(pid: int) -> str:
-    return show(janitor.read_proc(f"/proc/{pid}/comm").decode("utf-8", "replace").strip())
-
-
-def _bytes(count: int) -> str:
-    return "1 byte" if count == 1 else f"{count} bytes"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unnamed"
+def pipe_names(process: ComponentProcess) -> tuple[str, ...]:
+    """Return how /proc names the stdin, stdout and stderr of a component."""
+    return tuple(f"pipe:[{inode}]" for inode in process.inodes)

@@ -114,7 +114,7 @@ class Collector:
             return
         message: Any = body
         without_tuple = False
-        if isinstance(body, Malformed | Metrics) or (isinstance(body, Emit) and "decimal" in body.hazards):
+        if isinstance(body, Malformed | Metrics) or (isinstance(body, Emit) and _may_be_decimal(body)):
             readings = body.by_dialect if isinstance(body, Malformed) else dialects.readings(event.raw, False)
             reading = readings.get(self._version.dialect)
             if reading is None or refused(reading, self._kind):
@@ -219,6 +219,10 @@ class Collector:
                 self.told.append({"t": "error", "error": text})
         elif isinstance(message, Sync):
             self._commands = max(0, self._commands - 1)
+
+
+def _may_be_decimal(emit: Emit) -> bool:
+    return "decimal" in emit.hazards or isinstance(emit.id, float)
 
 
 def _plainly(emit: Emit) -> Emit:

@@ -264,7 +264,7 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     kind = judge.profile.kind
     first = not judge.state.said
     when = life_rules.variant_of(malformed, judge)
-    effects = effects_of_malformed(malformed, kind, judge.rulebook, when)
+    effects = effects_of_malformed(malformed, judge.profile, judge.rulebook, when, first=first)
     reading = malformed.by_dialect.get(judge.version.dialect)
     if malformed.kind == "tuple-missing" and reading is not None and not refused(reading, kind):
         tuple_rules.check_rest(judge, event, fields_of(reading))

@@ -30,11 +30,11 @@ MAX_DEPTH = 400
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _END_LINE = re.compile(r"^[^\S\n]*end[^\S\n]*$", re.MULTILINE)
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+"""A string of JSON."""
 _NUMBER = re.compile(rb"-?[0-9][-+.0-9eE]*")
 _TEXT = range(0x09, 0x80)
-_DELETE = b"\x7f"
-_DELETED = re.compile(rb'"(?=(?:[^"\\]|\\.)*\x7f)(?=[^"\\]*\\)', re.DOTALL)
+_BACKSLASH, _DELETE = b"\\", b"\x7f"
 _SHOWN = 60
 _MOST_SAVED = 1000
 _BEGINNING = 16 * 1024
@@ -101,13 +101,19 @@ def trap_of(value: dict[str, Any], duplicates: list[str], text: bytes) -> Trap |
                 return trap
     except RecursionError:
         return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
-    deleted = _DELETED.search(text) if _DELETE in text else None
+    deleted = _deleted(text) if _DELETE in text and _BACKSLASH in text else None
     if deleted is not None:
-        return Trap("json-delete-character", deleted.start(), "a raw U+007F in a string that has an escape")
+        return Trap("json-delete-character", deleted, "a raw U+007F in a string that has an escape")
     if duplicates:
         name = json.dumps(duplicates[0]).encode()
         return Trap("json-duplicate-key", max(0, text.rfind(name)), f"the key {duplicates[0][:40]!r} stands twice")
     return None
+
+
+def _deleted(text: bytes) -> int | None:
+    """Where the first string begins that has both a raw U+007F and an escape; looks at each string once."""
+    both = (found.start() for found in STRING.finditer(text) if _DELETE in found[0] and _BACKSLASH in found[0])
+    return next(both, None)
 
 
 def _trap_of_value(item: Json, depth: int, text: bytes) -> Trap | None:
@@ -141,7 +147,7 @@ def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:
     if any(isinstance(value, dict | list) for value in values):
         found.append("nested")
     if any(isinstance(item, float) for item, _ in _walk(values)):
-        numbers = [number.decode() for number in _NUMBER.findall(_STRING.sub(b"", text))]
+        numbers = [number.decode() for number in _NUMBER.findall(STRING.sub(b"", text))]
         decimals = [number for number in numbers if dialects.is_big_decimal(number)]
         if any(map(dialects.is_beyond_scale, decimals)):
             found.insert(0, "scale")

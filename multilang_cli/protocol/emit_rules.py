@@ -5,11 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from multilang_cli.protocol.verdicts import StreamSpec
+
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.messages import Emit, Json, Metrics
-    from multilang_cli.protocol.verdicts import Profile, StreamSpec
+    from multilang_cli.protocol.verdicts import Profile
 
 SYSTEM_PREFIX = "__"
 _OWN_STREAMS = {
@@ -17,6 +19,7 @@ _OWN_STREAMS = {
     "spout": frozenset({"__ack_init", "__metrics", "__system"}),
 }
 """Streams that Storm itself declares for every component of a kind (``StormCommon.systemTopology``)."""
+_ACKER = "__acker"
 _ACKED = {"__ack_init": 3, "__ack_ack": 2, "__ack_fail": 1, "__ack_reset_timeout": 1}
 """Of these, what the ackers consume, and how many fields each has."""
 
@@ -41,8 +44,10 @@ def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool 
             _plain_to_direct(judge, event, emit, spec)
     elif emit.stream.startswith(SYSTEM_PREFIX):
         text = f"emit on Storm's own stream {emit.stream!r}"
-        when = _variant_of_own(judge, emit) if emit.stream in _OWN_STREAMS[judge.profile.kind] else "unknown"
+        own = emit.stream in _OWN_STREAMS[judge.profile.kind]
+        when = "unknown" if not own else "" if without_tuple else _variant_of_own(judge, emit)
         judge.breach("stream-system", event, text, when=when, subject=emit.stream)
+        spec = own_spec(judge, emit.stream)
     elif streams is not None:
         text = f"emit on the stream {emit.stream!r}, which is not declared"
         when = "direct" if emit.task else ""
@@ -64,10 +69,23 @@ def _variant_of_own(judge: Conversation, emit: Emit) -> str:
     return "arity" if emit.values else "empty"
 
 
+def own_spec(judge: Conversation, stream: str) -> StreamSpec | None:
+    """One of Storm's own streams, as if somebody had declared it; None if it is none."""
+    if stream not in _OWN_STREAMS[judge.profile.kind]:
+        return None
+    ackers = tuple(task for task, component in judge.profile.tasks.items() if component == _ACKER)
+    is_acked = stream in _ACKED and not judge.profile.without_ackers
+    if not is_acked or not ackers:
+        return StreamSpec()
+    return StreamSpec(consumers={_ACKER: ackers}, groupings={_ACKER: {"type": "FIELDS", "fields": ["id"]}})
+
+
 def travels(judge: Conversation, emit: Emit, spec: StreamSpec | None) -> bool:
     """True if the tuple reaches a task, as far as that is known: only then it is serialized."""
     if spec is None:
-        return not emit.stream.startswith(SYSTEM_PREFIX) or (emit.stream in _ACKED and not judge.profile.without_ackers)
+        spec = own_spec(judge, emit.stream)
+    if spec is None:
+        return not emit.stream.startswith(SYSTEM_PREFIX)
     return target_of(emit.task) in _tasks(spec) if emit.task else _consumed(spec)
 
 
@@ -127,7 +145,7 @@ def _direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec, tas
     consumers = _tasks(spec)
     when = "" if _narrow(task) else "wide"
     if target not in consumers:
-        if without_tuple:
+        if without_tuple and consumers:
             return
         text = f"a direct emit to task {target}, which does not consume the stream {emit.stream!r}"
         when = when if consumers else f"{when}-unconsumed".removeprefix("-")

@@ -36,6 +36,8 @@ def variant_of(malformed: Malformed, judge: Conversation) -> str:
     if malformed.kind == "command-unknown":
         lost = any(message != Sync() for message in malformed.salvage)
         return "misspelt" if judge.profile.kind == "bolt" and lost else judge.profile.kind
+    if malformed.kind == "pid-not-first":
+        return "sync" if all(message == Sync() for message in malformed.salvage) else ""
     if malformed.kind == "tuple-missing":
         reading = next(iter(malformed.by_dialect.values()), None)
         return tuple_rules.variant(judge, {} if reading is None else fields_of(reading))
@@ -142,7 +144,7 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
 def _no_sync(judge: Conversation, event: Event, within: str, tail: str) -> None:
     if judge.state.reentered >= 0:
         why, when = ("with no ackers", "") if judge.profile.without_ackers else ("what reaches no task", "nowhere")
-        text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other"
+        text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other{tail}"
         judge.breach("ackers-zero", event, text, when=when, stable=when, related=(judge.state.reentered,))
         return
     for owed in judge.state.commands[:1]:

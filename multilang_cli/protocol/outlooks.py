@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+from decimal import Decimal
 from typing import Any
 
 import msgspec
 
 from multilang_cli.protocol.dialects import BigInteger
-from multilang_cli.protocol.messages import DialectReading, Emit, FromComponent, Log, Malformed, Metrics, Sync
+from multilang_cli.protocol.messages import DialectReading, Emit, FromComponent, Log, Malformed, Metrics, Pid, Sync
 from multilang_cli.protocol.rulebook import Rulebook, VersionEffect, covers
 from multilang_cli.protocol.verdicts import FATAL, FATES, Fate, Finding, Kind, Outlook, Profile, StormVersion
 
@@ -26,8 +27,6 @@ _AFTER_READING = frozenset(
         "tuple-missing",
     }
 )
-_UNANSWERED = VersionEffect("dies", "subprocess heartbeat timeout")
-"""The sync was lost with the rest: Storm waits for it until the spout's time is over."""
 _HARMLESS = VersionEffect("survives", "")
 _LOST = VersionEffect("loses-data", "")
 _WEIGHT = {fate: weight for weight, fate in enumerate(FATES)}
@@ -63,8 +62,14 @@ class Outlooks:
         self._by_version.update({outlook.version: outlook for outlook in outlooks})
 
 
-def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, when: str) -> dict[str, VersionEffect]:
-    """What each version does about an irregular frame: refuse it, misread it, or see what was meant."""
+def effects_of_malformed(
+    malformed: Malformed, profile: Profile, rulebook: Rulebook, when: str, *, first: bool
+) -> dict[str, VersionEffect]:
+    """What each version does about an irregular frame: refuse it, misread it, or see what was meant.
+
+    `first`: it stands in the place of the pid.
+    """
+    kind = profile.kind
     by_rule = rulebook.effects(malformed.kind, when)
     if not malformed.by_dialect:
         return by_rule
@@ -76,20 +81,18 @@ def effects_of_malformed(malformed: Malformed, kind: Kind, rulebook: Rulebook, w
         elif reading.error is None and malformed.strict and malformed.kind in _AFTER_READING:
             effects[version.id] = by_rule[version.id]
         else:
-            effects[version.id] = _effect_of_reading(malformed, reading, kind)
+            effects[version.id] = _effect_of_reading(malformed, reading, kind, first=first)
     return effects
 
 
-def _effect_of_reading(malformed: Malformed, reading: DialectReading, kind: Kind) -> VersionEffect:
+def _effect_of_reading(malformed: Malformed, reading: DialectReading, kind: Kind, *, first: bool) -> VersionEffect:
     """What comes of a frame that a version's parser reads: nothing, if that is what was meant."""
     fields = reading.value if isinstance(reading.value, dict) else {}
     command = fields.get("command")
-    if kind == "spout" and reading.effective is None and command is not None and command != "emit":
+    if kind == "spout" and not first and reading.effective is None and command is not None and command != "emit":
         return VersionEffect("dies", f"Unknown command received: {command}")
-    if kind == "spout" and Sync() in malformed.salvage and reading.effective != Sync():
-        return _UNANSWERED
-    # A bolt's sync answers a heartbeat, which the next one does as well.
-    meant = [relevant(message, kind) for message in malformed.salvage if kind == "spout" or message != Sync()]
+    # A lost pid is missed by nobody, and a lost sync by whom the next one does not reach.
+    meant = [relevant(message, kind) for message in malformed.salvage if not isinstance(message, Pid | Sync)]
     if not meant:
         return _HARMLESS
     if reading.effective is None or len(meant) > 1:
@@ -104,7 +107,8 @@ def relevant(message: FromComponent, kind: Kind) -> FromComponent:
     """A message without what Storm ignores in it: the id of a bolt's emit, the anchors of a spout's."""
     if not isinstance(message, Emit):
         return message
-    return msgspec.structs.replace(message, id=None) if kind == "bolt" else msgspec.structs.replace(message, anchors=())
+    ignored: dict[str, Any] = {"id": None} if kind == "bolt" else {"anchors": ()}
+    return msgspec.structs.replace(message, need_task_ids=True, **ignored)
 
 
 def refused(reading: DialectReading, kind: Kind) -> bool:
@@ -146,11 +150,14 @@ def same_message(meant: FromComponent, read: FromComponent) -> bool:
 
 
 def same_value(one: Any, other: Any) -> bool:
-    """Equality of JSON values, however deep, in which 1, 1.0 and true are three things and NaN is itself."""
+    """Equality of JSON values, however deep, in which 1, 1.0 and true are three things and NaN is itself.
+
+    A BigInteger or BigDecimal is the number that is meant, where a Long or Double of the same digits is.
+    """
     pairs = [(one, other)]
     while pairs:
-        one, other = pairs.pop()
-        if _type(one) is not _type(other):
+        one, other = map(_plain, pairs.pop())
+        if type(one) is not type(other):
             return False
         if isinstance(one, list):
             if len(one) != len(other):
@@ -165,8 +172,9 @@ def same_value(one: Any, other: Any) -> bool:
     return True
 
 
-def _type(value: Any) -> type:
-    return int if isinstance(value, BigInteger) else type(value)
+def _plain(value: Any) -> Any:
+    """A number without the size that Java's class gives it."""
+    return int(value) if isinstance(value, BigInteger) else float(value) if isinstance(value, Decimal) else value
 
 
 def fingerprint(*parts: str) -> str:

@@ -58,7 +58,6 @@ def _short_float(literal: str) -> float:
 _decode_floats = msgspec.json.Decoder(float_hook=_short_float).decode
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SPACED = re.compile(rb"[ \t\r\n]:")
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
 _BACKSLASH, _DELETE = b"\\\x7f"
@@ -206,7 +205,7 @@ def _has_simple_keys(text: bytes, known: frozenset[str]) -> bool:
         fields = _decode_any(text)
     except _REFUSED:
         return False
-    return fields.keys() <= known and _STRING.sub(b"", text).count(b":") == len(fields)
+    return fields.keys() <= known and diagnosis.STRING.sub(b"", text).count(b":") == len(fields)
 
 
 def _examine(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromComponent | Malformed:

@@ -46,7 +46,7 @@ def variant(judge: Conversation, fields: dict[str, Any]) -> str:
     """The variant of the rule: how far the tuple that is none would have come."""
     stream = fields.get("stream")
     emit = Emit([], DEFAULT_STREAM if stream is None else str(stream), fields.get("task") or None)
-    spec = (judge.streams or {}).get(emit.stream)
+    spec = (judge.streams or {}).get(emit.stream) or emit_rules.own_spec(judge, emit.stream)
     if spec is None:
         return "undeclared" if judge.streams is not None else ""
     if not emit_rules.travels(judge, emit, spec):

@@ -8,6 +8,7 @@ it (0.9.7, 0.10.2, 1.2.4 and 2.5.0, asked); json-smart (2.6.4, 2.8.0 and 2.8.3, 
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import StormVersion
 
 TERMINATOR = b"\nend\n"
+BARE_NAN = b"NaN"
+"""What json-smart writes for a NaN from Java, as it stands there."""
 COMMANDS = frozenset({"next", "ack", "fail", "activate", "deactivate"})
 EXCERPT = 200
 """Bytes of a frame that an excerpt shows, at most."""
@@ -81,7 +84,7 @@ def _with_bare_nan(message: TupleMsg) -> bytes:
 
 def _bare(value: Any) -> Any:
     if isinstance(value, float) and math.isnan(value):
-        return msgspec.Raw(b"NaN")
+        return msgspec.Raw(BARE_NAN)
     if isinstance(value, list):
         return [_bare(item) for item in value]
     return {key: _bare(item) for key, item in value.items()} if isinstance(value, dict) else value
@@ -137,7 +140,7 @@ def _decode_other(text: bytes) -> FromStorm | Malformed:
     try:
         value = _decode_any(text)
     except _REFUSED as error:
-        return _refused(text, f"the other side wrote no JSON: {error}", strict=False)
+        return _decode_bare_nan(text) or _refused(text, f"the other side wrote no JSON: {error}", strict=False)
     if isinstance(value, list):
         if all(type(task) is int for task in value):
             return TaskIds(value)
@@ -151,6 +154,22 @@ def _decode_other(text: bytes) -> FromStorm | Malformed:
         known = {"conf", "pidDir", "context"}
         return Handshake(conf, pid_dir, context, {key: item for key, item in value.items() if key not in known})
     return _refused(text, "the other side wrote an object that is no handshake, tuple or command", strict=True)
+
+
+def _decode_bare_nan(text: bytes) -> TupleMsg | None:
+    """A tuple with NaN as json-smart writes it; None if `text` is none, or has more in it that is no JSON."""
+    if BARE_NAN not in text:
+        return None
+    try:
+        return msgspec.convert(json.loads(text.decode(), parse_constant=_nan), TupleMsg)
+    except (ValueError, *_REFUSED):
+        return None
+
+
+def _nan(constant: str) -> float:
+    if constant != BARE_NAN.decode():
+        raise ValueError(constant)
+    return math.nan
 
 
 def _refused(text: bytes, detail: str, *, strict: bool) -> Malformed:

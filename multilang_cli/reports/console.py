@@ -83,12 +83,13 @@ def group_text(group: Group, rulebook: Rulebook) -> str:
 
 
 def summary_of(result: RunResult) -> str:
-    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested  in 3.1s``."""
+    """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested  in 3.1s``, and whether it counts."""
     shown = [f"{n} {one if n == 1 else many}" for verdict, one, many in COUNTED if (n := result.counts.get(verdict))]
     untested = untested_in(result)
     if untested:
         shown.append(f"{untested} not tested")
-    return f"{', '.join(shown) or 'nothing was tested'}  in {result.duration:.1f}s"
+    counts = "" if result.gates else " (it does not count)"
+    return f"{', '.join(shown) or 'nothing was tested'}  in {result.duration:.1f}s{counts}"
 
 
 def next_command(result: RunResult) -> str:
@@ -177,8 +178,7 @@ def _show_together(page: Page, result: RunResult) -> None:
     wide = max(map(len, words)), max(map(width, labels))
     for part, word, label in zip(result.parts, words, labels, strict=True):
         lead = f"{word:{wide[0]}}  {label}{' ' * (wide[1] - width(label))}"
-        text = summary_of(part) + ("" if part.gates else " (it does not count)")
-        page.para(text, label=lead, label_style=_style(part), indent=2, hang=len(lead) + 4)
+        page.para(summary_of(part), label=lead, label_style=_style(part), indent=2, hang=len(lead) + 4)
     show_summary(page, result)
 
 

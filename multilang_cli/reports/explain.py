@@ -67,7 +67,8 @@ def _show_effects(page: Page, rule: Rule, rulebook: Rulebook) -> None:
             {version: effect.error for version, effect in effects.items()},
         )
         if when:
-            page.para(f"where {when}:", indent=12)
+            page.blank()
+            page.line(f"where {when}:", indent=2)
         show_fates(page, fates)
         confirmed = _confirmed([effect for effect in rule.effects if effect.when == when])
         for (fate, scripts), versions in confirmed.items():

@@ -134,7 +134,7 @@ class CaseRun:
         """Why the case says nothing here, "" if it does."""
         case, version, component = self.case, self.plan.version, self.plan.component
         if case.since and Version(version.id) < Version(case.since):
-            return f"Storm {version.id} does not ask for this yet (since {case.since})"
+            return f"not asked for by Storm {version.id} yet (since {case.since})"
         if not set(case.accepts) <= set(component.accepts):
             return "nobody says that it takes such tuples (--accepts, or accepts in mlcheck.toml)"
         if fixed := [name for name in case.env if name in component.env]:

@@ -202,7 +202,7 @@ def _notes(plan: Plan) -> list[str]:
     if component.streams is None:
         notes.append("no output streams were declared: streams and arity were not judged")
     if not plan.version.verified:
-        notes.append(f"Storm {plan.version.id} is known from documents only, it was never run")
+        notes.append(f"not confirmed for Storm {plan.version.id}: it was never asked")
     return notes
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 import msgspec
 
 from multilang_cli.protocol.messages import Malformed
-from multilang_cli.protocol.wire import TERMINATOR
+from multilang_cli.protocol.wire import BARE_NAN, TERMINATOR
 from multilang_cli.transcript.format import FRAMES, Counts, EndLine, Header, encode, header_line
 from multilang_cli.transcript.redact import SECRET_KEYS, Redactor, mark
 
@@ -91,6 +91,8 @@ class TranscriptWriter:
                 return False
             offset += len(raw)
         joined = b"".join([event.raw for event in events])
+        if channel == "in" and BARE_NAN in joined:
+            return False
         if joined.count(TERMINATOR) != len(events) or joined.count(b"\n") != 2 * len(events) or _CARRIAGE in joined:
             return False
         head = b'%b%%d,"t":%.6f,"ch":"%b","msg":%%b}\n' % (self._conv.replace(b"%", b"%%"), time, _NAMES[channel])
@@ -201,6 +203,8 @@ def is_plain(event: Event) -> bool:
     if not raw.endswith(TERMINATOR) or raw.find(_LINE_FEED) != len(raw) - 5 or _CARRIAGE in raw:
         return False
     if body.__class__ is Malformed and not body.strict:
+        return False
+    if event.channel == "in" and BARE_NAN in raw and not is_json(raw[:-5]):
         return False
     return event.channel in FRAMES and raw[0] in b"{[" and raw[-6] in b"}]"
 

@@ -82,10 +82,20 @@ def recorded_versions() -> list[str]:
 
 
 def nearest(storm: str, versions: Iterable[str]) -> str:
-    """Of `versions` the newest that is not newer than `storm`, else the oldest. Raises UnavailableError, ValueError."""
-    known = sorted(versions, key=parsed)
+    """Of `versions` the newest that is not newer than `storm`, else the oldest; of those that have its traits, if any.
+
+    2.6.4 is nearer to 2.8.3, which reads JSON as it does, than to 2.5.0. Raises UnavailableError, ValueError.
+    """
+    every = sorted(versions, key=parsed)
+    alike = [version for version in every if _same_traits(storm, version)]
+    known = [version for version in alike if parsed(version)[0] == parsed(storm)[0]] or alike or every
     below = [version for version in known if parsed(version) <= parsed(storm)]
-    return storm if storm in known else max(below, key=parsed, default=min(known, key=parsed))
+    return storm if storm in every else max(below, key=parsed, default=min(known, key=parsed))
+
+
+def _same_traits(storm: str, other: str) -> bool:
+    plain = [msgspec.structs.replace(traits_of(name), id="", verified=False, note="") for name in (storm, other)]
+    return plain[0] == plain[1]
 
 
 def traits_of(storm: str) -> StormVersion:

@@ -1,0 +1,68 @@
+"""The tap's own log: a line for each finding, gap and failure. stdout and stderr belong to the component."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Any
+
+from multilang_cli.reports.escape import fit
+from multilang_cli.transcript.redact import Redactor
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WIDTH = 2000
+"""Characters of a line, whose middle is left out if it is longer."""
+
+
+class Log:
+    """Lines with their wall-clock time, without secrets of conf and harmless to look at. Never raises.
+
+    What comes before `open` is kept until then. `verbose`: stderr is told too.
+    """
+
+    def __init__(self, *, verbose: bool) -> None:
+        self._verbose = verbose
+        self._redactor = Redactor({})
+        self._file: IO[str] | None = None
+        self._early: list[str] = []
+        self._opened = False
+
+    def open(self, path: Path, conf: dict[str, Any]) -> None:
+        """Write to `path` from now on. `conf`: where the secrets are."""
+        self._redactor = Redactor(conf)
+        self._opened = True
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
+        for line in self._early:
+            self._write(line)
+        self._early.clear()
+
+    def line(self, text: str) -> None:
+        """Add a line."""
+        stamped = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {text}"
+        if self._opened:
+            self._write(stamped)
+        else:
+            self._early.append(stamped)
+
+    def close(self) -> None:
+        """No more lines."""
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
+
+    def _write(self, line: str) -> None:
+        clean = self._redactor.text(line.encode("utf-8", "backslashreplace")).decode("utf-8", "backslashreplace")
+        shown = fit(clean, WIDTH).text
+        if self._verbose:
+            with suppress(OSError):
+                sys.stderr.write(f"mlcheck tap: {shown}\n")
+                sys.stderr.flush()
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.write(f"{shown}\n")

@@ -1,0 +1,275 @@
+"""The recording side of the tap: the findings of lint, whatever is kept of a conversation, and whatever fails."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from multilang_cli.catalogue import notation
+from multilang_cli.catalogue.loader import load_rules
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.events import Deadline, Gap
+from multilang_cli.transcript.read import read
+from multilang_cli.workbench import tap_feed, tap_files
+from multilang_cli.workbench.tap_cutter import GRACE, Cutter
+from multilang_cli.workbench.tap_feed import FACT, IN, OUT, Record, Unpacker
+from multilang_cli.workbench.tap_recorder import UNKNOWABLE
+from tests.tapping import conversation, handshake, linted, logged, recorded
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from multilang_cli.protocol.verdicts import Kind, Rule
+
+RULES = list(load_rules().values())
+NOT_SEEN = {"pid-wrong", "pid-file-missing", "pid-file-filled", "frame-too-long", "metric-params", UNKNOWABLE}
+"""Rules whose examples need a true process, another limit, or metrics that Java code registers."""
+TUPLE = '> {"id":"%d","comp":"src","stream":"default","task":2,"tuple":["a",1]}\n'
+ACK = '< {"command":"ack","id":"%d"}\n'
+EXIT = '! {"event":"exited","code":1}\n'
+
+
+def kind_of(rule: Rule) -> Kind:
+    return "spout" if rule.kind == "spout" else "bolt"
+
+
+def acks(count: int, twice: int = -1) -> str:
+    """So many tuples, each acked; one of them twice."""
+    return "".join(TUPLE % n + ACK % n * (2 if n == twice else 1) for n in range(count)) + EXIT
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+@pytest.mark.parametrize("ring", [0, 3, 1000])
+def test_lint_finds_in_the_files_what_the_tap_has_found(rule: Rule, ring: int, tmp_path: Path) -> None:
+    kind = kind_of(rule)
+    recorded(tmp_path, [conversation(rule.bad, kind)], ring=ring, kind=kind)
+    found = [(name, seq) for name, seq, _ in linted(tmp_path) if name != UNKNOWABLE]
+    log = logged(tmp_path)
+    assert found == log[len(log) - len(found) :]
+    if ring != 3:
+        assert found == log
+        driven = any(isinstance(event.body, Deadline) for event in notation.parse(rule.bad))
+        if not (driven or rule.profile or rule.id in NOT_SEEN):
+            assert rule.id in {name for name, _ in found}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_no_good_conversation_is_blamed(rule: Rule, tmp_path: Path) -> None:
+    if not rule.profile:
+        recorded(tmp_path, [conversation(rule.good, kind_of(rule))])
+        assert [name for name, _ in logged(tmp_path) if name == rule.id] == []
+
+
+def test_the_ring_holds_the_last_messages_and_what_came_before_counts(tmp_path: Path) -> None:
+    text = TUPLE % 7 + ACK % 7 + acks(3)[: -len(EXIT)] + ACK % 7 + EXIT
+    recorder = recorded(tmp_path, [[record] for record in conversation(text)], ring=4)
+    [path] = tmp_path.glob("*.ndjson")
+    messages = [event for event in read(path) if event.channel in {"in", "out"}]
+    assert len(messages) == 4
+    assert read(path).header.part == 2
+    assert {name for name, *_ in linted(tmp_path)} == {"ack-twice", "exited"}
+    assert recorder.status()["findings"]["must"] == 2
+
+
+def test_the_ring_is_bounded_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tap_files, "RING_BYTES", 1000)
+    recorded(tmp_path, [conversation(acks(100))])
+    [path] = tmp_path.glob("*.ndjson")
+    assert 0 < sum(len(event.raw) for event in read(path)) <= 1000
+
+
+def test_parts_begin_anew_by_size_and_each_can_be_judged_alone(tmp_path: Path) -> None:
+    records = conversation(acks(60, twice=50))
+    recorded(tmp_path, [[record] for record in records], ring=0, rotate_size=2000)
+    parts = sorted(tmp_path.glob("*.ndjson"))
+    assert len(parts) > 3
+    assert all(path.stat().st_size < 8000 for path in parts[1:])
+    assert [name for name, *_ in linted(tmp_path)] == ["ack-twice", "exited"]
+    found = {path: [f for f, *_ in linted_alone(path, tmp_path)] for path in parts}
+    assert [rules for rules in found.values() if rules] in ([["ack-twice"], ["exited"]], [["ack-twice", "exited"]])
+    assert sum(len(list(read(path))) for path in parts) == len(records) + 2
+
+
+def linted_alone(path: Path, folder: Path) -> list[tuple[str, int, str]]:
+    alone = folder / f"alone-{path.stem}"
+    alone.mkdir()
+    (alone / path.name).write_bytes(path.read_bytes())
+    return linted(alone)
+
+
+def test_parts_begin_anew_by_age_and_old_ones_go(tmp_path: Path) -> None:
+    text = "".join(f"@ {n * 10}\n" + TUPLE % n + ACK % n for n in range(1, 10))
+    recorded(tmp_path, [[r] for r in conversation(text + EXIT)], ring=0, rotate_age=15.0, rotate_size=0, keep=2)
+    parts = sorted(tmp_path.glob("*.ndjson"))
+    assert len(parts) == 2
+    assert [read(path).header.part for path in parts] == [4, 5]
+    assert [name for name, *_ in linted(tmp_path)] == ["exited"]
+
+
+def test_secrets_of_the_seen_conf_stand_nowhere(tmp_path: Path) -> None:
+    hidden = "sesame-open-up"
+    text = TUPLE % 1 + f'< {{"command":"log","msg":"{hidden}"}}\n< {hidden}\n' + EXIT
+    for name, ring in (("ring", 1000), ("wrapped", 2), ("all", 0)):
+        folder = tmp_path / name
+        recorded(folder, [conversation(text, conf={"db.password": hidden})], ring=ring)
+        files = [path.read_text(encoding="utf-8") for path in folder.iterdir()]
+        assert len(files) == 3
+        assert not any(hidden in content for content in files)
+        assert any("***" in content for content in files)
+
+
+def test_a_fault_of_the_judge_is_a_gap_and_the_recording_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged = Conversation.feed_all
+
+    def fail_once(judge: Conversation, events: Any) -> Any:
+        if any(b'"id":"5"' in event.raw for event in events) and not (tmp_path / "failed").exists():
+            (tmp_path / "failed").touch()
+            raise ZeroDivisionError("injected")
+        return judged(judge, events)
+
+    monkeypatch.setattr(Conversation, "feed_all", fail_once)
+    recorder = recorded(tmp_path, [[record] for record in conversation(acks(9, twice=8))], ring=0)
+    assert recorder.status()["faults"] == 1
+    assert recorder.status()["gaps"] == 1
+    [path] = tmp_path.glob("*.ndjson")
+    events = list(read(path))
+    assert sum(event.channel == "out" for event in events) == 11
+    assert [event.body for event in events if isinstance(event.body, Gap)]
+    assert [name for name, _ in logged(tmp_path)] == ["ack-twice", "exited"]
+    assert "ZeroDivisionError: injected" in next(tmp_path.glob("*.fault.txt")).read_text(encoding="utf-8")
+
+
+def test_a_full_disk_is_a_gap_and_writing_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    records = conversation("".join(f"@ {n}\n" + TUPLE % n + ACK % n for n in range(1, 40)) + EXIT)
+    name = recorded(tmp_path / "a", [records], ring=0).name
+    folder = tmp_path / "b"
+    folder.mkdir()
+    (folder / f"{name}.00001.ndjson").symlink_to("/dev/full")
+    recorder = recorded(folder, [[record] for record in records], ring=0)
+    status = recorder.status()
+    assert (status["failed"], status["gaps"]) == ("", 1)
+    [path] = folder.glob("*.00002.ndjson")
+    assert "No space left on device" in next(folder.glob("*.log")).read_text(encoding="utf-8")
+    [gap] = [event.body for event in read(path) if isinstance(event.body, Gap)]
+    assert "could not be written" in gap.why
+    assert [name for name, *_ in linted_alone(path, folder)] == ["exited"]
+
+
+def test_a_folder_that_can_not_be_made_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for ring in (0, 10):
+        status = recorded(tmp_path / "file" / "folder", [conversation(acks(3, twice=1))], ring=ring).status()
+        assert (status["messages"], status["findings"]["must"]) == ({"in": 4, "out": 5}, 2)
+        assert "can't be written" in status["failed"]
+
+
+def test_the_status_is_json_and_tells_all(tmp_path: Path) -> None:
+    recorder = recorded(tmp_path, [conversation(acks(3, twice=1))], status=tmp_path / "status.json")
+    status = json.loads((tmp_path / "status.json").read_text(encoding="utf-8"))
+    assert status["state"] == "ended"
+    assert (status["pid"], status["component_pid"]) == (4711, 1)
+    assert status["rules"] == {"ack-twice": 1, "exited": 1}
+    assert status["bytes"]["out"] == recorder.status()["bytes"]["out"] > 0
+    assert status["conversation"] == "comp-3-20260102T030405-4711"
+
+
+def test_what_it_is_storm_tells(tmp_path: Path) -> None:
+    for kind in ("bolt", "spout"):
+        told = handshake(kind)
+        recorder = recorded(tmp_path / kind, [conversation(EXIT, kind)])
+        assert recorder.judge
+        profile = recorder.judge.profile
+        assert (profile.kind, profile.component, profile.task) == (kind, "comp", 3)
+        assert profile.conf == told.conf
+        assert profile.streams
+        assert profile.streams["fld"].consumers == {"fsink": (7,)}
+        assert profile.streams["dir"].direct
+        assert profile.tasks[7] == "fsink"
+
+
+def test_without_a_context_the_first_command_tells(tmp_path: Path) -> None:
+    hello = Record(IN, 0.0, b'{"conf":{},"pidDir":"/p"}\nend\n')
+    start = Record(FACT, 0.0, b'{"event":"started","argv":["x"],"pid":1}')
+    first = {
+        "spout": b'{"command":"next"}\nend\n',
+        "bolt": b'{"id":"1","comp":"a","stream":"s","task":1,"tuple":[]}\nend\n',
+    }
+    for name, text in first.items():
+        recorder = recorded(
+            tmp_path / name, [[start, hello, Record(OUT, 0.1, b'{"pid":1}\nend\n'), Record(IN, 1, text)]]
+        )
+        assert recorder.judge
+        assert recorder.judge.profile.kind == name
+
+
+@given(st.lists(st.tuples(st.sampled_from([IN, OUT, 2]), st.binary(max_size=60)), max_size=20), st.data())
+@settings(max_examples=60, deadline=None)
+def test_records_arrive_in_any_pieces(records: list[tuple[int, bytes]], data: st.DataObject) -> None:
+    whole = [Record(kind, float(n), text) for n, (kind, text) in enumerate(records)]
+    stream = b"".join(tap_feed.pack(*record) for record in whole)
+    unpacker, found = Unpacker(), []
+    while stream:
+        cut = data.draw(st.integers(1, len(stream)))
+        found += unpacker.feed(stream[:cut])
+        stream = stream[cut:]
+    assert found == whole
+
+
+@given(st.lists(st.integers(0, 400), max_size=8), st.integers(0, 300))
+@settings(max_examples=80, deadline=None)
+def test_frames_are_cut_alike_in_any_pieces_and_go_on_behind_a_gap(cuts: list[int], lost: int) -> None:
+    frames = [b'{"pid":1}\nend\n', *(b'{"command":"ack","id":"%d"}\nend\n' % n for n in range(9))]
+    stream = b"".join(frames)
+    lost = min(lost, len(stream))
+    edges = sorted({0, lost, len(stream), *(cut for cut in cuts if lost < cut < len(stream))})
+    pieces = [stream[a:b] for a, b in pairwise(edges)]
+    cutter = Cutter()
+    events = []
+    if lost:
+        cutter.bytes["out"] += lost
+        events += cutter.gap("left out")
+        pieces = pieces[1:]
+    for piece in pieces:
+        events += cutter.take(Record(OUT, 1.0, piece))
+    heard = [event for event in events if event.channel == "out"]
+    assert b"".join(event.raw for event in heard) == (stream[heard[0].offset :] if heard else b"")
+    assert [event.raw for event in heard] == frames[len(frames) - len(heard) :]
+    assert len(heard) >= len(stream[lost:].split(b"\nend\n")) - 2 - (lost > 0)
+
+
+def test_a_message_that_is_too_long_is_no_end_of_the_recording() -> None:
+    cutter = Cutter(limit=100)
+    events = cutter.take(Record(OUT, 0.0, b'{"pid":1}\nend\n' + b"x" * 200))
+    events += cutter.take(Record(OUT, 0.0, b'y\nend\n{"command":"sync"}\nend\n'))
+    kinds = [getattr(event.body, "kind", type(event.body).__name__) for event in events]
+    assert kinds == ["Pid", "frame-too-long", "Gap", "Sync"]
+
+
+def test_a_closed_stdout_counts_only_if_the_component_lives_on() -> None:
+    closed = Record(FACT, 1.0, b'{"event":"stdout-closed"}')
+    dead = Record(FACT, 1.0 + GRACE / 2, b'{"event":"exited","code":0}')
+    late = Record(2, 1.0 + GRACE * 2, b"x")
+
+    def facts(*records: Record) -> list[str]:
+        cutter = Cutter()
+        return [type(event.body).__name__ for record in records for event in cutter.take(record)]
+
+    assert facts(closed, dead) == ["Exited"]
+    assert facts(closed, late) == ["StdoutClosed", "Chunk"]
+
+
+@pytest.mark.parametrize("junk", [b"\xff\x00", b"end\n", b"{}\nend\n", b'{"conf":1}\nend\n', b"\nend\n" * 5])
+def test_what_is_no_protocol_at_all_is_recorded_too(junk: bytes, tmp_path: Path) -> None:
+    start = Record(FACT, 0.0, b'{"event":"started","argv":["x"],"pid":1}')
+    records = [start, *(Record(kind, 0.1, junk) for kind in (IN, OUT, 2) for _ in range(3))]
+    status = recorded(tmp_path, [records]).status()
+    assert status["bytes"] == dict.fromkeys(("in", "out", "err"), 3 * len(junk))
+    assert status["faults"] == 0
+    assert [name for name, _ in logged(tmp_path)] == [name for name, *_ in linted(tmp_path)]

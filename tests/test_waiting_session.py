@@ -1,0 +1,175 @@
+"""Who waits on whom as mlcheck says it where it waits: real components, the deadline's event and the finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol.events import Deadline
+from tests.command import mlcheck
+from tests.sessions import LIMIT, PID, Seen, playing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from multilang_cli.host.session import Session
+
+pytestmark = pytest.mark.component
+
+SOON = 0.5
+"""Seconds of a limit that is to run out."""
+
+
+def blocked(session: Session) -> str:
+    sink = session._sinks[0]
+    assert isinstance(sink, Seen)
+    (fact,) = [event.body for event in sink.events if isinstance(event.body, Deadline)]
+    return fact.blocked
+
+
+def of_bolt(tmp_path: Path, code: str, *, hold: bool = False) -> str:
+    """Send a bolt one tuple that it does not settle; return who waits on whom."""
+    with playing(tmp_path, f"shake()\n{code}") as (session, handshake):
+        assert isinstance(session, ShellBolt)
+        session.hold_task_ids = hold
+        assert session.handshake(handshake, LIMIT)
+        session.send(["x"])
+        assert not session.settle_all(SOON)
+        said = blocked(session)
+        assert said in session.findings[-1].message
+    return said
+
+
+def of_spout(tmp_path: Path, code: str, *, at_once: bool = False) -> str:
+    with playing(tmp_path, f"shake()\n{code}", "spout") as (session, handshake):
+        assert isinstance(session, ShellSpout)
+        if at_once:
+            conf = {"topology.acker.executors": 0}
+            session.profile = session.judge.profile = msgspec.structs.replace(session.profile, conf=conf)
+        assert session.handshake(handshake, LIMIT)
+        assert not session.call("next", limit=SOON)
+        return blocked(session)
+
+
+READS = "is blocked reading its stdin, which is empty: it waits for Storm, and Storm waits for"
+SETTLING = f"{READS} the ack or fail of a tuple"
+EMITS = r"""message(); say('{"command":"emit","tuple":["x"]%s}\nend\n'); message()"""
+
+BOLTS = {
+    "reads": (
+        "message(); message()",
+        f"{SETTLING}. Facts: in the pipes: stdin 0 bytes, stdout 0 bytes, stderr 0 bytes",
+    ),
+    "waits for task ids of a direct emit": (
+        EMITS % ',"task":9',
+        f"{SETTLING}; no task ids are on their way: its last emit was direct, and Storm never answers those with",
+    ),
+    "waits for task ids that it declined": (
+        EMITS % ',"need_task_ids":false',
+        f"{SETTLING}; no task ids are on their way: its last emit asked for none",
+    ),
+    "sleeps": (
+        "message(); time.sleep(1000)",
+        "is asleep (clock_nanosleep): it waits for nobody but the clock, and Storm",
+    ),
+    "is busy": ("message()\nwhile True: pass", "is busy (running): it waits for nobody, and Storm waits for the ack"),
+    "is stopped": (
+        "message(); os.kill(os.getpid(), 19)",
+        "is stopped by a signal, such as SIGSTOP, and does nothing until",
+    ),
+    "reads a socket": (
+        "message(); import socket; a, b = socket.socketpair(); a.recv(1)",
+        "is blocked in recvfrom of a Unix socket: it waits for whoever is at the other end, and Storm waits for",
+    ),
+    "has a child that reads": (
+        "message(); import subprocess; subprocess.run(['cat'])",
+        "(cat) that is blocked reading its stdin, which is empty: that process waits for Storm, and Storm waits for",
+    ),
+    "writes half a message": (
+        "message(); say('{\"command\":'); message()",
+        "no whole message, it ends in b'{\"command\":'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "words"), BOLTS.values(), ids=BOLTS.keys())
+def test_who_waits_on_whom_stands_in_the_finding(tmp_path: Path, code: str, words: str) -> None:
+    assert words in of_bolt(tmp_path, code)
+
+
+def test_task_ids_that_mlcheck_holds_back(tmp_path: Path) -> None:
+    said = of_bolt(tmp_path, EMITS % "", hold=True)
+    assert f"{SETTLING}; mlcheck holds back the task ids of an emit. Facts" in said
+
+
+def test_a_direct_emit_of_a_spout(tmp_path: Path) -> None:
+    said = of_spout(tmp_path, EMITS % ',"task":9')
+    assert f"{READS} its sync of 'next'; no task ids are on their way: its last emit was direct" in said
+
+
+def test_an_ack_inside_the_emit(tmp_path: Path) -> None:
+    said = of_spout(tmp_path, EMITS % ',"id":"1"' + "; message()", at_once=True)
+    inside = "Storm acks inside the emit, and sends its task ids only after the sync of that ack"
+    assert f"{READS} its sync of 'ack'; {inside}. Facts" in said
+
+
+def test_a_handshake_that_never_ends(tmp_path: Path) -> None:
+    with playing(tmp_path, "message(); message()") as (session, handshake):
+        assert not session.handshake(handshake, SOON)
+        assert f"{READS} its pid. Facts" in session.findings[-1].message
+
+
+def test_a_component_that_outlives_its_stdin(tmp_path: Path) -> None:
+    with playing(tmp_path, "shake(); time.sleep(1000)") as (session, handshake):
+        assert session.handshake(handshake, LIMIT)
+        assert not session.close_stdin(SOON)
+        said = session.findings[-1].message
+    assert "it waits for nobody but the clock, and Storm waits for its end. Facts: in the pipes: stdin closed," in said
+
+
+def test_both_pipes_full_while_mlcheck_reads_nothing(tmp_path: Path) -> None:
+    with playing(tmp_path, "shake()\nwhile True: message(); say(b' ' * 10_000)") as (session, handshake):
+        assert isinstance(session, ShellBolt)
+        assert session.handshake(handshake, LIMIT)
+        session.hold_output(hold=True)
+        for _ in range(30):
+            session.send(["x" * 100_000])
+        assert not session.flush(SOON)
+        said = blocked(session)
+    assert "is blocked writing its stdout, which is full (" in said
+    assert "it waits for Storm to read it, and Storm waits for the ack or fail of" in said
+    assert "its stdin is full too: " in said
+
+
+def test_a_dead_component_whose_child_holds_the_pipe(tmp_path: Path) -> None:
+    code = "shake()\nif os.fork() == 0: time.sleep(1000)\nos._exit(3)"
+    with playing(tmp_path, code) as (session, handshake):
+        assert session.handshake(handshake, LIMIT)
+        session.wait(lambda: session.exit is not None, LIMIT, "output")
+        said = session.blocked()
+    assert said.startswith("has exited with code 3, but process ")
+    assert "which it left behind, holds its stdin and stdout and stderr" in said
+
+
+@pytest.mark.parametrize(
+    ("rule", "case", "code", "words"),
+    [
+        (
+            "handshake-silent",
+            "bolt.settle.once",
+            "message(); message()",
+            f"{READS} its pid. Facts: in the pipes: stdin 0",
+        ),
+        ("tuple-unsettled", "bolt.settle.once", "shake()\nwhile True: message()", f"{READS} the ack or fail of"),
+    ],
+)
+def test_a_user_reads_it_in_the_report(tmp_path: Path, rule: str, case: str, code: str, words: str) -> None:
+    (tmp_path / "hangs.py").write_text(f"{PID}{code}\n")
+    ran = mlcheck("run", "--kind", "bolt", "-k", case, "--timeout", "1", "--", "python3", "hangs.py", cwd=tmp_path)
+    said = " ".join(ran.stdout.split())
+    assert rule in said, ran.stderr
+    assert words in said
