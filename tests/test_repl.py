@@ -93,7 +93,7 @@ def test_a_bolt_is_given_what_is_typed(tmp_path: Path) -> None:
     assert shown.count('"command": "sync"') == 1
     assert '"comp":"__system","tuple":[1]' in shown
     assert "settle, after " in shown
-    assert "nothing is owed\nThe component has written " in shown
+    assert "nothing is owed\nThe component is blocked reading its stdin" in shown
     assert "nothing is wrong so far" in shown
 
 

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from multilang_cli.workbench.repl.by_hand import ByHand
     from multilang_cli.workbench.repl.setup import Setup
 
+    Display = Callable[[Sequence[Event], Sequence[Finding]], None]
+
 KEPT = 5000
 """Events that can be shown again; all of them are in the transcript."""
 HELD = 16 * 1024
 """Bytes of one event that can be shown again."""
 MOST_PENDING = 10_000
 """Ids of a spout's tuples that are remembered to be settled."""
-
-Display = "Callable[[Sequence[Event], Sequence[Finding]], None]"
 
 
 class Life:
@@ -47,7 +47,7 @@ class Life:
     Raises LaunchError, OSError if the transcript can't be written.
     """
 
-    def __init__(self, setup: Setup, number: int, record: Path, display: Display) -> None:  # type: ignore[valid-type]
+    def __init__(self, setup: Setup, number: int, record: Path, display: Display) -> None:
         self.setup = setup
         self.number = number
         self.path = record / f"repl-{number}.ndjson"
@@ -60,7 +60,7 @@ class Life:
         self.left_out: list[str] = []
         self.checked = False
         self.unrecorded = ""
-        self._display: Callable[[Sequence[Event], Sequence[Finding]], None] = display
+        self._display = display
         profile = setup.judged()
         judge = judge_of(profile, setup.rulebook)
         self.path.unlink(missing_ok=True)
