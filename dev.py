@@ -195,8 +195,10 @@ def test(names: list[str]) -> int:
         _say(f"no stage {', '.join(unknown)}; there are {', '.join(known)}")
         return 2
     chosen = [stage for stage in STAGES if not names or stage.name in names]
-    # Started in the background, a shell ignores interrupts, and so would all that the tests start and interrupt.
+    # What is started in the background, or by nohup, ignores these, and so would all that the tests start and signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     started = time.monotonic()
     set_up_python()
     if any(stage.programs for stage in chosen):

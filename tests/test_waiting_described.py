@@ -13,7 +13,7 @@ import pytest
 
 from multilang_cli.host import describing, janitor, waiting
 from multilang_cli.host.syscalls import NUMBERS
-from multilang_cli.host.who_waits import Debts, State, sentence
+from multilang_cli.host.who_waits import Debts, State, Waiting, sentence
 from multilang_cli.protocol.events import Exited
 from tests.processes import LIMIT, PYTHON, start, until
 
@@ -113,9 +113,15 @@ def test_what_a_process_waits_for(state: State, script: str, words: str) -> None
             # The child waits for a signal; of the two, the parent is asked.
             assert until(lambda: any(t.state == state and t.pid == process.pid for t in waiting.threads(process)))
             return
-        assert until(lambda: describing.describe(process).state == state)
-        seen = describing.describe(process)
-        assert words in seen.sentence
+        # It may run for a moment between two looks: one of them shows both.
+        looks: list[Waiting] = []
+
+        def shown() -> bool:
+            looks.append(describing.describe(process))
+            return looks[-1].state == state and words in looks[-1].sentence
+
+        assert until(shown), looks[-1]
+        seen = looks[-1]
         assert seen.kin == "self"
         assert seen.pid == process.pid
 
