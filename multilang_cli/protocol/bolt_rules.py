@@ -22,7 +22,8 @@ from multilang_cli.protocol.state import Owed
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.events import Batch, Event
+    from multilang_cli.protocol.state import State
 
 TIMER = 1.0
 """Seconds between two heartbeats, and between two looks at the clock (``ShellBolt.BoltHeartbeatTimerTask``)."""
@@ -136,6 +137,66 @@ def _said(judge: Conversation, event: Event, message: Log | Error) -> None:
 def _metrics(judge: Conversation, event: Event, message: Metrics) -> None:
     judge.state.heard = event.t
     emit_rules.check_metrics(judge, event, message)
+
+
+def pass_right(judge: Conversation, batch: Batch) -> int:
+    """Judge what is plainly right at the beginning of `batch`, as the handlers would one by one; how many events.
+
+    The first for which this is not enough, and all after it, are left to the handlers: what a handler asks of a message
+    is asked here too, or the message is not passed.
+    """
+    state = judge.state
+    if state.heartbeats or judge.profile.testee or judge.profile.feed is not None:
+        return 0
+    if batch.channel == "in":
+        return 0 if state.later or not batch.data.isascii() else _pass_sent(state, batch)
+    right = 0 if state.foreign and not state.replaced else _pass_said(state, batch, judge.arities)
+    if right:
+        state.heard = batch.t
+    return right
+
+
+def _pass_sent(state: State, batch: Batch) -> int:
+    pending, t = state.open, batch.t
+    for seq, message in enumerate(batch.bodies, batch.seq):
+        kind = message.__class__
+        if kind is TupleMsg and message.task != SYSTEM_TASK:
+            pending[message.id] = (seq, t)
+        elif kind is TaskIds:
+            if state.task_ids:
+                state.task_ids -= 1
+        else:
+            return seq - batch.seq
+    return len(batch)
+
+
+def _pass_said(state: State, batch: Batch, arities: dict[str, int]) -> int:
+    settled: dict[str, int] = {}
+    right = _said_right(state, batch, arities, settled)
+    state.settled.update(settled)
+    return right
+
+
+def _said_right(state: State, batch: Batch, arities: dict[str, int], settled: dict[str, int]) -> int:
+    pending = state.open
+    for seq, message in enumerate(batch.bodies, batch.seq):
+        kind = message.__class__
+        if kind is Emit:
+            odd = message.task is not None or message.id is not None or message.hazards
+            if odd or arities.get(message.stream) != len(message.values):
+                return seq - batch.seq
+            for anchor in message.anchors:
+                if anchor not in pending:
+                    return seq - batch.seq
+            if message.need_task_ids:
+                state.task_ids += 1
+        elif kind is Ack or kind is Fail:
+            if pending.pop(message.id, None) is None:
+                return seq - batch.seq
+            settled[message.id] = seq
+        elif kind is not Log:
+            return seq - batch.seq
+    return len(batch)
 
 
 def check_silence(judge: Conversation, event: Event) -> None:

@@ -35,7 +35,8 @@ def topology_of(profile: Profile) -> Profile:
     For the host and for people; the judge keeps the profile as it was declared, so that it judges no guesses.
     """
     tasks = dict(_declared_tasks(profile))
-    for component in (ACKER, *_neighbours(profile)):
+    ackers = () if profile.without_ackers else (ACKER,)
+    for component in (*ackers, *_neighbours(profile)):
         if component not in tasks.values():
             tasks[next(task for task in range(1, len(tasks) + 2) if task not in tasks)] = component
     streams = profile.streams

@@ -6,12 +6,14 @@ differs in ``bolt_rules`` and ``spout_rules``; how phases follow each other is a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol import bolt_rules, emit_rules, life_rules, spout_rules, tuple_rules
+from multilang_cli.protocol import asked_rules, bolt_rules, emit_rules, host_rules, life_rules, spout_rules, tuple_rules
 from multilang_cli.protocol.events import (
+    Batch,
     Chunk,
     Deadline,
     End,
@@ -38,10 +40,19 @@ from multilang_cli.protocol.state import (
     to_plain,
 )
 from multilang_cli.protocol.taking import fields_of, taken
-from multilang_cli.protocol.verdicts import Fate, Finding, Outlook, Profile, StreamSpec
+from multilang_cli.protocol.verdicts import (
+    LONGEST_MESSAGE,
+    LONGEST_SUBJECT,
+    Fate,
+    Finding,
+    Outlook,
+    Profile,
+    StreamSpec,
+    bounded,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.protocol.verdicts import StormVersion
@@ -81,16 +92,20 @@ class Conversation:
         self._only: frozenset[str] | None = None
         self._found: list[Finding] = []
         role = bolt_rules if profile.kind == "bolt" else spout_rules
-        self._handlers: dict[type, Handler] = {**_COMMON, **role.HANDLERS}
+        handlers: dict[type, Handler] = {**_COMMON, **role.HANDLERS}
+        handlers = asked_rules.with_plans(handlers) if profile.testee else handlers
+        self._handlers = handlers if profile.feed is None else host_rules.with_feed(handlers)
         self._check_silence: Callable[[Conversation, Event], None] = role.check_silence
 
     def feed(self, event: Event) -> list[Finding]:
         """Judge the next event. Events come in the order of their seq; returns what is wrong with this one."""
         return self.feed_all((event,))
 
-    def feed_all(self, events: Iterable[Event]) -> list[Finding]:
+    def feed_all(self, events: Sequence[Event]) -> list[Finding]:
         """Judge the next events, oldest first, as `feed` would one by one; returns all that is wrong with them."""
         found = self._found = []
+        if events.__class__ is Batch and self.profile.kind == "bolt":
+            events = self._without_right(events)
         state, handler_of = self.state, self._handlers.get
         event = None
         for event in events:
@@ -105,6 +120,14 @@ class Conversation:
         if event is not None:
             state.last_seq = event.seq
         return found
+
+    def _without_right(self, batch: Batch) -> Sequence[Event]:
+        """What is left of `batch` for the handlers, after what is plainly right at its beginning."""
+        right = bolt_rules.pass_right(self, batch)
+        if right < len(batch):
+            return batch[right:]
+        self.state.last_seq = batch.seq + right - 1
+        return ()
 
     def breach(
         self,
@@ -123,6 +146,8 @@ class Conversation:
         `when`: the variant of the rule; `subject`: what it is about; `stable`: the part of it that is the same in each
         run; `related`: seqs of the events that explain it; `effects`: where they are not simply those of the rule.
         """
+        if self.profile.testee and rule in asked_rules.ASKED_FOR:
+            return
         effects = self.rulebook.effects(rule, when) if effects is None else effects
         if self._only is not None:
             effects = {v: e if self._dialects[v] in self._only else _NOTHING for v, e in effects.items()}
@@ -133,14 +158,15 @@ class Conversation:
             level=self.rulebook.rules[rule].level,
             seq=event.seq,
             offset=event.offset,
-            message=message,
-            subject=subject,
+            message=bounded(message, LONGEST_MESSAGE),
+            subject=bounded(subject, LONGEST_SUBJECT),
             related=related,
             fates={version: effect.fate for version, effect in effects.items()},
             errors={version: _filled(e.error, subject) for version, e in effects.items() if e.error},
             fingerprint=fingerprint(rule, when, stable),
         )
-        self._found.append(finding)
+        if self.profile.feed is None or host_rules.judges(rule):
+            self._found.append(finding)
         if self._is_read(event):
             self._outlooks.add(finding)
         elif len(self.state.later) < REMEMBERED:
@@ -241,6 +267,7 @@ def storm_timeout(conf: Mapping[str, Any], version: StormVersion) -> float:
     return float(setting) if number else DEFAULT_TIMEOUT
 
 
+_NUMBER = re.compile(r"\d+")
 _NOTHING = VersionEffect("survives", "")
 
 
@@ -253,7 +280,7 @@ def _means_something(body: Any) -> bool:
 
 
 def _filled(error: str, subject: str) -> str:
-    return error.replace("{id}", subject).replace("{name}", subject)
+    return bounded(error.replace("{id}", subject).replace("{name}", subject), LONGEST_MESSAGE)
 
 
 def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
@@ -275,7 +302,8 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
         malformed.detail,
         when=when,
         subject=names.get(malformed.kind, ""),
-        stable=malformed.detail,
+        # Pids, ids and places are others in each run.
+        stable=_NUMBER.sub("#", malformed.detail),
         effects=effects,
     )
     judge.state.said = judge.state.said or malformed.kind not in _UNFINISHED

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXCERPT = 200
 """Bytes of a frame that an excerpt shows, at most."""
 DIAGNOSED = 1024 * 1024
-"""Bytes up to which an irregular frame is read by every parser; beyond, its beginning is judged."""
+"""Bytes up to which an irregular frame is read by every parser of Storm; beyond, they are not asked."""
 MAX_DEPTH = 400
 """Nesting that every parser of Storm stands; json-smart refuses more."""
 
@@ -33,6 +33,10 @@ _END_LINE = re.compile(r"^[^\S\n]*end[^\S\n]*$", re.MULTILINE)
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 """A string of JSON."""
 _NUMBER = re.compile(rb"-?[0-9][-+.0-9eE]*")
+_MAY_BE_DECIMAL = re.compile(rb"[-+.0-9eE]{19}")
+"""What stands in every text with a number that json-smart makes a BigDecimal, or with an integer beyond 64 bits."""
+_MAY_BE_TRAP = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}|\\u[dD]")
+"""What stands in every text with a value that is a trap, unless for its depth."""
 _TEXT = range(0x09, 0x80)
 _BACKSLASH, _DELETE = b"\\", b"\x7f"
 _SHOWN = 60
@@ -58,19 +62,23 @@ def malformed(
     *,
     expecting_pid: bool,
     strict: bool,
+    seen: Json = None,
 ) -> Malformed:
-    """The finished diagnosis, with the reading of each of Storm's parsers."""
+    """The finished diagnosis, with the reading of each of Storm's parsers. `seen`: the value that all of them read."""
     start = max(0, trap.at - EXCERPT // 2)
     excerpt = text[start : start + EXCERPT].decode("utf-8", "backslashreplace")
-    readings = dialects.readings(whole, expecting_pid)
+    if seen is not None:
+        readings = dialects.readings_of(seen, expecting_pid)
+    else:
+        readings = dialects.readings(whole, expecting_pid) if len(text) <= DIAGNOSED else {}
     return Malformed(trap.kind, trap.at, excerpt, trap.detail, salvage, readings, strict)
 
 
-def misshapen(fault: ShapeFault, text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
-    """JSON, but no message of the protocol."""
+def misshapen(fault: ShapeFault, text: bytes, whole: bytes, *, expecting_pid: bool, seen: Json) -> Malformed:
+    """JSON, but no message of the protocol. `seen` as in `malformed`."""
     at = max(0, text.find(f'"{fault.field}"'.encode()))
     trap = Trap(fault.kind, at, fault.detail)
-    return malformed(trap, text, whole, fault.salvage, expecting_pid=expecting_pid, strict=True)
+    return malformed(trap, text, whole, fault.salvage, expecting_pid=expecting_pid, strict=True, seen=seen)
 
 
 def faulty_frame(frame: Frame) -> Malformed:
@@ -89,13 +97,24 @@ def not_an_object(value: Json, text: bytes, whole: bytes, *, expecting_pid: bool
     items = value if isinstance(value, list) else []
     salvage = tuple(message for item in items if isinstance(item, dict) for message in _meant(item, expecting_pid))
     trap = Trap("message-not-object", 0, f"the message is {name}, not an object")
-    return malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=True)
+    seen = value if all_read_alike(text, trap_of(value, [], text)) else None
+    return malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=True, seen=seen)
 
 
-def trap_of(value: dict[str, Any], duplicates: list[str], text: bytes) -> Trap | None:
-    """What is dangerous in an object that Python's parser accepts: None if it is regular."""
+def all_read_alike(text: bytes, trap: Trap | None) -> bool:
+    """True if each of Storm's parsers reads the JSON `text`, in which `trap` was found, to the value that Python does.
+
+    Of what a second key replaces only the parsers see the value, so a text with one must not hold any other trap.
+    """
+    if trap is not None and (trap.kind != "json-duplicate-key" or _may_be_deep(text)):
+        return False
+    return _MAY_BE_DECIMAL.search(text) is None
+
+
+def trap_of(value: Json, duplicates: list[str], text: bytes) -> Trap | None:
+    """What is dangerous in JSON that Python's parser accepts: None if it is regular."""
     try:
-        for item, depth in _walk(value):
+        for item, depth in _walk(value) if _may_be_deep(text) or _MAY_BE_TRAP.search(text) else ():
             trap = _trap_of_value(item, depth, text)
             if trap is not None:
                 return trap
@@ -108,6 +127,10 @@ def trap_of(value: dict[str, Any], duplicates: list[str], text: bytes) -> Trap |
         name = json.dumps(duplicates[0]).encode()
         return Trap("json-duplicate-key", max(0, text.rfind(name)), f"the key {duplicates[0][:40]!r} stands twice")
     return None
+
+
+def _may_be_deep(text: bytes) -> bool:
+    return text.count(b"[") + text.count(b"{") > MAX_DEPTH
 
 
 def _deleted(text: bytes) -> int | None:
@@ -146,7 +169,7 @@ def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:
     found: list[str] = []
     if any(isinstance(value, dict | list) for value in values):
         found.append("nested")
-    if any(isinstance(item, float) for item, _ in _walk(values)):
+    if _MAY_BE_DECIMAL.search(text) and any(isinstance(item, float) for item, _ in _walk(values)):
         numbers = [number.decode() for number in _NUMBER.findall(STRING.sub(b"", text))]
         decimals = [number for number in numbers if dialects.is_big_decimal(number)]
         if any(map(dialects.is_beyond_scale, decimals)):
@@ -263,7 +286,9 @@ def _trap_of_segments(text: str, objects: list[_Object], broken: LenientError | 
     if not objects[0].seen:
         return Trap("json-invalid", 0, "not JSON by RFC 8259")
     first = _weightiest(objects[0].seen)
-    return Trap(first.kind, first.at, f"no JSON: {first.detail}")
+    # Python reads no integer that long, but it is JSON.
+    lead = "" if first.kind == "integer-too-big" else "no JSON: "
+    return Trap(first.kind, first.at, lead + first.detail)
 
 
 def _weightiest(seen: list[Irregularity]) -> Irregularity:

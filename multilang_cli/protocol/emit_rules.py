@@ -177,11 +177,13 @@ def _is_whole(value: Json) -> bool:
 
 def check_metrics(judge: Conversation, event: Event, message: Metrics) -> None:
     """Judge a metric: only Java code can register one, each kind takes certain values (``ShellBolt.handleMetrics``)."""
-    metrics = judge.profile.metrics
-    kind = None if metrics is None else metrics.get(message.name)
     if not message.name:
         judge.breach("metric-name", event, "the metric's name is empty")
-    elif kind is None or kind == "plain":
+        return
+    if judge.profile.metrics is None:
+        return
+    kind = judge.profile.metrics.get(message.name)
+    if kind is None or kind == "plain":
         text = f"the metric {message.name!r} must be registered by Java code as an IShellMetric"
         when = "plain" if kind == "plain" else ""
         judge.breach("metric-unregistered", event, text, when=when, subject=message.name, stable=message.name)

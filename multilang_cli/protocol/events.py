@@ -7,11 +7,17 @@ the conversation knows. Time comes with the event: seconds since the conversatio
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from itertools import accumulate, count, repeat
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import msgspec
 
+from multilang_cli.protocol.framing import TERMINATOR, texts_of
 from multilang_cli.protocol.messages import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Channel = Literal["in", "out", "err", "process", "control"]
 
@@ -46,10 +52,14 @@ class PidChecked(_Fact, frozen=True, tag="pid-checked"):
 
 
 class Exited(_Fact, frozen=True, tag="exited"):
-    """The process ended. Exactly one of `code` and `signal` is set."""
+    """The process ended. Exactly one of `code` and `signal` is set.
+
+    `holders`: who of those it left behind still holds its pipes, so that their end does not come.
+    """
 
     code: int | None = None
     signal: int | None = None
+    holders: tuple[str, ...] = ()
 
 
 class StdinClosed(_Fact, frozen=True, tag="stdin-closed"):
@@ -75,15 +85,19 @@ class WriteFailed(_Fact, frozen=True, tag="write-failed"):
 class Deadline(_Fact, frozen=True, tag="deadline"):
     """A limit ran out while something was owed.
 
-    `waiting_for`: pid, task-ids-read (the component does not read), sync, heartbeat, settle, exit (after stdin was
-    closed or SIGTERM sent) or output. `limit` in seconds. `blocked`: who waits on whom, as far as the system tells.
-    `proven`: the limit was not waited for, because the component waits for its stdin and nothing else.
+    `waiting_for`: pid, sync, heartbeat, settle, exit-after-eof, exit-after-term, read (it does not read its stdin),
+    output, plan (what a testee was asked to do), or host (what its host was to do). `limit` in seconds. `blocked`: who
+    waits on whom, as far as the system tells; `facts`: what was seen, as bytes in pipes. `proven`: the limit was not
+    waited for, because the component waits for its stdin and nothing else.
     """
 
-    waiting_for: Literal["pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output"]
+    waiting_for: Literal[
+        "pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "plan", "host"
+    ]
     limit: float
     blocked: str = ""
     proven: bool = False
+    facts: str = ""
 
 
 class Activation(_Fact, frozen=True, tag="activation"):
@@ -150,3 +164,63 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     body: Message | Fact
     raw: bytes = b""
     offset: int = 0
+
+
+class Batch(Sequence[Event]):
+    r"""The events of frames that went through one pipe together, so at one time; they are made when looked at.
+
+    Like the `Event` of the first frame, but `data` are the bytes of all, `bodies` their messages: each frame is an
+    object or array on one line, with nothing around it, and ``\nend\n``. Whoever needs no events looks at these.
+    """
+
+    __slots__ = ("_events", "_texts", "bodies", "channel", "data", "offset", "seq", "t")
+
+    def __init__(
+        self,
+        seq: int,
+        t: float,
+        channel: Literal["in", "out"],
+        bodies: Sequence[Any],
+        *,
+        data: bytes,
+        offset: int,
+        texts: Sequence[bytes] = (),
+    ) -> None:
+        self.seq = seq
+        self.t = t
+        self.channel = channel
+        self.bodies = bodies
+        self.data = data
+        self.offset = offset
+        self._texts = texts
+        self._events: list[Event] = []
+
+    @property
+    def texts(self) -> Sequence[bytes]:
+        """The bytes of each frame, without its terminator."""
+        if not self._texts:
+            self._texts = texts_of(self.data)
+        return self._texts
+
+    def _all(self) -> list[Event]:
+        if not self._events:
+            raws = [text + TERMINATOR for text in self.texts]
+            offsets = accumulate(map(len, raws), initial=self.offset)
+            columns = (count(self.seq), repeat(self.t), repeat(self.channel), self.bodies, raws, offsets)
+            self._events = list(map(Event, *columns))
+        return self._events
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._all()[index]

@@ -18,8 +18,9 @@ DEFAULT_LIMIT = 64 * 1024 * 1024
 BEGINNING = 64 * 1024
 """Bytes that are kept of a frame that passed the limit."""
 
-_TERMINATOR = b"\nend\n"
+TERMINATOR = b"\nend\n"
 _EMPTY = b"end\n"
+_JOINT = b"}\nend\n{"
 
 FrameFault = Literal["", "cut", "too-long"]
 
@@ -50,8 +51,8 @@ def frame_text(raw: bytes) -> bytes:
     >>> frame_text(b'{"command":"sync"}\nend\n')
     b'{"command":"sync"}'
     """
-    if raw.endswith(_TERMINATOR) and b"\r" not in raw and not raw.startswith(b"\n"):
-        return raw[: -len(_TERMINATOR)]
+    if raw.endswith(TERMINATOR) and b"\r" not in raw and not raw.startswith(b"\n"):
+        return raw[: -len(TERMINATOR)]
     lines = raw.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
     if b"end" in lines:
         lines = lines[: lines.index(b"end")]
@@ -59,6 +60,26 @@ def frame_text(raw: bytes) -> bytes:
         lines.pop()
     start = next((i for i, line in enumerate(lines) if line), len(lines))
     return b"\n".join(lines[start:])
+
+
+def plain_run(data: bytes) -> int:
+    r"""How many frames `data` is, if each is an object on one line and ``\nend\n``; 0 if any is anything else.
+
+    So none of them is empty, and nothing else in them ends a line: the line feeds are those of the terminators.
+
+    >>> plain_run(b'{"command":"sync"}\nend\n' * 3)
+    3
+    """
+    frames = data.count(_JOINT) + 1
+    ends = data.startswith(b"{") and data.endswith(b"}" + TERMINATOR)
+    return frames if ends and data.count(b"\n") == 2 * frames and b"\r" not in data else 0
+
+
+def texts_of(run: bytes) -> list[bytes]:
+    """The frames in `run`, each without its terminator; none of them may be empty."""
+    texts = run.split(TERMINATOR)
+    texts.pop()
+    return texts
 
 
 class Framer:
@@ -90,6 +111,8 @@ class Framer:
         """Add bytes from the pipe; returns the frames that are now complete, oldest first."""
         if self.overflowed or not data:
             return []
+        if not self._buffer and plain_run(data) == 1 and (frame := self.feed_whole(data)) is not None:
+            return [frame]
         if not self._carriage and b"\r" in data:
             self._carriage = True
             self._line = self._buffer.rfind(b"\n") + 1
@@ -97,6 +120,31 @@ class Framer:
         may_pass = len(self._buffer) + len(data) > self.limit
         frames = self._cut_lines(data) if self._carriage else self._cut(data)
         return self._bounded(frames) if may_pass else frames
+
+    def feed_whole(self, data: bytes) -> Frame | None:
+        """Add bytes as `feed` does that are known to be one frame; None, and nothing is taken, if they may be none."""
+        if self._buffer or self._carriage or self.overflowed or len(data) > self.limit:
+            return None
+        frame = Frame(self.offset, data)
+        self.offset += len(data)
+        return frame
+
+    def feed_run(self, data: bytes) -> bytes:
+        """Add bytes as `feed` does, if all frames that are now complete are a `plain_run`: returns it, uncut.
+
+        Else nothing is taken and the result is empty: `feed` tells what they are.
+        """
+        if self._carriage or self.overflowed or len(self._buffer) > len(data):
+            return b""
+        whole = bytes(self._buffer) + data
+        stop = whole.rfind(TERMINATOR) + len(TERMINATOR)
+        run, rest = whole[:stop], whole[stop:]
+        if len(whole) > self.limit or not plain_run(run) or b"\r" in rest:
+            return b""
+        self._buffer[:] = rest
+        self._searched = 0
+        self.offset += len(run)
+        return run
 
     def _bounded(self, frames: list[Frame]) -> list[Frame]:
         """The frames up to the first that passes the limit, finished or not: whatever pieces the bytes came in."""
@@ -128,23 +176,21 @@ class Framer:
         buffer = self._buffer
         if buffer:
             buffer += data
-            if buffer.find(_TERMINATOR, max(0, self._searched - len(_TERMINATOR))) < 0 and not buffer.startswith(
-                _EMPTY
-            ):
+            if buffer.find(TERMINATOR, max(0, self._searched - len(TERMINATOR))) < 0 and not buffer.startswith(_EMPTY):
                 self._searched = len(buffer)
                 return []
             data = bytes(buffer)
             buffer.clear()
         self._searched = 0
-        pieces = data.split(_TERMINATOR)
+        pieces = data.split(TERMINATOR)
         buffer += pieces.pop()
         if data.startswith(_EMPTY) or b"\nend\nend\n" in data:
             return self._cut_empty(pieces)
         if len(pieces) == 1:
-            frame = Frame(self.offset, pieces[0] + _TERMINATOR)
+            frame = Frame(self.offset, pieces[0] + TERMINATOR)
             self.offset += len(frame.raw)
             return [frame]
-        raws = [piece + _TERMINATOR for piece in pieces]
+        raws = [piece + TERMINATOR for piece in pieces]
         *offsets, self.offset = accumulate(map(len, raws), initial=self.offset)
         return list(map(Frame, offsets, raws))
 
@@ -152,7 +198,7 @@ class Framer:
         """The frames of `pieces`, and of what is left in the buffer, where some frames are only ``end``."""
         buffer, frames, offset = self._buffer, [], self.offset
         for piece in pieces:
-            raw = piece + _TERMINATOR
+            raw = piece + TERMINATOR
             while raw.startswith(_EMPTY):
                 frames.append(Frame(offset, _EMPTY))
                 offset += len(_EMPTY)

@@ -56,6 +56,7 @@ class _Reader:
         self.seen: list[Irregularity] = []
 
     def note(self, kind: str, at: int, detail: str) -> None:
+        """Remember that something is not as JSON has it."""
         self.seen.append(Irregularity(kind, at, detail))
 
     def peek(self) -> str:
@@ -70,6 +71,7 @@ class _Reader:
             self.at = comment.end()
 
     def value(self, depth: int) -> Any:
+        """Read any value. Raises LenientError where there is none, or one nested too deep."""
         if depth > _MAX_DEPTH:
             raise LenientError("json-too-deep", self.at, f"nested more than {_MAX_DEPTH} deep")
         first = self.peek()
@@ -84,6 +86,7 @@ class _Reader:
         return self.word()
 
     def object(self, depth: int) -> dict[str, Any]:
+        """Read an object, from its opening brace on; a key that comes twice is noted, and the later value stays."""
         result: dict[str, Any] = {}
         self.at += 1
         opened = self.at
@@ -104,6 +107,7 @@ class _Reader:
         return result
 
     def array(self, depth: int, closer: str) -> list[Any]:
+        """Read an array, or a Python tuple, from its opening bracket on."""
         if closer == ")":
             self.note("python-repr", self.at, "a Python tuple")
         result: list[Any] = []
@@ -135,6 +139,7 @@ class _Reader:
         return True
 
     def key(self) -> str:
+        """Read a key, quoted or not. Raises LenientError where none stands."""
         if self.peek() in "\"'":
             return self.string()
         at = self.at
@@ -146,6 +151,7 @@ class _Reader:
         return word.group()
 
     def string(self) -> str:
+        """Read a string in quotes of either kind. Raises LenientError if it is never closed."""
         quote, start = self.text[self.at], self.at
         if quote == "'":
             self.note("json-single-quotes", start, "single quotes")
@@ -166,6 +172,7 @@ class _Reader:
         raise LenientError("json-truncated", start, "a string that is never closed")
 
     def escape(self) -> str:
+        """Read what stands behind a backslash, escapes of other languages too."""
         at, mark = self.at - 1, self.text[self.at : self.at + 1]
         self.at += 1
         if mark in _ESCAPES:
@@ -182,6 +189,7 @@ class _Reader:
         return _FOREIGN_ESCAPES.get(mark, mark)
 
     def word(self) -> Any:
+        """Read a bare word: a number, true, false, null, or what other languages write for them."""
         at = self.at
         match = _WORD.match(self.text, at)
         if match is None:
@@ -191,10 +199,17 @@ class _Reader:
         if word in _LITERALS:
             return _LITERALS[word]
         if _NUMBER.fullmatch(word):
-            return float(word) if re.search(r"[.eE]", word) else int(word[:_MAX_DIGITS])
+            return float(word) if re.search(r"[.eE]", word) else self.integer(word, at)
         return self.odd_word(word, at)
 
+    def integer(self, word: str, at: int) -> int:
+        """The value of an integer, of its first digits if it is longer than anybody writes."""
+        if len(word) > _MAX_DIGITS:
+            self.note("integer-too-big", at, f"an integer of {len(word):,} digits does not fit 64 bits")
+        return int(word[:_MAX_DIGITS])
+
     def odd_word(self, word: str, at: int) -> Any:
+        """The value of a word that JSON does not have, noted as what it is. Raises LenientError for any other."""
         if word in _PYTHON:
             self.note("python-repr", at, f"Python's {word}")
             return _PYTHON[word]

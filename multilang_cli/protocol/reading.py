@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol import diagnosis
+from multilang_cli.protocol.framing import TERMINATOR, plain_run, texts_of
 from multilang_cli.protocol.messages import (
     DEFAULT_STREAM,
     Ack,
@@ -28,15 +29,13 @@ from multilang_cli.protocol.messages import (
     Metrics,
     Sync,
 )
-from multilang_cli.protocol.shapes import LOG_LEVELS, ShapeFault, message_of, pid_of
+from multilang_cli.protocol.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from multilang_cli.protocol.framing import Frame
 
-_TERMINATOR = b"\nend\n"
-_JOINT = b"}\nend\n{"
 MANY = 4
 """Frames from which reading them together pays."""
 _LONG = 17
@@ -45,8 +44,10 @@ _IN_NUMBERS = bytes(ord("0") if char in b"0123456789.eE+-" else char if char == 
 _LONG_NUMBER = b" " + b"0" * _LONG
 """What a long number looks like after translation by `_IN_NUMBERS`, unless a string begins with it."""
 
+SYNCS = dict.fromkeys((b'{"command":"sync"}\nend\n', b'{"command": "sync"}\nend\n'), Sync())
+"""A sync as most libraries write it: it is waited for after each command, so it is known at sight."""
+
 _decode = msgspec.json.Decoder(Command).decode
-_decode_all: Callable[[bytes], Any] = msgspec.json.Decoder(list[Command]).decode
 
 
 def _short_float(literal: str) -> float:
@@ -61,6 +62,7 @@ _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _SPACED = re.compile(rb"[ \t\r\n]:")
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
 _BACKSLASH, _DELETE = b"\\\x7f"
+_WITHOUT_NUMBERS = frozenset({Ack, Fail, Sync})
 _FIELDS: dict[type, frozenset[str]] = {
     Ack: frozenset({"command", "id"}),
     Fail: frozenset({"command", "id"}),
@@ -84,32 +86,32 @@ def read_command(frame: Frame) -> FromComponent | Malformed:
     """The message in a frame that is not the first, as `read_frame` reads it."""
     if frame.fault:
         return diagnosis.faulty_frame(frame)
-    return _read(_text(frame), frame.raw)
+    return SYNCS.get(frame.raw) or _read(_text(frame), frame.raw)
 
 
 def read_commands(frames: list[Frame]) -> list[FromComponent | Malformed]:
     """The messages in frames after the first, as `read_command` reads each: from `MANY` on twice as fast."""
-    return _read_together(frames) or [read_command(frame) for frame in frames]
+    run = b"".join([frame.raw for frame in frames])
+    together = _read_together(run, texts_of(run)) if plain_run(run) == len(frames) else None
+    return together or [read_command(frame) for frame in frames]
 
 
-def _read_together(frames: list[Frame]) -> list[FromComponent | Malformed] | None:
-    """The messages in `frames`, read as one array; None if there could be a trap in any of them.
+def read_run(run: bytes, texts: list[bytes]) -> list[FromComponent | Malformed]:
+    """The messages in a `plain_run` of frames after the first, as `read_command` reads each. `texts`: its texts."""
+    return _read_together(run, texts) or [_read(text, text + TERMINATOR) for text in texts]
 
-    That nothing moves from frame to frame: each begins and ends with a brace, and a line end is between them, which no
-    string holds. So one that is no whole object could only end in an array with an object in it; there is none in a
-    plain message, and one in an unknown key has a colon too many.
+
+def _read_together(run: bytes, texts: list[bytes]) -> list[FromComponent | Malformed] | None:
+    """The messages in `texts`, a `plain_run`; None if there could be a trap in any of them.
+
+    What is looked for in each is looked for once in all: no message has fewer colons than keys, so none of them has
+    one too many if all together have as many as keys.
     """
-    joined = b"".join([frame.raw for frame in frames])
-    if not frames or frames[-1].fault or joined.count(_JOINT) != len(frames) - 1 or not joined.endswith(_TERMINATOR):
+    if _DELETE in run:
         return None
-    if _DELETE in joined:
-        return None
-    text = b"[%b]" % joined.replace(_TERMINATOR, b",\n")[:-2]
     try:
-        messages: list[FromComponent | Malformed] = _decode_all(text)
+        messages: list[FromComponent | Malformed] = list(map(_decode, texts))
     except _REFUSED:
-        return None
-    if len(messages) != len(frames):
         return None
     keys = 0
     for message in messages:
@@ -120,12 +122,12 @@ def _read_together(frames: list[Frame]) -> list[FromComponent | Malformed] | Non
             keys += found
         else:
             return None
-    return messages if _has_keys(text, keys) and not _has_long_number(text) else None
+    return messages if _has_keys(run, keys) and not _has_long_number(run, texts) else None
 
 
 def _text(frame: Frame) -> bytes:
     raw = frame.raw
-    return raw[:-5] if raw.endswith(_TERMINATOR) else frame.text
+    return raw[:-5] if raw.endswith(TERMINATOR) else frame.text
 
 
 def read(text: bytes, *, expecting_pid: bool = False, raw: bytes | None = None) -> FromComponent | Malformed:
@@ -143,17 +145,18 @@ def _read(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
         return _examine(text, False, raw)
     kind = message.__class__
     keys = _KEYS[kind](message)
-    if not keys or _has_long_number(text):
+    if not keys or (kind not in _WITHOUT_NUMBERS and _has_long_number(text, [text])):
         return _examine(text, False, raw)
     return message if _has_keys(text, keys) or _has_simple_keys(text, _FIELDS[kind]) else _examine(text, False, raw)
 
 
-def _has_long_number(text: bytes) -> bool:
-    """True if a number with a fraction is long enough to say more than a double can."""
-    if _LONG_NUMBER not in text.translate(_IN_NUMBERS):
+def _has_long_number(run: bytes, texts: list[bytes]) -> bool:
+    """True if a number with a fraction, in any of `texts` in `run`, is long enough to say more than a double can."""
+    if _LONG_NUMBER not in run.translate(_IN_NUMBERS):
         return False
     try:
-        _decode_floats(text)
+        for text in texts:
+            _decode_floats(text)
     except _REFUSED:
         return True
     return False
@@ -163,7 +166,7 @@ def _keys_of_emit(emit: Emit) -> int:
     """How many keys an emit has that says nothing twice and no default; 0 if something in it needs a look."""
     keys = 3 if emit.anchors else 2
     if emit.id is not None:
-        if emit.id.__class__ is not str:
+        if emit.id.__class__ is not str and (emit.id.__class__ is not int or emit.id not in INT64):
             return 0
         keys += 1
     if emit.task is not None:
@@ -212,6 +215,7 @@ def _examine(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromCompone
     duplicates: list[str] = []
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        """The fields of an object; keys that come twice are remembered."""
         fields = dict(items)
         if len(fields) != len(items):
             names = [name for name, _ in items]
@@ -219,6 +223,7 @@ def _examine(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromCompone
         return fields
 
     def refuse(constant: str) -> None:
+        """Refuse NaN and the infinities, which Python would take. Raises ValueError."""
         raise ValueError(constant)
 
     whole = text + b"\nend\n" if raw is None else raw
@@ -240,12 +245,13 @@ def _judge_value(
         return diagnosis.not_an_object(value, text, whole, expecting_pid=expecting_pid)
     meant = (pid_of if expecting_pid else message_of)(value)
     trap = diagnosis.trap_of(value, duplicates, text)
+    seen = value if diagnosis.all_read_alike(text, trap) else None
     if trap is not None:
         salvage = _with_hazards(meant.salvage if isinstance(meant, ShapeFault) else (meant,), text)
-        return diagnosis.malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=False)
+        return diagnosis.malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=False, seen=seen)
     if isinstance(meant, ShapeFault):
         meant = meant._replace(salvage=_with_hazards(meant.salvage, text))
-        return diagnosis.misshapen(meant, text, whole, expecting_pid=expecting_pid)
+        return diagnosis.misshapen(meant, text, whole, expecting_pid=expecting_pid, seen=seen)
     return _with_hazards((meant,), text)[0]
 
 

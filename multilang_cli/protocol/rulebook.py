@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from packaging.specifiers import SpecifierSet
@@ -57,6 +58,7 @@ def _effect_for(effects: tuple[Effect, ...], when: str, version: str) -> Version
     return VersionEffect("unknown", "")
 
 
+@lru_cache(maxsize=4096)
 def covers(versions: str, version: str) -> bool:
     """True if `version` is one of `versions`: a specifier set such as ``>=1.0.3,<2.6``, or ``*``."""
     return versions == "*" or SpecifierSet(versions).contains(version)

@@ -55,7 +55,8 @@ def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
     state.stderr = 0
     state.emitted = False
     state.reading += 1
-    judge.catch_up()
+    if state.later or state.unread:
+        judge.catch_up()
     if not state.quiet_calls:
         state.quiet_since = event.t
     if message.command in {"ack", "fail"}:
@@ -126,12 +127,12 @@ def acked_inside(judge: Conversation, emit: Emit) -> bool:
     """
     if judge.profile.without_ackers:
         return True
-    if judge.streams is None:
+    if judge.streams is None or not covers(_ACKS_NOWHERE, judge.version.id):
         return False
     spec = judge.streams.get(emit.stream)
     tasks = [task for tasks in spec.consumers.values() for task in tasks] if spec is not None else []
     reached = emit.task in tasks if emit.task else bool(tasks)
-    return not reached and covers(_ACKS_NOWHERE, judge.version.id)
+    return not reached
 
 
 def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
@@ -149,7 +150,7 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
 
 
 def _key(id_: Json) -> str:
-    return json.dumps(id_, sort_keys=True, default=str)
+    return str(id_) if id_.__class__ is int else json.dumps(id_, sort_keys=True, default=str)
 
 
 def _sync(judge: Conversation, event: Event, _: Sync) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
 
 from multilang_cli.protocol import events, messages
+from multilang_cli.protocol.asked import Memory
+from multilang_cli.protocol.feeds import HostMemory
 from multilang_cli.protocol.verdicts import Fate
 
 Phase = Literal["start", "handshake", "running", "closing", "ended"]
@@ -31,24 +35,60 @@ MOVERS = frozenset(kind for moves in TRANSITIONS.values() for kind in moves)
 
 REMEMBERED = 65_536
 """How many settled ids are remembered at least; a second settle of an older one counts as unknown."""
+CHUNK = 4_096
+"""Ids that are packed together."""
 
 
 class Remembered(msgspec.Struct):
-    """A bounded memory of ids: two generations, the older dropped when the newer is full. Values are seqs."""
+    """A bounded memory of ids, each with the seq of an event. All is added, hardly anything is ever looked up.
+
+    So only the last ids stand in a dict; older ones are packed as JSON text, `CHUNK` of them in each of `packed`, the
+    oldest first: 32 bytes an id instead of some 200.
+    """
 
     young: dict[str, int] = {}
-    old: dict[str, int] = {}
+    packed: list[str] = []
 
     def add(self, key: str, seq: int) -> None:
         """Remember `key` with the event it belongs to."""
         self.young[key] = seq
-        if len(self.young) >= REMEMBERED:
-            self.old, self.young = self.young, {}
+        self._pack()
+
+    def update(self, ids: dict[str, int]) -> None:
+        """Remember all of `ids`, the oldest first."""
+        self.young.update(ids)
+        self._pack()
+
+    def _pack(self) -> None:
+        if len(self.young) >= CHUNK:
+            self.packed.append(_packed(self.young))
+            self.young = {}
+            del self.packed[: -REMEMBERED // CHUNK]
 
     def get(self, key: str) -> int | None:
-        """The seq that was remembered for `key`, None if it is unknown or forgotten."""
-        found = self.young.get(key)
-        return self.old.get(key) if found is None else found
+        """The seq that was remembered for `key` last, None if it is unknown or forgotten."""
+        if (found := self.young.get(key)) is not None:
+            return found
+        name = json.dumps(key)
+        for chunk in reversed(self.packed):
+            if name in chunk:
+                ids: dict[str, int] = json.loads(chunk)
+                if (seq := ids.get(key)) is not None:
+                    return seq
+        return None
+
+    def keys(self) -> set[str]:
+        """All ids that are remembered."""
+        return set(self.young).union(*map(json.loads, self.packed))
+
+
+def _packed(ids: dict[str, int]) -> str:
+    """JSON in ASCII, so that an id is found in it as text; msgspec is several times faster, where it writes that."""
+    with suppress(UnicodeEncodeError):
+        text = msgspec.json.encode(ids)
+        if text.isascii():
+            return text.decode()
+    return json.dumps(ids)
 
 
 class Owed(msgspec.Struct, array_like=True):
@@ -121,6 +161,10 @@ class State(msgspec.Struct):
     lost_pipe: bool = False
     dismissed: bool = False
     """Storm closed its stdin or sent a signal: the end is expected."""
+    asked: Memory | None = None
+    """What a testee was asked to say; None for other components."""
+    hosted: HostMemory | None = None
+    """What a host has said of its feed; None where a component is judged."""
 
 
 class Outstanding(msgspec.Struct, frozen=True):

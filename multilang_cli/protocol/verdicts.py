@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from multilang_cli.protocol.feeds import Feed
+
 Kind = Literal["bolt", "spout"]
 Level = Literal["must", "should", "note"]
 Fate = Literal["survives", "ignored", "loses-data", "fails-tuple", "hangs", "dies", "unknown"]
@@ -18,6 +20,11 @@ FATES: tuple[Fate, ...] = ("survives", "ignored", "unknown", "fails-tuple", "los
 
 FATAL: frozenset[str] = frozenset({"hangs", "dies"})
 """Fates after which nothing more of a conversation counts for a version."""
+
+LONGEST_MESSAGE = 800
+"""Characters of a finding's message at most, and of each error."""
+LONGEST_SUBJECT = 200
+"""Characters of what a finding is about."""
 
 
 class StreamSpec(msgspec.Struct, frozen=True):
@@ -47,8 +54,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
     `kind`: bolt or spout. `streams`: output streams by name; None if nobody declared them, then streams are not judged.
     `sources`: subscribed streams by component, then stream. `tasks`: component name by task id. `metrics`: registered
-    metrics by name, their kind (count, assignable, combined, reduced, plain). `conf`: topology configuration by key.
-    `local`: Storm's local mode. `pid`: own, or foreign behind a container. `limits` in seconds or bytes by name.
+    metrics by name, their kind (count, assignable, combined, reduced, plain); None if nobody told, then it is not
+    judged whether one is registered. `conf`: topology configuration by key. `local`: Storm's local mode. `pid`: own, or
+    foreign behind a container. `limits` in seconds or bytes by name.
+    `testee`: its part, if it is a library's testee (``conformance/testees``): bolt, basic (a bolt whose library anchors
+    and acks by itself) or spout; `features`: what it says that its library can do. `feed`: what a host was told to say;
+    then the host is judged, and not the component.
     """
 
     kind: Kind
@@ -64,6 +75,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     pid: Literal["own", "foreign"] = "own"
     settles: str = "by-limit"
     limits: dict[str, float] = {}
+    testee: Literal["", "bolt", "basic", "batch", "spout"] = ""
+    feed: Feed | None = None
 
     @property
     def without_ackers(self) -> bool:
@@ -124,8 +137,9 @@ class Clause(msgspec.Struct, frozen=True):
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One thing the protocol asks, or one thing real Storm punishes (``conformance/rules/``).
 
-    `effects`: those of the variant that `bad` shows come first. `good` and `bad`: the smallest transcripts that show
-    it, in the notation of ``catalogue.notation``. `profile`: what their profile has beyond the example topology's.
+    `occasions`: what gives a component the chance to break it, all of it (``coverage.OCCASIONS``). `effects`: those of
+    the variant that `bad` shows come first. `good` and `bad`: the smallest transcripts that show it, in the notation of
+    ``catalogue.notation``. `profile`: what their profile has beyond the example topology's.
     `unconfirmed`: why no script can confirm some of the effects, where none does.
     """
 
@@ -133,6 +147,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     kind: Literal["bolt", "spout", "both"]
     level: Level
+    occasions: tuple[str, ...]
     clause: Clause
     effects: tuple[Effect, ...]
     why: str
@@ -172,3 +187,14 @@ class Outlook(msgspec.Struct, frozen=True):
     fate: Fate
     seq: int | None = None
     rule: str | None = None
+
+
+def bounded(text: str, most: int) -> str:
+    """A text for people. A component can make an id, or what Storm would say of it, as long as it likes, of anything.
+
+    Of what is longer than `most` the middle is left out; half a surrogate pair, which UTF-8 can't hold, is escaped.
+    """
+    if len(text) > most:
+        last = most // 4
+        text = f"{text[: most - last]}...({len(text) - most:,} characters left out)...{text[-last:]}"
+    return text.encode("utf-8", "backslashreplace").decode()

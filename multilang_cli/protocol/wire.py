@@ -11,16 +11,20 @@ from __future__ import annotations
 import json
 import math
 import re
+from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.protocol.framing import TERMINATOR
 from multilang_cli.protocol.messages import FromStorm, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from multilang_cli.protocol.verdicts import StormVersion
 
-TERMINATOR = b"\nend\n"
 BARE_NAN = b"NaN"
 """What json-smart writes for a NaN from Java, as it stands there."""
 COMMANDS = frozenset({"next", "ack", "fail", "activate", "deactivate"})
@@ -40,7 +44,10 @@ def _plain(value: Any) -> int:
     raise TypeError(type(value).__name__)
 
 
-_encode = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number").encode
+_encoder = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number")
+_encode, _encode_lines = _encoder.encode, _encoder.encode_lines
+_INTEGERS = frozenset({int})
+_TOGETHER = frozenset({TupleMsg, TaskIds})
 _decode_tuple = msgspec.json.Decoder(TupleMsg).decode
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -52,15 +59,16 @@ def encode(message: FromStorm, version: StormVersion) -> bytes:
     `version` decides whether next, activate and deactivate carry an id (since 0.9.2), whether a handshake has a
     context, and how NaN is written.
     """
-    if isinstance(message, TupleMsg):
-        raw = frame(message)
-        return raw if b"null" not in raw or version.dialect != "smart" else _with_bare_nan(message)
     if isinstance(message, TaskIds):
         return _encode(message.tasks) + TERMINATOR
     if isinstance(message, SpoutCommand):
-        if version.command_id or message.command in {"ack", "fail"}:
+        with_id = version.command_id or message.command in {"ack", "fail"}
+        if with_id and message.id != "":
             return frame({"id": message.id, "command": message.command})
-        return frame({"command": message.command})
+        return _command(message.command, with_id)
+    if isinstance(message, TupleMsg):
+        raw = frame(message)
+        return raw if b"null" not in raw or version.dialect != "smart" else _with_bare_nan(message)
     assert isinstance(message, Handshake)  # noqa: S101 (all others are done)
     fields: dict[str, Any] = {
         "pidDir": message.pid_dir,
@@ -73,13 +81,32 @@ def encode(message: FromStorm, version: StormVersion) -> bytes:
     return frame(fields)
 
 
+@lru_cache(maxsize=16)
+def _command(command: str, with_id: bool) -> bytes:
+    """The frame of a command for no tuple: there are few of them, said again and again."""
+    return frame({"id": "", "command": command} if with_id else {"command": command})
+
+
+def encode_together(messages: Sequence[FromStorm], version: StormVersion) -> bytes:
+    """The frames of tuples and task ids, one after the other, as `encode` gives each; empty if it must be asked."""
+    if not _TOGETHER.issuperset(map(type, messages)):
+        return b""
+    try:
+        text = _encode_lines([message.tasks if message.__class__ is TaskIds else message for message in messages])
+    except UnicodeEncodeError:
+        return b""
+    if b"null" in text and version.dialect == "smart":
+        return b""
+    return _as_storm_writes(text).replace(b"\n", TERMINATOR)
+
+
 def encode_tuple(message: TupleMsg) -> bytes:
     """The frame of a tuple, heartbeat or tick: but for NaN, the same in every version."""
     return frame(message)
 
 
 def _with_bare_nan(message: TupleMsg) -> bytes:
-    return encode_tuple(msgspec.structs.replace(message, values=_bare(_repaired(message.values))))
+    return encode_tuple(msgspec.structs.replace(message, values=_bare(repaired(message.values))))
 
 
 def _bare(value: Any) -> Any:
@@ -92,28 +119,37 @@ def _bare(value: Any) -> Any:
 
 def frame(fields: Any) -> bytes:
     """Any JSON value as Storm's serializer writes it, with the terminator. Raises TypeError for what JSON has not."""
+    return _as_storm_writes(encoded(_encode, fields)) + TERMINATOR
+
+
+def encoded(encode: Callable[[Any], bytes], value: Any) -> bytes:
+    """What `encode` makes of a value, with ``?`` for each half of a surrogate pair in it, which UTF-8 can't hold."""
     try:
-        text = _encode(fields)
+        return encode(value)
     except UnicodeEncodeError:
-        text = _encode(_repaired(msgspec.to_builtins(fields)))
+        return encode(repaired(msgspec.to_builtins(value, builtin_types=(Decimal,))))
+
+
+def _as_storm_writes(text: bytes) -> bytes:
+    """JSON with the escapes of Storm's serializer."""
     if _BACKSLASH in text:
         text = _LOWER_HEX.sub(_upper_hex, text)
     if _SLASH in text:
         text = text.replace(b"/", b"\\/")
     if not text.isascii() or _DELETE in text:
         text = _ESCAPED.sub(_escape, text.decode()).encode()
-    return text + TERMINATOR
+    return text
 
 
-def _repaired(value: Any) -> Any:
-    """`value` with ``?`` for each half of a surrogate pair, as Java's encoder writes it."""
+def repaired(value: Any) -> Any:
+    """JSON values with ``?`` for each half of a surrogate pair, as Java's encoder writes it."""
     if isinstance(value, str):
         joined = value.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
         return _HALF.sub("?", joined)
-    if isinstance(value, list):
-        return [_repaired(item) for item in value]
+    if isinstance(value, list | tuple):
+        return [repaired(item) for item in value]
     if isinstance(value, dict):
-        return {_repaired(key): _repaired(item) for key, item in value.items()}
+        return {repaired(key): repaired(item) for key, item in value.items()}
     return value
 
 
@@ -130,6 +166,8 @@ def decode(text: bytes) -> FromStorm | Malformed:
 
     Nothing is judged here beyond the shape; unknown keys are ignored.
     """
+    if text.startswith(b"["):
+        return _decode_other(text)
     try:
         return _decode_tuple(text)
     except _REFUSED:
@@ -142,7 +180,7 @@ def _decode_other(text: bytes) -> FromStorm | Malformed:
     except _REFUSED as error:
         return _decode_bare_nan(text) or _refused(text, f"the other side wrote no JSON: {error}", strict=False)
     if isinstance(value, list):
-        if all(type(task) is int for task in value):
+        if _INTEGERS.issuperset(map(type, value)):
             return TaskIds(value)
         return _refused(text, "the other side wrote an array that is no list of task ids", strict=True)
     if not isinstance(value, dict):

@@ -7,7 +7,7 @@ real parsers; slow beside a strict parser, so only for irregular frames.
 
 from multilang_cli.protocol.dialects.java import DIALECTS, BigInteger, Dialect, JavaError, java_class, wrap
 from multilang_cli.protocol.dialects.json_smart import is_beyond_scale, is_big_decimal
-from multilang_cli.protocol.dialects.reading import JavaParsed, decode, parse, readings, text_of
+from multilang_cli.protocol.dialects.reading import JavaParsed, decode, parse, readings, readings_of, text_of
 from multilang_cli.protocol.dialects.shell import ShellMsg, pid_of, shell_msg, to_command
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "parse",
     "pid_of",
     "readings",
+    "readings_of",
     "shell_msg",
     "text_of",
     "to_command",

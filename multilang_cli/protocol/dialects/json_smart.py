@@ -74,6 +74,7 @@ class _Parser:
         self._go(0)
 
     def parse(self) -> Json:
+        """The first value of the text, as json-smart makes it; where it refuses the text, what it says is raised."""
         self._skip_space()
         root = self._opened() if self._c in ("{", "[") else self._first()
         while self._open:
@@ -304,7 +305,17 @@ def _integer(text: str) -> int:
             return value
     if not digits.isdecimal():
         raise JavaError("java.lang.NumberFormatException", f'For input string: "{_bad_group(digits.lstrip("0"))}"')
-    return BigInteger(text) if len(text) < _INT_TEXT_LIMIT else BigInteger(Decimal(text))
+    whole = _many_digits(digits)
+    return BigInteger(-whole if negative else whole)
+
+
+def _many_digits(digits: str) -> int:
+    """What ``int(digits)`` gives, which refuses long texts, and takes the square of their length."""
+    if len(digits) <= _INT_TEXT_LIMIT:
+        return int(digits)
+    low = len(digits) // 2
+    power: int = 10**low
+    return _many_digits(digits[:-low]) * power + _many_digits(digits[-low:])
 
 
 def _bad_group(digits: str) -> str:

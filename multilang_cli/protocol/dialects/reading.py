@@ -74,11 +74,22 @@ def readings(raw: bytes, expecting_pid: bool) -> dict[str, DialectReading]:
     return {dialect: _reading(text, dialect, expecting_pid) for dialect in DIALECTS}
 
 
+def readings_of(value: Json, expecting_pid: bool) -> dict[str, DialectReading]:
+    """What every dialect makes of a frame that each of them parses to this same `value`, which is not null."""
+    return {dialect: _reading_of(value, dialect, expecting_pid) for dialect in DIALECTS}
+
+
 def _reading(text: str, dialect: Dialect, expecting_pid: bool) -> DialectReading:
-    value: Json = None
-    msg = None
     try:
         value = parse(text, dialect).value
+    except JavaError as error:
+        return DialectReading(str(error))
+    return _reading_of(value, dialect, expecting_pid)
+
+
+def _reading_of(value: Json, dialect: Dialect, expecting_pid: bool) -> DialectReading:
+    msg = None
+    try:
         msg = None if expecting_pid else shell_msg(value, dialect)
         effective = _pid(value, dialect) if msg is None else to_command(msg)
     except JavaError as error:

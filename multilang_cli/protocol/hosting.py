@@ -1,0 +1,65 @@
+"""What the rules of hosts have in common: their memory, what has become of Storm, and a look at what is no message."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from multilang_cli.protocol.feeds import Feed, HostMemory
+from multilang_cli.protocol.framing import frame_text
+from multilang_cli.protocol.verdicts import FATAL
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.messages import Json
+    from multilang_cli.protocol.verdicts import Outlook
+
+SHOWN = 80
+"""Characters of a value that a sentence shows."""
+_decode_first = json.JSONDecoder().raw_decode
+
+
+def memory_of(judge: Conversation) -> HostMemory:
+    """What the judge remembers of the host; at first, that all of its feed is still to be said."""
+    if judge.state.hosted is None:
+        feed = judge.profile.feed or Feed()
+        told = judge.version.activate
+        calls = [call for call in feed.calls if told or call.call not in {"activate", "deactivate"}]
+        judge.state.hosted = HostMemory(tuples=list(feed.tuples), calls=calls)
+    return judge.state.hosted
+
+
+def death_of(judge: Conversation) -> Outlook | None:
+    """What this Storm has died or hung of by now; None if it goes on."""
+    mine = next(outlook for outlook in judge.outlook() if outlook.version == judge.version.id)
+    return mine if mine.fate in FATAL else None
+
+
+def is_whole(raw: bytes) -> bool:
+    """True if the bytes of a message end with a line ``end``."""
+    return raw.endswith((b"\nend\n", b"\rend\n", b"\rend\r", b"\nend\r")) or raw in {b"end\n", b"end\r"}
+
+
+def value_of(raw: bytes) -> Json:
+    """The JSON value of a message, whatever its shape; None if it is none."""
+    try:
+        return json.loads(frame_text(raw))
+    except (ValueError, RecursionError):
+        return None
+
+
+def holds_several(raw: bytes) -> bool:
+    """True if what should be one message is several JSON values."""
+    try:
+        text = frame_text(raw).decode()
+        _, end = _decode_first(text)
+        rest = text[end:].lstrip()
+        return rest[:1] in {"{", "["} and bool(_decode_first(rest))
+    except (ValueError, RecursionError):
+        return False
+
+
+def shown(value: Json) -> str:
+    """A JSON value for a sentence, its middle left out if it is long."""
+    text = json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]}...{text[-SHOWN // 2 :]}"
