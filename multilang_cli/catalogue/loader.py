@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 import yaml
@@ -59,6 +59,29 @@ def cases_by_rule() -> dict[str, tuple[str, ...]]:
             for rule in entry.get("rules", ()):
                 found[rule] = (*found.get(rule, ()), *entry.get("cases", ()))
     return found
+
+
+class ClauseEntry(NamedTuple):
+    """A sentence of the protocol that demands something: where it stands, and the rules that judge it."""
+
+    text: str
+    heading: str
+    rules: tuple[str, ...]
+
+
+@cache
+def load_clauses() -> tuple[ClauseEntry, ...]:
+    """The sentences of the protocol page that rules judge, in their order. Raises CatalogueError."""
+    entries = _plain(locate.data_path("conformance", "traceability", "protocol-page.yaml"))["entries"]
+    return tuple(ClauseEntry(e["text"], e["heading"], tuple(e["rules"])) for e in entries if e.get("rules"))
+
+
+@cache
+def load_english() -> dict[str, str]:
+    """What clauses that are quoted in Chinese say, by the clause: not to be changed. Raises CatalogueError."""
+    return {
+        each["text"]: each["english"] for each in _plain(locate.data_path("conformance", "clauses-in-english.yaml"))
+    }
 
 
 @cache

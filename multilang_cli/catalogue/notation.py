@@ -38,7 +38,7 @@ from multilang_cli.protocol.events import (
     Redacted,
     StdoutClosed,
 )
-from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer
+from multilang_cli.protocol.framing import DEFAULT_LIMIT, TERMINATOR, Frame, Framer
 from multilang_cli.protocol.reading import read_frame
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class _Writer:
         self._said = False
 
     def line(self, line: str) -> None:
+        """Take one line: its mark says whose it is. Raises ValueError for what can't be read."""
         mark, _, rest = line.partition(" ")
         match mark:
             case "":
@@ -121,7 +122,7 @@ class _Writer:
         self.events.append(Event(len(self.events), self._clock, channel, body, raw, offset))
 
     def _storm(self, rest: str) -> None:
-        raw = rest.encode() + wire.TERMINATOR
+        raw = rest.encode() + TERMINATOR
         self._add("in", wire.decode(rest.encode()), raw, self._written)
         self._written += len(raw)
 
