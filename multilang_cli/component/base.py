@@ -64,9 +64,9 @@ class Component:
         except EOFError:
             raise SystemExit(0) from None
 
-    def _write(self, message: Json) -> None:
+    def _write(self, message: Json, *, more: bool = False) -> None:
         try:
-            self._wire.write(message)
+            self._wire.write(message, more=more)
         except BrokenPipeError:
             raise SystemExit(0) from None
 

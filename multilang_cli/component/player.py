@@ -57,11 +57,19 @@ class Player:
     def play(self) -> None:
         """Play handshake and steps. Ends the process when Storm closes the pipe (SystemExit)."""
         if not self._case.get("noread"):
-            self._pid_dir = self._receive()["pidDir"]
+            self._pid_dir = self._greeted()
         for step in self._case.get("handshake", [{"pidfile": True}, {"msg": {"pid": os.getpid()}}]):
             self._step(step)
         for step in self._case["steps"]:
             self._step(step)
+        self._rest()
+
+    def _greeted(self) -> str | None:
+        """Read the handshake; the pid directory that it names."""
+        return str(self._receive()["pidDir"])
+
+    def _rest(self) -> None:
+        """What follows the last step: reading on. Ends the process when Storm closes the pipe (SystemExit)."""
         if self._case.get("noread"):
             _wait_for_hangup()
         while True:
@@ -80,13 +88,13 @@ class Player:
             case {"close": stream}:
                 _close(DESCRIPTORS[stream])
             case {"stderr": text}:
-                _write(2, text.encode() * step.get("times", 1))
+                self._put(2, text.encode() * step.get("times", 1))
             case {"pidfile": True} if self._pid_dir is not None:
                 os.close(os.open(os.path.join(self._pid_dir, str(os.getpid())), os.O_CREAT | os.O_WRONLY, 0o644))  # noqa: PTH118
             case {"pidfile": _}:
                 pass
             case _:
-                _write(1, self._bytes(step))
+                self._put(1, self._bytes(step))
 
     def _bytes(self, step: dict[str, Json]) -> bytes:
         match step:
@@ -117,7 +125,7 @@ class Player:
             if wanted in (kind, "any"):
                 return
             if self._auto and kind in ("heartbeat", *COMMANDS):
-                _write(1, b'{"command":"sync"}\nend\n')
+                self._put(1, b'{"command":"sync"}\nend\n')
 
     def _remember(self, kind: str, message: Json) -> None:
         if kind == "tuple":
@@ -139,13 +147,21 @@ class Player:
         searched = 0
         while (end := self._unread.find(b"\n", searched)) < 0:
             searched = len(self._unread)
-            piece = os.read(0, CHUNK)
+            piece = self._take()
             if not piece:
                 raise SystemExit(0)
             self._unread += piece
         line = bytes(self._unread[:end])
         del self._unread[: end + 1]
         return line.rstrip(b"\r")
+
+    def _take(self) -> bytes:
+        """Read what stands in stdin, waiting for it; empty at its end."""
+        return os.read(0, CHUNK)
+
+    def _put(self, descriptor: int, data: bytes) -> None:
+        """Write all of `data`; once nobody reads it any more, nothing."""
+        _write(descriptor, data)
 
 
 def _write(descriptor: int, data: bytes) -> None:

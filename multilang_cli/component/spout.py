@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from multilang_cli.component.base import WARN, Component
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from multilang_cli.component.wire import Json
 
 IDLE_SECONDS = 0.01
@@ -68,6 +70,16 @@ class Spout(Component):
             message["task"] = direct_task
         self._write(message)
         return self._await_task_ids() if need_task_ids else None
+
+    def emit_all(self, tuples: Iterable[tuple[list[Json], str | None]], stream: str | None = None) -> None:
+        """Send tuples out, each with its id or None, all in one go with the ``sync``: faster than one by one."""
+        for values, message_id in tuples:
+            message: dict[str, Json] = {"command": "emit", "tuple": values, "need_task_ids": False}
+            if message_id is not None:
+                message["id"] = message_id
+            if stream is not None:
+                message["stream"] = stream
+            self._write(message, more=True)
 
     def _await_task_ids(self) -> list[int]:
         # Without ackers Storm calls ack from within the emit and waits for its sync before it writes the task ids.

@@ -16,6 +16,14 @@ Json = Any
 """A value as JSON has it: None, bool, int, float, str, list, or dict with str keys."""
 
 STDIN, STDOUT, STDERR = 0, 1, 2
+MOST_UNSENT = 1 << 16
+"""Bytes that may wait for the next message."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def encode(value: Json) -> bytes:
+    """A value as it goes through the pipe. Raises ValueError and TypeError as `Wire.write` does."""
+    return _ENCODER.encode(value).encode()
 
 
 class Wire:
@@ -24,6 +32,7 @@ class Wire:
     def __init__(self, source: BinaryIO, sink: int) -> None:
         self._source = source
         self._sink = sink
+        self._unsent = b""
 
     def read(self) -> Json:
         """Return Storm's next message.
@@ -40,14 +49,16 @@ class Wire:
                 return json.loads(b"\n".join(lines))
             lines.append(line)
 
-    def write(self, message: Json) -> None:
-        """Send one message, at once and whole.
+    def write(self, message: Json, *, more: bool = False) -> None:
+        """Send one message, at once and whole; with `more` together with the next one, which follows soon.
 
         Raises ValueError for what JSON and UTF-8 cannot carry (NaN, infinities, lone surrogates), TypeError for values
         that JSON does not have, BrokenPipeError when Storm no longer reads. Nothing is written if encoding fails.
         """
-        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        unsent = memoryview(text.encode() + b"\nend\n")
+        self._unsent += encode(message) + b"\nend\n"
+        if more and len(self._unsent) < MOST_UNSENT:
+            return
+        unsent, self._unsent = memoryview(self._unsent), b""
         while unsent:
             unsent = unsent[os.write(self._sink, unsent) :]
 

@@ -62,7 +62,7 @@ def describe(process: ComponentProcess) -> Waiting:
         exited=exited,
     )
     if exited is not None:
-        return replace(known, holders=_holders(process))
+        return replace(known, holders=holders(process))
     if not seen:
         return replace(known, hidden=_hidden(process.pid))
     known = replace(known, stdin_full=bool(known.stdin) and not process.poll(0, want_write=True).stdin)
@@ -148,8 +148,8 @@ def _label(root: int, thread: Thread, names: tuple[str, ...]) -> str:
     return f"{who}{thread.call} of descriptor {fd} ({known or descriptors.in_words(thread.pid, name) or 'not shown'})"
 
 
-def _holders(process: ComponentProcess) -> tuple[str, ...]:
-    """Who of the family still holds the pipes of a dead component."""
+def holders(process: ComponentProcess) -> tuple[str, ...]:
+    """Who of the family still holds the pipes of a dead component, in words."""
     cookie = (janitor.COOKIE_PREFIX + process.cookie).encode()
     names = pipe_names(process)
     words = dict(zip(names, ("stdin", "stdout", "stderr"), strict=True))

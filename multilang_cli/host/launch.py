@@ -9,6 +9,7 @@ import difflib
 import errno
 import os
 import shlex
+import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -57,25 +58,41 @@ class Launch(msgspec.Struct, frozen=True):
     why: str
 
 
+def _mode(path: Path) -> int:
+    """What stands at `path`, as ``stat`` says; 0 where nothing does, or nothing can: a name may be too long for one."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+def _is_file(path: Path) -> bool:
+    return stat.S_ISREG(_mode(path))
+
+
+def _is_dir(path: Path) -> bool:
+    return stat.S_ISDIR(_mode(path))
+
+
 def resolve(words: Sequence[str], cwd: Path, env: Mapping[str, str]) -> Launch:
     """Find out what to start.
 
     `words`: the command as the user wrote it, at least one word; files are relative to `cwd`, the component's working
     directory. `env`: the component's environment, for PATH and VIRTUAL_ENV. Raises LaunchError.
     """
-    if not cwd.is_dir():
+    if not _is_dir(cwd):
         raise LaunchError("bad-cwd", f"the working directory {show(cwd)} is not a directory.")
     name = words[0]
     path = cwd / name
-    if len(words) == 1 and path.is_file():
+    if len(words) == 1 and _is_file(path):
         return _file_alone(path.absolute(), cwd, env)
     program = None if "/" in name else find_program(name, cwd, env)
     if program is not None:
         check_program(program, cwd, env)
         return Launch((str(program), *words[1:]), f"found on PATH as {show(program)}")
-    if path.is_dir() and name:
+    if _is_dir(path) and name:
         raise LaunchError("directory", f"{show(name)} is a directory, not a program.")
-    if "/" not in name or not path.exists():
+    if "/" not in name or not _mode(path):
         raise LaunchError("missing", _missing(name), _similar(name, cwd, env))
     program = path.absolute()
     if not is_executable(program):
@@ -88,7 +105,7 @@ def find_program(name: str, cwd: Path, env: Mapping[str, str]) -> Path | None:
     """Look a name up on the PATH of `env`, whose relative parts are relative to `cwd`."""
     for folder in env.get("PATH", os.defpath).split(os.pathsep):
         candidate = (cwd / folder / name).absolute()
-        if name and candidate.is_file() and is_executable(candidate):
+        if name and _is_file(candidate) and is_executable(candidate):
             return candidate
     return None
 
@@ -138,10 +155,10 @@ def refused(program: str, cwd: Path, env: Mapping[str, str], error: OSError | Va
     """Say in a sentence why exec failed."""
     name = show(program)
     number = error.errno if isinstance(error, OSError) else None
-    if not cwd.is_dir():
+    if not _is_dir(cwd):
         return LaunchError("bad-cwd", f"the working directory {show(cwd)} is not a directory.")
     try:
-        if number in (errno.ENOENT, errno.EACCES, errno.ENOEXEC) and (cwd / program).is_file():
+        if number in (errno.ENOENT, errno.EACCES, errno.ENOEXEC) and _is_file(cwd / program):
             check_program(cwd / program, cwd, env)
     except LaunchError as better:
         return better
@@ -178,7 +195,7 @@ def _by_suffix(suffix: str, path: Path, cwd: Path, env: Mapping[str, str]) -> tu
     active = env.get("VIRTUAL_ENV", "")
     if suffix == ".py" and active:
         python = (cwd / active / "bin" / "python").absolute()
-        if python.is_file() and is_executable(python):
+        if _is_file(python) and is_executable(python):
             return python, f"the python of the active virtual environment, {show(python)}"
     found = find_program(name, cwd, env)
     if found is None:
@@ -199,7 +216,7 @@ def _check_shebang(path: Path, head: bytes, cwd: Path, env: Mapping[str, str]) -
     if not interpreter:
         raise LaunchError("bad-shebang", f"the shebang of {name} names no interpreter.")
     runs = cwd / interpreter
-    if not runs.is_file():
+    if not _is_file(runs):
         raise LaunchError("bad-shebang", f"the shebang of {name} names {show(interpreter)}, which does not exist.")
     if not is_executable(runs):
         raise LaunchError("bad-shebang", f"the shebang of {name} names {show(interpreter)}, which is not executable.")
@@ -250,7 +267,7 @@ def _runnable(path: Path, words: Sequence[str]) -> str:
 
 def _similar(name: str, cwd: Path, env: Mapping[str, str]) -> str:
     """Return a hint at names that are like this one, "" if there is none."""
-    if "/" not in name and (cwd / name).is_file():
+    if "/" not in name and _is_file(cwd / name):
         return f"there is a file of that name: say ./{show(name)}"
     folder = (cwd / name).parent
     folders = (

@@ -8,6 +8,8 @@ import os
 import sys
 import termios
 
+import msgspec
+
 PIPE_SIZE = 1024 * 1024
 """Bytes that a pipe is asked to hold, so that a window of tuples moves in few system calls."""
 
@@ -16,6 +18,24 @@ SMALL_PIPE = 4096
 
 Three = tuple[int, int, int]
 """Descriptors of stdin, stdout and stderr."""
+
+
+class Ready(msgspec.Struct, frozen=True, gc=False):
+    """What can be done now without waiting. `stdout` and `stderr`: there is something to read, be it the end of file.
+
+    `exited`: the process is dead; what it wrote may still be in the pipes.
+    """
+
+    stdin: bool
+    stdout: bool
+    stderr: bool
+    exited: bool
+
+
+READY = tuple(Ready(bool(m & 1), bool(m & 2), bool(m & 4), bool(m & 8)) for m in range(16))
+"""By a mask: 1 stdin, 2 stdout, 4 stderr, 8 exited."""
+TO_READ = READY[2]
+"""There is something to read from stdout, and nothing else."""
 
 
 def make_pipes() -> tuple[Three, Three]:

@@ -18,12 +18,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-import msgspec
-
 from multilang_cli.host import janitor, pids
 from multilang_cli.host.janitor import JANITOR
 from multilang_cli.host.launch import refused
-from multilang_cli.host.pipes import PIPE_SIZE, SMALL_PIPE, Three, make_pipes, resize, unread
+from multilang_cli.host.pipes import PIPE_SIZE, READY, SMALL_PIPE, Ready, Three, make_pipes, resize, unread
 from multilang_cli.protocol.events import Exited
 
 if TYPE_CHECKING:
@@ -39,21 +37,6 @@ _WITHOUT_PIDFD = 0.02
 
 class BrokenStdin(Exception):  # noqa: N818 - a state of the component, not an error of ours
     """The component's stdin has no reader any more."""
-
-
-class Ready(msgspec.Struct, frozen=True, gc=False):
-    """What can be done now without waiting. `stdout` and `stderr`: there is something to read, be it the end of file.
-
-    `exited`: the process is dead; what it wrote may still be in the pipes.
-    """
-
-    stdin: bool
-    stdout: bool
-    stderr: bool
-    exited: bool
-
-
-_READY = tuple(Ready(bool(m & 1), bool(m & 2), bool(m & 4), bool(m & 8)) for m in range(16))
 
 
 def private_pid_dir() -> Path:
@@ -133,6 +116,10 @@ class ComponentProcess:
     def __exit__(self, *_: object) -> None:
         self.end()
 
+    def descriptors(self) -> tuple[int | None, int | None, int | None, int | None]:
+        """Our ends of stdin, stdout and stderr, and one that can be read once it is dead; None where there is none."""
+        return self._stdin, self._stdout, self._stderr, self._pidfd
+
     # --- bytes --------------------------------------------------------------------------------------------------
 
     def poll(self, timeout: float | None, *, want_write: bool) -> Ready:
@@ -144,12 +131,12 @@ class ComponentProcess:
             self._watch_stdin(want_write)
         if self._pidfd is None:
             timeout = min(_WITHOUT_PIDFD, 3600.0 if timeout is None else timeout)
-        mask = 0
+        mask, bits = 0, self._bits
         for fd, _ in self._poller.poll(None if timeout is None else timeout * 1000):
-            mask |= self._bits[fd]
+            mask |= bits[fd]
         if self._pidfd is None and self.exited() is not None:
             mask |= 8
-        return _READY[mask]
+        return READY[mask]
 
     def _watch_stdin(self, want_write: bool) -> None:
         if self._stdin is None:

@@ -3,115 +3,60 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable
-from itertools import count, repeat
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from multilang_cli.host import waiting
-from multilang_cli.host.launch import readable
-from multilang_cli.host.process import READ_SIZE, BrokenStdin, ComponentProcess, Ready
-from multilang_cli.host.routing import NONE, Router
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Chunk, Event, Exited, Fact, Started, StdoutClosed, WriteFailed
-from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer
-from multilang_cli.protocol.messages import FromComponent, FromStorm, Malformed, Pid
-from multilang_cli.protocol.reading import MANY, read_commands, read_frame
+from msgspec.structs import replace
+
+from multilang_cli.host import describing
+from multilang_cli.host.process import READ_SIZE, ComponentProcess
+from multilang_cli.host.speaker import Speaker
+from multilang_cli.protocol.events import Batch, Chunk, Event, Exited, StdoutClosed
+from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer, texts_of
+from multilang_cli.protocol.messages import FromComponent, Malformed, Pid
+from multilang_cli.protocol.reading import SYNCS, read_command, read_frame, read_run
 from multilang_cli.protocol.taking import taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
+    from multilang_cli.host.pipes import Ready
+    from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Channel
-    from multilang_cli.protocol.messages import Emit
-    from multilang_cli.protocol.verdicts import Finding
 
-BACKLOG = 64 * 1024
-"""Bytes that are put into the write buffer ahead of the pipe: what task ids and heartbeats can't overtake any more."""
-MOST_FINDINGS = 10_000
-"""Findings after which a component is not listened to any longer."""
+LENGTHY = 512
+"""Bytes that are likely to hold so many frames that hearing them together pays."""
 LAST_WORDS = 2 * 1024 * 1024
 """Bytes that are read from the pipe of a dead process: more than a pipe holds."""
 GRACE = 2.0
 """Seconds that a process with a closed stdout or stdin is given to be dead."""
 
 
-Ear = Callable[[Event, Any], None]
+Ear = Callable[[Any, int], None]
+"""What is done about a message, given about how many bytes it has."""
 
 
-class Sink(Protocol):
-    """Something that wants every event as it happens: a recorder, a display."""
+class Pump(Speaker):
+    """A running component and its judge: what a `Speaker` says to it, and what is heard of it.
 
-    def take(self, events: Sequence[Event], findings: Sequence[Finding], /) -> None:
-        """Take events that were judged together, and what was found in them. A finding's `seq` says in which."""
-
-
-class Pump:
-    """A running component and its judge.
-
-    `findings` so far, `sinks` that see every event. `hold_task_ids` keeps task ids
-    back until `release_task_ids`; `no_task_ids` answers emits with an empty list. `piece`: write so many bytes at a
-    time, waiting until they are read (0: as fast as it goes). `sip`: read so many at a time. `overflowed`: a frame
-    passed the limit. `flooded`: so much is wrong that more says nothing new. `ears`: what ShellBolt or ShellSpout does
-    about a message, by its class.
+    `sip`: read so many bytes at a time. `overflowed`: a frame passed the limit. `ears`: what ShellBolt or ShellSpout
+    does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event from which on
+    they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read, each piece of it.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
-        self.process = process
-        self.judge = judge
-        self.profile = judge.profile
-        self.version = judge.version
-        self.findings: list[Finding] = []
-        self.hold_task_ids = False
-        self.no_task_ids = False
-        self.piece = 0
+        super().__init__(process, judge, sinks)
         self.sip = READ_SIZE
         self.pid: int | None = None
         self.overflowed = False
-        self.flooded = False
         self.ears: dict[type, Ear] = {}
-        self._sinks = tuple(sinks)
+        self.deaf_from: int | None = None
+        self.heard = b""
+        self.tamper: Callable[[bytes], bytes] | None = None
         self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)))
-        self._router = Router(self.profile)
-        self._queue: deque[FromStorm] = deque()
-        self._answers: deque[FromStorm] = deque()
-        self._replies = self._answers if self.version.task_ids == "overtake" else self._queue
-        self._held: deque[FromStorm] = deque()
-        self._buffer = bytearray()
-        self._written = 0
-        self._to_cut: tuple[type[FromStorm], int] | None = None
-        self._cut: int | None = None
-        self._seq = 0
-        self._start = time.monotonic()
-        self._closing = False
         self._eof = False
-        self._exit: Exited | None = None
+        self._held_open = False
         self._after_death = 0
-        self.note("process", Started(tuple(map(readable, process.argv)), process.pid))
-
-    # --- events -------------------------------------------------------------------------------------------------
-
-    @property
-    def now(self) -> float:
-        """Seconds since the conversation began."""
-        return time.monotonic() - self._start
-
-    def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
-        """Something happened that is no message."""
-        event = Event(self._seq, self.now, channel, fact, raw)
-        self._seq += 1
-        return self._happened((event,))
-
-    def _happened(self, events: Sequence[Event]) -> list[Finding]:
-        """Have events judged, many at a time: it is several times faster than one by one."""
-        found = self.judge.feed_all(events)
-        if found:
-            self.findings += found
-            self.flooded = len(self.findings) >= MOST_FINDINGS
-        for sink in self._sinks:
-            sink.take(events, found)
-        return found
 
     @property
     def running(self) -> bool:
@@ -129,115 +74,75 @@ class Pump:
         return self._written, self._framer.offset
 
     @property
-    def next_seq(self) -> int:
-        """The number that the next event will have."""
-        return self._seq
-
-    @property
-    def queued(self) -> int:
-        """How many messages are not yet in the write buffer."""
-        return len(self._queue)
-
-    @property
-    def idle(self) -> bool:
-        """True if Storm has nothing left to say."""
-        return not (self._queue or self._answers)
-
-    @property
     def emitted(self) -> bool:
         """True if the component has emitted anything."""
         return False
-
-    @property
-    def held(self) -> int:
-        """How many replies with task ids are kept back."""
-        return len(self._held)
-
-    # --- Storm speaks -------------------------------------------------------------------------------------------
-
-    def say(self, message: FromStorm) -> None:
-        """Queue a message; it is an event when it is put into the pipe."""
-        self._queue.append(message)
-
-    def say_first(self, message: FromStorm) -> None:
-        """Queue a message ahead of all others."""
-        self._queue.appendleft(message)
-
-    def answer_emit(self, emit: Emit) -> None:
-        """Queue the task ids of an emit: ahead of tuples since Storm 1.0, behind them before (STORM-756)."""
-        reply = NONE if self.no_task_ids else self._router.answer(emit)
-        (self._held if self.hold_task_ids else self._replies).append(reply)
-
-    def release_task_ids(self) -> None:
-        """Send the task ids that were held back, and hold no more."""
-        self.hold_task_ids = False
-        self._replies.extend(self._held)
-        self._held.clear()
-
-    def cut(self, kind: type[FromStorm], at: int) -> None:
-        """Cut the next message of a kind after `at` bytes: the rest follows when those were read and more is awaited.
-
-        Without the wait both parts would come to the component as one.
-        """
-        self._to_cut = (kind, at)
 
     def hold_output(self, *, hold: bool) -> None:
         """Leave the component's stdout unread, or read it again."""
         self.process.hold_stdout(hold=hold)
 
-    def _refill(self) -> None:
-        buffer, answers, queue, now = self._buffer, self._answers, self._queue, self.now
-        encode, version, seq, written = wire.encode, self.version, self._seq, self._written
-        events = []
-        while len(buffer) < BACKLOG and (source := answers or queue):
-            message = source.popleft()
-            raw = encode(message, version)
-            if self._to_cut is not None and isinstance(message, self._to_cut[0]):
-                self._cut, self._to_cut = written + min(self._to_cut[1], len(raw) - 1), None
-            buffer += raw
-            events.append(Event(seq, now, "in", message, raw, written))
-            seq += 1
-            written += len(raw)
-        self._seq, self._written = seq, written
-        self._happened(events)
-
-    # --- the component speaks -----------------------------------------------------------------------------------
-
     def _hear(self, frames: list[Frame]) -> None:
-        now, expecting_pid = self.now, self.judge.expecting_pid
-        if len(frames) >= MANY and not expecting_pid:
-            self._hear_all(frames, now)
-            return
-        for frame in frames:
-            message = read_frame(frame, expecting_pid=expecting_pid)
-            event = Event(self._seq, now, "out", message, frame.raw, frame.offset)
-            self._seq += 1
-            self._happened((event,))
-            self._react(event, message)
-            if expecting_pid:
-                expecting_pid = self.judge.expecting_pid
-                if isinstance(message, Pid):
-                    self.pid = message.pid
+        now = time.monotonic() - self._start
+        if frames and not self.judge.state.said:
+            frame, *frames = frames
+            message = read_frame(frame, expecting_pid=True)
+            self.pid = message.pid if isinstance(message, Pid) else self.pid
+            self._hear_one(frame, message, now)
+        if len(frames) == 1:
+            self._hear_one(frames[0], read_command(frames[0]), now)
+        elif frames:
+            self._hear_several(frames, now)
 
-    def _hear_all(self, frames: list[Frame], now: float) -> None:
-        messages, raws, offsets = read_commands(frames), [f.raw for f in frames], [f.offset for f in frames]
-        events = list(map(Event, count(self._seq), repeat(now), repeat("out"), messages, raws, offsets))
+    def _hear_one(self, frame: Frame, message: FromComponent | Malformed, now: float) -> None:
+        raw = frame.raw
+        event = Event(self._seq, now, "out", message, raw, frame.offset)
+        self._seq += 1
+        self._happened((event,))
+        if self.deaf_from is None:
+            self.heard = raw
+            self._react(message, len(raw))
+
+    def _hear_several(self, frames: list[Frame], now: float) -> None:
+        seq = self._seq
+        messages = [read_command(frame) for frame in frames]
+        events = [
+            Event(number, now, "out", message, frame.raw, frame.offset)
+            for number, (frame, message) in enumerate(zip(frames, messages, strict=True), seq)
+        ]
         self._seq += len(events)
         self._happened(events)
-        ears = self.ears
-        for event, message in zip(events, messages, strict=True):
-            if (ear := ears.get(message.__class__)) is not None:
-                ear(event, message)
-            elif isinstance(message, Malformed):
-                self._react(event, message)
+        for number, message in enumerate(messages, seq):
+            if self.deaf_from is not None and number >= self.deaf_from:
+                break
+            self.heard = frames[number - seq].raw
+            self._react(message, len(self.heard))
 
-    def _react(self, event: Event, message: FromComponent | Malformed) -> None:
+    def _hear_run(self, run: bytes) -> None:
+        texts, offset = texts_of(run), self._framer.offset - len(run)
+        batch = Batch(self._seq, self.now, "out", read_run(run, texts), data=run, offset=offset, texts=texts)
+        self._seq += len(texts)
+        self._happened(batch)
+        self._react_all(batch)
+
+    def _react_all(self, batch: Batch) -> None:
+        ears, texts = self.ears, batch.texts
+        if self.deaf_from is not None:
+            texts = texts[: max(0, self.deaf_from - batch.seq)]
+        for message, text in zip(batch.bodies, texts, strict=False):
+            if (ear := ears.get(message.__class__)) is not None:
+                self.heard = text
+                ear(message, len(text))
+            elif message.__class__ is Malformed:
+                self._react(message, len(text))
+
+    def _react(self, message: FromComponent | Malformed, size: int) -> None:
         if (ear := self.ears.get(message.__class__)) is not None:
-            ear(event, message)
+            ear(message, size)
         elif isinstance(message, Malformed):
             self.overflowed = self.overflowed or message.kind == "frame-too-long"
             for meant in taken(message, self.profile.kind, self.version).messages:
-                self._react(event, meant)
+                self._react(meant, size)
 
     def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
         """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.
@@ -252,9 +157,18 @@ class Pump:
             if done is None or self._buffer or done():
                 return
             unwritten = False
-        self._read(self.process.poll(timeout, want_write=unwritten))
+        self.hear(self.process.poll(timeout, want_write=unwritten))
 
-    def _read(self, ready: Ready) -> None:
+    def push(self) -> bool:
+        """Write all that the pipe takes now; True if something is left. With `hear`, one round for who polls itself."""
+        while self._answers or self._queue or self._buffer:
+            self._refill()
+            if self._closing or not self._write():
+                return bool(self._buffer)
+        return False
+
+    def hear(self, ready: Ready) -> None:
+        """Read what is there."""
         if ready.stderr:
             chunk = self.process.read_stderr()
             if chunk:
@@ -264,44 +178,24 @@ class Pump:
             if data is None:
                 self._end_of_output()
             elif data:
+                data = data if self.tamper is None else self.tamper(data)
                 self._after_death += len(data) if ready.exited else 0
                 if not self._eof:
-                    self._hear(self._framer.feed(data))
+                    self._take_in(data)
         # A descendant that holds stdout may write for ever: what the dead process can have left there is bounded.
         if ready.exited and not self._eof and (not ready.stdout or self._after_death > LAST_WORDS):
+            self._held_open = True
             self._end_of_output(whole=not ready.stdout)
 
-    def _write(self) -> bool:
-        """Write what fits; False if nothing did, so that there is something to wait for."""
-        size = len(self._buffer)
-        if self.piece or self._cut is not None:
-            size = self._part()
-            if not size:
-                time.sleep(0)
-                return False
-        try:
-            done = self.process.write(self._buffer if size == len(self._buffer) else bytes(self._buffer[:size]))
-        except BrokenStdin as error:
-            self._buffer.clear()
-            self._queue.clear()
-            self._answers.clear()
-            self._await_death()
-            self.note("process", WriteFailed(str(error)))
-            return True
-        del self._buffer[:done]
-        return done > 0
-
-    def _part(self) -> int:
-        """How many bytes may be written now, where a message is written in parts; 0 while one is still to be read."""
-        if self.piece:
-            return 0 if self.process.stdin_unread() else self.piece
-        ahead = (self._cut or 0) - (self._written - len(self._buffer))
-        if ahead > 0:
-            return min(ahead, len(self._buffer))
-        if not waiting.reading(self.process):
-            return 0
-        self._cut = None
-        return len(self._buffer)
+    def _take_in(self, data: bytes) -> None:
+        if len(data) >= LENGTHY and self.judge.state.said and (run := self._framer.feed_run(data)):
+            self._hear_run(run)
+        elif (
+            len(data) < LENGTHY and data in SYNCS and self.judge.state.said and (frame := self._framer.feed_whole(data))
+        ):
+            self._hear_one(frame, SYNCS[data], time.monotonic() - self._start)
+        else:
+            self._hear(self._framer.feed(data))
 
     def _end_of_output(self, *, whole: bool = True) -> None:
         """End of file: the rest is a frame, if that is the whole of it; the process is dead or soon will be."""
@@ -322,10 +216,12 @@ class Pump:
         """
         until = self.now + self.profile.limits.get("grace", GRACE)
         while self._exit is None and (left := until - self.now) > 0:
-            self._read(self.process.poll(left, want_write=False))
+            self.hear(self.process.poll(left, want_write=False))
             self._take_exit(self.process.exited())
 
     def _take_exit(self, end: Exited | None) -> None:
         if end is not None and self._exit is None:
+            if self._held_open:
+                end = replace(end, holders=describing.holders(self.process))
             self._exit = end
             self.note("process", end)

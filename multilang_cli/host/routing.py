@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from multilang_cli.protocol.messages import TaskIds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from multilang_cli.protocol.messages import Emit
     from multilang_cli.protocol.verdicts import Profile, StreamSpec
 
@@ -24,19 +26,40 @@ class Router:
 
     def __init__(self, profile: Profile) -> None:
         fallback = min((task for task in profile.tasks if task > profile.task), default=profile.task + 1)
-        self._undeclared: list[_Choice] | None = [_choice((fallback,))] if profile.streams is None else None
+        # A testee tells the task ids of an emit, so those of the next one must be others.
+        undeclared = (_sinks(profile) if profile.testee else ()) or (fallback,)
+        self._undeclared = _choice(undeclared).ready if profile.streams is None else ()
         self._choices = {name: _choices_of(spec) for name, spec in (profile.streams or {}).items()}
+        # Most streams have one consumer, any task of which will do.
+        self._ready = {name: each[0].ready for name, each in self._choices.items() if len(each) == 1}
         self._turn = 0
 
     def answer(self, emit: Emit) -> TaskIds:
         """The task ids to answer with; none where nobody consumes the stream or Storm would refuse the emit."""
-        choices = self._undeclared or self._choices.get(emit.stream)
+        if ready := self._ready.get(emit.stream, self._undeclared):
+            self._turn = turn = self._turn + 1
+            return ready[turn % len(ready)]
+        choices = self._choices.get(emit.stream)
         if not choices:
             return NONE
         self._turn = turn = self._turn + 1
-        if len(choices) == 1 and (ready := choices[0].ready):
-            return ready[turn % len(ready)]
         return TaskIds([task for choice in choices for task in choice.of(emit, turn)])
+
+    def answers(self, emits: Sequence[Emit]) -> list[TaskIds]:
+        """As `answer` gives for each: at once, where all are on one stream and any task of its consumer will do."""
+        streams = {emit.stream for emit in emits}
+        ready = self._ready.get(streams.pop(), self._undeclared) if len(streams) == 1 else ()
+        if not ready:
+            return list(map(self.answer, emits))
+        begin = self._turn + 1
+        self._turn += len(emits)
+        return [ready[turn % len(ready)] for turn in range(begin, begin + len(emits))]
+
+
+def _sinks(profile: Profile) -> tuple[int, ...]:
+    """The tasks that are neither the component's, nor of what it reads from, nor Storm's own."""
+    others = {**profile.tasks, profile.task: "__self"}
+    return tuple(task for task, name in sorted(others.items()) if name not in profile.sources and name[:2] != "__")
 
 
 class _Choice(NamedTuple):

@@ -7,7 +7,8 @@ Single-threaded. Bytes are moved by ``pump``; what the shell classes of Storm do
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING, Literal, Self
+import time
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from multilang_cli.host import describing, waiting, who_waits
 from multilang_cli.host.pipes import SMALL_PIPE
@@ -19,13 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.pump import Sink
+    from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.messages import Emit, Handshake
 
-WaitingFor = Literal["pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output"]
+WaitingFor = Literal[
+    "pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "plan", "host"
+]
 
-_ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle"})
+_ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle", "plan"})
 """What a component that waits for its stdin, and for nothing else, will never give."""
 
 LOOK = 0.25
@@ -46,6 +49,13 @@ SILENCE = 0.5
 """Seconds of silence that count as quiet where the system does not tell what a process waits for."""
 
 
+class Look(NamedTuple):
+    """Who waits on whom: a `sentence` to be put behind "the component", and one line of `facts` that it stands on."""
+
+    sentence: str
+    facts: str
+
+
 class Session(Pump):
     """A component from its handshake to its end. `ended_by_us`: the process lived until `end`."""
 
@@ -56,6 +66,10 @@ class Session(Pump):
         super().__init__(process, judge, sinks)
         self.ended_by_us = False
         self._ended = False
+
+    def add_sink(self, sink: Sink) -> None:
+        """Have `sink` see every event from now on."""
+        self._sinks = (*self._sinks, sink)
 
     # --- waiting ------------------------------------------------------------------------------------------------
 
@@ -71,20 +85,22 @@ class Session(Pump):
         `waiting_for` is what the finding will be about. The limit begins anew whenever `progress` gives something else.
         Also False, without a Deadline, if the component ended first.
         """
-        now = self.now
+        now = time.monotonic() - self._start
         until = now + limit
         made = progress() if progress is not None else None
         while not done():
-            if not self.running:
+            if self._eof or self.overflowed or self.flooded:
                 return done()
             if progress is not None and (makes := progress()) != made:
                 until, made = now + limit, makes
             if now >= until:
                 return self._last_chance(done) or self._give_up(waiting_for, limit, proven=False)
             written, said = self._written, self._framer.offset
-            patience = min(until - now, self._patience())
+            patience = min(until - now, self._patience() if self._buffer else LOOK)
             self.pump(patience, done)
             now = self._caught_up(now + patience)
+            if done():
+                return True
             silent = self._written == written and self._framer.offset == said
             if silent and waiting_for in _ANSWERS and self._stuck() and not done():
                 return self._give_up(waiting_for, limit, proven=True)
@@ -99,7 +115,8 @@ class Session(Pump):
         return done()
 
     def _give_up(self, waiting_for: WaitingFor, limit: float, *, proven: bool) -> Literal[False]:
-        self.note("control", Deadline(waiting_for, limit, self.blocked(), proven=proven))
+        sentence, facts = self.look()
+        self.note("control", Deadline(waiting_for, limit, sentence, proven, facts))
         return False
 
     def _caught_up(self, latest: float) -> float:
@@ -107,20 +124,20 @@ class Session(Pump):
 
         A machine that is paused, or too busy to run us, must not use up the component's time.
         """
-        now = self.now
+        now = time.monotonic() - self._start
         stood = now - latest
         if stood <= STANDSTILL:
             return now
         self._start += stood
-        return self.now
+        return latest
 
     def _stuck(self) -> bool:
         """True if the component is sure to say nothing more: there is no use in waiting for the limit."""
         return self.idle and not self._buffer and not self.process.stdout_unread() and waiting.stuck(self.process)
 
     def _patience(self) -> float:
-        """How long a round may block: as long as nobody looks at what no pipe tells."""
-        return 0.001 if self._buffer and (self.piece or self._cut is not None) else LOOK
+        """How long a round may block that has something to write: not while somebody looks at what no pipe tells."""
+        return 0.001 if self.piece or self._cut is not None else LOOK
 
     def wait_quiet(self, limit: float, silence: float = SILENCE) -> bool:
         """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
@@ -144,23 +161,25 @@ class Session(Pump):
         """Wait, while its output is held, until the component can't write any more or has nothing to write.
 
         True if the pipe is full. `silence`: seconds without a byte that count as stalled, for where the system does not
-        tell.
+        tell; who is seen to work is waited for.
         """
         until, still_since, unread = self.now + limit, self.now, -1
         while self.running and self.now < until:
             self.pump(SLICE / 10)
+            state = describing.describe(self.process).state
+            drained = self.idle and not self._buffer and waiting.at_rest(self.process)
+            # Looked at last: what waits now was written before.
             if (now_unread := self.process.stdout_unread() or 0) != unread:
                 unread, still_since = now_unread, self.now
-            state = describing.describe(self.process).state
-            drained = self.idle and not self._buffer and waiting.reading(self.process)
-            if state == "writing-stdout" or drained or self.now - still_since > silence:
+            silent = state != "running" and self.now - still_since > silence
+            if state == "writing-stdout" or drained or silent:
                 return state == "writing-stdout" or unread >= FULL
         return False
 
-    def blocked(self) -> str:
+    def look(self) -> Look:
         """Who waits on whom: what the component is doing, as far as the system tells."""
         seen, debts = describing.describe(self.process), self._debts()
-        return f"{who_waits.sentence(seen, debts)}. Facts: {who_waits.facts(seen, debts)}"
+        return Look(who_waits.sentence(seen, debts), who_waits.facts(seen, debts))
 
     def _debts(self) -> Debts:
         owed, state = self.judge.outstanding(), self.judge.state
@@ -219,6 +238,11 @@ class Session(Pump):
         return self._written - len(self._buffer)
 
     @property
+    def unwritten(self) -> int:
+        """Messages and bytes that the pipe has not taken yet."""
+        return self._unsent
+
+    @property
     def _unsent(self) -> int:
         return len(self._queue) + len(self._answers) + len(self._buffer)
 
@@ -240,10 +264,10 @@ class Session(Pump):
         until = self.now + limit
         self.wait(lambda: self._exit is not None, limit, waiting_for)
         while self._exit is None and self._eof and (left := until - self.now) > 0:
-            self._read(self.process.poll(left, want_write=False))
+            self.hear(self.process.poll(left, want_write=False))
             self._take_exit(self.process.exited())
         if self._exit is None and self._eof:
-            self.note("control", Deadline(waiting_for, limit, self.blocked()))
+            self._give_up(waiting_for, limit, proven=False)
         return self._exit is not None
 
     def end(self) -> Exited | None:

@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.host.session import Session
+from multilang_cli.protocol.context import SOURCE
 from multilang_cli.protocol.messages import (
     DEFAULT_STREAM,
     HEARTBEAT_STREAM,
     SYSTEM_COMPONENT,
     SYSTEM_TASK,
     TICK_STREAM,
+    Ack,
     Emit,
     Fail,
     Json,
+    Log,
     Sync,
     TupleMsg,
 )
@@ -27,22 +30,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.pump import Sink
+    from multilang_cli.host.pump import Ear
+    from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.events import Batch
 
 
 KEPT_EMITS = 10_000
 """Emits that are kept for whoever asks what a component emitted, the latest."""
 KEPT_BYTES = 16_384
 """Bytes of an emit, beyond which its values are not kept."""
+ELSEWHERE = 2
+"""The task of a component of which the context knows nothing."""
 _HALF = 2**63
+_EMITS_AND_SILENT = frozenset({Emit, Ack, Log})
+"""What a bolt mostly says: emits, and what ShellBolt does nothing about."""
 PENDING = "topology.shellbolt.max.pending"
 
 
-def kept(event: Event, emit: Emit) -> Emit:
-    """An emit as it is kept: without its values, if they are large."""
-    return emit if len(event.raw) <= KEPT_BYTES else msgspec.structs.replace(emit, values=[])
+def _sizes_of_emits(batch: Batch) -> Iterator[int]:
+    return (len(text) for body, text in zip(batch.bodies, batch.texts, strict=True) if body.__class__ is Emit)
+
+
+def kept(emit: Emit, size: int) -> Emit:
+    """An emit as it is kept: without its values, if its frame is large."""
+    return emit if size <= KEPT_BYTES else msgspec.structs.replace(emit, values=[])
 
 
 class _Every:
@@ -85,7 +97,8 @@ class ShellBolt(Session):
         seed: int = 0,
     ) -> None:
         super().__init__(process, judge, sinks)
-        self.ears = {Emit: self._heard_emit, Sync: self._heard_sync, Fail: self._heard_fail}
+        self._own_ears: dict[type, Ear] = {Emit: self._heard_emit, Sync: self._heard_sync, Fail: self._heard_fail}
+        self.ears = self._own_ears
         self.emits: deque[Emit] = deque(maxlen=KEPT_EMITS)
         self.keep_emits = True
         self.syncs = 0
@@ -95,20 +108,30 @@ class ShellBolt(Session):
         self._beats = _Every(timer)
         self._ticks = _Every(ticks)
         self._bits = random.Random(seed).getrandbits  # noqa: S311 (ids need no secrecy)
+        self._tasks = {component: task for task, component in reversed(self.profile.tasks.items())}
 
     def new_id(self) -> str:
         """A tuple id as ShellBolt makes them (``MessageId.generateId``)."""
         return str(self._bits(64) - _HALF)
 
-    def send(self, values: list[Json], comp: str = "source", stream: str = DEFAULT_STREAM, task: int = 2) -> str:
-        """Queue a tuple; returns its id."""
-        message = TupleMsg(comp, values, task, stream, self.new_id())
+    def made_up(self, values: list[Json], id_: str = "") -> TupleMsg:
+        """A tuple of the component `source`, from a task that the context names so; `id_`: "" to have one drawn."""
+        return TupleMsg(SOURCE, values, self._task_of(SOURCE), DEFAULT_STREAM, id_ or self.new_id())
+
+    def send(
+        self, values: list[Json], comp: str = SOURCE, stream: str = DEFAULT_STREAM, task: int | None = None
+    ) -> str:
+        """Queue a tuple; returns its id. `task`: None for the first that the context names `comp`."""
+        message = TupleMsg(comp, values, self._task_of(comp) if task is None else task, stream, self.new_id())
         self.say(message)
         return message.id
 
+    def _task_of(self, component: str) -> int:
+        return self._tasks.get(component, ELSEWHERE)
+
     def send_as(self, id_: str, values: list[Json]) -> None:
         """Queue a tuple with an id that is not drawn."""
-        self.say(TupleMsg("source", values, 2, DEFAULT_STREAM, id_))
+        self.say(self.made_up(values, id_))
 
     def tick(self, seconds: int = 1) -> str:
         """Queue a tick tuple, to be settled like any other; returns its id."""
@@ -127,16 +150,26 @@ class ShellBolt(Session):
         """True if the component has emitted anything that was kept."""
         return bool(self.emits)
 
-    def _heard_emit(self, event: Event, emit: Emit) -> None:
+    def _react_all(self, batch: Batch) -> None:
+        """Answers all emits at once where nothing else is to be done, and nobody else has ears."""
+        others = self.ears is not self._own_ears or self.deaf_from is not None
+        if others or not _EMITS_AND_SILENT.issuperset(map(type, batch.bodies)):
+            super()._react_all(batch)
+            return
+        emits = [message for message in batch.bodies if message.__class__ is Emit]
         if self.keep_emits:
-            self.emits.append(kept(event, emit))
-        if emit.need_task_ids and not emit.task:
-            self.answer_emit(emit)
+            self.emits += map(kept, emits, _sizes_of_emits(batch))
+        self.answer_all(self._router.answers([emit for emit in emits if emit.need_task_ids and not emit.task]))
 
-    def _heard_sync(self, _: Event, __: Sync) -> None:
+    def _heard_emit(self, emit: Emit, size: int) -> None:
+        if self.keep_emits:
+            self.emits.append(kept(emit, size))
+        self.answer(self.route(emit))
+
+    def _heard_sync(self, _: Sync, __: int) -> None:
         self.syncs += 1
 
-    def _heard_fail(self, _: Event, __: Fail) -> None:
+    def _heard_fail(self, _: Fail, __: int) -> None:
         self.fails += 1
 
     def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
@@ -182,12 +215,12 @@ class ShellBolt(Session):
         is_open = self.judge.state.open
         goal = window - window // 4
         exhausted = False
-        say, bits = self._queue.append, self._bits
+        say, bits, task = self._queue.append, self._bits, self._task_of(SOURCE)
         while not exhausted:
             room = self._room(window)
             sent = 0
             for values in islice(source, room):
-                say(TupleMsg("source", values, 2, DEFAULT_STREAM, str(bits(64) - _HALF)))
+                say(TupleMsg(SOURCE, values, task, DEFAULT_STREAM, str(bits(64) - _HALF)))
                 sent += 1
             exhausted = sent < room
             if not self.wait(lambda: len(is_open) + self.queued <= goal and self._room(window) > 0, limit, "settle"):

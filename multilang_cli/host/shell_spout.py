@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 from multilang_cli.host.session import Session
 from multilang_cli.host.shell_bolt import KEPT_EMITS, kept
 from multilang_cli.protocol.events import Activation
-from multilang_cli.protocol.messages import Emit, Json, SpoutCommand, Sync
+from multilang_cli.protocol.messages import Emit, Json, SpoutCommand, Sync, TaskIds
 from multilang_cli.protocol.spout_rules import acked_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.pump import Sink
+    from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Event
 
 
 class ShellSpout(Session):
@@ -33,7 +32,7 @@ class ShellSpout(Session):
         self.keep_emits = True
         self._syncs = 0
         self._unread: list[Emit] = []
-        self._inner: list[Emit] = []
+        self._inner: list[TaskIds | None] = []
         self._waiting = False
         self.acks_at_once = self.profile.without_ackers
 
@@ -42,32 +41,29 @@ class ShellSpout(Session):
         """True if the component has emitted anything that was kept."""
         return bool(self.emits)
 
-    def _heard_emit(self, event: Event, emit: Emit) -> None:
+    def _heard_emit(self, emit: Emit, size: int) -> None:
         """Answered with task ids, but only while a command is out: between commands Storm reads nothing."""
         if self.keep_emits and len(self.emits) < KEPT_EMITS:
-            self.emits.append(kept(event, emit))
+            self.emits.append(kept(emit, size))
         if self._waiting:
             self._take(emit)
         else:
             self._unread.append(emit)
 
-    def _heard_sync(self, _: Event, __: Sync) -> None:
+    def _heard_sync(self, _: Sync, __: int) -> None:
         if self._inner:
-            self._answer(self._inner.pop())
+            self.answer(self._inner.pop())
         else:
             self._syncs += 1
 
     def _take(self, emit: Emit) -> None:
         """Where Storm acks inside the emit, it writes the ack and waits for a sync before the task ids."""
+        reply = self.route(emit)
         if emit.id is not None and acked_inside(self.judge, emit):
-            self._inner.append(emit)
+            self._inner.append(reply)
             self.say(SpoutCommand("ack", emit.id))
         else:
-            self._answer(emit)
-
-    def _answer(self, emit: Emit) -> None:
-        if emit.wants_task_ids:
-            self.answer_emit(emit)
+            self.answer(reply)
 
     def call(self, command: str, id_: Json = "", limit: float = 10.0) -> bool:
         """Send a command and wait for its sync. False, with a finding, if `limit` seconds pass first.
@@ -82,10 +78,13 @@ class ShellSpout(Session):
 
     def wait_sync(self, limit: float) -> bool:
         """Wait for the sync of what was asked, as `call` does."""
-        answered = self.wait(lambda: self._syncs > 0 and self.idle, limit, "sync")
-        self._syncs = max(0, self._syncs - 1)
+        answered = self.wait(self._is_answered, limit, "sync")
+        self._syncs -= self._syncs > 0
         self._waiting = False
         return answered
+
+    def _is_answered(self) -> bool:
+        return self._syncs > 0 and not (self._queue or self._answers)
 
     def ask(self, command: str, id_: Json = "") -> None:
         """Send a command without waiting for its sync; task ids of what was said before are sent now."""

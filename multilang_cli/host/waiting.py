@@ -58,15 +58,20 @@ def settled(process: ComponentProcess) -> bool:
     nothing is left in stdout. That no thread ran between two looks makes it one moment for all. A
     sleeping thread is not settled; a wait with a time limit (a timer of an event loop) can't be told from an idle one.
     """
+    return at_rest(process) and not process.stdout_unread()
+
+
+def at_rest(process: ComponentProcess) -> bool:
+    """Tell whether a component is `settled` but for what it has said, which nobody needs to have read."""
     return bool(_at_rest(process))
 
 
 def _at_rest(process: ComponentProcess) -> list[Thread]:
-    """The threads of a settled component, as two looks saw them alike; none if it is not settled."""
+    """The threads of a component at rest, as two looks saw them alike; none if it is not."""
     first = list(threads(process))
     if not any(thread.state in ("reading-stdin", "idle") for thread in first) or not all(t.quiet for t in first):
         return []
-    if process.stdin_unread() != 0 or process.stdout_unread() or process.exited() is not None:
+    if process.stdin_unread() != 0 or process.exited() is not None:
         return []
     return first if first == list(threads(process)) and all(thread.switches for thread in first) else []
 
@@ -88,7 +93,7 @@ def stuck(process: ComponentProcess) -> bool:
     So it is if it is `settled`, no thread of it waits for a time to pass, and what it waits for is its stdin alone.
     """
     seen = _at_rest(process)
-    if not seen or not all(thread.bound for thread in seen):
+    if not seen or process.stdout_unread() or not all(thread.bound for thread in seen):
         return False
     # Whoever of the family has left it may still wake it: a daemon with an inherited pipe, a helper that sends signals.
     cookie = (janitor.COOKIE_PREFIX + process.cookie).encode()

@@ -119,7 +119,7 @@ def sentence(seen: Waiting, debts: Debts | None = None) -> str:
     it = "it" if own and seen.alone else "that process" if seen.alone else "that part of it"
     whom = _whom(seen)
     waits = f": {it} waits for {whom}" if whom else ""
-    awaited = _awaited(debts)
+    awaited = "" if debts.end and seen.exited is not None else _awaited(debts)
     storm = ""
     if awaited:
         # Both at once is what a deadlock looks like; that it is one can't be seen from here.
@@ -251,8 +251,9 @@ def _hints(seen: Waiting, debts: Debts) -> list[str]:
         more = f" and {_bytes(debts.unsent)} more wait to be written" if debts.unsent else ""
         found.append(f"its stdin {full}: {_bytes(seen.stdin)} unread{more}")
     waits_for_storm = seen.exited is None and (seen.state == "reading-stdin" or bool(seen.polls_stdin))
-    found += _task_ids(debts, waiting=waits_for_storm)
-    if debts.rest:
+    # Who owes nothing rests: task ids are no news then.
+    found += _task_ids(debts, waiting=waits_for_storm and bool(_awaited(debts)))
+    if debts.rest and seen.state != "writing-stdout":
         found.append(f"the last it wrote is no whole message, it ends in {debts.rest!r}")
     if seen.remote:
         found.append(f"what {seen.remote} runs in another place can't be seen from here")
