@@ -84,6 +84,8 @@ class EventLine(msgspec.Struct, frozen=True, gc=False):
 
 CHANNELS: frozenset[str] = frozenset(Channel.__args__)  # type: ignore[attr-defined]
 
+BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What the decoders raise."""
 decode_line = msgspec.json.Decoder(EventLine).decode
 decode_header = msgspec.json.Decoder(Header).decode
 decode_fact = msgspec.json.Decoder(Fact).decode
@@ -107,7 +109,8 @@ def check_version(version: str) -> str:
     if not (dot and major.isdecimal() and minor.isdecimal()):
         return f"{version[:20]!r} is no version of the format"
     if int(major) != MAJOR:
-        return f"the format is version {version[:20]}; this mlcheck reads {MAJOR}.x"
+        newer = "; a newer mlcheck reads it" if int(major) > MAJOR else ""
+        return f"the format is version {version[:20]}; this mlcheck reads {MAJOR}.x{newer}"
     return ""
 
 

@@ -2,46 +2,51 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
+import gzip
+import zlib
+from collections.abc import Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Chunk, Event, Gap
-from multilang_cli.protocol.framing import Frame, frame_text
-from multilang_cli.protocol.reading import read as read_text
-from multilang_cli.protocol.reading import read_frame
+from multilang_cli.protocol.events import Event, Gap
+from multilang_cli.protocol.reading import MANY
 from multilang_cli.transcript.format import (
-    CHANNELS,
+    BAD,
     FRAMES,
     EndLine,
     EventLine,
     Header,
     TranscriptError,
     check_version,
-    decode_fact,
     decode_header,
     decode_line,
-    is_newer,
 )
+from multilang_cli.transcript.reader import ConversationReader, reader_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.events import Channel
-    from multilang_cli.protocol.messages import FromComponent, FromStorm, Malformed
 
 _OPENING = b'{"transcript":'
-_BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_GZIP = b"\x1f\x8b"
+_UNPACKABLE = (EOFError, zlib.error, gzip.BadGzipFile)
+LONGEST = 256 * 1024 * 1024
+"""Bytes of the longest line that is read: a message of 64 MiB, the usual limit, takes a third of that."""
+TOGETHER = 256
+"""Frames that are read together, at most."""
+SHORT = 4096
+"""Bytes of their lines, at most."""
 
 
 class Happened(msgspec.Struct, frozen=True, gc=False):
-    """One event of the conversation `conv`."""
+    """What happened next in the conversation `conv`: one event, or frames that went through one pipe together."""
 
     conv: str
-    event: Event
+    events: Sequence[Event]
 
 
 class Cut(msgspec.Struct, frozen=True):
@@ -52,14 +57,22 @@ class Cut(msgspec.Struct, frozen=True):
     size: int
 
 
-Entry = Header | Happened | EndLine | Cut
-"""What one line of a transcript says."""
+class Damaged(msgspec.Struct, frozen=True):
+    """A line that can't be read, amid others: what it held is lost. `line` from 1, 0 if it is the rest of the file."""
+
+    path: str
+    line: int
+    why: str
+
+
+Entry = Header | Happened | EndLine | Cut | Damaged
+"""What one line of a transcript says, or several."""
 
 
 def read(*paths: Path | str) -> Transcript:
     """The one conversation in `paths`, which may be its parts in any order.
 
-    Raises OSError; TranscriptError if there is none, or, while it is read, if there is a second one.
+    Raises OSError; TranscriptError if there is none, or, while it is read, if there is a second one or a damaged line.
     """
     return Transcript(*paths)
 
@@ -81,142 +94,147 @@ class Transcript:
         self.header: Header = first
 
     def __iter__(self) -> Iterator[Event]:
+        part, last = self.header.part, Event(0, 0.0, "control", Gap(""))
         for entry in self._entries:
             if isinstance(entry, Happened):
-                yield entry.event
+                last = entry.events[-1]
+                yield from entry.events
             elif isinstance(entry, EndLine):
                 self.ends.append(entry)
             elif isinstance(entry, Cut):
                 self.cut = entry
+            elif isinstance(entry, Damaged):
+                raise TranscriptError(entry.path, entry.line, entry.why)
             elif entry.conv != self.header.conv or entry.part == 1:
                 raise TranscriptError(self.path, 0, f"a second conversation, {entry.conv!r}, where one was expected")
+            else:
+                if entry.part > part + 1:
+                    yield Event(last.seq, last.t, "control", Gap(f"part {part + 1} is missing"))
+                part = entry.part
 
 
 def entries(*paths: Path | str) -> Iterator[Entry]:
     """Every line of `paths`, as it is read: files in the order of the parts they begin with, else as given.
 
-    Conversations that share a file come interleaved, as they stand there; a header of part 1 begins one anew. Raises
-    OSError, and TranscriptError with the line for what is no transcript or of a newer major version. A cut last line is
-    an entry and no error; so is one that a later part in the same file follows.
+    Conversations that share a file come interleaved, as they stand there; a header of part 1 begins one anew. Files may
+    be compressed with gzip. Raises OSError, and TranscriptError with the line for what is no transcript or of a newer
+    major version. A damaged line behind a header is an entry and no error; so is a cut last one, or one that a later
+    part in the same file follows.
     """
-    conversations: dict[str, _Conversation] = {}
+    conversations: dict[str, ConversationReader] = {}
     for path in sorted(paths, key=_part) if len(paths) > 1 else paths:
         yield from _File(str(path), conversations).entries()
 
 
 def _part(path: Path | str) -> int:
-    with Path(path).open("rb") as file:
+    with _opened(path) as file:
         try:
-            return decode_header(file.readline()).part
-        except _BAD:
+            return decode_header(file.readline(LONGEST)).part
+        except (*BAD, *_UNPACKABLE):
             return 1
 
 
-class _Conversation:
-    """What reading an event needs of those before it."""
-
-    def __init__(self, *, newer: bool, expecting_pid: bool) -> None:
-        self.newer = newer
-        self.expecting_pid = expecting_pid
-        self.ends = dict.fromkeys(CHANNELS, 0)
-
-    def event(self, line: EventLine) -> Event | None:
-        """The event that a line tells; None for what only a newer format has. Raises ValueError for what is none."""
-        channel = line.ch
-        if channel not in CHANNELS:
-            if self.newer:
-                return None
-            raise ValueError(f"there is no channel {channel!r}")
-        if line.seq < 0 or line.t < 0:
-            raise ValueError("an event needs a seq and a t")
-        if channel in FRAMES or channel == "err":
-            text = b"" if line.raw64 is not None else bytes(line.msg)
-            return self._plain(line, text) if text and channel != "err" else self._bytes(line, text)
-        try:
-            fact = decode_fact(line.msg)
-        except _BAD as error:
-            if self.newer:
-                return None
-            raise ValueError(f"no fact: {error}") from None
-        if isinstance(fact, Gap):
-            self.expecting_pid = False
-        return Event(line.seq, line.t, channel, fact)  # type: ignore[arg-type]
-
-    def _plain(self, line: EventLine, text: bytes) -> Event:
-        """A frame that stands in the line as it was: most of them are such."""
-        channel: Channel = line.ch  # type: ignore[assignment]
-        raw = text + wire.TERMINATOR
-        offset = self.ends[channel] if line.off is None else line.off
-        self.ends[channel] = offset + len(raw)
-        if channel == "in":
-            return Event(line.seq, line.t, channel, wire.decode(text), raw, offset)
-        expecting_pid, self.expecting_pid = self.expecting_pid, False
-        return Event(line.seq, line.t, channel, read_text(text, expecting_pid=expecting_pid, raw=raw), raw, offset)
-
-    def _bytes(self, line: EventLine, text: bytes) -> Event:
-        channel: Channel = line.ch  # type: ignore[assignment]
-        raw = text + wire.TERMINATOR if text else b64decode(line.raw64 or "", validate=True)
-        if not raw:
-            raise ValueError("an event on in, out or err needs msg or raw64")
-        offset = self.ends[channel] if line.off is None else line.off
-        self.ends[channel] = offset + len(raw)
-        body: FromStorm | FromComponent | Malformed | Chunk
-        if channel == "err":
-            body = Chunk(len(raw))
-        elif channel == "in":
-            body = wire.decode(frame_text(raw))
+@contextmanager
+def _opened(path: Path | str) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    """The file, or what was compressed there."""
+    with Path(path).open("rb") as file:
+        if file.peek(len(_GZIP)).startswith(_GZIP):
+            with gzip.open(file) as unpacked:
+                yield unpacked
         else:
-            newline = chr(raw[-1]) if raw[-1] in b"\r\n" and not line.fault else ""
-            body = read_frame(Frame(0, raw, newline, line.fault), expecting_pid=self.expecting_pid)
-            self.expecting_pid = False
-        return Event(line.seq, line.t, channel, body, raw, offset)
+            yield file
 
 
 class _File:
-    def __init__(self, path: str, conversations: dict[str, _Conversation]) -> None:
+    def __init__(self, path: str, conversations: dict[str, ConversationReader]) -> None:
         self.path = path
         self.all = conversations
-        self.here: dict[str, _Conversation] = {}
+        self.here: dict[str, ConversationReader] = {}
 
     def entries(self) -> Iterator[Entry]:
-        """The lines of the file. A line that cannot be read is only a fault if a line other than a header follows."""
+        """The lines of the file."""
+        with _opened(self.path) as file:
+            try:
+                yield from self._lines(file)
+            except _UNPACKABLE as error:
+                yield self._damaged(0, f"what was compressed there is damaged: {error}")
+
+    def _lines(self, file: IO[bytes] | gzip.GzipFile) -> Iterator[Entry]:
+        """A line that cannot be read is only damaged if a line other than a header follows."""
         cut: Cut | None = None
-        why = ""
-        with Path(self.path).open("rb") as file:
-            for number, text in enumerate(file, 1):
-                if cut is not None and not text.startswith(_OPENING):
-                    raise TranscriptError(self.path, cut.line, why)
-                if cut is not None:
-                    yield cut
-                    cut = None
-                try:
-                    line = decode_line(text)
-                except msgspec.ValidationError as error:
-                    raise TranscriptError(self.path, number, f"no line of a transcript: {error}") from None
-                except _BAD as error:
-                    cut, why = Cut(self.path, number, len(text)), f"no line of a transcript: {error}"
-                    if not self.here and not _begins_header(text):
-                        raise TranscriptError(self.path, number, why) from None
+        last: EventLine | None = None
+        run: list[EventLine] = []
+        why, number = "", 0
+        for number, text in enumerate(iter(partial(file.readline, LONGEST), b""), 1):
+            if cut is not None:
+                yield cut if text.startswith(_OPENING) else self._damaged(cut.line, why)
+                cut = None
+            try:
+                line = decode_line(text)
+            except BAD as error:
+                yield from self._told(run, number)
+                run = []
+                why = f"no line of a transcript: {error}"
+                if isinstance(error, msgspec.ValidationError):
+                    yield self._damaged(number, why)
                     continue
-                entry = self._entry(line, text, number)
-                if entry is not None:
+                cut = Cut(self.path, number, len(text) + _skip_line(file, text))
+                if not self.here and not _begins_header(text):
+                    raise TranscriptError(self.path, number, why) from None
+                continue
+            if last is not None and line.t == last.t and len(run) < TOGETHER and self._goes_on(last, line, text):
+                run.append(line)
+            else:
+                if run:
+                    yield from self._told(run, number)
+                    run = []
+                if (entry := self._entry(line, text, number)) is not None:
                     yield entry
+            last = line
+        yield from self._told(run, number + 1)
         if cut is not None:
             yield cut
+
+    def _goes_on(self, last: EventLine, line: EventLine, text: bytes) -> bool:
+        """True if `line`, whose bytes are `text`, is a plain frame that went through the same pipe behind `last`."""
+        behind = line.seq == last.seq + 1 and line.ch == last.ch and line.conv == last.conv
+        plain = line.ch in FRAMES and line.raw64 is None and line.off is None
+        event = line.end is None and line.transcript is None and line.conv in self.here
+        return behind and plain and event and len(text) <= SHORT
+
+    def _told(self, run: list[EventLine], number: int) -> Iterator[Entry]:
+        """What the lines of `run` say, the last before line `number`."""
+        if len(run) >= MANY and (batch := self.here[run[0].conv].together(run)) is not None:
+            yield Happened(run[0].conv, batch)
+            return
+        for at, line in enumerate(run, number - len(run)):
+            if (entry := self._entry(line, b"", at)) is not None:
+                yield entry
+
+    def _damaged(self, number: int, why: str) -> Damaged:
+        """A damaged line. Raises TranscriptError if it comes before any header."""
+        if not self.here:
+            raise TranscriptError(self.path, number, why)
+        return Damaged(self.path, number, why)
 
     def _entry(self, line: EventLine, text: bytes, number: int) -> Entry | None:
         try:
             if line.transcript is not None:
                 return self._header(line.transcript, text)
-            conversation = self.here.get(line.conv)
-            if conversation is None:
-                raise ValueError(f"no header of a conversation {line.conv!r} before this line")  # noqa: TRY301
-            if line.end is not None:
-                return EndLine(line.conv, line.end)
-            event = conversation.event(line)
-        except (ValueError, *_BAD) as error:
+        except (ValueError, *BAD) as error:
             raise TranscriptError(self.path, number, str(error)) from None
-        return None if event is None else Happened(line.conv, event)
+        conversation = self.here.get(line.conv)
+        if not line.conv:
+            return self._damaged(number, "no line of a transcript: it names no conversation (conv)")
+        if conversation is None:
+            return self._damaged(number, f"no header of a conversation {line.conv!r} before this line")
+        if line.end is not None:
+            return EndLine(line.conv, line.end)
+        try:
+            event = conversation.event(line)
+        except (ValueError, *BAD) as error:
+            return Damaged(self.path, number, str(error))
+        return None if event is None else Happened(line.conv, (event,))
 
     def _header(self, version: str, text: bytes) -> Header:
         why = check_version(version)
@@ -224,11 +242,18 @@ class _File:
             raise ValueError(why)
         header = decode_header(text)
         before = self.all.get(header.conv) if header.part > 1 else None
-        expecting = before.expecting_pid if before is not None else header.part == 1
-        conversation = _Conversation(newer=is_newer(version), expecting_pid=expecting)
+        conversation = reader_of(header, version, before)
         self.all[header.conv] = self.here[header.conv] = conversation
         return header
 
 
 def _begins_header(text: bytes) -> bool:
     return _OPENING.startswith(text[: len(_OPENING)]) and not text.endswith(b"\n")
+
+
+def _skip_line(file: IO[bytes] | gzip.GzipFile, text: bytes) -> int:
+    """Pass over what is left of a line that begins with `text`, without keeping it: how many bytes that was."""
+    size = 0
+    while not text.endswith(b"\n") and (text := file.readline(1 << 20)):
+        size += len(text)
+    return size

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol import events, wire
+from multilang_cli.protocol.framing import TERMINATOR
 from multilang_cli.protocol.messages import Handshake, Malformed
 from multilang_cli.transcript.format import FRAMES, Header, decode_fact, encode
 
@@ -100,7 +101,7 @@ class Redactor:
             self._learn(found)
             if not found:
                 return event.raw, set()
-            value = msgspec.json.decode(event.raw.removesuffix(wire.TERMINATOR))
+            value = msgspec.json.decode(event.raw.removesuffix(TERMINATOR))
             return wire.frame({**value, "conf": conf}), set(found)
         return self._unread(event.raw) if isinstance(event.body, Malformed) else (event.raw, set())
 
@@ -109,6 +110,7 @@ class Redactor:
         found: set[str] = set()
 
         def hide(match: re.Match[bytes]) -> bytes:
+            """A key and its value, hidden if the key looks like that of a secret."""
             key = match[2].decode("utf-8", "replace")
             if not _is_secret(key, self._pattern):
                 return match[0]

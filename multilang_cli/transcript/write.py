@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from base64 import b64encode
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 
 import msgspec
 
+from multilang_cli.protocol.events import Batch
+from multilang_cli.protocol.framing import TERMINATOR
 from multilang_cli.protocol.messages import Malformed
-from multilang_cli.protocol.wire import BARE_NAN, TERMINATOR
+from multilang_cli.protocol.wire import BARE_NAN
 from multilang_cli.transcript.format import FRAMES, Counts, EndLine, Header, encode, header_line
 from multilang_cli.transcript.redact import SECRET_KEYS, Redactor, mark
 
@@ -26,8 +28,23 @@ _FAULTS = {"message-cut": b"cut", "frame-too-long": b"too-long"}
 _NAMES = {name: name.encode() for name in ("in", "out", "err", "process", "control")}
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
 _LINE_FEED, _CARRIAGE = b"\n\r"
-_OPENING = frozenset({b"{", b"["})
-_CLOSING = frozenset({b"}", b"]"})
+
+
+class Sink(Protocol):
+    """What lines are written to, as to a binary file. Its methods raise OSError."""
+
+    @property
+    def closed(self) -> bool:
+        """True after `close`."""
+
+    def write(self, data: bytes | memoryview, /) -> int:
+        """Write; how many bytes of it."""
+
+    def flush(self) -> None:
+        """Write what is kept."""
+
+    def close(self) -> None:
+        """Nothing more comes."""
 
 
 class TranscriptWriter:
@@ -41,7 +58,7 @@ class TranscriptWriter:
 
     def __init__(
         self,
-        target: Path | str | BinaryIO,
+        target: Path | str | Sink,
         header: Header,
         *,
         secret_keys: re.Pattern[str] | None = SECRET_KEYS,
@@ -53,7 +70,7 @@ class TranscriptWriter:
         )
         self.header = header if self._redactor is None else self._redactor.header(header)
         self._own = isinstance(target, Path | str)
-        self._file = _opened(target) if isinstance(target, Path | str) else target
+        self._file: Sink = _opened(target) if isinstance(target, Path | str) else target
         self._flush_at = flush_at
         self._conv = b'{"conv":%b,"seq":' % encode(header.conv)
         self._ends = dict.fromkeys(_NAMES, 0)
@@ -74,34 +91,25 @@ class TranscriptWriter:
 
     def take(self, events: Sequence[Event], _: object = None, /) -> None:
         """Add events, oldest first, as `write` adds one."""
-        if self._redactor is not None or not self._take_plain(events):
-            for event in events:
-                self.write(event)
-
-    def _take_plain(self, events: Sequence[Event]) -> bool:
-        """Add `events` at once if all of them are plain frames of one channel and time, in one piece of its stream."""
-        if not events or events[0].channel not in FRAMES:
-            return False
-        channel, time, offset = events[0].channel, events[0].t, self._ends[events[0].channel]
+        if events.__class__ is Batch and self._redactor is None and self._take_batch(events):
+            return
         for event in events:
-            raw = event.raw
-            if event.offset != offset or event.t != time or event.channel != channel:
-                return False
-            if raw[:1] not in _OPENING or raw[-6:-5] not in _CLOSING or event.body.__class__ is Malformed:
-                return False
-            offset += len(raw)
-        joined = b"".join([event.raw for event in events])
-        if channel == "in" and BARE_NAN in joined:
+            self.write(event)
+
+    def _take_batch(self, batch: Batch) -> bool:
+        """Add all of `batch` at once; False if one of its frames may be none that can stand in a line."""
+        data, channel, events = batch.data, batch.channel, len(batch)
+        if batch.offset != self._ends[channel] or Malformed in set(map(type, batch.bodies)):
             return False
-        if joined.count(TERMINATOR) != len(events) or joined.count(b"\n") != 2 * len(events) or _CARRIAGE in joined:
-            return False
-        head = b'%b%%d,"t":%.6f,"ch":"%b","msg":%%b}\n' % (self._conv.replace(b"%", b"%%"), time, _NAMES[channel])
-        lines = [head % (event.seq, event.raw[:-5]) for event in events]
-        self._lines += lines
-        self._size += sum(map(len, lines))
-        self._events[channel] += len(events)
-        self._bytes[channel] += offset - self._ends[channel]
-        self._ends[channel] = offset
+        numbers = encode(list(range(batch.seq, batch.seq + events)))[1:-1].split(b",")
+        middle = b',"t":%.6f,"ch":"%b","msg":' % (batch.t, _NAMES[channel])
+        between = b"}\n" + self._conv
+        lines = b"%b%b}\n" % (self._conv, between.join(map(middle.join, zip(numbers, batch.texts, strict=True))))
+        self._lines.append(lines)
+        self._size += len(lines)
+        self._events[channel] += events
+        self._bytes[channel] += len(data)
+        self._ends[channel] += len(data)
         if self._size >= self._flush_at:
             self.flush()
         return True
@@ -202,7 +210,8 @@ def is_plain(event: Event) -> bool:
     raw, body = event.raw, event.body
     if not raw.endswith(TERMINATOR) or raw.find(_LINE_FEED) != len(raw) - 5 or _CARRIAGE in raw:
         return False
-    if body.__class__ is Malformed and not body.strict:
+    # Half a surrogate pair is strict JSON, too, but no reader's.
+    if body.__class__ is Malformed and not (body.strict and is_json(raw[:-5])):
         return False
     if event.channel == "in" and BARE_NAN in raw and not is_json(raw[:-5]):
         return False

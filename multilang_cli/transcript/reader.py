@@ -1,0 +1,103 @@
+"""Reads the event lines of one conversation: what each says depends on those before it."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import TYPE_CHECKING
+
+from multilang_cli.protocol import wire
+from multilang_cli.protocol.events import Batch, Chunk, Event, Gap
+from multilang_cli.protocol.framing import TERMINATOR, Frame, frame_text
+from multilang_cli.protocol.reading import read as read_text
+from multilang_cli.protocol.reading import read_frame, read_run
+from multilang_cli.transcript.format import BAD, CHANNELS, FRAMES, EventLine, Header, decode_fact, is_newer
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.events import Channel
+    from multilang_cli.protocol.messages import FromComponent, FromStorm, Malformed
+
+_OPENINGS = frozenset({b"{", b"["})
+
+
+class ConversationReader:
+    """Reads the events of one conversation, line by line: it keeps what that needs of those before."""
+
+    def __init__(self, *, newer: bool, expecting_pid: bool) -> None:
+        self.newer = newer
+        self.expecting_pid = expecting_pid
+        self.ends = dict.fromkeys(CHANNELS, 0)
+
+    def event(self, line: EventLine) -> Event | None:
+        """The event that a line tells; None for what only a newer format has. Raises ValueError for what is none."""
+        channel = line.ch
+        if channel not in CHANNELS:
+            if self.newer:
+                return None
+            raise ValueError(f"there is no channel {channel!r}")
+        if line.seq < 0 or line.t < 0:
+            raise ValueError("an event needs a seq and a t")
+        if channel in FRAMES or channel == "err":
+            text = b"" if line.raw64 is not None else bytes(line.msg)
+            return self._plain(line, text) if text and channel != "err" else self._bytes(line, text)
+        try:
+            fact = decode_fact(line.msg)
+        except BAD as error:
+            if self.newer:
+                return None
+            raise ValueError(f"no fact: {error}") from None
+        if isinstance(fact, Gap):
+            self.expecting_pid = False
+        return Event(line.seq, line.t, channel, fact)  # type: ignore[arg-type]
+
+    def together(self, lines: list[EventLine]) -> Batch | None:
+        """The events of plain frames on one channel at one time; None if they must be read one by one."""
+        first, texts = lines[0], [bytes(line.msg) for line in lines]
+        data = b"".join([text + TERMINATOR for text in texts])
+        odd = first.seq < 0 or first.t < 0 or (first.ch == "out" and self.expecting_pid)
+        if odd or b"\r" in data or not _OPENINGS.issuperset({text[:1] for text in texts}):
+            return None
+        bodies = read_run(data, texts) if first.ch == "out" else list(map(wire.decode, texts))
+        offset = self.ends[first.ch]
+        self.ends[first.ch] += len(data)
+        return Batch(first.seq, first.t, first.ch, bodies, data=data, offset=offset, texts=texts)  # type: ignore[arg-type]
+
+    def _plain(self, line: EventLine, text: bytes) -> Event:
+        """A frame that stands in the line as it was: most of them are such."""
+        channel: Channel = line.ch  # type: ignore[assignment]
+        raw = text + TERMINATOR
+        offset = self.ends[channel] if line.off is None else line.off
+        self.ends[channel] = offset + len(raw)
+        if channel == "in":
+            return Event(line.seq, line.t, channel, wire.decode(text), raw, offset)
+        expecting_pid, self.expecting_pid = self.expecting_pid, False
+        return Event(line.seq, line.t, channel, read_text(text, expecting_pid=expecting_pid, raw=raw), raw, offset)
+
+    def _bytes(self, line: EventLine, text: bytes) -> Event:
+        channel: Channel = line.ch  # type: ignore[assignment]
+        raw = text + TERMINATOR if text else b64decode(line.raw64 or "", validate=True)
+        if not raw:
+            raise ValueError("an event on in, out or err needs msg or raw64")
+        offset = self.ends[channel] if line.off is None else line.off
+        self.ends[channel] = offset + len(raw)
+        body: FromStorm | FromComponent | Malformed | Chunk
+        if channel == "err":
+            body = Chunk(len(raw))
+        elif channel == "in":
+            body = wire.decode(frame_text(raw))
+        else:
+            newline = chr(raw[-1]) if raw[-1] in b"\r\n" and not line.fault else ""
+            body = read_frame(Frame(0, raw, newline, line.fault), expecting_pid=self.expecting_pid)
+            self.expecting_pid = False
+        return Event(line.seq, line.t, channel, body, raw, offset)
+
+
+def reader_of(header: Header, version: str, before: ConversationReader | None) -> ConversationReader:
+    """What reads the events behind `header`, in the format `version`. `before`: of the part before, if any."""
+    expecting = before.expecting_pid if before is not None else _expects_pid(header)
+    return ConversationReader(newer=is_newer(version), expecting_pid=expecting)
+
+
+def _expects_pid(header: Header) -> bool:
+    """True if the component has not said anything before this part."""
+    state = (header.snapshot or {}).get("state")
+    return header.part == 1 or (isinstance(state, dict) and state.get("said") is False)

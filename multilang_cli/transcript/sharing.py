@@ -1,0 +1,50 @@
+"""Whose line is this? Conversations that share files, or whose parts stand in several, told apart as they are read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.transcript.format import Header, TranscriptError
+from multilang_cli.transcript.read import Cut, Damaged, Happened, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from multilang_cli.transcript.read import Entry
+
+
+class Broken(NamedTuple):
+    """Where a file stops to be a transcript: what stands before it was given, what comes after it is not read."""
+
+    path: str
+    error: TranscriptError
+
+
+def lines_of(paths: Iterable[Path | str]) -> Iterator[tuple[int, str, Entry | Broken]]:
+    """Every line of `paths`, in their order: of which conversation it is, its file, what it says.
+
+    Conversations are counted from 0 as they begin: with a header of part 1, or one not met before. A line that can't be
+    read comes once with -1, and if it is a damaged one, once more for each conversation of its file, since it is not
+    known to which it belonged. Raises OSError for a file that can't be read.
+    """
+    numbers: dict[str, int] = {}
+    begun = 0
+    for path in map(str, paths):
+        here: set[int] = set()
+        try:
+            for entry in entries(path):
+                if isinstance(entry, Happened):
+                    yield numbers[entry.conv], path, entry
+                elif isinstance(entry, Cut | Damaged):
+                    yield -1, path, entry
+                    if isinstance(entry, Damaged):
+                        yield from ((number, path, entry) for number in sorted(here))
+                else:
+                    if isinstance(entry, Header) and (entry.part == 1 or entry.conv not in numbers):
+                        numbers[entry.conv] = begun
+                        begun += 1
+                    here.add(numbers[entry.conv])
+                    yield numbers[entry.conv], path, entry
+        except TranscriptError as error:
+            yield -1, path, Broken(path, error)
