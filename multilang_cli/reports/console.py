@@ -15,6 +15,7 @@ from multilang_cli.reports.bundles import (
     untested_in_all,
 )
 from multilang_cli.reports.combined import untested_in
+from multilang_cli.reports.coverage import summary_of as summary_of_coverage
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.failure import STDERR_LINES, show_group
 from multilang_cli.reports.grouping import Group, families, groups_of, note_lines, notes_of, only_on, some_of
@@ -89,7 +90,8 @@ def summary_of(result: RunResult) -> str:
     if untested:
         shown.append(f"{untested} not tested")
     counts = "" if result.gates else " (it does not count)"
-    return f"{', '.join(shown) or 'nothing was tested'}  in {result.duration:.1f}s{counts}"
+    took = f"  in {result.duration:.1f}s" if result.duration else ""
+    return f"{', '.join(shown) or 'nothing was tested'}{took}{counts}"
 
 
 def next_command(result: RunResult) -> str:
@@ -169,6 +171,8 @@ def _show_quiet(page: Page, parts: Sequence[RunResult]) -> None:
     for number, each in enumerate(untested):
         text = f"{each.reason}: {some_of(each.ids)}"
         page.para(text, label="" if number else "Not tested", label_style="yellow", hang=12)
+    for coverage in parts[-1].coverage:
+        page.para(summary_of_coverage(coverage), label="Exercised", hang=12)
 
 
 def _show_together(page: Page, result: RunResult) -> None:

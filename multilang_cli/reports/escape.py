@@ -8,6 +8,7 @@ bytes are in the transcript.
 from __future__ import annotations
 
 import html
+import json
 import unicodedata
 from typing import NamedTuple
 
@@ -46,6 +47,15 @@ def escape_lines(text: str, *, ascii_only: bool = False) -> str:
     """The same for a text of several lines: line feeds and the CR before them part lines, all else is escaped."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(escape(line.expandtabs(4), ascii_only=ascii_only) for line in lines)
+
+
+def escape_json(text: str) -> str:
+    """Lines of JSON in which nothing is hidden; what is escaped is so as JSON has it, so it still is the same value."""
+    if text.isprintable():
+        return text
+    lines = text.replace("\r\n", "\n").split("\n")
+    # json.dumps in ASCII gives surrogate pairs where they are needed.
+    return "\n".join("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line) for line in lines)
 
 
 def escape_html(text: str) -> str:

@@ -8,7 +8,7 @@ from packaging.version import Version
 
 from multilang_cli.catalogue.oracle import shown_on
 from multilang_cli.reports.console import show_summary
-from multilang_cli.reports.failure import first_paragraph, show_clause, show_excerpt, show_fates
+from multilang_cli.reports.failure import first_paragraph, show_clause, show_end, show_excerpt, show_fates
 from multilang_cli.reports.grouping import fates_of, some_of
 from multilang_cli.reports.page import Page
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Effect, Fate, Finding, Rule
     from multilang_cli.reports.model import RunResult, SubjectResult
 
+MOST_CLEAN = 10
+"""Conversations without findings that are shown one by one; of more, a few are named."""
 _STYLES = {"must": "bold red", "should": "bold yellow", "note": "bold"}
 
 
@@ -44,8 +46,13 @@ def render_rule(rule: Rule, rulebook: Rulebook, console: Console) -> None:
 def render_findings(result: RunResult, rulebook: Rulebook, console: Console) -> None:
     """Show the findings of each conversation, where they stand and what Storm would do, then the summary."""
     page = Page(console)
-    for number, subject in enumerate(result.subjects):
-        if number:
+    clean = [subject.id for subject in result.subjects if not (subject.findings or subject.reason)]
+    together = frozenset(clean if len(clean) > MOST_CLEAN else ())
+    shown = [subject for subject in result.subjects if subject.id not in together]
+    if together:
+        page.para("nothing found", label=some_of(clean))
+    for number, subject in enumerate(shown):
+        if number or together:
             page.blank()
         _show_conversation(page, subject, rulebook)
     show_summary(page, result)
@@ -96,6 +103,8 @@ def _show_conversation(page: Page, subject: SubjectResult, rulebook: Rulebook) -
         alike.setdefault(finding.fingerprint or str(finding.seq), []).append(finding)
     for first, *more in alike.values():
         _show_finding(page, first, more, subject, rulebook)
+    if subject.findings:
+        show_end(page, subject)
 
 
 def _show_finding(

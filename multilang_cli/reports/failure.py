@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from multilang_cli.reports.clauses import in_english, quoted
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.grouping import fates_of_subject, some_of
 
@@ -37,7 +38,7 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
     show_clause(page, (rule.clause if rule else None) or subject.clause)
     if group.verdict != "warn":
         show_excerpt(page, subject.excerpt)
-        _show_end(page, subject)
+        show_end(page, subject)
     show_fates(page, fates_of_subject(subject, group.finding))
     _show_way_out(page, group, rule)
 
@@ -45,7 +46,9 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
 def show_clause(page: Page, clause: Clause | None) -> None:
     """The sentence of the protocol, and where it stands."""
     if clause is not None:
-        page.para(f'"{clause.text.strip()}" ({clause.source})', label="Clause", indent=2, hang=12)
+        page.para(quoted(clause), label="Clause", indent=2, hang=12)
+        if english := in_english(clause):
+            page.para(english, indent=12, hang=12)
 
 
 def show_excerpt(page: Page, excerpt: Iterable[ExcerptLine]) -> None:
@@ -100,7 +103,8 @@ def _show_message(page: Page, row: ExcerptLine, lead: str, lines: list[str], col
         page.para(note, "italic", indent=len(lead))
 
 
-def _show_end(page: Page, subject: SubjectResult) -> None:
+def show_end(page: Page, subject: SubjectResult) -> None:
+    """How the component ended, and what it said last."""
     ended = exit_in_words(subject.exit)
     if ended:
         page.para(f"the component {ended}", label="Exit", indent=2, hang=12)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO, cast
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.reports.html.document import AnySection
     from multilang_cli.reports.model import RunResult
 
-    Writer = Callable[[RunResult, Rulebook], str]
+    Writer = Callable[..., str]
 
 STDOUT = "-"
 
@@ -26,8 +27,11 @@ FORMATS: dict[str, tuple[str, str]] = {
     "junit": ("multilang_cli.reports.junit", "to_junit"),
     "github": ("multilang_cli.reports.github", "to_github"),
     "markdown": ("multilang_cli.reports.markdown", "to_markdown"),
+    "html": ("multilang_cli.reports.html.page", "to_html"),
 }
 """The module and the function of each format; modules are loaded when they are asked for."""
+_READ_RECORDINGS = frozenset({"html"})
+"""Formats that have the recordings in them: they need paths as seen from here."""
 
 
 class ReportError(Exception):
@@ -54,21 +58,32 @@ def parse_reports(specs: Iterable[str]) -> tuple[Report, ...]:
     return reports
 
 
-def write_report(report: Report, result: RunResult, rulebook: Rulebook, stdout: TextIO) -> None:
-    """Write a report, whole or not at all; paths in it become relative to it. Raises ReportError."""
+def write_report(
+    report: Report, result: RunResult, rulebook: Rulebook, stdout: TextIO, sections: Sequence[AnySection] = ()
+) -> None:
+    """Write a report, whole or not at all; paths in it become relative to it. Raises ReportError.
+
+    `sections`: what a page has besides.
+    """
     module, function = FORMATS[report.format]
     writer = cast("Writer", getattr(importlib.import_module(module), function))
-    to_stdout = report.path == STDOUT
-    base = Path() if to_stdout else Path(report.path).parent
-    text = writer(relative_to(result, base), rulebook).encode("utf-8", "backslashreplace")
+    base = Path() if report.path == STDOUT else Path(report.path).parent
+    shown = result if report.format in _READ_RECORDINGS else relative_to(result, base)
     try:
-        if to_stdout:
-            _write_stdout(stdout, text)
-        else:
-            write_whole(Path(report.path), text)
+        more = (sections,) if report.format in _READ_RECORDINGS else ()
+        put(report.path, writer(shown, rulebook, *more), stdout)
     except OSError as error:
-        place = "stdout" if to_stdout else report.path
+        place = "stdout" if report.path == STDOUT else report.path
         raise ReportError(f"--report {report.format}: can't write {place}: {error.strerror}") from None
+
+
+def put(path: str, text: str, stdout: TextIO) -> None:
+    """Put a text at `path`, whole or not at all; "-" is `stdout`. Raises OSError."""
+    content = text.encode("utf-8", "backslashreplace")
+    if path == STDOUT:
+        _write_stdout(stdout, content)
+    else:
+        write_whole(Path(path), content)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -96,7 +111,11 @@ def write_whole(path: Path, content: bytes) -> None:
 def relative_to(result: RunResult, base: Path) -> RunResult:
     """The result with the paths of transcripts relative to the directory `base` instead of the working directory."""
     subjects = tuple(
-        msgspec.structs.replace(subject, transcript=os.path.relpath(subject.transcript, base))
+        msgspec.structs.replace(
+            subject,
+            transcript=os.path.relpath(subject.transcript, base),
+            further_parts=tuple(os.path.relpath(path, base) for path in subject.further_parts),
+        )
         if subject.transcript is not None
         else subject
         for subject in result.subjects
@@ -113,21 +132,26 @@ def _parse(spec: str) -> Report:
         raise ReportError(f"--report: there is no format {name!r}; {hint}")
     if not separator or not path:
         raise ReportError(f"--report {name}: a path is missing; write {name}=PATH, or {name}=- for stdout")
-    if path != STDOUT:
-        _check_writable(name, Path(path))
+    if why := why_not_writable(path):
+        raise ReportError(f"--report {name}: {why}")
     return Report(name, path)
 
 
-def _check_writable(name: str, path: Path) -> None:
+def why_not_writable(name: str) -> str:
+    """Why nothing can be put at the path `name`, "" if it can, as far as one sees beforehand."""
+    path = Path(name)
+    if name == STDOUT:
+        return ""
     if path.is_dir():
-        raise ReportError(f"--report {name}: {path} is a directory")
+        return f"{path} is a directory"
     if path.exists() and not path.is_file():
-        return
+        return ""
     parent = path.resolve().parent
     while not parent.exists():
         parent = parent.parent
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        raise ReportError(f"--report {name}: can't write {path}: {parent} is no directory that can be written to")
+        return f"can't write {path}: {parent} is no directory that can be written to"
+    return ""
 
 
 def _write_stdout(stdout: TextIO, text: bytes) -> None:

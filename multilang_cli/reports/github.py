@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from multilang_cli.reports.bundles import bundles, groups_in, notes_in, subjects_in, untested_in_all
+from multilang_cli.reports.clauses import in_english, quoted
 from multilang_cli.reports.console import group_text, next_command, summary_of
 from multilang_cli.reports.escape import escape, fit
 from multilang_cli.reports.failure import STDERR_LINES, first_paragraph
@@ -161,7 +162,7 @@ def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"Expected: {group.expected}"
     clause = (rule.clause if rule else None) or subject.clause
     if clause:
-        yield f'Clause: "{clause.text.strip()}" ({clause.source})'
+        yield " ".join(filter(None, (f"Clause: {quoted(clause)}", in_english(clause))))
     for fates in fates_of_subject(subject, group.finding):
         yield f"Storm {', '.join(fates.versions)}: {fates.text}"
     if rule:

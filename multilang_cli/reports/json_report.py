@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.reports.escape import escape_json
 from multilang_cli.reports.model import RunResult
 
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ def to_json(result: RunResult, rulebook: Rulebook | None = None) -> str:  # noqa
     plain = msgspec.to_builtins(without_secrets(result), str_keys=True)
     # JSON has no infinity and no NaN: null, as in "no limit".
     finite = json.loads(json.dumps(plain), parse_constant=lambda _: None)
-    lines = json.dumps(finite, ensure_ascii=False, indent=2).split("\n")
-    return "".join(f"{_escape(line)}\n" for line in lines)
+    return escape_json(json.dumps(finite, ensure_ascii=False, indent=2)) + "\n"
 
 
 def from_json(text: str | bytes) -> RunResult:
@@ -57,10 +57,3 @@ def _public(profile: Profile) -> Profile:
     # An infinite limit is none, and JSON can't say it.
     limits = {name: limit for name, limit in profile.limits.items() if math.isfinite(limit)}
     return msgspec.structs.replace(profile, conf=conf, limits=limits)
-
-
-def _escape(line: str) -> str:
-    if line.isprintable():
-        return line
-    # json.dumps in ASCII gives surrogate pairs where they are needed.
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)

@@ -19,6 +19,7 @@ from multilang_cli.reports.bundles import (
     subjects_in,
     untested_in_all,
 )
+from multilang_cli.reports.clauses import in_english
 from multilang_cli.reports.combined import untested_in
 from multilang_cli.reports.console import COUNTED, as_text, next_command, summary_of
 from multilang_cli.reports.escape import escape_lines, fit
@@ -165,7 +166,8 @@ def _details(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"**Expected:** {code(group.expected)}\n"
     clause = (rule.clause if rule else None) or subject.clause
     if clause:
-        yield f"**Clause:** “{prose(clause.text)}” ({prose(clause.source)})\n"
+        english = in_english(clause)
+        yield f"**Clause:** “{prose(clause.text)}” ({prose(clause.source)}){' ' * bool(english)}{prose(english)}\n"
     yield from _said(subject)
     fates = fates_of_subject(subject, finding)
     if fates:

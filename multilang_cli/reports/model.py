@@ -20,8 +20,8 @@ Verdict = Literal["pass", "fail", "warn", "skip", "untestable", "xfail", "stale"
 
 VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "warn", "skip", "untestable", "xfail", "stale", "flaky", "error")
 
-SubjectKind = Literal["case", "conversation", "task", "root", "limit", "run"]
-"""What was judged. `run`: what was found outside of any case."""
+SubjectKind = Literal["case", "conversation", "task", "root", "limit", "run", "difference"]
+"""What was judged. `run`: what was found outside of any case; `difference`: a message that is not what it was."""
 
 RunVerdict = Literal[
     "conformant",
@@ -67,7 +67,8 @@ class SubjectResult(_Value, frozen=True, kw_only=True):
     """What became of one case, conversation, task, root or limit.
 
     `reason`: one sentence, empty on pass. `expected`: what had to come back. `duration` in seconds. `transcript`: the
-    path of its recording. `reproduce`: the one command that shows it again.
+    path of its recording; `further_parts`: those of the files that it goes on in, if it does. `storm`: the version
+    that it was judged for, "" for that of the run. `reproduce`: the one command that shows it again.
     """
 
     id: str
@@ -85,6 +86,8 @@ class SubjectResult(_Value, frozen=True, kw_only=True):
     stderr_tail: str = ""
     exit: Exit | None = None
     transcript: str | None = None
+    further_parts: tuple[str, ...] = ()
+    storm: str = ""
     reproduce: str = ""
 
 
@@ -134,6 +137,19 @@ class Untested(_Value, frozen=True, kw_only=True):
     ids: tuple[str, ...]
 
 
+class Coverage(_Value, frozen=True, kw_only=True):
+    """What was exercised of the rules that hold for a component: by one recording, or by all together.
+
+    `name`: of the recording, "" for all. `kind`: of the component. `exercised`: rules that it had occasion to break;
+    `never`: the others, by what never happened.
+    """
+
+    name: str = ""
+    kind: Kind
+    exercised: tuple[str, ...]
+    never: tuple[Untested, ...]
+
+
 class RunResult(_Value, frozen=True, kw_only=True):
     """Everything that is known after a run. ``verdict.conclude`` fills what follows from the subjects.
 
@@ -143,6 +159,7 @@ class RunResult(_Value, frozen=True, kw_only=True):
     caller knows better than the report. `gates`: False if its verdict does not count in the exit code of the whole that
     it is a part of. `parts`: the results it is made of, one a component and Storm version, see ``combined.combine``;
     they have the subjects then. `sentences`: how each component fares on the versions, if there are several.
+    `coverage`: what was exercised, where somebody asked.
     """
 
     schema_version: str = SCHEMA_VERSION
@@ -170,3 +187,4 @@ class RunResult(_Value, frozen=True, kw_only=True):
     gates: bool = True
     parts: tuple[RunResult, ...] = ()
     sentences: tuple[str, ...] = ()
+    coverage: tuple[Coverage, ...] = ()

@@ -54,6 +54,7 @@ class _Facts(NamedTuple):
     befell: Circumstances
 
     def any(self, *verdicts: Verdict) -> bool:
+        """True if some case has one of these verdicts."""
         return any(self.counts[verdict] for verdict in verdicts)
 
 

@@ -1,0 +1,59 @@
+"""What recordings or a run exercised, as a report has it and on a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.catalogue.loader import load_clauses
+from multilang_cli.reports.grouping import some_of
+from multilang_cli.reports.model import Coverage, Untested
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.protocol.coverage import Covered
+    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.reports.page import Page
+
+FEW = 3
+"""Reasons that one line has room for."""
+
+
+def coverage_of(name: str, kind: Kind, found: Covered) -> Coverage:
+    """What was exercised, as it stands in a report: what leaves the most rules untested comes first."""
+    never = sorted(found.never.items(), key=lambda item: -len(item[1]))
+    return Coverage(
+        name=name,
+        kind=kind,
+        exercised=found.exercised,
+        never=tuple(Untested(reason=reason, ids=rules) for reason, rules in never),
+    )
+
+
+def summary_of(coverage: Coverage) -> str:
+    """How much of it: ``53 of 61 rules; it never asked for task ids, ... and 2 reasons more``."""
+    total = len(coverage.exercised) + sum(len(each.ids) for each in coverage.never)
+    reasons = [each.reason for each in coverage.never]
+    why = f"; {some_of(reasons, FEW)}" if reasons else ""
+    return f"{len(coverage.exercised)} of {total} rules{why}"
+
+
+def render_coverage(page: Page, coverage: Sequence[Coverage], *, whole: bool) -> None:
+    """Show what was exercised, a line for each recording; `whole`: all of the rules and clauses that never were."""
+    for each in coverage:
+        page.para(summary_of(each), label=each.name or f"all {each.kind}s", label_style="bold", indent=2)
+    for each in coverage if whole else ():
+        if not each.name:
+            _show_never(page, each)
+
+
+def _show_never(page: Page, coverage: Coverage) -> None:
+    page.blank()
+    page.para(f"Never exercised in a {coverage.kind}", "bold")
+    for untested in coverage.never:
+        rules = ", ".join(untested.ids) or "(no rule needs it)"
+        page.para(rules, label=untested.reason, label_style="yellow", indent=2, hang=6)
+    never = {rule for untested in coverage.never for rule in untested.ids}
+    clauses = [clause for clause in load_clauses() if clause.rules and never.issuperset(clause.rules)]
+    for clause in clauses:
+        page.para(f'"{clause.text}" ({clause.heading})', label="Clause", indent=2, hang=12)

@@ -1,0 +1,206 @@
+"""One recorded conversation as sections of a page, made while it is read: every event is seen, a part of them kept."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from multilang_cli.protocol import wire
+from multilang_cli.protocol.conversation import storm_timeout
+from multilang_cli.protocol.events import Redacted
+from multilang_cli.protocol.framing import frame_text
+from multilang_cli.protocol.messages import Pid
+from multilang_cli.protocol.reading import read
+from multilang_cli.reports.escape import escape
+from multilang_cli.reports.failure import exit_in_words
+from multilang_cli.reports.html.document import CHANNELS, Column, Conversation, Facts, Table
+from multilang_cli.reports.html.findings import worst_in_words
+from multilang_cli.reports.html.keeping import Row, columns_of
+from multilang_cli.reports.html.latency import Latency
+from multilang_cli.reports.html.showing import shown
+from multilang_cli.reports.html.threads import Threads
+from multilang_cli.reports.html.tree_steps import MOST_TREES, TreeSteps
+from multilang_cli.transcript.format import FRAMES
+from multilang_cli.transcript.redact import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.reports.html.document import AnySection
+    from multilang_cli.reports.html.findings import Explainer
+    from multilang_cli.reports.html.keeping import Shelf
+    from multilang_cli.reports.model import SubjectResult
+    from multilang_cli.transcript.format import Header
+
+_NUMBERS = {channel: number for number, channel in enumerate(CHANNELS)}
+_COMMAND = 500
+_FEW_TREES = 2
+
+
+class Count(NamedTuple):
+    """Events of one kind, and their bytes."""
+
+    events: int = 0
+    size: int = 0
+
+
+class Told:
+    """A conversation that is read for a page. `lead`: the id of its section, which the ids of others begin with.
+
+    `subject`: what was found in it; `explainer`: for the Storm version that it was judged for; `detailed`: with
+    latency, tuple trees and counts; `alone`: it is the only one of its page.
+    """
+
+    def __init__(
+        self,
+        lead: str,
+        header: Header,
+        subject: SubjectResult,
+        explainer: Explainer,
+        shelf: Shelf,
+        *,
+        detailed: bool,
+        alone: bool,
+    ) -> None:
+        self.lead = lead
+        self.header = header
+        self.subject = subject
+        self.detailed = detailed
+        self.alone = alone
+        rules = {seq: each.rule for each in subject.findings for seq in (*each.related, each.seq)}
+        self.events = 0
+        self.unordered = 0
+        self.counts: dict[tuple[int, str], Count] = {}
+        self._explainer = explainer
+        self._redactor = Redactor(header.profile.conf)
+        self._clean_header = self._redactor.header(header)
+        self._keeper = shelf.keeper(rules)
+        self._threads = Threads(header.profile.kind)
+        self._latency = Latency()
+        self._trees = TreeSteps(header.profile, rules, MOST_TREES if alone else _FEW_TREES)
+        self._seq = -1
+        self._t = 0.0
+        self._kept: frozenset[int] = frozenset()
+
+    def take(self, event: Event) -> None:
+        """Go on with the next event. A mark that secrets were hidden bears the number of its frame: it is no row."""
+        if isinstance(event.body, Redacted):
+            return
+        if event.seq <= self._seq:
+            self.unordered += 1
+            return
+        self._seq, self._t = event.seq, event.t
+        event = event if self._redactor.idle else self._cleaned(event)
+        thread = self._threads.of(event)
+        if self.detailed:
+            self._latency.take(event)
+            self._trees.take(event)
+        kind, head, text = shown(event)
+        channel = _NUMBERS[event.channel]
+        count = self.counts.get((channel, kind), Count())
+        self.counts[channel, kind] = Count(count.events + 1, count.size + len(event.raw))
+        self._keeper.take(Row(self.events, event.seq, event.t, channel, kind, head, text, len(event.raw), thread))
+        self.events += 1
+
+    def _cleaned(self, event: Event) -> Event:
+        """An event without secrets, in its bytes and in what is read of them."""
+        clean, keys = self._redactor.event(event)
+        if not keys or event.channel not in FRAMES:
+            return clean
+        text = frame_text(clean.raw)
+        read_as = wire.decode(text) if event.channel == "in" else read(text, expecting_pid=isinstance(event.body, Pid))
+        return msgspec.structs.replace(clean, body=read_as)
+
+    def sections(self) -> Iterator[AnySection]:
+        """Everything there is to show, once all was taken."""
+        conversation = self._conversation()
+        if not self.detailed:
+            yield conversation
+            return
+        yield conversation
+        yield self._facts(conversation)
+        for section in self._details():
+            title = section.title if self.alone else f"{escape(self.subject.id)}: {section.title}"
+            yield msgspec.structs.replace(section, title=title)
+
+    def _details(self) -> Iterator[AnySection]:
+        yield self._counted()
+        table = self._latency.table(self.lead)
+        if table is not None:
+            yield table
+            timeout = storm_timeout(self.header.profile.conf, self._explainer.storm)
+            yield from self._latency.plots(self.lead, self._to, timeout)
+        yield from self._trees.sections(self.lead, self._to)
+
+    def _conversation(self) -> Conversation:
+        columns, kinds, threads = columns_of(self._keeper.rows())
+        self._kept = frozenset(columns.seq)
+        return Conversation(
+            id=self.lead,
+            title=self.title,
+            note=" ".join(self._notes()),
+            events=columns,
+            kinds=kinds,
+            threads=threads,
+            findings=self._explainer.pinned(self.subject.findings, self._kept, self._clean),
+            outlook=self._explainer.outlooks(self.subject.outlook, self._kept),
+        )
+
+    @property
+    def title(self) -> str:
+        """What the conversation is called: by the id of its subject, where there are several."""
+        return "Conversation" if self.alone else escape(self.subject.id)
+
+    def _notes(self) -> Iterator[str]:
+        if self._keeper.left_out:
+            yield (
+                f"{self._keeper.left_out:,} of {self.events:,} events are left out: shown are the first, "
+                "those around findings, and the last (--events N shows more)."
+            )
+        if self.unordered:
+            yield f"{self.unordered:,} events whose number does not rise are left out."
+
+    def _facts(self, conversation: Conversation) -> Facts:
+        header, profile, ended = self._clean_header, self.header.profile, exit_in_words(self.subject.exit)
+        where = f", on {':'.join(filter(None, (header.host, header.worker)))}" if header.host else ""
+        rows = {
+            "command": shlex.join(header.argv)[:_COMMAND],
+            "component": f"{profile.component} ({profile.kind}), task {profile.task}{where}",
+            "topology": header.topology,
+            "Storm": self._explainer.storm.id,
+            "began": header.started_at,
+            "lasted": f"{self._t:.3f} s, {self.events:,} events",
+            "ended": f"the component {ended}" if ended else "its end is not recorded",
+            "found": self.subject.reason or "nothing",
+            "each Storm": worst_in_words(conversation.outlook),
+            "hidden": ", ".join(header.redacted),
+            "recorded in": ", ".join(filter(None, (self.subject.transcript, *self.subject.further_parts))),
+        }
+        return Facts(
+            id=f"{self.lead}-facts",
+            title=f"About {escape(self.subject.id)}",
+            rows=tuple((name, escape(self._clean(value))) for name, value in rows.items() if value),
+        )
+
+    def _counted(self) -> Table:
+        columns = ("kind", "lane", "count", "bytes")
+        return Table(
+            id=f"{self.lead}-kinds",
+            title="What was said",
+            columns=tuple(
+                Column(name=name, align="right" if place > 1 else "left") for place, name in enumerate(columns)
+            ),
+            rows=tuple(
+                (kind, CHANNELS[channel], count.events, count.size)
+                for (channel, kind), count in sorted(self.counts.items(), key=lambda each: -each[1].events)
+            ),
+        )
+
+    def _to(self, seq: int) -> str | None:
+        return f"{self.lead}/{seq}" if seq in self._kept else None
+
+    def _clean(self, text: str) -> str:
+        return self._redactor.text(text.encode("utf-8", "backslashreplace")).decode()

@@ -1,0 +1,106 @@
+"""The recordings that stand behind a result, read for its page: each subject with the conversation it was found in."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.reports.combined import parts_of
+from multilang_cli.reports.grouping import SHOWN_FIRST
+from multilang_cli.reports.html.conversation import Told
+from multilang_cli.reports.html.findings import Explainer
+from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.read import Happened
+from multilang_cli.transcript.sharing import lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.reports.html.keeping import Shelf
+    from multilang_cli.reports.model import RunResult, SubjectResult
+
+MOST = 200
+"""Conversations on one page; those in trouble come first."""
+DETAILED = 8
+"""Conversations that are shown with latency and tuple trees, where a page is about them."""
+
+
+class _Wanted(NamedTuple):
+    lead: str
+    storm: str
+    subject: SubjectResult
+    detailed: bool
+
+
+class Recordings:
+    """What was recorded. `told`: the conversations, in the order of their subjects; `notes`: what can't be shown."""
+
+    def __init__(self, result: RunResult, rulebook: Rulebook, shelf: Shelf, *, detailed: bool) -> None:
+        self._rulebook, self._shelf = rulebook, shelf
+        self._wanted, left_out = _chosen(result, DETAILED if detailed else 0)
+        self._told: dict[str, Told] = {}
+        self.notes = [f"{left_out} more conversations are recorded, but not on this page"] if left_out else []
+        self._read()
+        self.told = [self._told[wanted.lead] for wanted in self._wanted if wanted.lead in self._told]
+        self._leads = {id(told.subject): told.lead for told in self.told}
+
+    def section_of(self, subject: SubjectResult) -> str | None:
+        """The id of the section with the conversation of a subject, which is one of the result's own."""
+        return self._leads.get(id(subject))
+
+    def _read(self) -> None:
+        here: dict[int, Told] = {}
+        paths = dict.fromkeys(path for wanted in self._wanted for path in _paths(wanted.subject))
+        missing = [path for path in paths if not os.access(path, os.R_OK)]
+        self.notes += [f"{path}: the recording can't be read any more" for path in missing]
+        for number, path, entry in lines_of(path for path in paths if path not in missing):
+            if isinstance(entry, Happened):
+                if number in here:
+                    for event in entry.events:
+                        here[number].take(event)
+            elif isinstance(entry, Header) and number not in here:
+                self._hear(number, path, entry, here)
+
+    def _hear(self, number: int, path: str, header: Header, here: dict[int, Told]) -> None:
+        wanted = self._subject_of(path, header)
+        if wanted is not None:
+            explainer = Explainer(self._rulebook, wanted.storm)
+            here[number] = self._told[wanted.lead] = Told(
+                wanted.lead,
+                header,
+                wanted.subject,
+                explainer,
+                self._shelf,
+                detailed=wanted.detailed,
+                alone=len(self._wanted) == 1,
+            )
+
+    def _subject_of(self, path: str, header: Header) -> _Wanted | None:
+        """Whose conversation begins here; None if nobody asks for it."""
+        free = [each for each in self._wanted if each.lead not in self._told and each.subject.transcript == path]
+        return next((each for each in free if each.subject.id == header.conv), free[0] if free else None)
+
+
+def _chosen(result: RunResult, detailed: int) -> tuple[list[_Wanted], int]:
+    """The subjects whose conversations are shown, so many of them in detail, and how many others there are."""
+    recorded = [
+        (subject.storm or part.storm, subject)
+        for part in parts_of(result)
+        for subject in part.subjects
+        if subject.transcript is not None
+    ]
+    order = sorted(range(len(recorded)), key=lambda place: _gravity(recorded[place][1]))[:MOST]
+    full = frozenset(order[:detailed])
+    wanted = [
+        _Wanted(f"c{number}", *recorded[place], detailed=place in full) for number, place in enumerate(sorted(order), 1)
+    ]
+    return wanted, len(recorded) - len(wanted)
+
+
+def _paths(subject: SubjectResult) -> Iterable[str]:
+    return filter(None, (subject.transcript, *subject.further_parts))
+
+
+def _gravity(subject: SubjectResult) -> int:
+    return SHOWN_FIRST.index(subject.verdict) if subject.verdict in SHOWN_FIRST else len(SHOWN_FIRST)

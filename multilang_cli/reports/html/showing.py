@@ -1,0 +1,137 @@
+"""What an event says on a page: its kind, a few words, and its text, bounded and escaped."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from multilang_cli.protocol import events, messages
+from multilang_cli.protocol.framing import frame_text
+from multilang_cli.reports.escape import decode, escape, escape_json, escape_lines
+from multilang_cli.reports.words import sentence_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.protocol.events import Event
+
+SHOWN = 2048
+"""Bytes of one message that are shown; of a longer one, its middle is left out."""
+_TAIL = SHOWN // 4
+HEAD = 120
+"""Characters of the words on an event."""
+_SOME = 6
+_LONGEST = 3
+_GOES_ON = 0b10
+_TRACEBACK = b"Traceback (most recent call last)"
+
+
+class Shown(NamedTuple):
+    """An event as a page shows it."""
+
+    kind: str
+    head: str
+    text: str
+
+
+def shown(event: Event) -> Shown:
+    """What `event` says."""
+    body = event.body
+    tell = _MESSAGES.get(body.__class__)
+    if tell is None:
+        kind, head = _KINDS.get(body.__class__, ""), sentence_of(body)
+        return Shown(kind or body.__class__.__name__.lower(), short(head), "")
+    kind, head = tell(body)
+    if isinstance(body, events.Chunk):
+        return Shown(kind, short(_telling_line(event.raw)), escape_lines(bounded(event.raw)))
+    text = bounded(frame_text(event.raw))
+    return Shown(kind, short(head), escape(text) if kind == "malformed" else escape_json(text))
+
+
+def bounded(raw: bytes) -> str:
+    """The text in `raw`, its middle left out where it is long."""
+    if len(raw) <= SHOWN:
+        return decode(raw)
+    begin, end = _character(raw, SHOWN - _TAIL), _character(raw, len(raw) - _TAIL)
+    return f"{decode(raw[:begin])}...({end - begin} bytes left out)...{decode(raw[end:])}"
+
+
+def short(text: str) -> str:
+    """A few words in one line, escaped; cut at the end where they are too many."""
+    return escape(text if len(text) <= HEAD else f"{text[: HEAD - 3]}...")
+
+
+def name_of_id(id_: Any) -> str:
+    """A message id, any JSON value, in a few characters: as JSON has it."""
+    return json.dumps(id_, ensure_ascii=False)[:HEAD]
+
+
+def _character(raw: bytes, at: int) -> int:
+    """Where the character of UTF-8 begins that the byte `at` is a part of."""
+    before = at
+    while before > at - _LONGEST and raw[before] >> 6 == _GOES_ON:
+        before -= 1
+    return before
+
+
+def _telling_line(raw: bytes) -> str:
+    """The first line of what stood on stderr; of a Python traceback the last, which says what went wrong."""
+    if raw.startswith(_TRACEBACK):
+        return decode(raw.rstrip()[-HEAD * 4 :].split(b"\n")[-1])
+    return decode(raw[: HEAD * 4].strip(b"\r\n").split(b"\n")[0])
+
+
+def _tuple(message: messages.TupleMsg) -> tuple[str, str]:
+    if message.is_heartbeat:
+        return "heartbeat", f"heartbeat {message.id}"
+    if message.is_tick:
+        return "tick", f"tick {message.id}"
+    return "tuple", f"tuple {message.id} of {message.comp}:{message.stream}"
+
+
+def _emit(message: messages.Emit) -> tuple[str, str]:
+    parts = [f"emit to {message.stream}"]
+    if message.task:
+        parts.append(f"direct to task {message.task}")
+    if message.id is not None:
+        parts.append(f"id {name_of_id(message.id)}")
+    if message.anchors:
+        parts.append(f"anchored to {_some(message.anchors)}")
+    return "emit", ", ".join(parts)
+
+
+def _some(items: Any) -> str:
+    shown_items = ", ".join(map(str, items[:_SOME]))
+    return f"{shown_items} and {len(items) - _SOME} more" if len(items) > _SOME else shown_items
+
+
+def _command(message: messages.SpoutCommand) -> tuple[str, str]:
+    with_id = message.command in {"ack", "fail"}
+    return short(message.command), f"{message.command} {name_of_id(message.id)}" if with_id else message.command
+
+
+_MESSAGES: dict[type, Callable[[Any], tuple[str, str]]] = {
+    messages.Handshake: lambda message: ("handshake", f"handshake, conf of {len(message.conf)} keys"),
+    messages.TupleMsg: _tuple,
+    messages.TaskIds: lambda message: ("task_ids", f"task ids {_some(message.tasks)}"),
+    messages.SpoutCommand: _command,
+    messages.Pid: lambda message: ("pid", f"pid {message.pid}"),
+    messages.Emit: _emit,
+    messages.Ack: lambda message: ("ack", f"ack {message.id}"),
+    messages.Fail: lambda message: ("fail", f"fail {message.id}"),
+    messages.Log: lambda message: ("log", f"log: {message.msg}"),
+    messages.Sync: lambda _: ("sync", "sync"),
+    messages.Error: lambda message: ("error", f"error: {message.msg}"),
+    messages.Metrics: lambda message: ("metrics", f"metric {message.name}"),
+    messages.Malformed: lambda message: ("malformed", f"{message.kind}: {message.detail}"),
+    events.Chunk: lambda _: ("stderr", ""),
+}
+
+_KINDS: dict[type, str] = {
+    events.Exited: "exit",
+    events.PidChecked: "pid-checked",
+    events.StdinClosed: "stdin-closed",
+    events.StdoutClosed: "stdout-closed",
+    events.WriteFailed: "write-failed",
+}
+"""Kinds that are not the name of the fact."""

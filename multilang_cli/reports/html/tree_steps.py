@@ -1,0 +1,224 @@
+"""The tuple trees of a conversation that are worth a look, played step by step. A bounded number, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.protocol.events import Event, Gap
+from multilang_cli.protocol.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
+from multilang_cli.reports.escape import escape
+from multilang_cli.reports.html.document import Edge, Graph, Node, Step, Steps
+from multilang_cli.reports.html.showing import name_of_id, short
+from multilang_cli.reports.trees import WRONG, Trees, hexadecimal, how_it_ended
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from multilang_cli.acking import tree as acking
+    from multilang_cli.acking.tree import Tree
+    from multilang_cli.protocol.verdicts import Profile
+    from multilang_cli.reports.html.document import Tone
+
+    To = Callable[[int], str | None]
+    _Kind = tuple[frozenset[str], str]
+
+MOST_TREES = 8
+"""Trees of one conversation that are shown."""
+ALIKE = 3
+"""Trees of one kind that are kept once they are over."""
+MOST_FOLLOWED = 1_000
+"""Trees that are followed at a time; of more, the later ones are not."""
+MOST_TUPLES = 200
+"""Tuples of one tree that are shown."""
+_LARGE = 65_536
+_ORDER = ("open", "failed", "acked")
+_TONES: dict[str, Tone] = {"open": "warn", "acked": "good", "failed": "bad"}
+_NOTE = (
+    "What this one component shows of the tree: whoever gets its tuples, and Storm's acker, are played by mlcheck, and "
+    "the ids are made up, the same each time."
+)
+
+
+class _Story:
+    """What was said of one tuple from outside, or of one message id, and how that ended."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.left_out = 0
+        self.ended = "open"
+
+    def add(self, event: Event) -> None:
+        """Go on, as far as it is shown. Of a large message, only that it was sent."""
+        body = event.body
+        if isinstance(body, Emit):
+            if len(self.events) > MOST_TUPLES:
+                self.left_out += 1
+                return
+            if len(event.raw) > _LARGE:
+                body = msgspec.structs.replace(body, values=[])
+        self.events.append(Event(event.seq, event.t, event.channel, body))
+
+
+class TreeSteps:
+    """Chooses trees of one conversation while it is read, and shows `most` of them at most.
+
+    `rules`: the rules that were broken, by the seqs of findings and of what explains them.
+    """
+
+    def __init__(self, profile: Profile, rules: Mapping[int, str], most: int = MOST_TREES) -> None:
+        self._profile = profile
+        self._rules = rules
+        self._most = 0 if profile.without_ackers else most
+        self._stories: dict[str, _Story] = {}
+        self._kinds: Counter[_Kind] = Counter()
+
+    def take(self, event: Event) -> None:
+        """Go on with the next event. After a gap, nothing is known of the trees that were open."""
+        body = event.body
+        if isinstance(body, TupleMsg):
+            if not body.is_heartbeat and not body.is_tick:
+                self._begin(body.id, event)
+        elif isinstance(body, Emit):
+            if self._profile.kind == "spout" and body.id is not None:
+                self._begin(json.dumps(body.id), event)
+            for anchor in body.anchors if self._profile.kind == "bolt" else ():
+                self._go_on(anchor, event)
+        elif isinstance(body, Ack | Fail):
+            self._end(body.id, event, "acked" if isinstance(body, Ack) else "failed")
+        elif isinstance(body, SpoutCommand) and body.command in {"ack", "fail"}:
+            self._end(json.dumps(body.id), event, f"{body.command}ed")
+        elif isinstance(body, Gap):
+            self._stories = {key: story for key, story in self._stories.items() if story.ended != "open"}
+
+    def _begin(self, key: str, event: Event) -> None:
+        if len(self._stories) < MOST_FOLLOWED and key not in self._stories:
+            self._stories[key] = _Story()
+        self._go_on(key, event)
+
+    def _go_on(self, key: str, event: Event) -> None:
+        story = self._stories.get(key)
+        if story is not None:
+            story.add(event)
+
+    def _end(self, key: str, event: Event, how: str) -> None:
+        """Of trees that are over, a few of each kind are kept."""
+        story = self._stories.get(key)
+        if story is None:
+            return
+        story.add(event)
+        if story.ended != "open":
+            return
+        story.ended = how
+        kind = self._kind(story)
+        if self._kinds[kind] >= ALIKE:
+            del self._stories[key]
+        else:
+            self._kinds[kind] += 1
+
+    def _kind(self, story: _Story) -> _Kind:
+        """Trees of a kind show the same: what was broken, and how they ended."""
+        return frozenset(self._rules[e.seq] for e in story.events if e.seq in self._rules), story.ended
+
+    def _chosen(self) -> list[_Story]:
+        """One of each kind before a second of any; those with findings first, then open ones, failed ones, others."""
+        met: Counter[_Kind] = Counter()
+        ranked = []
+        for place, story in enumerate(self._stories.values()):
+            kind = self._kind(story)
+            ranked.append((met[kind], not kind[0], _ORDER.index(kind[1]), place, story))
+            met[kind] += 1
+        return [story for *_, story in sorted(sorted(ranked, key=_rank)[: self._most], key=lambda each: each[1:4])]
+
+    def sections(self, lead: str, to: To) -> Iterator[Steps]:
+        """The chosen trees, built now."""
+        for number, story in enumerate(self._chosen(), 1):
+            trees = Trees(self._profile, seed=number)
+            seqs: list[int] = []
+            for event in story.events:
+                if trees.take(event):
+                    tree = trees.trees()[0]
+                    seqs += [event.seq] * (len(tree.steps) - len(seqs))
+            if seqs:
+                yield tree_section(f"{lead}-tree-{number}", tree, seqs, trees.numbers, to, left_out=story.left_out)
+
+
+def _rank(each: tuple[int, bool, int, int, _Story]) -> tuple[int, bool, int, int]:
+    return each[:4]
+
+
+def tree_section(
+    id_: str,
+    tree: Tree,
+    seqs: Sequence[int],
+    numbers: Mapping[int, int],
+    to: To,
+    *,
+    left_out: int = 0,
+    note: str = _NOTE,
+) -> Steps:
+    """A tree, played. `seqs`: of the event of each step; `numbers`: of the event that made each tuple, by its edge."""
+    shown = {edge: f"t{place}" for place, edge in enumerate(tree.nodes, 1)}
+    steps = (_step(step, tree, shown, to(seq)) for step, seq in zip(tree.steps, seqs, strict=True))
+    return Steps(
+        id=id_,
+        title=short(f"Tuple tree {name_of_id(tree.message_id)}: {how_it_ended(tree)}"),
+        note=note + (f" {left_out:,} more tuples are left out." if left_out else ""),
+        graph=_graph(tree, shown, numbers, to),
+        steps=tuple(steps),
+    )
+
+
+def _graph(tree: Tree, shown: dict[int, str], numbers: Mapping[int, int], to: To) -> Graph:
+    root = Node(id="spout", label=short(f"{tree.spout.component} (task {tree.spout.id})"))
+    nodes = [root]
+    edges = []
+    for edge, id_ in shown.items():
+        node = tree.nodes[edge]
+        seq = numbers.get(edge)
+        nodes.append(
+            Node(
+                id=id_,
+                label=short(f"{node.holder.component} (task {node.holder.id})"),
+                detail=f"edge 0x{hexadecimal(edge)}, {node.state}",
+                tone=_TONES[node.state],
+                to=None if seq is None else to(seq),
+            )
+        )
+        parents = [shown[anchor] for anchor in node.anchors if anchor in shown] or ["spout"]
+        edges += [Edge(from_=parent, to=id_, label=hexadecimal(edge)[:4]) for parent in parents]
+    return Graph(nodes=tuple(nodes), edges=tuple(edges))
+
+
+def _step(step: acking.Step, tree: Tree, shown: dict[int, str], to: str | None) -> Step:
+    text = _told(step, tree)
+    wrong = WRONG.get(step.before, "")
+    if wrong:
+        text += f". Wrong: {wrong}"
+    return Step(
+        text=escape(text),
+        ack_val=f"0x{hexadecimal(step.acker_val)}",
+        to=to,
+        node=shown.get(step.edge),
+        tone="bad" if wrong or step.what in {"fail", "time out"} else None,
+    )
+
+
+def _told(step: acking.Step, tree: Tree) -> str:
+    """What happened, with what it adds to the ack val."""
+    node = tree.nodes.get(step.edge)
+    who = f"{node.holder.component} (task {node.holder.id})" if node is not None else tree.spout.component
+    if step.what == "emit":
+        what = "an anchored tuple" if node is not None and node.anchors else "a tuple"
+        return f"{step.t:.3f} s: {what} for {who}, edge 0x{hexadecimal(step.edge)}"
+    if step.what == "fail":
+        return f"{step.t:.3f} s: {who} fails it: the whole tree fails"
+    xor = f"XOR 0x{hexadecimal(step.sent)}"
+    if step.what == "init":
+        return f"{step.t:.3f} s: {who} tells the acker of the tree: {xor}"
+    if step.what == "ack":
+        return f"{step.t:.3f} s: {who} acks it: {xor}"
+    return f"{step.t:.3f} s: {who}, {step.what}"

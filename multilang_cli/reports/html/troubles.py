@@ -1,0 +1,76 @@
+"""One trouble as a section of a page: what is wrong, what was expected and said, how to mend it, how to see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.reports.clauses import in_english, quoted
+from multilang_cli.reports.console import as_text
+from multilang_cli.reports.escape import fit
+from multilang_cli.reports.failure import STDERR_LINES, exit_in_words, first_paragraph, show_excerpt
+from multilang_cli.reports.grouping import fates_of_subject, only_on, some_of
+from multilang_cli.reports.html.document import Text
+from multilang_cli.reports.page import MOST_CELLS, Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import Console
+
+    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.reports.grouping import Group
+    from multilang_cli.reports.model import SubjectResult
+
+_COLUMNS = 110
+_SAME = 50
+
+
+def trouble(group: Group, rulebook: Rulebook) -> Text:
+    """All that is known of a trouble, by the first subject that has it."""
+    what = group.finding.rule if group.finding else group.first.id
+    more = f", in {len(group.subjects)} {group.first.kind}s" if len(group.subjects) > 1 else ""
+    return Text(
+        id="trouble",
+        title=_line(f"{group.verdict.upper()} {what}{more}{only_on(group)}", 100),
+        note=_line(group.first.title),
+        paragraphs=tuple(map(_line, _paragraphs(group, rulebook))),
+        code=as_text(lambda console: _said(console, group.first), _COLUMNS).rstrip("\n"),
+    )
+
+
+def _paragraphs(group: Group, rulebook: Rulebook) -> Iterator[str]:
+    subject, finding, rule = group.first, group.finding, group.rule(rulebook)
+    reason = subject.reason or (finding.message if finding else "")
+    yield f"{'Careful' if group.verdict == 'warn' else 'Wrong'}: {reason}"
+    if finding and finding.message not in reason:
+        yield finding.message
+    if group.expected:
+        yield f"Expected: {group.expected}"
+    clause = (rule.clause if rule else None) or subject.clause
+    if clause:
+        yield " ".join(filter(None, (f"Clause: {quoted(clause)}", in_english(clause))))
+    for fate in fates_of_subject(subject, finding):
+        yield f"Storm {', '.join(fate.versions)}: {fate.text}"
+    if rule:
+        yield f"Mend: {first_paragraph(rule.mend)}"
+    if len(group.subjects) > 1:
+        yield f"The same in {some_of((each.id for each in group.subjects), _SAME)}"
+    if subject.reproduce:
+        yield f"Again: {subject.reproduce}"
+
+
+def _said(console: Console, subject: SubjectResult) -> None:
+    """The messages that matter, and how the component ended."""
+    page = Page(console)
+    show_excerpt(page, subject.excerpt)
+    ended = exit_in_words(subject.exit)
+    if ended:
+        page.line(f"The component {ended}.")
+    lines = subject.stderr_tail.splitlines()
+    if lines:
+        page.line("Its last words on stderr:")
+        page.lines(lines[-STDERR_LINES:], bar="| ")
+
+
+def _line(text: str, most: int = MOST_CELLS) -> str:
+    return fit(text.replace("\n", " "), most).text

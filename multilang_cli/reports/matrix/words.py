@@ -1,0 +1,100 @@
+"""The words in the cells of a matrix, and the groups of its rows: the same in every form of it."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.reports.matrix.model import TROUBLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from multilang_cli.reports.matrix.model import Library, Matrix, MatrixCase, Score, Trouble
+    from multilang_cli.reports.model import Verdict
+
+WORDS: dict[Verdict | None, str] = {
+    "pass": "pass",
+    "warn": "warn",
+    "skip": "-",
+    "fail": "FAIL",
+    "xfail": "FAIL",
+    "flaky": "FLAKY",
+    "stale": "STALE",
+    "untestable": "untestable",
+    "error": "ERROR",
+    None: "",
+}
+"""What stands in a cell. A known failure is a failure; `-` is what was not tested."""
+
+LEGEND = (
+    "pass: as the protocol has it. FAIL: not so, a bug of the library. warn: allowed, but a Storm version punishes it "
+    "or the protocol advises against it. -: not tested: the library does not claim it, or gives no occasion for it. "
+    "An empty cell: the testee has no such part."
+)
+
+
+class Wrong(NamedTuple):
+    """One thing that is wrong with a library: the first trouble that shows it, in which parts and cases it is."""
+
+    first: Trouble
+    parts: tuple[str, ...]
+    cases: tuple[str, ...]
+
+    @property
+    def why(self) -> str:
+        """The sentence of whoever looked into it, else what mlcheck said."""
+        return self.first.known or self.first.reason
+
+
+def wrong_with(library: Library) -> list[Wrong]:
+    """What is wrong with a library, each once."""
+    found: dict[tuple[object, ...], list[tuple[str, Trouble]]] = {}
+    for part in library.parts:
+        for trouble in part.troubles:
+            key = (trouble.verdict, trouble.known or trouble.reason, trouble.rules)
+            found.setdefault(key, []).append((part.name, trouble))
+    return [
+        Wrong(all_[0][1], tuple(dict.fromkeys(part for part, _ in all_)), tuple(dict.fromkeys(t.case for _, t in all_)))
+        for all_ in found.values()
+    ]
+
+
+def label_of(library: Library) -> str:
+    """A library as its users know it."""
+    return f"{library.name} {library.version}"
+
+
+def groups_of(matrix: Matrix) -> Iterator[tuple[str, list[MatrixCase]]]:
+    """The rows by what their names begin with."""
+    ordered = sorted(matrix.cases, key=lambda case: (case.id.startswith("library."), _lead(case), case.id))
+    for name, cases in groupby(ordered, _lead):
+        yield name, list(cases)
+
+
+def _lead(case: MatrixCase) -> str:
+    words = case.id.split(".")
+    return ".".join(words[:2] if words[0] == "library" else words[:1])
+
+
+def summary_of(score: Score) -> str:
+    """A score in a sentence."""
+    parts = [f"{score.passed} of {score.tested} passed"]
+    if score.failed:
+        parts.append(f"{score.failed} failed" + (f" ({score.known} of them known)" if score.known else ""))
+    if score.warned:
+        parts.append(f"{score.warned} gave a warning")
+    if score.skipped:
+        parts.append(f"{score.skipped} not tested")
+    return ", ".join(parts)
+
+
+def detail_of(library: Library, case: str) -> str:
+    """Why a cell is as it is; "" for a pass."""
+    verdict = library.verdict(case)
+    if verdict == "skip":
+        return library.untested(case)
+    if verdict not in TROUBLES:
+        return ""
+    said = (f"{part.name}: {trouble.known or trouble.reason}" for part, trouble in library.troubles(case))
+    return "; ".join(said)
