@@ -41,6 +41,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     `needs`: what must be declared for it to say anything; `accepts`: what the component must say that it takes. `env`:
     variables of the environment. `steps`: operations in order, each a name and its arguments (``steps.OPERATIONS``).
+    `loose`: one for which the component gives no occasion is passed over; in other cases it makes an end.
+    `testee`: for which part of a library's testee it is, "" for any component; `supports`: what the library must do.
     """
 
     id: str
@@ -55,6 +57,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     accepts: tuple[str, ...] = ()
     env: dict[str, str] = {}
     refusal: Refusal | None = None
+    loose: bool = False
+    testee: Literal["", "bolt", "basic", "batch", "spout"] = ""
+    supports: tuple[str, ...] = ()
 
 
 def load_cases(suite: str = "component", extra: tuple[str, ...] = ()) -> list[Case]:

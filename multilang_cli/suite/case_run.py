@@ -18,25 +18,28 @@ from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
+from multilang_cli.protocol.coverage import Coverage
+from multilang_cli.protocol.events import Signalled, StdinClosed
 from multilang_cli.protocol.messages import Fail, Handshake
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
 from multilang_cli.suite.excerpts import excerpt_of
+from multilang_cli.suite.plans import streams_of
 from multilang_cli.suite.profiles import profile_of, samples_of
 from multilang_cli.suite.refusals import DEATHS, costs_nothing, refusal_of
 from multilang_cli.suite.stage import NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
 from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.recording import Recording
 from multilang_cli.transcript.redact import Redactor
-from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from multilang_cli.host.pump import Sink
     from multilang_cli.host.session import Session
+    from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.reports.model import ExcerptLine
@@ -70,19 +73,22 @@ NEEDS: dict[Need, _Needed] = {
 
 
 class _Watch:
-    """Sees every event: keeps them for the excerpt, and whether a tuple was failed."""
+    """Sees every event: keeps them for the excerpt, and whether a tuple was failed while Storm was still there."""
 
     def __init__(self) -> None:
         self.events: dict[int, Event] = {}
         self.failed = 0
+        self._dismissed = False
 
     def take(self, events: Iterable[Event], _: object) -> None:
+        """Keep events as they happen, the latest, and of each no more than a report shows."""
         for event in events:
             short = len(event.raw) <= HELD
             self.events[event.seq] = event if short else msgspec.structs.replace(event, raw=event.raw[:HELD])
             if len(self.events) > KEPT:
                 self.events.pop(next(iter(self.events)))
-            self.failed += isinstance(event.body, Fail)
+            self._dismissed = self._dismissed or isinstance(event.body, StdinClosed | Signalled)
+            self.failed += isinstance(event.body, Fail) and not self._dismissed
 
 
 KEPT = 4096
@@ -94,13 +100,22 @@ HELD = 4096
 
 
 class CaseRun:
-    """Runs `case` as `plan` says. `shaken`: the component said its first message."""
+    """Runs `case` as `plan` says.
+
+    `shaken`: the component said its first message; `played`: steps that were done; `events`: how much happened;
+    `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could.
+    """
 
     def __init__(self, plan: Plan, case: Case) -> None:
         self.plan = plan
         self.case = case
         self.shaken = False
-        self._profile = profile_of(plan.component, plan.version, plan.options.timeout)
+        self.unrecorded = ""
+        self.played = 0
+        self.events = 0
+        asked = streams_of(case) if case.testee else None
+        self._profile = profile_of(plan.component, plan.version, plan.options.timeout, asked)
+        self.coverage = Coverage(self._profile)
         self._missing = ""
         self._stage: Stage | None = None
 
@@ -112,17 +127,16 @@ class CaseRun:
             return self._result("skip", unfit, began)
         transcript = self.plan.record / f"{self.case.id}.ndjson"
         watch = _Watch()
-        transcript.unlink(missing_ok=True)
-        with self._writer(transcript) as writer, self._start((writer, watch)) as session:
+        recording = Recording(transcript, self._header(), self.plan.component.env)
+        with recording, self._start((recording, watch, self.coverage)) as session:
             self._play(session)
+        self.unrecorded = recording.failed
+        self.events = session.next_seq
         result = self._judged(session, watch, began)
         if result.verdict in {"pass", "skip"} and not self.plan.options.record_all:
             transcript.unlink(missing_ok=True)
             return result
-        return _with_transcript(result, transcript)
-
-    def _writer(self, transcript: Path) -> TranscriptWriter:
-        return TranscriptWriter(transcript, self._header(), more_settings=self.plan.component.env)
+        return result if recording.failed else _with_transcript(result, transcript)
 
     def answers_plainly(self) -> bool:
         """True if the component answers a plain handshake; nothing is recorded."""
@@ -139,6 +153,8 @@ class CaseRun:
             return "nobody says that it takes such tuples (--accepts, or accepts in mlcheck.toml)"
         if fixed := [name for name in case.env if name in component.env]:
             return f"its environment is declared to have {fixed[0]}={component.env[fixed[0]]}"
+        if undone := [word for word in case.supports if word not in component.features]:
+            return f"its library does not say that it can do this ({', '.join(undone)})"
         streams = component.streams
         for need in case.needs:
             if not NEEDS[need].met(streams):
@@ -168,7 +184,9 @@ class CaseRun:
         self._stage = stage
         try:
             for name, arguments in steps or self.case.steps:
-                OPERATIONS[name](stage, arguments)
+                with contextlib.suppress(*((NotExercised,) if self.case.loose else ())):
+                    OPERATIONS[name](stage, arguments)
+                self.played += 1
             self._let_it_finish(stage)
         except Stop:
             pass
@@ -182,6 +200,8 @@ class CaseRun:
         session = stage.session
         if not session.running or session.judge.state.dismissed:
             return
+        if session.profile.testee and not self._missing:
+            OPERATIONS["done"](stage, {})
         if isinstance(session, ShellSpout):
             session.wait_quiet(stage.limits["output"])
         elif self._missing:
@@ -192,6 +212,7 @@ class CaseRun:
         plan = self.plan
 
         def build(arguments: dict[str, Any]) -> Handshake:
+            """The handshake, with what a step's arguments add."""
             overrides = dict(plan.component.conf) | arguments.get("conf", {})
             if pad := int(arguments.get("pad", 0)):
                 overrides["mlcheck.pad"] = "x" * pad
@@ -242,7 +263,8 @@ class CaseRun:
 
     def _blames_the_sample(self, findings: tuple[Finding, ...], watch: _Watch) -> bool:
         """A component that fails or dies on the tuple we made up is not to blame."""
-        if self.plan.component.samples or self._stage is None or not self._stage.fed:
+        component = self.plan.component
+        if component.samples or component.testee or self._stage is None or not self._stage.fed:
             return False
         made_up = self._stage.made_up
         musts = {finding.rule for finding in findings if finding.level == "must"}
@@ -281,8 +303,13 @@ class CaseRun:
             stderr_tail=decode(stderr),
             exit=_exit_of(session),
             transcript=None,
-            reproduce=readable(shlex.join([*plan.options.reproduce, "-k", case.id, "--", *plan.component.command])),
+            reproduce=readable(shlex.join([*plan.options.reproduce, "-k", case.id, *self._named()])),
         )
+
+    def _named(self) -> list[str]:
+        """The component at the end of a command line; a testee is named by its folder, before."""
+        component = self.plan.component
+        return [] if component.testee else ["--", *component.command]
 
 
 def _with_transcript(result: SubjectResult, path: Path) -> SubjectResult:

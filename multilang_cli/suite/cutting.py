@@ -32,6 +32,15 @@ def cut(stage: Stage, arguments: dict[str, Any]) -> None:
     MESSAGES[arguments["message"]](stage, arguments)
 
 
+def split(stage: Stage, arguments: dict[str, Any]) -> None:
+    """message: the kind (`KINDS`) of which the next is cut; at: after so many bytes, or before its last."""
+    stage.session.cut(KINDS[arguments["message"]], int(arguments["at"]))
+
+
+KINDS: dict[str, type[FromStorm]] = {"tuple": TupleMsg, "task-ids": TaskIds, "command": SpoutCommand}
+"""What Storm says, by its name in `split`. Heartbeats and ticks are tuples."""
+
+
 def _places(stage: Stage, message: FromStorm, each: float, limit: str) -> list[int]:
     """Where to cut a message: everywhere, or as often as a component affords that needs `each` seconds a message.
 
@@ -52,7 +61,7 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
     shape = arguments.get("values", "plain")
     values: list[Json] = stage.sample() if shape == "plain" else stage.made(shape)[0]
     bolt, each = stage.bolt, bolt_steps.pace(stage)
-    message = TupleMsg("source", values, 2, "default", bolt.new_id())
+    message = bolt.made_up(values)
     for at in _places(stage, message, each, "settle"):
         _drain(stage)
         bolt.cut(TupleMsg, at)
@@ -101,6 +110,7 @@ def _settles(command: str) -> Callable[[Stage, dict[str, Any]], None]:
     """Byte by byte at first, then cut, as long as the spout emits tuples with ids."""
 
     def play(stage: Stage, _: dict[str, Any]) -> None:
+        """Settle what the spout emitted, in pieces; stops when nothing is left to settle."""
         spout, limit = stage.spout, stage.limits["sync"]
         id_ = spout_steps.emitted_id(stage)
         spout.piece = 1

@@ -73,9 +73,11 @@ def _text(event: Event) -> str:
     if isinstance(event.body, Chunk):
         return decode(event.raw[:WIDTH])
     if isinstance(event.body, Deadline):
-        return "it will say nothing more" if event.body.proven else f"nothing for {event.body.limit:g} s"
+        silence = "it will say nothing more" if event.body.proven else f"nothing for {event.body.limit:g} s"
+        return f"{silence}; {event.body.facts}" if event.body.facts else silence
     if isinstance(event.body, Exited):
         ended = event.body
-        return f"exit code {ended.code}" if ended.signal is None else f"killed by signal {ended.signal}"
+        how = f"exit code {ended.code}" if ended.signal is None else f"killed by signal {ended.signal}"
+        return "; but ".join([how, *ended.holders])
     fields = ", ".join(f"{name}={getattr(event.body, name)!r}" for name in event.body.__struct_fields__)
     return f"{type(event.body).__name__}({fields})"[:WIDTH]

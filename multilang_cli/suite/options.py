@@ -35,7 +35,7 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     `command`: words, never a shell line. `samples`: values of tuples it takes; empty: the default sample. `streams`:
     None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, pid-file, grace, frame).
     `env`: added to the inherited environment. `task`: its task id. `accepts`: of `ACCEPTS`. `settles`: of `SETTLES`.
-    `known_failures`: the path of the file that lists them.
+    `known_failures`: the path of the file that lists them. `testee`: its part, if it is a library's testee.
     """
 
     command: tuple[str, ...]
@@ -54,6 +54,7 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     task: int = 3
     metrics: dict[str, str] | None = None
     known_failures: str = ""
+    testee: Literal["", "bolt", "basic", "batch", "spout"] = ""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -74,6 +74,7 @@ class _Follower:
         self.rules: set[str] = set()
 
     def take(self, events: Iterable[Event], findings: Sequence[Finding]) -> None:
+        """Hand each event on with its own findings, and remember the rules that were broken."""
         self.rules.update(finding.rule for finding in findings)
         for event in events:
             self.collector.feed(event, [finding for finding in findings if finding.seq == event.seq])

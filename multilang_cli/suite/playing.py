@@ -7,6 +7,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 """Called before each case with its id, how many have begun before, and how many there are."""
 
-_STOPS = frozenset({"fail", "stale", "flaky", "error"})
+STOPS = frozenset({"fail", "stale", "flaky", "error"})
 """Verdicts after which -x goes no further."""
 
 
@@ -47,7 +48,8 @@ class Run:
     """The cases of one run and what has become of them so far.
 
     `cases`: those selected of the `available`. `known`: the failures that are known, perhaps none. `excused`: ids of
-    known failures that may pass here, because they are met on another version.
+    known failures that may pass here, because they are met on another version. `seen`: the occasions that the component
+    was given (``coverage``), `broken`: the rules it broke.
     """
 
     def __init__(self, plan: Plan, cases: list[Case], known: Baseline, available: list[Case]) -> None:
@@ -60,6 +62,8 @@ class Run:
         self.started = datetime.now(UTC)
         self.duration = 0.0
         self.notes: tuple[str, ...] = ()
+        self.seen: set[str] = set()
+        self.broken: set[str] = set()
         self._done: dict[int, SubjectResult] = {}
         self._stopped = False
         self._has_shaken = False
@@ -137,7 +141,7 @@ class Run:
         if not played.shaken and subject.verdict != "error" and not self._shakes(case):
             self.befell = Circumstances(no_first_message=True)
             return True
-        self._stopped = self.plan.options.fail_fast and subject.verdict in _STOPS
+        self._stopped = self.plan.options.fail_fast and subject.verdict in STOPS
         return self._stopped
 
     def _shakes(self, case: Case) -> bool:
@@ -173,7 +177,14 @@ class Run:
         """Play a case; a fault of ours costs this case, not the run."""
         run = CaseRun(plan, case)
         try:
-            return Played(run.run(), run.shaken)
+            subject = run.run()
+            with self._lock:
+                self.seen |= run.coverage.seen
+                self.broken |= run.coverage.broken
+                if run.unrecorded:
+                    why = f"transcripts can't be written to {self.plan.record}: {run.unrecorded} (--record DIR)"
+                    self.notes = (*(note for note in self.notes if note != why), why)
+            return Played(subject, run.shaken)
         except LaunchError:
             raise
         except Exception as error:
@@ -181,7 +192,8 @@ class Run:
                 # What an interrupt left half done can fail when it is cleaned up; it is an interrupt all the same.
                 raise KeyboardInterrupt from error
             path = self.plan.record / f"{case.id}.fault.txt"
-            path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+            with suppress(OSError):
+                path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
             reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
             subject = SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
             return Played(subject, run.shaken)

@@ -6,19 +6,34 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.bolt_rules import TIMER
+from multilang_cli.protocol.context import ACKER, SINK, SOURCE
 from multilang_cli.protocol.conversation import storm_timeout
 from multilang_cli.protocol.verdicts import Profile, SourceSpec, StormVersion, StreamSpec
 from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, StreamDeclaration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-SOURCE, SINK, ACKER = "source", "sink", "__acker"
+    from multilang_cli.suite.plans import Asked
 
-LIMITS = ("pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "pid-file")
+VALUED = "valued"
+"""The source's stream to a testee whose tuples hold a plan and a value: a library may count the fields."""
+
+LIMITS = (
+    "pid",
+    "sync",
+    "heartbeat",
+    "settle",
+    "exit-after-eof",
+    "exit-after-term",
+    "read",
+    "output",
+    "pid-file",
+    "plan",
+)
 """What is waited for with a limit, in seconds (`Deadline.waiting_for`)."""
 
-PATIENT = frozenset({"pid", "sync", "heartbeat", "settle", "read"})
+PATIENT = frozenset({"pid", "sync", "heartbeat", "settle", "read", "plan"})
 """What may take as long as Storm allows it: its subprocess timeout, and as long for what Storm does not limit."""
 LIMIT = 10.0
 """Seconds for everything else."""
@@ -29,21 +44,28 @@ def samples_of(component: Component) -> Sequence[list[Any]]:
     return component.samples or (DEFAULT_SAMPLE,)
 
 
-def profile_of(component: Component, version: StormVersion, timeout: float | None) -> Profile:
+def profile_of(
+    component: Component, version: StormVersion, timeout: float | None, asked: Asked | None = None
+) -> Profile:
     """The judge's profile: one source, one sink with two tasks and an acker around the component.
 
-    `timeout` in seconds, for every limit that the component does not set itself; None: as patient as Storm is.
+    `timeout` in seconds, for every limit that the component does not set itself; None: as patient as Storm is. `asked`:
+    the streams on which a testee is asked to emit; they are declared then.
     """
     own = component.task
-    source, sink_one, sink_two, acker = islice((task for task in range(1, 6) if task != own), 4)
+    acker, source, sink_one, sink_two = islice((task for task in range(1, 6) if task != own), 4)
     kind = "spout" if component.kind == "spout" else "bolt"
     name = component.name or kind
     fields = (
         tuple(f"field{i + 1}" for i in range(len(samples_of(component)[0]))) if component.samples else ("sentence",)
     )
-    sources = {SOURCE: {"default": SourceSpec(fields, {"type": "SHUFFLE"})}} if kind == "bolt" else {}
-    streams = component.streams
-    specs = None if streams is None else {name: _spec(stream, (sink_one, sink_two)) for name, stream in streams.items()}
+    inputs = {"default": fields} | ({VALUED: ("plan", "value")} if component.testee else {})
+    shuffled = {stream: SourceSpec(each, {"type": "SHUFFLE"}) for stream, each in inputs.items()}
+    sources = {SOURCE: shuffled} if kind == "bolt" else {}
+    sinks = (sink_one, sink_two)
+    specs = None if component.streams is None else {each: _spec(s, sinks) for each, s in component.streams.items()}
+    if specs is None and asked is not None:
+        specs = {stream: _asked(tasks, sinks) for stream, tasks in asked.items()}
     names = {source: SOURCE, own: name, sink_one: SINK, sink_two: SINK, acker: ACKER}
     return Profile(
         kind="spout" if kind == "spout" else "bolt",
@@ -59,6 +81,7 @@ def profile_of(component: Component, version: StormVersion, timeout: float | Non
         pid=component.pid,
         settles=component.settles,
         limits=_limits(component, version, timeout) | component.limits,
+        testee=component.testee,
     )
 
 
@@ -71,5 +94,13 @@ def _limits(component: Component, version: StormVersion, timeout: float | None) 
 
 
 def _spec(stream: StreamDeclaration, tasks: tuple[int, ...]) -> StreamSpec:
-    grouping = {"type": "DIRECT" if stream.direct else "SHUFFLE"}
-    return StreamSpec(stream.fields, stream.direct, {SINK: tasks}, {SINK: grouping}, stream.schema)
+    return StreamSpec(stream.fields, stream.direct, {SINK: tasks}, {SINK: _grouping(stream.direct)}, stream.schema)
+
+
+def _asked(tasks: Collection[int], sinks: tuple[int, ...]) -> StreamSpec:
+    """A stream of any arity; whom a testee is asked to emit to directly, consumes it."""
+    return StreamSpec(None, bool(tasks), {SINK: tuple(sorted({*sinks, *tasks}))}, {SINK: _grouping(bool(tasks))})
+
+
+def _grouping(direct: bool) -> dict[str, Any]:
+    return {"type": "DIRECT" if direct else "SHUFFLE"}

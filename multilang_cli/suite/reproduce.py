@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -43,7 +44,7 @@ def words_of(flags: Flags, component: Component, options: RunOptions, config: Co
     words = ["mlcheck", "run"]
     if any(declared.name == component.name for declared in config.components):
         words += ["--component", component.name]
-    words += ["--kind", component.kind]
+    words += ["--testee", os.path.relpath(component.cwd or ".")] if component.testee else ["--kind", component.kind]
     usual = {**msgspec.structs.asdict(type(options)()), **config.settings}
     for name in SETTINGS:
         value = getattr(options, name)

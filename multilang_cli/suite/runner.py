@@ -7,17 +7,19 @@ import os
 import platform
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.host.launch import Launch, environment, readable, resolve
+from multilang_cli.protocol.coverage import covered
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import StormVersion
+from multilang_cli.reports.coverage import coverage_of
 from multilang_cli.reports.model import Component as ComponentReport
-from multilang_cli.reports.model import RunResult, Selection, Suite, Tool, Untested
+from multilang_cli.reports.model import Coverage, RunResult, Selection, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.suite import known_failures
 from multilang_cli.suite.baseline import Baseline
@@ -25,11 +27,13 @@ from multilang_cli.suite.case import Case, load_cases
 from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, RunOptions
 from multilang_cli.suite.playing import Progress, Run
 from multilang_cli.suite.profiles import profile_of
-from multilang_cli.suite.selection import select
+from multilang_cli.suite.selection import SelectionError, select
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from multilang_cli.reports.model import SubjectResult
 
 
 class RecordError(ValueError):
@@ -75,12 +79,38 @@ def run_suite(component: Component, options: RunOptions, progress: Progress | No
 def planned(component: Component, options: RunOptions) -> Run:
     """A run of which no case has been played. Raises what `run_suite` raises."""
     plan = plan_of(component, options)
-    available = load_cases("component", options.suites)
+    available = available_for(component, options.suites)
     cases = select(available, component.kind, options.include, options.exclude)
     reads = component.known_failures and not options.write_known_failures
     known = known_failures.read(component.known_failures, plan.rulebook) if reads else Baseline("")
-    _prepare(plan.record)
+    prepare_record(plan.record)
     return Run(plan, cases, known, available)
+
+
+def available_for(component: Component, suites: tuple[str, ...]) -> list[Case]:
+    """Every case that could be played: the component suite, users' own, and for a testee the library cases."""
+    cases = load_cases("component", suites)
+    if component.testee:
+        cases += [case for case in load_cases("library") if case.testee == component.testee]
+    return cases
+
+
+def for_part(component: Component, options: RunOptions) -> RunOptions | None:
+    """The options with those patterns that select a case of this part of a testee; None if none is selected."""
+    cases = available_for(component, options.suites)
+
+    def selects(*include: str, exclude: tuple[str, ...] = ()) -> bool:
+        """True if these patterns leave a case of this part."""
+        try:
+            return bool(select(cases, component.kind, include, exclude))
+        except SelectionError:
+            return False
+
+    include = tuple(pattern for pattern in options.include if selects(pattern))
+    exclude = tuple(pattern for pattern in options.exclude if selects(pattern))
+    if (options.include and not include) or not selects(*include, exclude=exclude):
+        return None
+    return msgspec.structs.replace(options, include=include, exclude=exclude)
 
 
 def result_of(run: Run) -> RunResult:
@@ -107,7 +137,7 @@ def write_known_failures(runs: Sequence[Run]) -> None:
             run.known = known
             run.excused = known.entries.keys() if len(runs) > 1 else ()
     for run in runs:
-        run.notes = (note,)
+        run.notes = (*run.notes, note)
 
 
 def not_run(component: Component, options: RunOptions, befell: Circumstances, why: str) -> RunResult:
@@ -125,7 +155,7 @@ def not_run(component: Component, options: RunOptions, befell: Circumstances, wh
         storm=version.id,
         seed=options.seed,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        platform=_platform(),
+        platform=platform_of(),
         selection=Selection(include=options.include, exclude=options.exclude),
         strict=options.strict,
         complete=False,
@@ -134,7 +164,8 @@ def not_run(component: Component, options: RunOptions, befell: Circumstances, wh
     return _without_secrets(conclude(result, befell), component)
 
 
-def _prepare(record: Path) -> None:
+def prepare_record(record: Path) -> None:
+    """Make the directory for transcripts. Raises RecordError if nothing can be written there."""
     try:
         record.mkdir(parents=True, exist_ok=True)
         probe = record / ".writable"
@@ -151,14 +182,50 @@ def _without_secrets(result: RunResult, component: Component) -> RunResult:
     return result if clean == plain else msgspec.json.decode(clean, type=RunResult)
 
 
+def result_of_subjects(
+    plan: Plan,
+    suite: str,
+    subjects: Sequence[SubjectResult],
+    befell: Circumstances,
+    *,
+    started: datetime,
+    duration: float,
+    notes: tuple[str, ...],
+) -> RunResult:
+    """What came of testing a component in another way than by cases, concluded, and without secrets."""
+    result = _about(plan, subjects, started)
+    result = msgspec.structs.replace(
+        result, suite=Suite(name=suite), duration=duration, subjects=tuple(subjects), notes=(*_notes(plan), *notes)
+    )
+    return _without_secrets(conclude(result, befell), plan.component)
+
+
 def _result(run: Run) -> RunResult:
     """What is known now; ``conclude`` fills in the rest."""
-    plan, options = run.plan, run.plan.options
-    remaining, subjects = run.remaining, run.subjects
+    options, remaining, subjects = run.plan.options, run.remaining, run.subjects
+    return msgspec.structs.replace(
+        _about(run.plan, subjects, run.started),
+        suite=Suite(name="component", hash=suite_hash(run.available)),
+        duration=run.duration,
+        selection=Selection(
+            include=options.include, exclude=options.exclude, available=len(run.available), selected=len(run.cases)
+        ),
+        subjects=(*subjects, *run.strangers()),
+        complete=not remaining,
+        notes=(*_notes(run.plan), *_unjudged(run), *run.notes),
+        coverage=_coverage(run),
+        untested=(Untested(reason=run.why_remaining, ids=tuple(c.id for c in remaining)),) if remaining else (),
+    )
+
+
+def _about(plan: Plan, subjects: Sequence[SubjectResult], started: datetime) -> RunResult:
+    """What is the same however a component is tested; its last words are those of the last of `subjects`."""
+    options = plan.options
     last = subjects[-1] if subjects else None
+    profile = profile_of(plan.component, plan.version, options.timeout)
     return RunResult(
         tool=Tool(version=__version__),
-        suite=Suite(name="component", hash=suite_hash(run.available)),
+        suite=Suite(name=""),
         component=ComponentReport(
             name=plan.component.name,
             command=tuple(_near(word) for word in plan.launch.argv),
@@ -168,25 +235,33 @@ def _result(run: Run) -> RunResult:
             exit=last.exit if last else None,
             stderr_tail=last.stderr_tail if last else "",
         ),
-        profile=profile_of(plan.component, plan.version, options.timeout),
+        profile=profile,
         storm=plan.version.id,
         seed=options.seed,
-        started_at=run.started.isoformat(timespec="seconds"),
-        duration=run.duration,
-        platform=_platform(),
-        selection=Selection(
-            include=options.include, exclude=options.exclude, available=len(run.available), selected=len(run.cases)
-        ),
+        started_at=started.isoformat(timespec="seconds"),
+        platform=platform_of(),
         strict=options.strict,
-        subjects=(*subjects, *run.strangers()),
-        complete=not remaining,
-        limits=dict(profile_of(plan.component, plan.version, options.timeout).limits),
-        notes=(*_notes(plan), *run.notes),
-        untested=(Untested(reason=run.why_remaining, ids=tuple(c.id for c in remaining)),) if remaining else (),
+        limits=dict(profile.limits),
     )
 
 
-def _platform() -> dict[str, str]:
+def _unjudged(run: Run) -> list[str]:
+    """What was seen and could not be judged for want of a declaration."""
+    if "metrics" in run.seen and run.plan.component.metrics is None:
+        return ["no metrics were declared: whether those that it sends are registered was not judged (metrics = {...})"]
+    return []
+
+
+def _coverage(run: Run) -> tuple[Coverage, ...]:
+    """What the cases together gave the component occasion for; nothing if none was played."""
+    if not run.seen:
+        return ()
+    profile = profile_of(run.plan.component, run.plan.version, run.plan.options.timeout)
+    return (coverage_of("", profile.kind, covered(run.seen, run.broken, profile, run.plan.rulebook)),)
+
+
+def platform_of() -> dict[str, str]:
+    """The machine and the Python that a result comes from."""
     return {
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
@@ -199,7 +274,7 @@ def _notes(plan: Plan) -> list[str]:
     notes = []
     if component.kind == "bolt" and not component.samples:
         notes.append(f"no samples were given: it was fed one made-up tuple, {DEFAULT_SAMPLE} of the field `sentence`")
-    if component.streams is None:
+    if component.streams is None and not component.testee:
         notes.append("no output streams were declared: streams and arity were not judged")
     if not plan.version.verified:
         notes.append(f"not confirmed for Storm {plan.version.id}: it was never asked")
@@ -212,6 +287,6 @@ def _near(word: str) -> str:
     return readable(word.removeprefix(here))
 
 
-def suite_hash(cases: list[Case]) -> str:
+def suite_hash(cases: Sequence[Any]) -> str:
     """A hash of everything the cases say, the same on every machine."""
     return hashlib.sha256(msgspec.json.encode(cases, order="deterministic")).hexdigest()[:16]

@@ -1,34 +1,61 @@
-"""A new component to begin with: a shipped example, with configuration, CI and a README made from ``templates/new``."""
+"""A new component, or testee, to begin with: a shipped one, with CI and a README made from ``templates/new``."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import string
 import tomllib
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
+import yaml
 
 from multilang_cli import __version__
 from multilang_cli.catalogue.locate import data_path
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 NAMES = {"bolt": "split_bolt", "spout": "sentence_spout"}
 """The example of each kind, called the same in every language."""
+
+BUILDERS = {"Makefile", "Cargo.toml", "go.mod", "pom.xml"}
+"""Files that say how to build it."""
+
+UNPACK = "../unpack.py"
+"""What several testees share; a copy stands beside a new one."""
 
 WORKFLOW = ".github/workflows/mlcheck.yml"
 
 
-class Language(msgspec.Struct, frozen=True):
-    """A language of ``templates/new/languages.toml``; ``{name}`` stands for the name of the component.
+KINDS = (*NAMES, "testee")
+"""What can be made."""
 
-    `files`: below ``examples``. `command`: words that start it. `build`: a shell line before the first start, or "".
+
+class Testee(msgspec.Struct, frozen=True):
+    """A testee to begin with: its `folder` in ``conformance/testees``, and `files` in there.
+
+    `shared`: what stands above the folder, for several testees; a copy stands beside a new one.
     """
 
+    folder: str
     files: tuple[str, ...]
+    shared: tuple[str, ...] = ()
+
+
+class Language(msgspec.Struct, frozen=True):
+    """A language of ``templates/new/languages.toml``; ``{name}`` stands for the name of the component, split_bolt.
+
+    `files`: by where each is written, where it comes from; ``{Name}`` is SplitBolt. `command`: words that start it.
+    `build`: a shell line before the first start, or "". `testee`: None if there is none.
+    """
+
+    files: dict[str, str]
     command: tuple[str, ...]
     build: str = ""
+    testee: Testee | None = None
 
 
 class Scaffold(msgspec.Struct, frozen=True):
@@ -60,9 +87,50 @@ def write_component(kind: Literal["bolt", "spout"], language: Language, folder: 
     Raises ScaffoldError if one of its files is there already, before anything is written, or if one can't be written.
     """
     name = NAMES[kind]
-    sources = {Path(file).name: file for file in (each.format(name=name) for each in language.files)}
-    texts = {file: _read("examples", source) for file, source in sources.items()}
-    texts |= _made(kind, name, language, [file for file in sources if file != "Makefile"])
+    build = _named(language.build, name)
+    sources = {_named(to, name): _source(_named(source, name), name) for to, source in language.files.items()}
+    command = json.dumps([_named(word, name) for word in language.command])
+    texts = sources | {
+        "mlcheck.toml": _fill(f"{kind}.toml", name=name, command=command),
+        WORKFLOW: _workflow(build, ""),
+        "README.md": _fill(
+            "README.md",
+            name=name,
+            kind=kind,
+            sources=" and ".join(f"`{file}`" for file in sources if file not in BUILDERS),
+            build=f"{build}\n" if build else "",
+        ),
+    }
+    _write(texts, folder)
+    return Scaffold(tuple(texts), build)
+
+
+def write_testee(language: Language, folder: Path) -> Scaffold:
+    """Write the testee of `language`, which has one, into `folder`, as `write_component` does, and with its errors."""
+    if language.testee is None:
+        raise ScaffoldError("there is no testee in this language")
+    home = ("conformance", "testees")
+    names = [*language.testee.files, "testee.yaml", "mutants.yaml"]
+    texts = {file: _read(*home, language.testee.folder, file) for file in names}
+    texts |= {file: _read(*home, file) for file in language.testee.shared}
+    described = yaml.safe_load(texts["testee.yaml"])
+    build = [shlex.join(words) for words in described.get("prepare", ())]
+    if any(UNPACK in line for line in build):
+        texts |= {"unpack.py": _read(*home, "unpack.py")}
+        texts["testee.yaml"] = texts["testee.yaml"].replace(UNPACK, "unpack.py")
+        build = [line.replace(UNPACK, "unpack.py") for line in build]
+    texts[WORKFLOW] = _workflow(" && ".join(build), "--testee . ")
+    texts["README.md"] = _fill(
+        "testee.md",
+        language=described["language"],
+        library=described["library"]["name"],
+        build="".join(f"{line}\n" for line in build),
+    )
+    _write(texts, folder)
+    return Scaffold(tuple(texts), " && ".join(build))
+
+
+def _write(texts: dict[str, str], folder: Path) -> None:
     for file in texts:
         if os.path.lexists(folder / file):
             raise ScaffoldError(f"{folder / file} is there already, and nothing is overwritten")
@@ -73,24 +141,21 @@ def write_component(kind: Literal["bolt", "spout"], language: Language, folder: 
                 new.write(text)
     except OSError as error:
         raise ScaffoldError(f"{error.filename}: can't be written: {error.strerror}") from None
-    return Scaffold(tuple(texts), language.build.format(name=name))
 
 
-def _made(kind: str, name: str, language: Language, sources: list[str]) -> dict[str, str]:
-    """The files that are made from templates, by path."""
-    build = language.build.format(name=name)
-    command = json.dumps([word.format(name=name) for word in language.command])
-    return {
-        "mlcheck.toml": _fill(f"{kind}.toml", name=name, command=command),
-        WORKFLOW: _fill("mlcheck.yml", version=__version__, build=f"      - run: {build}\n" if build else ""),
-        "README.md": _fill(
-            "README.md",
-            name=name,
-            kind=kind,
-            sources=" and ".join(f"`{source}`" for source in sources),
-            build=f"{build}\n" if build else "",
-        ),
-    }
+def _workflow(build: str, what: str) -> str:
+    steps = "".join(f"      - run: {line}\n" for line in build.split(" && ") if line)
+    return _fill("mlcheck.yml", version=__version__, build=steps, what=what)
+
+
+def _named(text: str, name: str) -> str:
+    return text.format(name=name, Name=name.title().replace("_", ""))
+
+
+def _source(path: str, name: str) -> str:
+    """A file as it is shipped; what is made for `mlcheck new` alone may speak of the name."""
+    text = _read(*path.split("/"))
+    return _Text(text).substitute(name=name) if path.startswith("templates/") else text
 
 
 def _fill(template: str, **values: str) -> str:

@@ -49,14 +49,22 @@ def fitting(cases: Iterable[Case], kind: str) -> list[Case]:
 def select(cases: Iterable[Case], kind: str, include: tuple[str, ...], exclude: tuple[str, ...]) -> list[Case]:
     """The cases for a `kind` of component that match: by id, dotted prefix or glob. Raises SelectionError."""
     possible = fitting(cases, kind)
-    ids = [case.id for case in possible]
+    which = "case" if kind == "auto" else f"{kind} case"
+    ids = matching([case.id for case in possible], include, exclude, which, "cases")
+    return [case for case in possible if case.id in ids]
+
+
+def matching(ids: list[str], include: tuple[str, ...], exclude: tuple[str, ...], which: str, listed: str) -> list[str]:
+    """Those of `ids` that match: by id, dotted prefix or glob. Raises SelectionError.
+
+    `which`: what they are called; `listed`: what `mlcheck list` calls them.
+    """
     for pattern in (*include, *exclude):
         if not any(_matches(id_, pattern) for id_ in ids):
-            which = "" if kind == "auto" else f"{kind} "
             hint = nearest(pattern, [*ids, *_prefixes(ids)])
-            raise SelectionError(f"no {which}case matches {pattern!r}{hint} (`mlcheck list cases` shows all)")
-    chosen = [case for case in possible if not include or any(_matches(case.id, pattern) for pattern in include)]
-    chosen = [case for case in chosen if not any(_matches(case.id, pattern) for pattern in exclude)]
+            raise SelectionError(f"no {which} matches {pattern!r}{hint} (`mlcheck list {listed}` shows all)")
+    chosen = [id_ for id_ in ids if not include or any(_matches(id_, pattern) for pattern in include)]
+    chosen = [id_ for id_ in chosen if not any(_matches(id_, pattern) for pattern in exclude)]
     if not chosen:
         raise SelectionError("the selection leaves no case to run")
     return chosen

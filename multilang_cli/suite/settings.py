@@ -12,6 +12,7 @@ from multilang_cli.suite.config import Config, ConfigError
 from multilang_cli.suite.flag_values import choice, seconds, truth, whole
 from multilang_cli.suite.options import ACCEPTS, Component, RunOptions
 from multilang_cli.suite.selection import patterns
+from multilang_cli.suite.testee import read_testee
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,6 +52,8 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     record: str | None = None
     record_all: bool = False
     suites: tuple[str, ...] = ()
+    testees: tuple[str, ...] = ()
+    prepare: bool = False
 
 
 def _text(_: str, text: str) -> str:
@@ -61,6 +64,7 @@ def _at_least(least: int) -> Callable[[str, str], int]:
     """Reads a whole number from `least` on. It raises ConfigError that begins with the name it is given."""
 
     def read(name: str, text: str) -> int:
+        """The number of a text. Raises ConfigError that begins with `name`."""
         number = whole(name, text)
         if number < least:
             raise ConfigError(f"{name}: expected a whole number from {least}, not {number}.")
@@ -114,6 +118,10 @@ def components(flags: Flags, config: Config) -> tuple[Component, ...]:
     """The components to run: that of the command line, else those of the file. Raises ConfigError if there is none."""
     if flags.component is not None:
         chosen: tuple[Component, ...] = (config.component(flags.component),)
+    elif flags.testees:
+        if flags.command:
+            raise ConfigError("--testee DIR says what is started: leave the command out.")
+        chosen = tuple(each for folder in flags.testees for each in read_testee(folder).components())
     elif flags.command:
         chosen = (Component(command=flags.command, kind="auto"),)
     elif config.components:

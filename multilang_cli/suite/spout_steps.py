@@ -19,7 +19,8 @@ UNKNOWN_IDS: tuple[Json, ...] = ("mlcheck: an id that was never emitted", 900719
 def call(stage: Stage, arguments: dict[str, Any]) -> None:
     """command, times; seconds: after which it is not called again, so that a spout that sleeps costs no more.
 
-    id: `unknown` for ack and fail of ids that it never emitted; else each is that of a tuple it emitted.
+    id: `unknown` for ack and fail of ids that it never emitted; else each is that of a tuple it emitted. pick: that of
+    the tuple at this place among those that are pending, counted in a circle.
     """
     spout, command = stage.spout, str(arguments["command"])
     until = spout.now + arguments.get("seconds", float("inf"))
@@ -28,6 +29,8 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
         if arguments.get("id") == "unknown":
             stage.making_up()
             id_ = UNKNOWN_IDS[number % len(UNKNOWN_IDS)]
+        elif "pick" in arguments:
+            id_ = _picked(stage, int(arguments["pick"]))
         elif command in {"ack", "fail"}:
             id_ = emitted_id(stage)
         stage.go_on(if_=spout.call(command, id_, stage.patience("sync")))
@@ -46,6 +49,17 @@ def emitted_id(stage: Stage) -> Json:
             return ready.id
         stage.go_on(if_=spout.call("next", limit=stage.limits["sync"]))
     raise NotExercised(f"it emitted no tuple with an id in {MOST_TRIES} calls of next")
+
+
+def _picked(stage: Stage, place: int) -> Json:
+    """The id at this place among those of pending tuples. Raises NotExercised if there is none."""
+    _check_ackers(stage)
+    pending = [emit for emit in stage.spout.emits if emit.id is not None]
+    if not pending:
+        raise NotExercised("it emitted no tuple with an id")
+    chosen = pending[place % len(pending)]
+    stage.spout.emits.remove(chosen)
+    return chosen.id
 
 
 def _check_ackers(stage: Stage) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.suite import bolt_steps, cutting, spout_steps
+from multilang_cli.suite import bolt_steps, cutting, spout_steps, testee_steps
 from multilang_cli.suite.stage import NotExercised, Stage
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
     session = stage.session
     if isinstance(session, ShellBolt):
         times = int(arguments.get("times", 1))
-        if bolt_steps.pace(stage) * times > stage.limits["settle"] / 2:
+        enough = stage.limits["settle"] / 2 / times
+        if bolt_steps.pace(stage, enough) > enough:
             raise NotExercised("it works too slowly to fill a pipe")
         session.hold_output(hold=True)
         bolt_steps.tuples(stage, {"times": times})
@@ -137,6 +138,9 @@ OPERATIONS: dict[str, Operation] = {
     "work": _work,
     "unread_work": _unread_work,
     "cut": cutting.cut,
+    "split": cutting.split,
+    "plan": testee_steps.plan,
+    "done": testee_steps.done,
     "hold_task_ids": _hold_task_ids,
     "release_task_ids": bolt_steps.release_task_ids,
     "no_task_ids": bolt_steps.no_task_ids,

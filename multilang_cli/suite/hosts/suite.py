@@ -1,0 +1,123 @@
+"""All host cases over one host, summed up as a RunResult."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli import __version__
+from multilang_cli.host.launch import LaunchError, readable
+from multilang_cli.reports.model import Component, RunResult, Selection, SubjectResult, Suite, Tool, Untested
+from multilang_cli.reports.verdict import Circumstances, conclude
+from multilang_cli.suite.hosts.case import load_host_cases
+from multilang_cli.suite.hosts.run import HostRun
+from multilang_cli.suite.jobs import Jobs
+from multilang_cli.suite.playing import STOPS, Progress
+from multilang_cli.suite.runner import platform_of, prepare_record, suite_hash
+from multilang_cli.suite.selection import matching
+
+if TYPE_CHECKING:
+    from multilang_cli.suite.hosts.case import HostCase
+    from multilang_cli.suite.hosts.run import HostPlan
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """Which cases are played, and how: patterns, `jobs` at a time, `fail_fast`: until one fails."""
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    jobs: int = 1
+    strict: bool = False
+    fail_fast: bool = False
+
+
+def judge_host(plan: HostPlan, wish: Wish, progress: Progress | None = None) -> RunResult:
+    """Play the host cases that are wished for. On KeyboardInterrupt the result so far, with `complete` False.
+
+    Raises LaunchError if the host can't be started, SelectionError if nothing is selected, RecordError.
+    """
+    available = load_host_cases()
+    ids = matching([case.id for case in available], wish.include, wish.exclude, "host case", "host-cases")
+    cases = [case for case in available if case.id in ids]
+    prepare_record(plan.record)
+    sitting = _Run(plan, cases, wish)
+    began, started = time.monotonic(), datetime.now(UTC)
+    sitting.go(progress)
+    result = RunResult(
+        tool=Tool(version=__version__),
+        suite=Suite(name="host", hash=suite_hash(available)),
+        component=Component(command=tuple(map(readable, plan.launch.argv)), why=plan.launch.why, cwd="."),
+        storm=plan.version.id,
+        started_at=started.isoformat(timespec="seconds"),
+        duration=round(time.monotonic() - began, 3),
+        platform=platform_of(),
+        strict=wish.strict,
+        selection=Selection(include=wish.include, exclude=wish.exclude, available=len(available), selected=len(cases)),
+        subjects=tuple(sitting.done[number] for number in sorted(sitting.done)),
+        complete=len(sitting.done) == len(cases),
+        notes=tuple(sitting.notes),
+        untested=sitting.untested(),
+    )
+    return conclude(result, sitting.befell)
+
+
+class _Run:
+    """The cases of one run, and what has become of them."""
+
+    def __init__(self, plan: HostPlan, cases: list[HostCase], wish: Wish) -> None:
+        self.done: dict[int, SubjectResult] = {}
+        self.notes: dict[str, None] = {}
+        self.befell = Circumstances()
+        self._plan = plan
+        self._cases = cases
+        self._wish = wish
+        self._begun = 0
+        self._started = False
+
+    def go(self, progress: Progress | None) -> None:
+        """Play them until the last, or until going on is useless."""
+        jobs = Jobs([partial(self._play, case, progress) for case in self._cases], self._wish.jobs)
+        try:
+            with jobs:
+                for number, subject in enumerate(jobs):
+                    self.done[number] = subject
+                    if not self._started and subject.verdict != "error":
+                        self.befell = Circumstances(no_first_message=True)
+                        break
+                    if self._wish.fail_fast and subject.verdict in STOPS:
+                        break
+        except KeyboardInterrupt:
+            self.befell = Circumstances(interrupted=True)
+            self.done |= {number: each for number, each in jobs.finished.items() if number not in self.done}
+
+    def untested(self) -> tuple[Untested, ...]:
+        """The cases that were not played."""
+        left = tuple(case.id for number, case in enumerate(self._cases) if number not in self.done)
+        why = "the host started no component" if self.befell.no_first_message else "stopped before"
+        return (Untested(reason=why, ids=left),) if left else ()
+
+    def _play(self, case: HostCase, progress: Progress | None) -> SubjectResult:
+        if progress is not None:
+            progress(case.id, self._begun, len(self._cases))
+        self._begun += 1
+        run = HostRun(self._plan, case)
+        try:
+            subject = run.run()
+        except LaunchError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a fault of ours costs this case, not the run
+            path = self._plan.record / f"{case.id}.fault.txt"
+            with suppress(OSError):
+                path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+            reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
+            return SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
+        self._started = self._started or run.started
+        if run.unrecorded:
+            self.notes[f"transcripts can't be written to {self._plan.record}: {run.unrecorded} (--record DIR)"] = None
+        return subject

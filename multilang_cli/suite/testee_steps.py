@@ -1,0 +1,35 @@
+"""Operations of cases for a library's testee: it is told what to do, and the judge knows what must come of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.suite.profiles import VALUED
+
+if TYPE_CHECKING:
+    from multilang_cli.suite.stage import Stage
+
+
+def plan(stage: Stage, arguments: dict[str, Any]) -> None:
+    """Send a bolt a tuple that says what to `do`, with the `values` after it; comp, stream and task of its source."""
+    values = arguments.get("values", [])
+    source: dict[str, Any] = {"stream": VALUED} if values else {}
+    source |= {name: arguments[name] for name in ("comp", "stream", "task") if name in arguments}
+    stage.bolt.send([arguments["do"], *values], **source)
+
+
+def done(stage: Stage, _: dict[str, Any]) -> None:
+    """Wait until everything that was asked for is said; a tick tells a bolt that does many tuples at once to begin."""
+    session = stage.session
+    if not isinstance(session, ShellBolt):
+        return
+    if session.profile.testee == "batch" and "ticks" in stage.accepts:
+        session.tick()
+    asked = session.judge.state.asked
+    said = lambda: session.idle and (asked is None or not (asked.queue or asked.passed))  # noqa: E731 (a condition)
+    stage.go_on(
+        if_=session.wait(
+            said, stage.limits["plan"], "plan", lambda: len(asked.queue) + len(asked.passed) if asked else 0
+        )
+    )
