@@ -1,0 +1,3 @@
+module component
+
+go 1.19
