@@ -82,8 +82,8 @@ def difference(
     case: Case, meant: Callable[[], list[Call]], now: Verdict, before: Verdict, rules: tuple[str, ...] = ()
 ) -> Difference | None:
     """What differs between two verdicts on `case`, None if nothing does. `meant`: gives what `fate_of` wants."""
-    barrier = case.get("until_log")
-    left, right = stable(now, barrier), stable(before, barrier)
+    barrier, moved = case.get("until_log"), _breaks_beside_an_id(case)
+    left, right = stable(now, barrier, moved=moved), stable(before, barrier, moved=moved)
     _cut_to_the_shorter(left, right)
     parts = tuple(
         Part(key, left.get(key), right.get(key))
@@ -127,8 +127,11 @@ def _place(group: Group) -> tuple[bool, int, int, int]:
     return (not group.fates, 0 if not group.fates else -FATES.index(first.now), gravity, -len(group.differences))
 
 
-def stable(verdict: Verdict, barrier: str | None = None) -> Verdict:
-    """The part of a verdict that is the same each time. `barrier`: the log message that ended the script, if any."""
+def stable(verdict: Verdict, barrier: str | None = None, *, moved: bool = False) -> Verdict:
+    """The part of a verdict that is the same each time.
+
+    `barrier`: the log message that ended the script, if any. `moved`: where an error stands in a text is chance.
+    """
     kept: Verdict = json.loads(json.dumps(verdict))
     kept["events"] = [event for event in _up_to(barrier, kept["events"]) if event["t"] != "stderr"]
     for event in kept["events"]:
@@ -142,10 +145,31 @@ def stable(verdict: Verdict, barrier: str | None = None) -> Verdict:
         kept["error"] = list(map(_without_chance, kept["error"]))
     if kept.get("how") in ("thrown from prepare", "thrown from open"):
         # What stands before the error is the component's pid, of so many digits.
-        kept["error"] = [re.sub(r" position \d+", " position", text) for text in kept["error"]]
+        kept["error"] = _without_positions(kept["error"])
+    for told in [kept, *kept["events"]] if moved else ():
+        if "error" in told:
+            told["error"] = _without_positions(told["error"])
     received = [len(item) if isinstance(item, list) else item for item in kept["received"]]
     kept["received"] = [item for item, run in groupby(received) for _ in ([0] if item == "heartbeat" else run)]
     return kept
+
+
+def _without_positions(error: list[str]) -> list[str]:
+    return [re.sub(r" position \d+", " position", text) for text in error]
+
+
+def _breaks_beside_an_id(case: Case) -> bool:
+    """True if a message that can't be parsed has the id of a tuple in it, which chance makes longer or shorter."""
+    texts = [step["raw"].removesuffix("\nend\n") for step in case["steps"] if "$ID" in step.get("raw", "")]
+    return not all(map(_is_json, texts))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _until_timeout(events: list[Call]) -> list[Call]:

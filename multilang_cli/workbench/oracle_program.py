@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import shutil
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.component import player
-from multilang_cli.host.janitor import COOKIE_PREFIX, JANITOR, sweep
+from multilang_cli.host.leash import Leash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,13 +37,14 @@ LEAST_JAVA, LAST_JAVA = 17, 23
 BUILD_SECONDS = 900
 SPARE_SECONDS = 120
 """What a JVM may take beyond the limits of its cases."""
+ANSWER_SECONDS = 600
+"""What a program that answers line by line may take for all lines."""
 LIMIT_MS = 8000
 """How long a case may take that does not say so."""
 SHOWN_LINES = 4
 
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\.(\d{1,4})(-[A-Za-z0-9.-]{1,40})?")
 _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
-_SWEEP_SECONDS = 10.0
 
 
 class OracleError(Exception):
@@ -92,35 +92,22 @@ def ask(
     return {case["case"]: verdicts[case["case"]] for case in cases}
 
 
-class Leash:
-    """Holds a program that works in a folder of its own. Nothing of both outlives mlcheck, however that ends."""
+def answers(version: str, program: str, texts: Iterable[str]) -> list[Any]:
+    """What a program of the oracle that answers line by line says of each text, on Storm `version`. Raises OracleError.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._cookie = secrets.token_hex(8)
-        JANITOR.expect(self._cookie, str(folder))
-
-    def start(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
-        """Start it; `options`: where its output goes, as subprocess.Popen wants it."""
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, COOKIE_PREFIX + self._cookie: "1"},
-            start_new_session=True,
-            encoding="utf-8",
-            errors="replace",
-            **options,
+    `program`: the name of its class, such as Parse.
+    """
+    command = [*java(version, build(version)), f"mlcheck.oracle.{program}"]
+    lines = "".join(json.dumps(text) + "\n" for text in texts)
+    try:
+        done = subprocess.run(
+            command, input=lines, capture_output=True, text=True, encoding="utf-8", timeout=ANSWER_SECONDS, check=False
         )
-        JANITOR.started(self._cookie, process.pid)
-        return process
-
-    def end(self, process: subprocess.Popen[str]) -> None:
-        """End it and what it started, and remove the folder."""
-        groups = {process.pid} if process.poll() is None else set()
-        sweep(groups, (f"{COOKIE_PREFIX}{self._cookie}".encode(),), {}, _SWEEP_SECONDS)
-        process.communicate()
-        shutil.rmtree(self.folder, ignore_errors=True)
-        JANITOR.ended(self._cookie)
+    except subprocess.TimeoutExpired:
+        raise OracleError(f"{program} of Storm {version} gave no answer within {ANSWER_SECONDS} s") from None
+    if done.returncode != 0:
+        raise OracleError(f"{program} of Storm {version} could not be asked:\n{done.stderr}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 class Jvm:

@@ -15,6 +15,7 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from multilang_cli.host.pipes import PIPE_SIZE, resize
@@ -113,9 +114,11 @@ def _detach(keep: set[int], *, keep_stderr: bool = False) -> None:
 
 
 def _record(fd: int, plan: Plan, tap: int, started: datetime) -> None:
-    """Be the recorder, until the tap is no more."""
+    """Be the recorder, until the tap is no more. Where memory runs out, it goes before the component does."""
     with suppress(OSError):
         os.nice(_NICE)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     from multilang_cli.workbench.tap_recorder import Recorder  # noqa: PLC0415 (slow; the component runs meanwhile)
 
     recorder, unpacker = Recorder(plan, tap, started), Unpacker()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.events import Chunk, End, Event, Exited, Fact, Gap, StdoutClosed, WriteFailed
-from multilang_cli.protocol.framing import DEFAULT_LIMIT, Framer
+from multilang_cli.protocol.framing import DEFAULT_LIMIT, TERMINATOR, Framer
 from multilang_cli.protocol.reading import MANY, read_command, read_commands, read_frame
 from multilang_cli.transcript.format import decode_fact
 from multilang_cli.workbench import tap_feed
@@ -137,6 +137,7 @@ class _Stream:
 
     @property
     def lost(self) -> bool:
+        """True if a frame was longer than the limit: what follows can't be cut into frames."""
         return self._framer.overflowed and self._tail is None
 
     def skip(self, offset: int) -> None:
@@ -144,15 +145,16 @@ class _Stream:
         self._tail, self._offset = b"", offset
 
     def feed(self, data: bytes) -> list[Frame]:
+        """The frames that end in `data`; none before the place from which on it is read."""
         if self._tail is None:
             return self._framer.feed(data)
         text = self._tail + data
-        at = text.find(wire.TERMINATOR)
+        at = text.find(TERMINATOR)
         if at < 0:
-            self._tail = text[1 - len(wire.TERMINATOR) :]
+            self._tail = text[1 - len(TERMINATOR) :]
             self._offset += len(data)
             return []
-        rest = text[at + len(wire.TERMINATOR) :]
+        rest = text[at + len(TERMINATOR) :]
         self._framer = Framer(self._limit, self._offset + len(data) - len(rest))
         self._tail = None
         return self._framer.feed(rest)

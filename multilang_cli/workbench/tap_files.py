@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from multilang_cli.transcript.format import FRAMES
-from multilang_cli.transcript.write import TranscriptWriter
+from multilang_cli.transcript.write import FLUSH_AT, TranscriptWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,12 +21,17 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
     from multilang_cli.transcript.format import Header
+    from multilang_cli.transcript.write import Sink
     from multilang_cli.workbench.tap_plan import Plan
 
 RETRY = 10.0
 """Seconds after a failure until writing is tried again."""
 RING_BYTES = 64 * 1024 * 1024
 """Bytes that the ring holds at most, however many messages that are."""
+RING_EVENTS = 10
+"""Events that the ring holds at most, for each message that it may hold: stderr may come in small pieces."""
+RING_LEAST = 2000
+"""Events that even a small ring may hold: the last words of a component must not drive out its last messages."""
 Snapshot = dict[str, Any] | None
 """The state of a judge; None if there is none."""
 _LINE = 64
@@ -51,15 +56,16 @@ class Ring:
         self._messages = 0
         self._bytes = 0
         self._wrapped = False
-        self._said = False
+        self._heard = self._said = False
 
     def take(self, events: Sequence[Event], _: Callable[[], Snapshot]) -> None:
         """Add events; the oldest give way to them."""
         self._events += events
         self._messages += sum(event.channel in FRAMES for event in events)
         self._bytes += sum(len(event.raw) for event in events)
+        self._heard = self._heard or any(event.channel == "out" for event in events)
         gone = []
-        while self._events and (self._messages > self._most or self._bytes > RING_BYTES or self._splits_handshake()):
+        while self._events and (self._is_full() or self._splits_handshake()):
             event = self._events.popleft()
             self._messages -= event.channel in FRAMES
             self._bytes -= len(event.raw)
@@ -69,9 +75,13 @@ class Ring:
         if gone:
             self._follow(gone)
 
+    def _is_full(self) -> bool:
+        too_many = self._messages > self._most or len(self._events) > max(RING_LEAST, self._most * RING_EVENTS)
+        return too_many or self._bytes > RING_BYTES
+
     def _splits_handshake(self) -> bool:
         """True if the component's first message is kept, but not what came before: it would be read as another."""
-        return self._wrapped and not self._said and any(event.channel == "out" for event in self._events)
+        return self._wrapped and self._heard and not self._said
 
     def _follow(self, gone: list[Event]) -> None:
         if self._behind is not None:
@@ -104,6 +114,8 @@ class Ring:
 class Parts:
     """All messages of a conversation, in files of a bounded size and age. Each begins with the state of the judge."""
 
+    _flush_at = FLUSH_AT
+
     def __init__(self, header: Header, stem: Path, plan: Plan) -> None:
         self.path = stem
         self._stem = stem
@@ -116,7 +128,7 @@ class Parts:
         self._size = 0
         self._since = 0.0
         self._said = False
-        self._file: BinaryIO | None = None
+        self._file: Sink | None = None
         self._writer: TranscriptWriter | None = None
         try:
             self._open(None)
@@ -174,15 +186,21 @@ class Parts:
         self._number += 1
         self.path = self._named(self._number)
         header = msgspec.structs.replace(self._header, part=self._number, snapshot=snapshot)
-        self._file = self.path.open("ab", buffering=0)
+        self._file = self._new()
         try:
-            self._writer = TranscriptWriter(self._file, header)
+            self._writer = TranscriptWriter(self._file, header, flush_at=self._flush_at)
         except OSError:
             self._shut()
             raise
         self._size = 0
         if self._plan.keep and self._number > self._plan.keep:
-            self._named(self._number - self._plan.keep).unlink(missing_ok=True)
+            self._drop(self._number - self._plan.keep)
+
+    def _new(self) -> Sink:
+        return self.path.open("ab", buffering=0)
+
+    def _drop(self, number: int) -> None:
+        self._named(number).unlink(missing_ok=True)
 
     def _named(self, number: int) -> Path:
         """The file of a part: in the order of their names they can be read one after another."""

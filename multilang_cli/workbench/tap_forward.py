@@ -75,8 +75,9 @@ class Forwarder:
             poller.register(child.pidfd, select.POLLIN)
         self._tell("started", argv=[_readable(word) for word in argv], pid=child.pid)
         while self._code is None:
-            self._round(None if child.pidfd is not None else _WITHOUT_PIDFD)
-            self._look(child)
+            ready = self._round(None if child.pidfd is not None else _WITHOUT_PIDFD)
+            if child.pidfd is None or child.pidfd in ready:
+                self._look(child)
         into.break_off()
         code = self._code
         while not (self._abandoned or (out.done and err.done)):

@@ -22,6 +22,7 @@ class Plan(NamedTuple):
     `folder` for recordings. `storm`: the version to judge for, "" for the newest. `kind`: "" to find out. `ring`: how
     many messages to keep until the end; 0 to record all of them, in parts of `rotate_size` bytes and `rotate_age`
     seconds at most (0: no bound), of which the last `keep` stay (0: all). `status`: a file, or a directory for it.
+    `kafka`: HOST:PORT/TOPIC where transcripts go instead; "" for files.
     """
 
     command: tuple[str, ...]
@@ -35,6 +36,7 @@ class Plan(NamedTuple):
     sample: float = 1.0
     status: Path | None = None
     verbose: bool = False
+    kafka: str = ""
 
 
 def name_of(component: str, task: int | None, started_at: str, pid: int) -> str:

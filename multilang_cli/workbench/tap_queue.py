@@ -6,13 +6,14 @@ Standard library only. What it holds is in the pipe first, so that it is there e
 from __future__ import annotations
 
 import os
-from collections import deque
 from contextlib import suppress
 
 from multilang_cli.workbench import tap_feed
 
 LIMIT = 64 * 1024 * 1024
 """Bytes that wait in memory, beside what the pipe holds, before records are left out."""
+_AT_ONCE = 64 * 1024
+"""Bytes of what waits that are written at a time, so that what passes meanwhile need not wait."""
 
 
 class Queue:
@@ -25,8 +26,8 @@ class Queue:
     def __init__(self, fd: int | None, limit: int = LIMIT) -> None:
         self.fd = fd
         self._limit = limit
-        self._records: deque[bytes | memoryview] = deque()
-        self._size = 0
+        # One piece: as many small records, each an object, they would take many times their bytes.
+        self._waiting = bytearray()
         self._left_out: dict[str, int] = {}
         if fd is not None:
             os.set_blocking(fd, False)
@@ -34,13 +35,13 @@ class Queue:
     @property
     def waiting(self) -> bool:
         """True if something waits for room in the pipe."""
-        return self.fd is not None and bool(self._records or self._left_out)
+        return self.fd is not None and bool(self._waiting or self._left_out)
 
     def put(self, kind: int, t: float, data: bytes) -> None:
         """Add what passed: written at once if there is room."""
         if self.fd is None:
             return
-        if self._left_out or self._size + len(data) > self._limit:
+        if self._left_out or len(self._waiting) + len(data) > self._limit:
             name = tap_feed.NAMES[kind]
             self._left_out[name] = self._left_out.get(name, 0) + len(data)
         else:
@@ -53,29 +54,23 @@ class Queue:
             self._add(tap_feed.pack_fact(t, event, **fields))
 
     def flush(self, t: float) -> None:
-        """Write what there is room for. `t`: the time, for a gap."""
-        while self._records and self.fd is not None:
-            record = self._records.popleft()
-            self._size -= len(record)
-            written = self._write(record)
-            if written < len(record):
-                self._records.appendleft(memoryview(record)[written:])
-                self._size += len(record) - written
-                return
-        self._tell_gap(t)
+        """Write some of what waits, as far as there is room. `t`: the time, for a gap."""
+        del self._waiting[: self._write(self._waiting[:_AT_ONCE])]
+        if not self._waiting:
+            self._tell_gap(t)
 
     def drain(self, t: float) -> None:
         """Write everything, however long that takes."""
         if self.fd is not None:
             with suppress(OSError):
                 os.set_blocking(self.fd, True)
+        while self.waiting:
             self.flush(t)
 
     def close(self) -> None:
         """No more records: the recorder sees the end of the pipe."""
         fd, self.fd = self.fd, None
-        self._records.clear()
-        self._size = 0
+        self._waiting.clear()
         if fd is not None:
             with suppress(OSError):
                 os.close(fd)
@@ -88,12 +83,11 @@ class Queue:
             self._add(tap_feed.pack_fact(t, "gap", why=why, left_out=left_out))
 
     def _add(self, record: bytes) -> None:
-        written = 0 if self._records else self._write(record)
+        written = 0 if self._waiting else self._write(record)
         if written < len(record):
-            self._records.append(memoryview(record)[written:])
-            self._size += len(record) - written
+            self._waiting += memoryview(record)[written:]
 
-    def _write(self, record: bytes | memoryview) -> int:
+    def _write(self, record: bytes | bytearray) -> int:
         """How many bytes were written. If nobody reads any more, that is the end of recording, and no error."""
         try:
             return os.write(self.fd, record) if self.fd is not None else len(record)

@@ -22,9 +22,12 @@ from multilang_cli.host import pids
 from multilang_cli.host.launch import readable
 from multilang_cli.protocol.events import Exited, Gap, PidChecked, Started
 from multilang_cli.protocol.messages import Handshake, Pid
+from multilang_cli.reports.failure import exit_in_words
+from multilang_cli.reports.model import Exit
+from multilang_cli.reports.verdict import FATE_WORDS
 from multilang_cli.transcript.format import Header
 from multilang_cli.workbench.tap_cutter import Cutter
-from multilang_cli.workbench.tap_files import RETRY, Parts, Ring
+from multilang_cli.workbench.tap_files import RETRY, RING_BYTES, Parts, Ring
 from multilang_cli.workbench.tap_log import Log
 from multilang_cli.workbench.tap_plan import name_of
 from multilang_cli.workbench.tap_profile import kind_of, profile_of
@@ -45,8 +48,8 @@ TOGETHER = 256
 """Events that are judged at a time, at least, where so many are there."""
 MOST_FINDINGS = 10_000
 """Findings of one conversation that are logged; of more, the number is told."""
-UNKNOWABLE = "metric-unregistered"
-"""The rule that needs to know what no handshake tells: which metrics Java code has registered."""
+LAST_WORDS = 4096
+"""Bytes of stderr that are kept, to tell the last line of them."""
 MOST_FAULTS = 3
 """Faults of our own after which nothing is judged any more."""
 
@@ -72,6 +75,8 @@ class Recorder:
         self._t = 0.0
         self._shown: Path | None = None
         self._state = "running"
+        self._exit: Exited | None = None
+        self._last_words = b""
 
     # --- what passed --------------------------------------------------------------------------------------------
 
@@ -107,9 +112,19 @@ class Recorder:
         if self._files is not None:
             self._files.close(self._t)
             self._tell_failure(self._files.failed)
-        self._log.line(f"end: {why}")
+        self._log.line(f"end: {why}{self._how()}")
+        if self._findings and not self.plan.kafka:
+            self._log.line(f"next: mlcheck lint {self.plan.folder / self.name}*.ndjson")
         self._log.close()
         self.show()
+
+    def _how(self) -> str:
+        """How the component ended, and the last line that it said on stderr if that was wrong."""
+        if self._exit is None:
+            return ""
+        ended = f": {exit_in_words(Exit(code=self._exit.code, signal=self._exit.signal))}"
+        last = self._last_words.decode("utf-8", "backslashreplace").strip().rpartition("\n")[2]
+        return f"{ended}; last on stderr: {last}" if last and self._exit.code != 0 else ended
 
     def flush(self) -> None:
         """Write what is kept in memory, so that the files show how far it is."""
@@ -145,10 +160,13 @@ class Recorder:
                 self._counts["gaps"] += 1
                 self._log.line(f"gap: {event.body.why}")
             elif isinstance(event.body, Exited):
-                self._state = "ended"
+                self._state, self._exit = "ended", event.body
+            elif event.channel == "err":
+                self._last_words = (self._last_words + event.raw)[-LAST_WORDS:]
         if self._files is None:
             self._held += events
-            self._decide(last=len(self._held) >= HELD)
+            size = sum(len(event.raw) for event in self._held)
+            self._decide(last=len(self._held) >= HELD or size > RING_BYTES)
         else:
             self._judge(events)
 
@@ -212,11 +230,15 @@ class Recorder:
         with suppress(OSError):
             self.plan.folder.mkdir(parents=True, exist_ok=True)
         stem = self.plan.folder / self.name
-        if self.plan.ring:
+        if self.plan.kafka:
+            from multilang_cli.workbench.tap_topic import Topic  # noqa: PLC0415 (an extra)
+
+            self._files = Topic(header, self.plan)
+        elif self.plan.ring:
             self._files = Ring(header, stem, self.plan, judge_of(profile, load_rulebook(self.plan.storm)))
         else:
             self._files = Parts(header, stem, self.plan)
-            self._tell_failure(self._files.failed)
+        self._tell_failure(self._files.failed)
 
     def _new_judge(self, profile: Profile) -> None:
         tired = self._counts["faults"] >= MOST_FAULTS
@@ -225,14 +247,13 @@ class Recorder:
     # --- what is told -------------------------------------------------------------------------------------------
 
     def _report(self, finding: Finding) -> None:
-        if finding.rule == UNKNOWABLE:
-            return
         self._findings[finding.level] += 1
         self._rules[finding.rule] += 1
         if self._findings.total() > MOST_FINDINGS:
             return
-        fates = finding.fates.get(self.judge.version.id, "unknown") if self.judge is not None else "unknown"
-        self._log.line(f"{finding.level} {finding.rule} at {finding.seq}: {finding.message} ({fates})")
+        storm = self.judge.version.id if self.judge is not None else self.plan.storm
+        fate = f"Storm {storm}: {FATE_WORDS[finding.fates.get(storm, 'unknown')]}"
+        self._log.line(f"{finding.level} {finding.rule} at {finding.seq}: {finding.message} ({fate})")
         if self._findings.total() == MOST_FINDINGS:
             self._log.line("more findings are counted, not listed")
 
@@ -274,6 +295,7 @@ class Recorder:
             "component_pid": self._component or None,
             "command": [readable(word) for word in self.plan.command],
             "started_at": self._started,
+            "exit": {"code": self._exit.code, "signal": self._exit.signal} if self._exit is not None else None,
             "updated_at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "seconds": round(self._t, 3),
             "bytes": dict(self._cutter.bytes),
@@ -296,8 +318,11 @@ class Recorder:
             with suppress(OSError):
                 self._shown.unlink()
         self._shown = path
-        with suppress(OSError):
+        try:
             path.parent.mkdir(parents=True, exist_ok=True)
             text = self._log.clean(json.dumps(self.status(), indent=1))
             part.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
             part.replace(path)
+        except OSError:
+            with suppress(OSError):
+                part.unlink()

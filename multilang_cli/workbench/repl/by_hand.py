@@ -8,7 +8,7 @@ from multilang_cli.host.session import Session
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Event, StdinClosed
+from multilang_cli.protocol.events import StdinClosed
 from multilang_cli.protocol.framing import Framer, frame_text
 from multilang_cli.protocol.messages import TaskIds
 
@@ -46,12 +46,7 @@ class ByHand(Session):
         framer = Framer()
         frames = [frame.raw for frame in framer.feed(data)]
         rest = data[sum(map(len, frames)) :]
-        for raw in [*frames, rest] if rest else frames:
-            event = Event(self._seq, self.now, "in", wire.decode(frame_text(raw)), raw, self._written)
-            self._seq += 1
-            self._written += len(raw)
-            self._buffer += raw
-            self._happened((event,))
+        self.say_bytes((wire.decode(frame_text(raw)), raw) for raw in ([*frames, rest] if rest else frames))
 
     def answer_held(self, tasks: list[int]) -> bool:
         """Answer the oldest emit whose task ids are held back with `tasks`; False if there is none."""
@@ -66,11 +61,6 @@ class ByHand(Session):
         self._closing = True
         self.process.close_stdin()
         self.note("process", StdinClosed())
-
-    @property
-    def unwritten(self) -> bool:
-        """True while the pipe has not taken all that was said."""
-        return bool(self._unsent)
 
 
 class BoltByHand(ByHand, ShellBolt):

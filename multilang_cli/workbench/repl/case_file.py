@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-
-from multilang_cli.catalogue import schemas
 from multilang_cli.transcript.redact import redacted
+from multilang_cli.workbench.case_files import ID, NoCaseError, step_of, write_case_file
 from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
     from multilang_cli.workbench.repl.life import Life
-
-_ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)+")
 
 
 class Saved(NamedTuple):
@@ -33,22 +28,23 @@ def write_case(life: Life, name: str) -> Saved:
 
     Raises Misuse for a name that is none, or whose file is there; OSError.
     """
-    if not _ID.fullmatch(name):
+    if not ID.fullmatch(name):
         raise Misuse(f"{name[:60]!r} is no id of a case; expected lower-case words with dots, such as bolt.my-words")
     path, fed = Path(f"{name}.yaml"), Path(f"{name}.tuples.ndjson")
     for each in (path, fed):
         if each.exists():
             raise Misuse(f"{each} is there already; choose another name, nothing is overwritten")
-    case = case_of(life, name)
-    if wrong := schemas.explain(case, "case"):
-        raise Misuse(f"the session makes no case: {wrong[0]}")
-    words = ["mlcheck", "run", "--kind", life.setup.profile.kind, "--suite", str(path), "-k", name]
+    try:
+        write_case_file(path, case_of(life, name))
+    except NoCaseError as why:
+        raise Misuse(f"the session makes no case: {why}") from None
+    setup = life.setup
+    storm = [] if setup.version.id == setup.usual else ["--storm", setup.version.id]
+    words = [*setup.again, *storm, "--suite", str(path), "-k", name]
     if life.fed:
         fed.write_text("".join(f"{json.dumps(values)}\n" for values in life.fed), encoding="utf-8")
         words += ["--tuples", str(fed)]
-    text = yaml.safe_dump(case, sort_keys=False, allow_unicode=True, width=110)
-    path.write_text(text, encoding="utf-8")
-    again = shlex.join([*words, "--", *life.setup.command])
+    again = shlex.join([*words, "--", *setup.command])
     return Saved(path, tuple(dict.fromkeys(life.left_out)), again)
 
 
@@ -61,7 +57,7 @@ def case_of(life: Life, name: str) -> dict[str, Any]:
         handshake["conf"] = conf
     if setup.more_context:
         handshake["context"] = setup.more_context
-    steps = [_step(operation, arguments) for operation, arguments in life.steps[1:]]
+    steps = [step_of(operation, arguments) for operation, arguments in life.steps[1:]]
     return {
         "id": name,
         "title": "does what it did in a session by hand",
@@ -69,10 +65,5 @@ def case_of(life: Life, name: str) -> dict[str, Any]:
         "level": "must",
         "clause": {"text": "Any finding of level must fails the case.", "source": "mlcheck repl"},
         "expected": "nothing that the judge finds wrong",
-        "steps": [_step("handshake", handshake), *steps],
+        "steps": [step_of("handshake", handshake), *steps],
     }
-
-
-def _step(operation: str, arguments: dict[str, Any]) -> str | dict[str, dict[str, Any]]:
-    plain = {key: value for key, value in arguments.items() if (key, value) != ("times", 1)}
-    return {operation: plain} if plain else operation

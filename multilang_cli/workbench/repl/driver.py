@@ -14,11 +14,11 @@ from multilang_cli.host.launch import LaunchError
 from multilang_cli.workbench.repl import keeping, looking, parsing, speaking, steering, waiting
 from multilang_cli.workbench.repl.life import Life
 from multilang_cli.workbench.repl.setup import ENDLESS
-from multilang_cli.workbench.repl.show import EventLines, show_finding
+from multilang_cli.workbench.repl.show import EventLines, show_breach, show_finding
 from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from multilang_cli.protocol.events import Event
@@ -35,8 +35,8 @@ COMMANDS: Table = {
 }
 """Every command by its name."""
 JSON_COMMANDS = frozenset(name for name, command in COMMANDS.items() if command.json)
-_ROUNDS = 64
-"""Rounds of reading and writing before whoever types is looked after."""
+_TURN = 0.02
+"""Seconds of reading and writing before whoever types is looked after."""
 _QUIET_SLICE = 1.0
 MISUSE, NO_FIRST_MESSAGE, NOT_CONFORMANT = 2, 3, 1
 
@@ -71,8 +71,10 @@ class Driver:
         self._codes: set[int] = set()
         self._interrupted = False
         self._shown = 0
+        self._found = 0
+        self._cut = False
         self._told_unrecorded = False
-        self._explained: set[str] = set()
+        self._explained: set[tuple[str, ...]] = set()
         self._lines = EventLines(screen)
         self._silent = False
         screen.clean = setup.redactor().text
@@ -91,9 +93,10 @@ class Driver:
         """True if there is a component to speak of."""
         return self._life is not None
 
-    def begin(self) -> bool:
+    def begin(self, play: Callable[[Life], bool] | None = None) -> bool:
         """Start the component and shake hands. False if it said no first message.
 
+        `play` begins the conversation in place of the handshake, and says whether the first message came.
         Raises LaunchError if it can't be started, OSError if the transcript can't be written.
         """
         self.end_life()
@@ -101,14 +104,19 @@ class Driver:
         self._interrupted = False
         self.screen.clean = self.setup.redactor().text
         self._life = life = Life(self.setup, self._lives, self.record, self._display)
-        life.session.hold_task_ids = self.taskids_by_hand
         life.did("handshake")
+        if self.taskids_by_hand:
+            life.hold_task_ids()
         session = life.session
-        shaken = session.handshake(self.setup.handshake(str(session.process.pid_dir)), self.limit("pid"))
+        shaken = self._shake(life) if play is None else play(life)
         life.checked = shaken
         if not shaken and not session.interrupted:
             self._codes.add(NO_FIRST_MESSAGE)
         return shaken
+
+    def _shake(self, life: Life) -> bool:
+        session = life.session
+        return session.handshake(self.setup.handshake(str(session.process.pid_dir)), self.limit("pid"))
 
     def end_life(self) -> None:
         """End the component, if there is one; what was wrong counts for the exit code."""
@@ -138,7 +146,8 @@ class Driver:
 
     def execute(self, text: str) -> bool:
         """Do one command; False if it could not be done, which was said. Whatever it is, the session goes on."""
-        self._shown = 0
+        self._shown = self._found = 0
+        self._cut = False
         self._lines.finish()
         self._interrupted = False
         if self._life is not None:
@@ -168,7 +177,7 @@ class Driver:
         if command.kind not in {"both", kind}:
             raise Misuse(f"{name}: Storm says that to a {command.kind}, and this is a {kind}")
         if command.alive and not self.life.alive:
-            raise Misuse(f"{name}: {why_not(self.life)}; `restart` starts it again")
+            raise Misuse(f"{name}: {self.life.silence}; `restart` starts it again")
         command.action(self, rest.strip())
         if command.speaks and self.waits:
             self.let_it_answer()
@@ -203,7 +212,8 @@ class Driver:
             return False
         session = life.session
         begun = said_by(session)
-        for _ in range(_ROUNDS):
+        until = session.now + timeout + _TURN
+        while session.now < until:
             before = said_by(session)
             session.pump(timeout)
             timeout = 0.0
@@ -263,35 +273,29 @@ class Driver:
         return show == "all" or (show != "nothing" and (shown_anyway or (show == "out" and event.channel != "in")))
 
     def _show(self, event: Event) -> None:
-        self._shown += event.channel != "err" or b"\n" in event.raw
-        if self._shown <= self.settings.lines:
-            self._lines.show(event)
-        elif self._shown == self.settings.lines + 1:
+        if self._shown < self.settings.lines:
+            self._shown += self._lines.show(event)
+        elif not self._cut:
+            self._cut = True
             self.screen.line("(more than `set lines` has; `history` shows the latest, the transcript all)", "dim")
 
     def _show_finding(self, finding: Finding) -> None:
-        self._shown += 1
+        self._found += 1
         self._lines.finish()
-        if self.settings.show == "nothing" or self._shown > 2 * self.settings.lines:
+        if self.settings.show == "nothing" or self._found > self.settings.lines:
             return
+        told = (finding.rule, *finding.fates.values(), *finding.errors.values())
+        if told in self._explained:
+            show_breach(self.screen, finding)
+            return
+        self._explained.add(told)
         show_finding(self.screen, finding)
-        if finding.rule not in self._explained:
-            self._explained.add(finding.rule)
-            self.screen.line(f"explain {finding.rule}", "dim", lead=" " * 13)
+        self.screen.line(f"explain {finding.rule}", "dim", lead=" " * 13)
 
 
 def said_by(session: ByHand) -> tuple[int, int, int]:
     """Bytes that were said so far, by both sides and on stderr."""
     return (*session.spoken, session.process.stderr_total)
-
-
-def why_not(life: Life) -> str:
-    """Why the component can't be talked to."""
-    if life.session.overflowed:
-        return "a message is longer than our limit (--limit frame=BYTES)"
-    if life.session.flooded:
-        return "so much is wrong that nobody listens to it any longer"
-    return "the component has ended"
 
 
 def command_of(name: str) -> Command:

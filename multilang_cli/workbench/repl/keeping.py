@@ -40,6 +40,10 @@ def _save(driver: Driver, rest: str) -> None:
         for event in recorded:
             writer.write(event)
             count += 1
+    if driver.life.unrecorded:
+        why = f"recording ended there: {driver.life.unrecorded}"
+        driver.screen.line(f"{target}: only the first {count} events of this start: {why}", "wrong")
+        return
     driver.screen.line(f"{target}: {count} events; `mlcheck lint {shlex.quote(str(target))}` judges it again", "dim")
 
 

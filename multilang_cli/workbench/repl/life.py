@@ -42,8 +42,8 @@ class Life:
 
     `events`: the latest, by number. `pending`: ids of a spout's tuples that were not yet acked or failed, the oldest
     first. `unrecorded`: why the transcript stops, "" if it does not. `emitted` and `settled`: how many messages of the
-    kind the component said. `steps`: what was done, as operations of a case; `fed`: the values that were given by
-    hand, `left_out`: what no case can say.
+    kind the component said; `asked`: how many of them want task ids. `steps`: what was done, as operations of a case;
+    `fed`: the values that were given by hand, `left_out`: what no case can say.
     Raises LaunchError, OSError if the transcript can't be written.
     """
 
@@ -54,11 +54,13 @@ class Life:
         self.events: dict[int, Event] = {}
         self.pending: list[Json] = []
         self.emitted = 0
+        self.asked = 0
         self.settled = 0
         self.steps: list[tuple[str, dict[str, Any]]] = []
         self.fed: list[list[Json]] = []
         self.left_out: list[str] = []
         self.checked = False
+        self._asked_before = 0
         self.unrecorded = ""
         self._display = display
         profile = setup.judged()
@@ -109,6 +111,17 @@ class Life:
         return self.session.running and self.session.exit is None
 
     @property
+    def silence(self) -> str:
+        """Why the component can't be talked to, "" if it can."""
+        if self.alive:
+            return ""
+        if self.session.overflowed:
+            return "a message is longer than our limit (--limit frame=BYTES), so nobody listens to it any longer"
+        if self.session.flooded:
+            return "so much is wrong that nobody listens to it any longer"
+        return "the component has ended"
+
+    @property
     def said_pid(self) -> bool:
         """True if the component said its first message."""
         return not self.session.judge.expecting_pid
@@ -131,6 +144,7 @@ class Life:
         body = event.body
         if isinstance(body, Emit):
             self.emitted += 1
+            self.asked += body.wants_task_ids
             if body.id is not None and self.setup.profile.kind == "spout" and len(self.pending) < MOST_PENDING:
                 self.pending.append(body.id)
         elif isinstance(body, Ack | Fail):
@@ -147,6 +161,21 @@ class Life:
                 self.steps[-1] = (last, {**before, "times": before["times"] + arguments["times"]})
                 return
         self.steps.append((operation, arguments))
+
+    def hold_task_ids(self) -> None:
+        """From now on a person answers emits."""
+        self.session.hold_task_ids = True
+        self._asked_before = self.asked
+        self.did("hold_task_ids")
+
+    def release_task_ids(self) -> None:
+        """Answer what was asked, and all to come. Where nothing was asked, no case has to say that it was held back."""
+        self.session.release_task_ids()
+        if self.asked > self._asked_before:
+            self.did("release_task_ids")
+        elif ("hold_task_ids", {}) in self.steps:
+            last = len(self.steps) - 1 - self.steps[::-1].index(("hold_task_ids", {}))
+            del self.steps[last]
 
     def happened(self, wanted: Iterable[str]) -> list[Event]:
         """The events on some channels that can be shown again, the oldest first."""

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.framing import frame_text
 from multilang_cli.reports.escape import decode
+from multilang_cli.reports.grouping import some_of
+from multilang_cli.reports.trees import Trees
 from multilang_cli.workbench.repl import parsing
 from multilang_cli.workbench.repl.show import show_event, show_finding
 from multilang_cli.workbench.repl.table import Command, Misuse, Table
-from multilang_cli.workbench.repl.trees import Trees, show_trees
+from multilang_cli.workbench.repl.trees import show_trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,7 +34,8 @@ def _pending(driver: Driver, _: str) -> None:
     life, screen = driver.life, driver.screen
     for line in owed(life):
         screen.line(line)
-    screen.para(f"The component {life.session.blocked()}.", "dim")
+    sentence, facts = life.session.look()
+    screen.para(f"The component {sentence}. Facts: {facts}.", "dim")
 
 
 def owed(life: Life) -> Iterator[str]:
@@ -66,12 +69,15 @@ def _owed_by_component(life: Life, found: Outstanding) -> Iterator[str]:
 
 
 def _findings(driver: Driver, _: str) -> None:
-    found = driver.life.session.findings
-    for finding in found[: driver.settings.lines]:
-        show_finding(driver.screen, finding, numbered=True)
-    if len(found) > driver.settings.lines:
-        driver.screen.line(f"and {len(found) - driver.settings.lines} more, in the transcript {driver.life.path}")
-    if not found:
+    alike: dict[str, list[Finding]] = {}
+    for finding in driver.life.session.findings:
+        alike.setdefault(finding.fingerprint, []).append(finding)
+    for first, *more in alike.values():
+        show_finding(driver.screen, first, numbered=True)
+        if more:
+            numbers = some_of(str(finding.seq) for finding in more)
+            driver.screen.hang(f"the same at {numbers}", "dim", lead=" " * 13)
+    if not alike:
         driver.screen.line("nothing is wrong so far")
 
 

@@ -148,7 +148,7 @@ def text_of(path: Path) -> str:
     try:
         if path.stat().st_size > FILE_LIMIT:
             raise Misuse(f"{path}: it is larger than {FILE_LIMIT // 2**20} MiB")
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise Misuse(f"{path}: can't be read: {error.strerror}") from None
     except UnicodeDecodeError:

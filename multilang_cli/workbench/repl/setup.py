@@ -29,7 +29,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     `argv`, `cwd`, `env`: how it is started; `command`: the words that the user gave. `settings`: the variables of the
     environment that were given, some of them perhaps secret. `samples`: values for tuples without any. `more_context`:
     keys for the topology context. `limited`: False for a component that stops in a debugger: nothing is waited for
-    in vain. `timer` and `ticks`: seconds between heartbeats and ticks sent by the clock, 0 for none.
+    in vain. `timer` and `ticks`: seconds between heartbeats and ticks sent by the clock, 0 for none. `again`: words of
+    ``mlcheck run`` on the same component, without its command; `usual`: the Storm version that they play.
     """
 
     argv: tuple[str, ...]
@@ -45,6 +46,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     timer: float = 0.0
     ticks: float = 0.0
     seed: int = 0
+    again: tuple[str, ...] = ("mlcheck", "run")
+    usual: str = ""
 
     @property
     def version(self) -> StormVersion:

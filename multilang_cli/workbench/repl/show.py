@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
-import signal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from multilang_cli.protocol import events as facts
 from multilang_cli.protocol.framing import frame_text
 from multilang_cli.protocol.messages import Handshake
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.grouping import fates_of
+from multilang_cli.reports.words import sentence_of
 from multilang_cli.transcript.format import FRAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.workbench.repl.screen import Screen, Style
@@ -39,18 +35,20 @@ class EventLines:
         self._lead = ""
         self._rest = b""
 
-    def show(self, event: Event) -> None:
-        """Show an event, and stderr as far as its lines are whole."""
+    def show(self, event: Event) -> int:
+        """Show an event, and stderr as far as its lines are whole; how many messages, or lines of stderr, that were."""
         if event.channel != "err":
             self.finish()
             show_event(self._screen, event)
-            return
+            return 1
         self._lead = self._lead if self._rest else lead_of(event)
         *lines, self._rest = (self._rest + event.raw).split(b"\n")
         show_stderr(self._screen, self._lead, lines)
         self._lead = lead_of(event) if lines else self._lead
         if len(self._rest) > SHOWN:
             self.finish()
+            return len(lines[:STDERR_LINES]) + 1
+        return len(lines[:STDERR_LINES])
 
     def finish(self) -> None:
         """Show what is left of stderr: nothing more of its line comes for now."""
@@ -84,11 +82,15 @@ def show_stderr(screen: Screen, lead: str, lines: list[bytes]) -> None:
 
 def show_finding(screen: Screen, finding: Finding, *, numbered: bool = False) -> None:
     """What is wrong, under the event it is about, and what each Storm does about it. `numbered`: with that event."""
-    lead = f"{finding.seq:>5} " if numbered else "  --> "
-    screen.hang(f"{finding.rule}: {finding.message}", finding.level, lead=f"{lead}{finding.level:<6} ")
+    show_breach(screen, finding, f"{finding.seq:>5} " if numbered else "  --> ")
     for group in fates_of(finding.fates, finding.errors)[:MOST_FATES]:
         if group.fate != "unknown":
             screen.hang(f"Storm {', '.join(group.versions)}: {group.text}", "dim", lead=" " * 13)
+
+
+def show_breach(screen: Screen, finding: Finding, lead: str = "  --> ") -> None:
+    """What is wrong alone, for what was told before."""
+    screen.hang(f"{finding.rule}: {finding.message}", finding.level, lead=f"{lead}{finding.level:<6} ")
 
 
 def line_of(event: Event) -> str:
@@ -99,48 +101,3 @@ def line_of(event: Event) -> str:
     if event.channel in FRAMES:
         return decode(frame_text(event.raw[:SHOWN])) or "(an empty message)"
     return sentence_of(event.body)
-
-
-def sentence_of(fact: Any) -> str:
-    """What happened to the process, or what was waited for in vain."""
-    tell = _SENTENCES.get(fact.__class__)
-    return tell(fact) if tell is not None else type(fact).__name__
-
-
-def _deadline(fact: Any) -> str:
-    who = f": the component {fact.blocked}" if fact.blocked else ""
-    if fact.proven:
-        return f"no {fact.waiting_for} will come{who}"
-    return f"no {fact.waiting_for} within {fact.limit:g} s{who}"
-
-
-def _checked(fact: Any) -> str:
-    return f"pid {fact.pid}: {fact.relation}; its file: {fact.file}"
-
-
-def name_of(number: int) -> str:
-    """The name of a signal."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-_SENTENCES: dict[type, Callable[[Any], str]] = {
-    facts.Started: lambda fact: f"started {shlex.join(fact.argv)} as process {fact.pid}",
-    facts.PidChecked: _checked,
-    facts.Exited: lambda fact: (
-        f"the process exited with code {fact.code}"
-        if fact.signal is None
-        else f"the process was killed by {name_of(fact.signal)}"
-    ),
-    facts.StdinClosed: lambda _: "its stdin was closed",
-    facts.Signalled: lambda fact: f"{name_of(fact.signal)} was sent",
-    facts.StdoutClosed: lambda _: "it closed its stdout",
-    facts.WriteFailed: lambda fact: f"writing to its stdin failed: {fact.error}",
-    facts.Deadline: _deadline,
-    facts.Activation: lambda fact: (
-        f"{'activated' if fact.active else 'deactivated'}: this Storm tells no component of it"
-    ),
-    facts.End: lambda _: "the conversation is over",
-}

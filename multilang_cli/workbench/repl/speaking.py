@@ -125,7 +125,7 @@ def _tuple(driver: Driver, rest: str) -> None:
     batch = by_hand * times if by_hand else _samples(driver, times)
     comp = named.get("comp", next(iter(driver.setup.profile.sources), "source"))
     stream = named.get("stream", DEFAULT_STREAM)
-    task = parsing.number(named["task"], "task", least=-1, most=2**31 - 1) if "task" in named else _task(driver, comp)
+    task = parsing.number(named["task"], "task", least=-1, most=2**31 - 1) if "task" in named else None
     bolt = driver.life.bolt
     for each in batch:
         bolt.send(each, comp, stream, task)
@@ -140,11 +140,6 @@ def _samples(driver: Driver, times: int) -> list[list[Json]]:
     begin, driver.next_sample = driver.next_sample, driver.next_sample + times
     samples = driver.setup.samples
     return list(islice(cycle(samples), begin % len(samples), begin % len(samples) + times))
-
-
-def _task(driver: Driver, comp: str) -> int:
-    tasks = driver.setup.profile.tasks
-    return next((task for task, name in tasks.items() if name == comp), 2)
 
 
 def fields_asked(driver: Driver, text: str) -> tuple[str, ...]:
@@ -202,11 +197,10 @@ def _taskids(driver: Driver, rest: str) -> None:
     life = driver.life
     if rest in {"auto", "hand"}:
         driver.taskids_by_hand = rest == "hand"
-        life.did("hold_task_ids" if driver.taskids_by_hand else "release_task_ids")
         if driver.taskids_by_hand:
-            life.session.hold_task_ids = True
+            life.hold_task_ids()
         else:
-            life.session.release_task_ids()
+            life.release_task_ids()
     elif not rest:
         how = "by hand" if driver.taskids_by_hand else "by themselves"
         driver.screen.line(f"task ids are sent {how}; {life.session.held} emits wait for theirs")

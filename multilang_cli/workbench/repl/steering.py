@@ -230,6 +230,12 @@ COMMANDS: Table = {
         _context_words,
         json=True,
     ),
-    "set": Command("[NAME VALUE]", "Show or change how the session is shown and timed.", _set, _set_words),
+    "set": Command(
+        "[NAME VALUE]",
+        "Show or change how the session is shown and timed.\nNAME: show, lines, limit (and which), heartbeats, ticks; "
+        "without one, what they are now.",
+        _set,
+        _set_words,
+    ),
 }
 """Commands about the process and the next start."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from multilang_cli.workbench.repl.speaking import fields_asked, with_fields
 from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
@@ -78,31 +77,7 @@ def history_in(environ: Mapping[str, str]) -> History:
 def run_terminal(driver: Driver, environ: Mapping[str, str]) -> None:
     """Ask for commands and do them, until `quit` or Ctrl-D."""
     driver.screen.line("help shows the commands; Ctrl-C ends a wait, Ctrl-D the session", "dim")
-    with _interrupts(driver) as terminated:
-        asyncio.run(_Terminal(driver, history_in(environ)).run())
-    if terminated:
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def _interrupts(driver: Driver) -> Iterator[list[int]]:
-    """Ctrl-C while a command runs ends what it waits for, never the session; SIGTERM ends both, and is then told."""
-    terminated: list[int] = []
-
-    def end(number: int, _: object) -> None:
-        terminated.append(number)
-        driver.quitting = True
-        driver.interrupt()
-
-    before = {
-        signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: driver.interrupt()),
-        signal.SIGTERM: signal.signal(signal.SIGTERM, end),
-    }
-    try:
-        yield terminated
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    asyncio.run(_Terminal(driver, history_in(environ)).run())
 
 
 class _Terminal:
@@ -183,7 +158,9 @@ class _Terminal:
 
     def _prompt(self) -> str:
         driver = self._driver
-        state = "" if driver.started and driver.life.alive else " (ended)"
+        state = ""
+        if not (driver.started and driver.life.alive):
+            state = " (not heard)" if driver.started and driver.life.session.exit is None else " (ended)"
         return f"{driver.setup.profile.kind} {driver.setup.version.id}{state}> "
 
     def _styled(self, prompt: str) -> Any:

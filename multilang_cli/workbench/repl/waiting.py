@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from multilang_cli.reports.words import lasted
 from multilang_cli.workbench.repl import parsing
 from multilang_cli.workbench.repl.speaking import await_sync
 from multilang_cli.workbench.repl.table import Command, Misuse, Table
@@ -24,7 +25,7 @@ def _wait(driver: Driver, rest: str) -> None:
         driver.screen.line(f"waiting for {what}; Ctrl-C ends the wait", "dim")
     began = driver.life.session.now
     if WAITS[what](driver, seconds):
-        driver.screen.line(f"{what}, after {driver.life.session.now - began:.3f} s", "dim")
+        driver.screen.line(f"{what}, after {lasted(driver.life.session.now - began)}", "dim")
     else:
         _tell_in_vain(driver, what)
 
@@ -33,10 +34,10 @@ def _tell_in_vain(driver: Driver, what: str) -> None:
     """Say why a wait was in vain; who waits on whom was said with the limit that ran out, if one did."""
     session = driver.life.session
     if not driver.life.alive:
-        driver.screen.line(f"no {what}: the component has ended", "wrong")
+        driver.screen.line(f"no {what}: {driver.life.silence}", "wrong")
     elif driver.interrupted or what == "quiet":
         why = "you waited long enough" if driver.interrupted else "it is not quiet"
-        driver.screen.para(f"{why}; the component {session.blocked()}.", "wrong")
+        driver.screen.para(f"{why}; the component {session.look().sentence}.", "wrong")
     else:
         driver.screen.line(f"no {what}", "wrong")
 
@@ -59,7 +60,14 @@ def _wait_settle(driver: Driver, seconds: float | None) -> bool:
     if driver.setup.profile.kind != "bolt":
         raise Misuse("wait settle: a bolt settles tuples; of a spout, wait for sync")
     driver.life.did("settle")
-    return driver.life.bolt.settle_all(driver.limit("settle") if seconds is None else seconds)
+    bolt, how = driver.life.bolt, driver.setup.profile.settles
+    limit = driver.limit("settle") if seconds is None else seconds
+    if how in {"unchecked", "on-tick"}:
+        driver.screen.line(f"it settles {how}, as declared: a tuple that stays open is no finding", "dim")
+        _wait_quiet(driver, limit)
+        return not bolt.judge.state.open
+    left = 1 if how == "on-next" else int(how.removeprefix("after-")) - 1 if how.startswith("after-") else 0
+    return bolt.settle_all(limit, left)
 
 
 def _wait_heartbeat(driver: Driver, seconds: float | None) -> bool:

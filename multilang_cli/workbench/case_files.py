@@ -1,0 +1,48 @@
+"""Case files that are written, not typed: their steps and their text (``schemas/case``)."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from multilang_cli.catalogue import schemas
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)+")
+"""What an id looks like: ``bolt.my-words``."""
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class NoCaseError(ValueError):
+    """What was to be a case is none, or can't be written: the message says why."""
+
+
+def step_of(operation: str, arguments: dict[str, Any]) -> str | dict[str, dict[str, Any]]:
+    """An operation as it stands in a case file: its name alone where nothing needs to be said."""
+    plain = {key: value for key, value in arguments.items() if (key, value) != ("times", 1)}
+    return {operation: plain} if plain else operation
+
+
+def write_case_file(path: Path, case: dict[str, Any]) -> None:
+    """Write a case as YAML; nothing is overwritten. Raises NoCaseError, OSError."""
+    if path.exists():
+        raise NoCaseError(f"{path} is there already; choose another name, nothing is overwritten")
+    if wrong := schemas.explain(case, "case"):
+        raise NoCaseError(wrong[0])
+    path.write_text(_text_of(case), encoding="utf-8")
+
+
+def _text_of(case: dict[str, Any]) -> str:
+    """The case as YAML that is read as what it is. Raises NoCaseError."""
+    # With characters as they are, if that can be: PyYAML writes a NEL (U+0085) that it reads as a line break.
+    for plain in (True, False):
+        text = yaml.safe_dump(case, sort_keys=False, allow_unicode=plain, width=110)
+        with suppress(yaml.YAMLError, UnicodeEncodeError):
+            if yaml.load(text.encode(), Loader=_Loader) == case:  # noqa: S506 (a safe one)
+                return text
+    raise NoCaseError("a value of it can't stand in a YAML file, such as half of a surrogate pair")

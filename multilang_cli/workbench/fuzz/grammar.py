@@ -1,0 +1,241 @@
+"""What Storm may say to a component, as hypothesis strategies: steps of cases, in every order that Storm knows.
+
+Nothing is generated that nobody promised: tuples are the samples, or of the shapes that the component accepts; task ids
+that are kept back are sent before anything is waited for; a spout is asked for tuples only while it is active.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hypothesis.strategies import SearchStrategy
+
+Step = tuple[str, dict[str, Any]]
+Steps = tuple[Step, ...]
+Conversation = tuple[Steps, ...]
+"""Blocks of steps: each can be left out, but for the last, which leaves nothing owed."""
+
+MOST_TUPLES = 30
+"""Tuples that follow each other without a word in between."""
+MOST_CALLS = 8
+MOST_BLOCKS = 5
+"""Blocks of a conversation."""
+LONG = 10
+"""Conversations of each of the `PARTS` of a long life, at most."""
+PARTS = 4
+LONGEST = 120
+"""Bytes of a message after which it may be cut."""
+OVERFULL = 70_000
+"""Characters of a text that no pipe takes whole."""
+WORDS = ("plain words", 'a "b" \\ \t', "snöwhite é 雪", "\U0001f478\U0001f3fd", "a\u2028b\x85c", "x\nend\ny", "")
+
+
+class World(NamedTuple):
+    """What is known of the component. `samples`: tuples that its user gave, none if there are none.
+
+    `standard`: the tuple that is fed where there are no samples. `accepts`: what it promises to take besides.
+    `heartbeats`: its Storm sends them.
+    """
+
+    kind: str
+    samples: tuple[list[Any], ...]
+    standard: list[Any]
+    accepts: frozenset[str]
+    heartbeats: bool = True
+
+
+class Life(NamedTuple):
+    """One process from its handshake to its end, and the conversations between: each ends with nothing left owed."""
+
+    opening: Steps
+    conversations: tuple[Conversation, ...]
+    closing: Steps
+
+    @property
+    def steps(self) -> Steps:
+        """All of it, in order."""
+        return (*self.opening, *chain.from_iterable(chain.from_iterable(self.conversations)), *self.closing)
+
+    def begun(self, played: int) -> int:
+        """How many conversations had begun when so many steps were played; the handshake alone is one as well."""
+        left, count = played - len(self.opening), 0
+        for blocks in self.conversations:
+            if left <= 0:
+                break
+            left -= sum(map(len, blocks))
+            count += 1
+        return max(1, count)
+
+
+def lives(world: World, *, long: bool) -> SearchStrategy[Life]:
+    """Lives of a component in `world`: of one conversation at most, or `long` ones of up to `PARTS` * `LONG`."""
+    conversation = _bolt_conversation(world) if world.kind == "bolt" else _spout_conversation()
+    # Several lists: one alone would be short on average, and one with a least length could not shrink.
+    parts = st.tuples(*[st.lists(conversation, max_size=LONG if long else 1)] * (PARTS if long else 1))
+    return st.builds(_life, st.just(world), _opening(), parts, _closing(world))
+
+
+def _life(world: World, opening: Step, parts: Iterable[list[Conversation]], closing: Steps) -> Life:
+    first = (opening,) if world.kind == "bolt" else (opening, _call("activate"))
+    return Life(first, tuple(chain.from_iterable(parts)), closing)
+
+
+def _opening() -> SearchStrategy[Step]:
+    words = st.sampled_from(WORDS)
+    plain: SearchStrategy[dict[str, Any]] = st.just({})
+    usual = st.fixed_dictionaries(
+        {},
+        optional={
+            "piece": st.sampled_from((4096, 1000, 100)),
+            "pad": st.sampled_from((1000, OVERFULL)),
+            "conf": st.dictionaries(words.map("mlcheck.{}".format), words, min_size=1, max_size=2),
+            "extra": st.just({"a key of tomorrow": {"at": ["the", "top"]}}),
+            "context": st.just({"a key of tomorrow": True}),
+        },
+    )
+    return st.one_of(plain, plain, usual).map(lambda arguments: ("handshake", arguments))
+
+
+def _closing(world: World) -> SearchStrategy[Steps]:
+    ends: SearchStrategy[Steps] = st.sampled_from(((), (("close_stdin", {}),), (("terminate", {}),)))
+    if world.kind == "spout":
+        return ends
+    # Storm dies when it likes: with tuples that are not settled as well.
+    return ends | _tuples(world).map(lambda step: (step, ("close_stdin", {})))
+
+
+# --- bolts ------------------------------------------------------------------------------------------------------------
+
+
+def _bolt_conversation(world: World) -> SearchStrategy[Conversation]:
+    blocks = st.lists(_bolt_block(world), min_size=1, max_size=MOST_BLOCKS)
+    settled: Steps = (("settle", {}), ("heartbeat", {})) if world.heartbeats else (("settle", {}),)
+    return blocks.map(lambda found: (*found, settled))
+
+
+def _bolt_block(world: World) -> SearchStrategy[Steps]:
+    tuples = _tuples(world)
+    said = [tuples]
+    if world.heartbeats:
+        said.append(st.builds(_step, st.just("heartbeat"), times=st.integers(1, 3), wait=st.just(False)))
+    if "ticks" in world.accepts:
+        said.append(st.builds(_step, st.just("tick"), times=st.integers(1, 3)))
+    anything = st.one_of(said)
+    blocks = [
+        *(each.map(_alone) for each in said),
+        st.builds(_in_order, _split("tuple"), anything),
+        st.builds(_in_order, _split("task-ids"), tuples),
+        st.lists(anything, min_size=1, max_size=3).map(_late_task_ids),
+        st.just((("settle", {}),)),
+        st.just((("unread_work", {"times": 50}),)),
+        st.just((("no_task_ids", {}),)),
+    ]
+    if world.heartbeats:
+        blocks.append(st.just((("heartbeat", {}),)))
+    return st.one_of(blocks)
+
+
+def _late_task_ids(said: list[Step]) -> Steps:
+    """Nothing is waited for meanwhile: a component may do nothing before it has them."""
+    return (("hold_task_ids", {}), *said, ("quiet", {}), ("release_task_ids", {}))
+
+
+def _tuples(world: World) -> SearchStrategy[Step]:
+    """Tuples that it takes: nobody said that it takes others."""
+    in_turn = st.builds(_step, st.just("tuple"), times=st.integers(1, MOST_TUPLES))
+    shapes = [st.just(sample) for sample in world.samples]
+    for sample in world.samples or (world.standard,):
+        shapes += _varied(sample, world.accepts)
+    if not shapes:
+        return in_turn
+    given = st.lists(st.one_of(shapes), min_size=1, max_size=3)
+    return st.one_of(given.map(lambda tuples: ("tuple", {"these": tuples})), in_turn)
+
+
+def _varied(sample: list[Any], accepts: frozenset[str]) -> Iterable[SearchStrategy[list[Any]]]:
+    """Tuples like a sample: of the same types, and of whatever else it accepts."""
+    if accepts & {"text", "large", "integers", "floats", "null", "nested"}:
+        yield st.tuples(*(_value(value, accepts) for value in sample)).map(list)
+    if "empty" in accepts:
+        yield st.just([])
+    if "arity" in accepts:
+        yield st.just([*sample, "plain words"])
+        if sample:
+            yield st.just(sample[:-1])
+
+
+def _value(value: Any, accepts: frozenset[str]) -> SearchStrategy[Any]:
+    made: list[SearchStrategy[Any]] = [st.just(value)]
+    if isinstance(value, str) and "text" in accepts:
+        made += [st.sampled_from(WORDS), st.text(st.characters(exclude_categories=["Cs"]), max_size=20)]
+    if isinstance(value, str) and "large" in accepts:
+        made.append(st.just("x" * OVERFULL))
+    if isinstance(value, int) and not isinstance(value, bool) and "integers" in accepts:
+        made.append(st.integers(-(2**63), 2**63 - 1))
+    if isinstance(value, float) and "floats" in accepts:
+        made.append(st.floats(allow_nan=False, allow_infinity=False))
+    if "null" in accepts:
+        made.append(st.none())
+    if "nested" in accepts:
+        made.append(st.sampled_from(([1, [2, None]], {"key": [True, {"deep": "er"}]})))
+    return st.one_of(made)
+
+
+# --- spouts -----------------------------------------------------------------------------------------------------------
+
+
+def _spout_conversation() -> SearchStrategy[Conversation]:
+    # Storm waits for each sync: nothing is owed in between.
+    return st.lists(_spout_block(), min_size=1, max_size=MOST_BLOCKS).map(lambda found: (*found, ()))
+
+
+def _spout_block() -> SearchStrategy[Steps]:
+    settled = st.builds(_settled, st.sampled_from(("ack", "fail")), st.integers(0, 5))
+    all_settled = st.builds(_step, st.just("settle_pending"), command=st.sampled_from(("ack", "fail")))
+    asked = st.integers(1, MOST_CALLS).map(lambda times: _call("next", times=times))
+    return st.one_of(
+        asked.map(_alone),
+        st.builds(_in_order, asked, settled),
+        settled.map(_alone),
+        all_settled.map(_alone),
+        st.builds(_in_order, _split("command"), st.one_of(asked, settled)),
+        st.builds(_in_order, _split("task-ids"), asked),
+        st.lists(settled, max_size=3).map(lambda meanwhile: (_call("deactivate"), *meanwhile, _call("activate"))),
+        # It activates the spout again.
+        st.just((_call("deactivate"), ("unread_work", {"times": 1}))),
+        st.just((("quiet", {}),)),
+        st.just((("no_task_ids", {}),)),
+    )
+
+
+def _call(command: str, **more: int) -> Step:
+    return "call", {"command": command, **more}
+
+
+def _settled(command: str, pick: int) -> Step:
+    return _call(command, pick=pick)
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def _split(message: str) -> SearchStrategy[Step]:
+    return st.builds(_step, st.just("split"), message=st.just(message), at=st.integers(1, LONGEST))
+
+
+def _step(name: str, **arguments: Any) -> Step:
+    return name, arguments
+
+
+def _alone(step: Step) -> Steps:
+    return (step,)
+
+
+def _in_order(*steps: Step) -> Steps:
+    return steps

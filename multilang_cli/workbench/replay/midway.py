@@ -1,0 +1,139 @@
+"""A recording that begins in the middle, as a ring does: what is said first to play it, what can't be played. Pure.
+
+Whoever was started later has never heard what came before: tuples that were open then, commands without an answer, and
+all that is said about them, are left out of what is played and compared.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.protocol import context, wire
+from multilang_cli.protocol.events import Activation, Event
+from multilang_cli.protocol.messages import Ack, Emit, Fail, Malformed, Pid, SpoutCommand, Sync, TaskIds, TupleMsg
+from multilang_cli.protocol.state import State, from_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.protocol.verdicts import Profile, StormVersion
+
+_PID_SAID = b'{"pid":1}\nend\n'
+_SYNC_SAID = b'{"command":"sync"}\nend\n'
+
+
+def playable(
+    events: Sequence[Event], profile: Profile, version: StormVersion, snapshot: dict[str, Any] | None
+) -> tuple[Event, ...]:
+    """The events with an opening made from the profile, without what belongs to the part that is missing.
+
+    `snapshot`: the judge's state where they begin, None if nobody knows.
+    """
+    if not events:
+        return ()
+    try:
+        state = from_plain(snapshot["state"]) if snapshot is not None else None
+    except (msgspec.ValidationError, KeyError, TypeError):
+        state = None
+    sieve = _Sieve(profile, state)
+    return (*_opening(events[0], profile, version), *(event for event in events if sieve.keeps(event)))
+
+
+def _opening(first: Event, profile: Profile, version: StormVersion) -> list[Event]:
+    """What is said until a component is at work: a handshake, and to a spout that it is active."""
+    shake = context.handshake(profile, version, profile.conf, "")
+    said: list[tuple[Any, Any, bytes]] = [
+        ("in", shake, wire.encode(shake, version)),
+        ("out", Pid(1), _PID_SAID),
+    ]
+    if profile.kind == "spout" and version.activate:
+        activate = SpoutCommand("activate")
+        said += [("in", activate, wire.encode(activate, version)), ("out", Sync(), _SYNC_SAID)]
+    elif profile.kind == "spout":
+        said.append(("control", Activation(active=True), b""))
+    begin = first.seq - len(said)
+    return [Event(begin + n, first.t, channel, body, raw) for n, (channel, body, raw) in enumerate(said)]
+
+
+class _Sieve:
+    """Lets pass what a component that was started later can know of."""
+
+    def __init__(self, profile: Profile, state: State | None) -> None:
+        self._spout = profile.kind == "spout"
+        self._sent: set[str] = set()
+        self._emitted: set[str] = set()
+        self._known = None if state is None else {*state.open, *state.settled.keys()}
+        self._open = set[str]() if state is None else set(state.open)
+        self._unsure = not self._spout and (state is None or bool(self._open))
+        self._owed = 0 if state is None else len(state.commands if self._spout else state.heartbeats)
+        self._asked = 0
+        self._asks: deque[bool] = deque([False] * (0 if state is None else state.task_ids))
+        self._deaf = self._spout and (state is None or self._owed > 0)
+
+    def keeps(self, event: Event) -> bool:
+        """True if `event` can be played, or waited for."""
+        if event.channel == "in":
+            return self._told(event.body)
+        return event.channel != "out" or self._said(event.body)
+
+    def _told(self, body: Any) -> bool:
+        if isinstance(body, TaskIds):
+            return bool(self._asks) and self._asks.popleft()
+        if isinstance(body, SpoutCommand):
+            # Nothing can be settled that was never emitted, and nothing be heard in answer to it.
+            self._deaf = body.command in {"ack", "fail"} and _plain(body.id) not in self._emitted
+            self._asked += 1
+            return not self._deaf
+        if isinstance(body, TupleMsg):
+            self._asked += body.is_heartbeat
+            self._sent.add(body.id)
+        return True
+
+    def _said(self, body: Any) -> bool:
+        if isinstance(body, Malformed):
+            deaf, heard = self._deaf, [self._said(message) for message in body.salvage]
+            return all(heard) and not deaf
+        if isinstance(body, Sync):
+            return self._synced()
+        kept = not (self._deaf or self._is_of_before(body))
+        if isinstance(body, Emit):
+            if body.wants_task_ids:
+                self._asks.append(kept)
+            if kept and body.id is not None:
+                self._emitted.add(_plain(body.id))
+        return kept
+
+    def _synced(self) -> bool:
+        """True for the answer to something that is asked again."""
+        deaf, self._deaf = self._deaf, False
+        if self._owed:
+            self._owed -= 1
+            self._deaf = self._spout and self._owed > 0
+            return False
+        if not self._asked:
+            return self._known is not None
+        self._asked -= 1
+        return not deaf
+
+    def _is_of_before(self, body: Any) -> bool:
+        ids: Sequence[str] = ()
+        if isinstance(body, Ack | Fail):
+            ids = (body.id,)
+        elif isinstance(body, Emit):
+            ids = body.anchors
+        unsent = [each for each in ids if each not in self._sent]
+        before = bool(unsent) and (self._known is None or not self._known.isdisjoint(unsent))
+        # A log, an error, an emit without anchors may be about what was still open.
+        unsure = self._unsure and not ids
+        if isinstance(body, Ack | Fail):
+            self._open.discard(body.id)
+            self._unsure = self._unsure and (bool(self._open) or (self._known is None and before))
+        return before or unsure
+
+
+def _plain(id_: Any) -> str:
+    return json.dumps(id_, sort_keys=True)
