@@ -1,0 +1,85 @@
+"""Every checker over one history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.topology import history
+from multilang_cli.topology.checkers.ends import AckedIsDone, EndsOnce, InTime, NotTooEarly
+from multilang_cli.topology.checkers.heartbeats import HeartbeatsInTime
+from multilang_cli.topology.checkers.limits import FaultsStruck, KeysKeepTheirTask, PendingLimit
+from multilang_cli.topology.checkers.losses import AtLeastOnce, ReplayedOnce
+from multilang_cli.topology.checkers.measures import Measures
+from multilang_cli.topology.checkers.xor import SameXor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from multilang_cli.topology.checkers.checker import Checker, Facts, Holds
+    from multilang_cli.topology.history import Happening
+
+CHECKERS: tuple[type[Checker], ...] = (
+    EndsOnce,
+    AckedIsDone,
+    AtLeastOnce,
+    ReplayedOnce,
+    SameXor,
+    KeysKeepTheirTask,
+    PendingLimit,
+    NotTooEarly,
+    InTime,
+    HeartbeatsInTime,
+    FaultsStruck,
+)
+"""All of them, in the order in which they are shown."""
+
+EARS: dict[type[Happening], str] = {
+    history.Launched: "launched",
+    history.Emitted: "emitted",
+    history.Delivered: "delivered",
+    history.Settled: "settled",
+    history.AckerTold: "told",
+    history.Ended: "ended",
+    history.Beat: "beat",
+    history.Died: "died",
+    history.Lost: "lost",
+    history.Faulted: "faulted",
+    history.Phase: "phase",
+}
+"""The method of a checker for each kind of event."""
+
+
+class Judge:
+    """Is told a history as it happens, or later; keeps what is still open, not what was."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.measures = Measures(facts)
+        self._t = 0.0
+        self._emitted = False
+        self._checkers = tuple(each(facts) for each in CHECKERS)
+        hearers: tuple[object, ...] = (*self._checkers, self.measures)
+        self._ears: dict[type[Happening], tuple[Callable[[Any], object], ...]] = {
+            kind: tuple(getattr(each, name) for each in hearers if hasattr(each, name)) for kind, name in EARS.items()
+        }
+
+    def take(self, event: Happening) -> None:
+        """The next event."""
+        self._t = event.t
+        for hear in self._ears[event.__class__]:
+            hear(event)
+
+    def finish(self) -> tuple[Holds, ...]:
+        """The history is over: what holds, and what does not."""
+        for each in self._checkers:
+            each.t = self._t
+            each.finish()
+        return tuple(each.holds() for each in self._checkers)
+
+
+def check(events: Iterable[Happening], facts: Facts) -> tuple[Holds, ...]:
+    """Judge a whole history."""
+    judge = Judge(facts)
+    for event in events:
+        judge.take(event)
+    return judge.finish()

@@ -1,0 +1,127 @@
+"""Limits: how much may be pending, where keys go, and that the faults of the plan struck at all."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.topology.checkers.checker import Checker, Facts
+
+if TYPE_CHECKING:
+    from multilang_cli.topology.history import Delivered, Died, Emitted, Ended, Faulted
+
+MOST_KEYS = 200_000
+"""Keys whose task is remembered; of more, the later ones are not checked."""
+
+
+class PendingLimit(Checker):
+    """No more is pending than Storm would let: a call of next may go over it by what it emits at once."""
+
+    id = "pending-limit"
+    title = "No more is pending than topology.max.spout.pending"
+    about = "limit"
+    worst = "warn"
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
+        self._group = {task: tasks for tasks in facts.limits for task in tasks}
+        self._open: dict[int, tuple[int, ...]] = {}
+        self._pending = dict.fromkeys(facts.limits, 0)
+
+    def emitted(self, event: Emitted) -> None:
+        """One more is pending."""
+        group = self._group.get(event.task)
+        if group is None or event.root is None:
+            return
+        self._open[event.n] = group
+        self._pending[group] += 1
+        pending, limit = self._pending[group], self.facts.limits[group]
+        if pending > limit:
+            told = f"{pending} emissions of {self.facts.name(event.task)} were pending, and the limit is {limit}"
+            self.wrong(f"{told}: a call of next emitted several", event.n)
+
+    def ended(self, event: Ended) -> None:
+        """One less."""
+        if (group := self._open.pop(event.emit, None)) is not None:
+            self._pending[group] -= 1
+
+    def died(self, event: Died) -> None:
+        """With a spout's worker, all that was pending is gone."""
+        for tasks in self.facts.limits:
+            if event.task is None and self.facts.workers[tasks[0]] == event.worker:
+                self._pending[tasks] = 0
+                self._open = {n: group for n, group in self._open.items() if group != tasks}
+
+
+class KeysKeepTheirTask(Checker):
+    """With a fields grouping, a key always goes to the same task."""
+
+    id = "keys-keep-their-task"
+    title = "By a fields grouping, the same key goes to the same task"
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
+        self._emission: dict[str, str] = {}
+        self._number = 0
+        self._task_of: dict[tuple[str, str], int] = {}
+
+    def emitted(self, event: Emitted) -> None:
+        """The keys of an emission, by who consumes it."""
+        self._number = event.n
+        self._emission = {}
+        source = self.facts.components.get(event.task, "")
+        wishes = self.facts.keys.get((source, event.stream), ())
+        values = _values(event.values) if wishes else None
+        if values is None:
+            return
+        for target, places in wishes:
+            if all(place < len(values) for place in places):
+                self._emission[target] = json.dumps([source, event.stream, [values[place] for place in places]])
+
+    def delivered(self, event: Delivered) -> None:
+        """Whether the task is the one of the key."""
+        target = self.facts.components.get(event.task, "")
+        key = self._emission.get(target) if event.emit == self._number else None
+        if key is None or (len(self._task_of) >= MOST_KEYS and (target, key) not in self._task_of):
+            return
+        first = self._task_of.setdefault((target, key), event.task)
+        if first != event.task:
+            told = f"key {key} went to {self.facts.name(first)}, and then to {self.facts.name(event.task)}"
+            self.wrong(told, event.emit)
+
+
+class FaultsStruck(Checker):
+    """Every fault of the plan struck: else the run says nothing of it."""
+
+    id = "faults-struck"
+    title = "Every fault of the plan strikes"
+    about = "limit"
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
+        self._left = dict(enumerate(facts.faults))
+        self._deliveries = 0
+
+    def delivered(self, event: Delivered) -> None:
+        """Faults strike by their number."""
+        self._deliveries = event.n
+
+    def faulted(self, event: Faulted) -> None:
+        """One struck."""
+        if event.phase == "strikes":
+            self._left.pop(event.plan, None)
+
+    def finish(self) -> None:
+        """Those that did not."""
+        for fault in self._left.values():
+            made = f"{self._deliveries:,} {'delivery' if self._deliveries == 1 else 'deliveries'}"
+            self.unknown(f"the fault {fault} never struck: the run was over before, after {made}")
+
+
+def _values(text: str) -> list[Any] | None:
+    """The values of an emission; None where they were too long for the history."""
+    try:
+        values = json.loads(text)
+    except ValueError:
+        return None
+    return values if isinstance(values, list) else None

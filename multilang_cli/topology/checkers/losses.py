@@ -1,0 +1,201 @@
+"""What is lost for good, and what is replayed too often."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.topology.checkers.checker import Checker, Facts
+
+if TYPE_CHECKING:
+    from multilang_cli.topology.history import Delivered, Died, Emitted, Ended, Lost, Phase, Settled
+
+_Key = tuple[str, str]
+
+
+class _Message(msgspec.Struct, frozen=True):
+    """A reliable emission: by its message id and by its values it is known again."""
+
+    n: int
+    task: int
+    component: str
+    id: str
+    values: str
+
+    @property
+    def key(self) -> _Key:
+        """By what it is known: the spout and its message id."""
+        return self.component, self.id
+
+
+class AtLeastOnce(Checker):
+    """Everything is processed at least once, after replay.
+
+    What failed, timed out or was forgotten with its spout is emitted again, by any task of its component and with the
+    same message id or the same values; what stands in no tree is neither lost nor failed, for nobody would replay it;
+    and what is expected of a component was acked there.
+    """
+
+    id = "at-least-once"
+    title = "Nothing is lost: what failed is replayed, and all that is expected arrives"
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
+        self._open: dict[int, _Message] = {}
+        self._owed: dict[_Key, tuple[_Message, float]] = {}
+        self._by_values: dict[_Key, _Key] = {}
+        self._loose: dict[int, tuple[int, int]] = {}
+        self._missing = {name: Counter(map(_text, values)) for name, values in facts.expected.items()}
+        self._sizes = {name: {len(each) for each in values} for name, values in facts.expected.items()}
+        self._emission = (0, "")
+        self._arriving: dict[int, str] = {}
+        self._drained: float | None = None
+
+    def emitted(self, event: Emitted) -> None:
+        """What may be a replay, and what may have to be replayed."""
+        self._emission = (event.n, event.values)
+        if event.task not in self.facts.spouts:
+            return
+        component = self.facts.components[event.task]
+        message = _Message(event.n, event.task, component, json.dumps(event.message_id), event.values)
+        if self._owed:
+            self._discharge(message)
+        if event.message_id is not None:
+            self._open[event.n] = message
+
+    def delivered(self, event: Delivered) -> None:
+        """What stands in no tree, and what is expected where it goes."""
+        if not event.edges and event.emit:
+            self._loose[event.n] = (event.emit, event.task)
+        if event.emit == self._emission[0] and self.facts.components.get(event.task) in self._missing:
+            self._arriving[event.n] = self._emission[1]
+
+    def settled(self, event: Settled) -> None:
+        """Acked is there; failed out of any tree is lost."""
+        loose = self._loose.pop(event.delivery, None)
+        values = self._arriving.pop(event.delivery, None)
+        if event.how == "fail" and loose is not None:
+            self._gone(loose, event.delivery, "failed")
+        elif event.how == "ack" and values is not None:
+            self._arrived(values)
+
+    def lost(self, event: Lost) -> None:
+        """Out of any tree, that is for good."""
+        self._arriving.pop(event.delivery, None)
+        if (loose := self._loose.pop(event.delivery, None)) is not None:
+            self._gone(loose, event.delivery, "lost")
+
+    def ended(self, event: Ended) -> None:
+        """Unless it was acked, it has to be replayed."""
+        message = self._open.pop(event.emit, None)
+        if message is not None and event.how == "acked":
+            self._owed.pop(message.key, None)
+        elif message is not None:
+            self._owe(message, event.t)
+
+    def died(self, event: Died) -> None:
+        """What a spout waited for has to be replayed by its source."""
+        if event.task is None:
+            for number, message in tuple(self._open.items()):
+                if self.facts.workers.get(message.task) == event.worker:
+                    del self._open[number]
+                    self._owe(message, event.t)
+
+    def phase(self, event: Phase) -> None:
+        """From the drain on, no spout is asked for anything."""
+        if event.name == "drain":
+            self._drained = event.t
+
+    def finish(self) -> None:
+        """What is still owed, and what never arrived."""
+        for message, t in self._owed.values():
+            whose = f"emission {message.n} (message id {message.id}) of {self.facts.name(message.task)}"
+            if self._drained is None or self._drained - t < self.facts.idle:
+                self.unknown(f"{whose} failed, and the run ended before it could be replayed", message.n)
+            else:
+                self.wrong(f"{whose} failed and was never replayed", message.n)
+        for name, missing in self._missing.items():
+            for values, times in (+missing).items():
+                told = f"{name} never acked {values}" + (f", {times} times" if times > 1 else "")
+                (self.wrong if self._drained is not None and not self._owed else self.unknown)(told)
+
+    def _gone(self, loose: tuple[int, int], delivery: int, how: str) -> None:
+        emission, task = loose
+        told = f"delivery {delivery} for {self.facts.name(task)} was {how}"
+        self.wrong(f"{told}, and stands in no tree: nobody replays it", emission)
+
+    def _owe(self, message: _Message, t: float) -> None:
+        self._owed[message.key] = (message, t)
+        self._by_values[message.component, message.values] = message.key
+
+    def _discharge(self, message: _Message) -> None:
+        key = message.key if message.key in self._owed else self._by_values.get((message.component, message.values))
+        if key is not None and (owed := self._owed.pop(key, None)) is not None:
+            self._by_values.pop((message.component, owed[0].values), None)
+
+    def _arrived(self, values: str) -> None:
+        for name, missing in self._missing.items():
+            for size in self._sizes[name]:
+                missing[_prefix(values, size)] -= 1
+
+
+class ReplayedOnce(Checker):
+    """What failed is replayed once a failure: more makes duplicates of no use."""
+
+    id = "replayed-once"
+    title = "What failed is replayed once, not several times at once"
+    worst = "warn"
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
+        self._key_of: dict[int, tuple[int, tuple[str, ...]]] = {}
+        self._states: dict[tuple[str, ...], list[int]] = {}
+
+    def emitted(self, event: Emitted) -> None:
+        """Before the first failure a source may do as it likes: as many at once stay right."""
+        if event.task not in self.facts.spouts or event.message_id is None:
+            return
+        key = (self.facts.components[event.task], json.dumps(event.message_id), event.stream, event.values)
+        self._key_of[event.n] = (event.task, key)
+        state = self._states.setdefault(key, [0, 0, 0])
+        state[0] += 1
+        if not state[1]:
+            state[2] = max(state[2], state[0])
+        elif state[0] > state[2]:
+            who = self.facts.name(event.task)
+            self.wrong(f"{who} has message id {key[1]} replayed {state[0]} times at once, after one failure", event.n)
+
+    def ended(self, event: Ended) -> None:
+        """One less at once."""
+        if (known := self._key_of.pop(event.emit, None)) is not None:
+            self._less(known[1], failed=event.how != "acked")
+
+    def died(self, event: Died) -> None:
+        """All that it waited for is to be replayed."""
+        if event.task is None:
+            for number, (task, key) in tuple(self._key_of.items()):
+                if self.facts.workers.get(task) == event.worker:
+                    del self._key_of[number]
+                    self._less(key, failed=True)
+
+    def _less(self, key: tuple[str, ...], *, failed: bool) -> None:
+        state = self._states[key]
+        state[0] -= 1
+        state[1] |= failed
+        if not failed and not state[0]:
+            del self._states[key]
+
+
+def _text(values: object) -> str:
+    return json.dumps(values)
+
+
+def _prefix(values: str, size: int) -> str:
+    """The first values of an emission as text; what was cut in the history is like nothing."""
+    try:
+        return json.dumps(json.loads(values)[:size])
+    except ValueError:
+        return values

@@ -1,0 +1,64 @@
+"""What a run shows in numbers: how much was acked, how late, and what tracking it cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from multilang_cli.reports.html.spread import Point, Spread
+
+if TYPE_CHECKING:
+    from multilang_cli.topology.checkers.checker import Facts
+    from multilang_cli.topology.history import AckerTold, Delivered, Emitted, Ended
+
+MOST_UNHAPPY = 3
+"""Emissions that were not acked of which the number is kept."""
+
+
+class Measures:
+    """`ends`: of reliable emissions, by how. `latencies`: of those that were acked.
+
+    `unhappy`: the first emissions that failed or timed out. `streams`: deliveries by component and stream; `ackers`:
+    messages by acker's task and kind: what tracking costs.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self.ends: Counter[str] = Counter()
+        self.latencies = Spread()
+        self.streams: Counter[tuple[str, str]] = Counter()
+        self.ackers: Counter[tuple[int, str]] = Counter()
+        self.unhappy: list[int] = []
+        self._facts = facts
+        self._stream = ("", "")
+
+    def emitted(self, event: Emitted) -> None:
+        """What comes next is delivered on its stream."""
+        self._stream = (self._facts.components.get(event.task, ""), event.stream)
+
+    def delivered(self, event: Delivered) -> None:
+        """One more."""
+        if event.emit:
+            self.streams[self._stream] += 1
+
+    def told(self, event: AckerTold) -> None:
+        """One more message to an acker."""
+        self.ackers[event.task, event.what] += 1
+
+    def ended(self, event: Ended) -> None:
+        """One more end."""
+        self.ends[event.how] += 1
+        if event.how == "acked":
+            self.latencies.add(Point(event.t, event.latency, event.emit))
+        elif len(self.unhappy) < MOST_UNHAPPY:
+            self.unhappy.append(event.emit)
+
+    @property
+    def availability(self) -> float | None:
+        """The part of the ended emissions that was acked; None if none ended."""
+        return self.ends["acked"] / total if (total := self.ends.total()) else None
+
+    @property
+    def tracking(self) -> tuple[int, int]:
+        """Messages that carry tuples, and messages that follow them: inits, acks and fails, and the answers."""
+        answers = self.ends.total() if self.ackers else 0
+        return self.streams.total(), self.ackers.total() + answers

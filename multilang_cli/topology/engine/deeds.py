@@ -1,0 +1,91 @@
+"""What can be done to a running topology on purpose: by faults, by tests. Never from within a listener: see `soon`."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING
+
+from multilang_cli.topology.engine.sessions import BoltTask
+from multilang_cli.topology.history import Died, Launched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.topology.engine.engine import Engine
+
+
+class Deeds:
+    """Deeds on the workers and tasks of one engine. What is held is let go on by ``hold=False``, or by a death.
+
+    All but `kill_worker` take a task's id, and do nothing where it is dead at the moment. The judge is told of what
+    ends a process, so that no component is blamed for it.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def kill_worker(self, number: int, why: str) -> None:
+        """Kill all the processes of a worker, with all that it holds; it is started again."""
+        self._engine.fall(self._engine.workers[number], why, wished=True)
+
+    def kill_task(self, task: int, why: str) -> None:
+        """Kill one process: its worker dies of that."""
+        session = self._engine.sessions.get(task)
+        if session is not None:
+            session.sent(signal.SIGKILL, why)
+            self.kill_worker(self._engine.setup.layout.workers[task], f"{session.name}: {why}")
+
+    def kill_acker(self, task: int, why: str) -> None:
+        """Let an acker die alone, with its records and its mail; it is there again at once."""
+        engine = self._engine
+        number = engine.setup.layout.workers[task]
+        if task in engine.flow.up:
+            engine.flow.drop([task])
+            engine.tell(Died(t=engine.flow.t, worker=number, task=task, why=why))
+            name, attempt = engine.setup.layout.components[task], engine.workers[number].attempt
+            engine.tell(Launched(t=engine.flow.t, task=task, component=name, worker=number, attempt=attempt))
+            engine.flow.up.add(task)
+
+    def hold_acker(self, task: int, *, hold: bool) -> None:
+        """Have an acker look at none of its mail, or go on."""
+        if hold:
+            self._engine.flow.ackers[task].held = True
+        else:
+            self._engine.flow.release_acker(task)
+
+    def pause(self, task: int, *, hold: bool) -> None:
+        """Stop a process (SIGSTOP), or let it go on."""
+        if (session := self._engine.sessions.get(task)) is not None:
+            session.process.signal(signal.SIGSTOP if hold else signal.SIGCONT)
+
+    def hold_input(self, task: int, *, hold: bool) -> None:
+        """Write nothing to a process, or go on."""
+        if (session := self._engine.sessions.get(task)) is not None:
+            session.holds_input = hold
+            session.say_on()
+            self._engine.watch(session)
+
+    def hold_output(self, task: int, *, hold: bool) -> None:
+        """Read nothing of a process's stdout, or go on."""
+        if (session := self._engine.sessions.get(task)) is not None:
+            session.holds_output = hold
+            self._engine.watch(session)
+
+    def hold_heartbeats(self, task: int, *, hold: bool) -> None:
+        """Send a bolt no heartbeats, or go on."""
+        if isinstance(session := self._engine.sessions.get(task), BoltTask):
+            session.holds_heartbeats = hold
+
+    def tamper(self, task: int, change: Callable[[bytes], bytes] | None) -> None:
+        """Have what a process says changed before Storm sees it, as it is read: any piece of its stdout; None ends it.
+
+        The judge takes it for the component's own words.
+        """
+        if (session := self._engine.sessions.get(task)) is not None:
+            session.tamper = change
+
+    def repeat(self, task: int) -> int:
+        """Deliver the tuple once more that a bolt's task was given last and still has; its number, 0 if it has none."""
+        flow = self._engine.flow
+        held = flow.open[task]
+        return flow.repeat(held[next(reversed(held))]) if held else 0

@@ -1,0 +1,311 @@
+"""Runs a topology: one event loop over the processes of all tasks, with the clock and the randomness of the run.
+
+What is done is decided in ``flow`` and ``spout_executor``, which are pure; here messages are carried and time passes.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from multilang_cli.host.pipes import TO_READ
+from multilang_cli.host.together import Together
+from multilang_cli.topology.ackers import acker_of, rotations
+from multilang_cli.topology.engine.acker_task import AckerTask
+from multilang_cli.topology.engine.agenda import Agenda
+from multilang_cli.topology.engine.ending import Ending
+from multilang_cli.topology.engine.flow import Flow
+from multilang_cli.topology.engine.sessions import BoltTask, SpoutTask
+from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING, RECEIVE_BUFFER, SPOUT_SLEEP, TICKS, Setup
+from multilang_cli.topology.engine.spout_executor import SpoutExecutor
+from multilang_cli.topology.engine.wiring import TIMER, downstream, outgoing_of
+from multilang_cli.topology.engine.workers import Worker, launches_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from multilang_cli.topology.engine.ending import Outcome, PhaseName
+    from multilang_cli.topology.engine.tally import Tally
+    from multilang_cli.topology.history import Happening
+
+LOOK = 0.05
+"""Seconds between two looks at whether the run is over, and the longest wait."""
+RESTART_AFTER = 0.1
+"""Seconds after which a worker that died is started again, the first time; twice as long each time, up to a limit."""
+RESTART_AT_MOST = 3.0
+END_WAIT = 2.0
+"""Seconds that processes are given to end."""
+
+
+class Engine:
+    """One run of a topology. `listeners` are told each event of the history at once, and may ask for deeds with `soon`.
+
+    `workers`: by number. `flow`: the tuples. `agenda`: what is done by the clock, for whoever wants more done.
+    `sessions`: of the tasks that are processes, while they live. `busy`: reasons not to end the run yet, though the
+    sources are exhausted.
+    """
+
+    def __init__(self, setup: Setup, listeners: Sequence[Callable[[Happening], object]] = ()) -> None:
+        self.setup = setup
+        self.random = random.Random(setup.seed)  # noqa: S311 (a run is to be repeatable)
+        self.agenda = Agenda()
+        self.busy: set[str] = set()
+        self._listeners = listeners
+        self._start = time.monotonic()
+        self._together: Together[BoltTask | SpoutTask] = Together()
+        self._heard: set[BoltTask | SpoutTask] = set()
+        self._soon: list[Callable[[], object]] = []
+        self._silent = ""
+        layout = setup.layout
+        self._executors: list[SpoutExecutor] = []
+        spouts: dict[int, SpoutExecutor] = {}
+        for each in layout.executors:
+            component = setup.topology.components.get(each.component)
+            if component is not None and component.kind == "spout":
+                limit = int(setup.setting(each.tasks[0], MAX_SPOUT_PENDING))
+                sleep = setup.setting(each.tasks[0], SPOUT_SLEEP) / 1000 or 0.001
+                executor = SpoutExecutor(each.tasks, limit, sleep, rotations(setup.version.id, each.tasks))
+                self._executors.append(executor)
+                spouts |= dict.fromkeys(each.tasks, executor)
+        self.flow = Flow(
+            layout.components,
+            outgoing_of(setup.topology, layout, setup.version, self.random),
+            spouts,
+            [AckerTask(task, partial(acker_of, setup.version.id, setup.conf, setup.late)) for task in layout.ackers],
+            random=self.random,
+            tell=self.tell,
+            capacity=int(setup.conf.get(RECEIVE_BUFFER) or 1024),
+        )
+        launches = launches_of(setup)
+        numbers = sorted(set(layout.workers.values()))
+        self.workers = {number: Worker(number, setup, self.flow, launches, self.tell) for number in numbers}
+        self.sessions: dict[int, BoltTask | SpoutTask] = {}
+        self._held_by = downstream(setup.topology, layout)
+        self._ending = Ending(
+            setup.goal,
+            setup.message_timeout,
+            self.flow,
+            self._executors,
+            busy=self.busy,
+            everybody=self._everybody,
+            tell=self.tell,
+        )
+
+    @property
+    def phase(self) -> PhaseName:
+        """What the run is about: `start` until all tasks said their pid, `drain` once spouts are deactivated."""
+        return self._ending.phase
+
+    def _everybody(self) -> bool:
+        return all(worker.up for worker in self.workers.values())
+
+    @property
+    def now(self) -> float:
+        """Seconds since the run began, to the microsecond."""
+        return round(time.monotonic() - self._start, 6)
+
+    @property
+    def tallies(self) -> dict[int, Tally]:
+        """What each task did."""
+        return self.flow.tallies
+
+    def tell(self, event: Happening) -> None:
+        """An event of the history."""
+        for listener in self._listeners:
+            listener(event)
+
+    def soon(self, do: Callable[[], object]) -> None:
+        """Have something done as soon as what is being done now is done: for listeners, who may change nothing."""
+        self._soon.append(do)
+
+    # --- the run --------------------------------------------------------------------------------------------------
+
+    def run(self) -> Outcome:
+        """Start everything, run until the goal is reached, drain, end everything. Raises LaunchError, OSError."""
+        interrupted = False
+        try:
+            for worker in self.workers.values():
+                self._begin(worker)
+            self._plan()
+            while self.phase != "end":
+                self._round()
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            self._stop(END_WAIT if not interrupted else 0.5)
+        gave_up = any(each.deaths > self.setup.restarts for each in self.workers.values())
+        return self._ending.outcome(self._silent, gave_up=gave_up, interrupted=interrupted)
+
+    def _begin(self, worker: Worker) -> None:
+        self.flow.t = self.now
+        for session in worker.start():
+            self.sessions[session.task] = session
+            session.say_on()
+            self.watch(session)
+            self.agenda.every(TIMER, self.now, partial(self._look_at, session))
+            self.agenda.at(self.now + session.profile.limits["pid"], partial(self._expect_pid, session))
+
+    def _plan(self) -> None:
+        """What happens by the clock, from the start on."""
+        period, t = self.setup.message_timeout, self.now
+        if period:
+            for executor in self._executors:
+                self.agenda.every(period, t, partial(self.flow.rotate, executor))
+            for task in self.flow.ackers:
+                self.agenda.every(period, t, partial(self.flow.rotate_acker, task))
+        for task, name in self.setup.layout.components.items():
+            component = self.setup.topology.components.get(name)
+            seconds = self.setup.setting(task, TICKS)
+            if component is not None and component.kind == "bolt" and seconds:
+                self.agenda.every(seconds, t, partial(self.flow.tick, task, int(seconds)))
+        self.agenda.every(LOOK, t, self._ending.look)
+
+    def watch(self, session: BoltTask | SpoutTask) -> None:
+        """Wait for what a session waits for: to be called after whatever may have changed that."""
+        session.watched = session.blocked
+        write = session.blocked and not session.holds_input
+        self._together.watch(session, session.process, write=write, read=not session.holds_output)
+
+    def _round(self) -> None:
+        """Wait for something, take it in, do what follows from it; then all that is to be said is said at once.
+
+        Each write wakes a process, which costs more than what is written.
+        """
+        flow, heard = self.flow, self._heard
+        heard.clear()
+        waited = self._together.wait(self._patience())
+        flow.t = self.now
+        for session, ready in waited:
+            heard.add(session)
+            session.hear(ready)
+            if ready is not TO_READ:
+                self._look_after(session)
+            if not session.ready:
+                self._shaken(session)
+            if session.death or not session.running:
+                self._fall_of(session)
+        self.agenda.run(flow.t)
+        while self._soon:
+            self._soon.pop(0)()
+        flow.run_ackers()
+        self._ask_spouts()
+        if flow.dirty:
+            self._feed_bolts()
+        for session in heard:
+            if self.sessions.get(session.task) is session:
+                session.say_on()
+                if session.blocked is not session.watched:
+                    self.watch(session)
+        self._ending.check_messages()
+
+    def _look_after(self, session: BoltTask | SpoutTask) -> None:
+        """It can be written to, or a pipe of its may have been closed."""
+        if session.blocked:
+            session.say_on()
+        self.watch(session)
+
+    def _patience(self) -> float:
+        t = self.now
+        wakes = t + LOOK
+        if not self.flow.full:
+            for each in self._executors:
+                wakes = each.wakes(wakes)
+        return self.agenda.left(t, max(0.0, wakes - t))
+
+    def _shaken(self, session: BoltTask | SpoutTask) -> None:
+        """It may have said its pid: then it is there."""
+        if session.judge.expecting_pid or not session.running:
+            return
+        session.ready = True
+        session.check_pid(await_file=False)
+        if isinstance(session, SpoutTask):
+            self.flow.spouts[session.task].ready.add(session.task)
+        if self.phase == "start" and all(each.ready for each in self.sessions.values()):
+            self._ending.go()
+
+    def _ask_spouts(self) -> None:
+        t, held = self.flow.t, bool(self.flow.full)
+        for executor in self._executors:
+            while executor.busy is None and (command := executor.next_command(t, held_back=held)) is not None:
+                session = self.sessions[command.task]
+                assert isinstance(session, SpoutTask)  # noqa: S101 (executors of spouts have spouts)
+                session.command(command.what, command.id)
+                self._heard.add(session)
+
+    def _feed_bolts(self) -> None:
+        """Give bolts what is queued for them, but for those whose own tuples go to a full queue."""
+        full = self.flow.full
+        for task in tuple(self.flow.dirty):
+            session = self.sessions.get(task)
+            if session is None or session.blocked or not session.ready or not isinstance(session, BoltTask):
+                continue
+            if not full or full.isdisjoint(self._held_by[task]):
+                session.feed()
+                self._heard.add(session)
+
+    def _look_at(self, session: BoltTask | SpoutTask) -> bool:
+        """Storm looks once a second whether a component lives, and sends bolts a heartbeat."""
+        if self.sessions.get(session.task) is not session:
+            return False
+        if session.ready:
+            if session.overdue():
+                self._fall_of(session)
+                return False
+            if isinstance(session, BoltTask):
+                session.beat()
+                self._heard.add(session)
+        elif session.says_no_pid(at_last=False):
+            self._give_up(session)
+        return True
+
+    def _expect_pid(self, session: BoltTask | SpoutTask) -> None:
+        if self.sessions.get(session.task) is session and session.says_no_pid(at_last=True):
+            self._give_up(session)
+
+    def _give_up(self, session: BoltTask | SpoutTask) -> None:
+        """A component said no complete first message: there is no use in going on."""
+        found = next((f.message for f in session.findings if f.level == "must"), session.death)
+        self._silent = self._silent or f"{session.name}: no complete first message: {found}"
+        self._ending.end(self._silent)
+
+    # --- deaths ---------------------------------------------------------------------------------------------------
+
+    def _fall_of(self, session: BoltTask | SpoutTask) -> None:
+        """The worker of a task dies of it, as an exception in any executor ends it."""
+        why = session.check_alive()
+        found = next((f.message for f in session.findings if f.level == "must"), "")
+        self.fall(self.workers[self.setup.layout.workers[session.task]], f"{session.name}: {why or found}")
+        if not session.ready and session.attempt_is_first:
+            self._give_up(session)
+
+    def fall(self, worker: Worker, why: str, *, wished: bool = False) -> None:
+        """A worker dies, with all that its tasks have, and is started again after a while. `wished`: it is no fault."""
+        if not worker.up or self.phase == "end":
+            return
+        self.flow.t = self.now
+        for task in worker.lives:
+            self._together.forget(self.sessions.pop(task))
+        worker.end(why)
+        worker.deaths += not wished
+        if worker.deaths > self.setup.restarts:
+            self._ending.end(f"worker {worker.number} died {worker.deaths} times, at last because of {why}")
+            return
+        pause = min(RESTART_AT_MOST, RESTART_AFTER * 2 ** max(0, worker.deaths - 1))
+        self.agenda.at(self.now + pause, partial(self._again, worker))
+
+    def _again(self, worker: Worker) -> None:
+        if self.phase != "end":
+            self._begin(worker)
+
+    # --- the end --------------------------------------------------------------------------------------------------
+
+    def _stop(self, wait: float) -> None:
+        """End all processes at once, whatever has happened."""
+        self.flow.t = self.now
+        self._ending.end()
+        for worker in self.workers.values():
+            worker.dismiss()
+        for worker in self.workers.values():
+            worker.stop(wait)

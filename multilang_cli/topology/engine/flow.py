@@ -1,0 +1,345 @@
+"""The tuples of a running topology: who they go to, who has them, what becomes of them. Pure.
+
+Nothing here waits or looks at a clock: `t`, in seconds of the run, is set by whoever calls. What happens is told event
+by event, see ``history``. All messages of the ack framework are made by ``acking``.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from multilang_cli.acking import collectors
+from multilang_cli.acking.collectors import Anchored
+from multilang_cli.acking.ids import acker_index, generate_id
+from multilang_cli.acking.messages import AckAck, AckFail, AckInit
+from multilang_cli.acking.pending import Outcome, Waiting
+from multilang_cli.protocol.messages import SYSTEM_COMPONENT, SYSTEM_TASK, TICK_STREAM, TupleMsg
+from multilang_cli.protocol.wire import encoded
+from multilang_cli.topology.engine.spout_executor import Command, SpoutExecutor
+from multilang_cli.topology.engine.tally import Tally
+from multilang_cli.topology.history import AckerTold, Beat, Delivered, Emitted, Ended, Lost, Settled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from multilang_cli.acking.ids import RandomSource
+    from multilang_cli.acking.messages import AckerMessage
+    from multilang_cli.protocol.messages import Emit
+    from multilang_cli.topology.engine.acker_task import AckerTask
+    from multilang_cli.topology.groupings import Outgoing
+    from multilang_cli.topology.history import Happening
+
+VALUES_KEPT = 256
+"""Characters of an emission's values that stand in the history."""
+RECEIVE_BUFFER = 32768
+"""Deliveries that a task's queue holds before spouts are held back (``topology.executor.receive.buffer.size``)."""
+_HALF = 1 << 63
+_WHAT: dict[type, Literal["init", "ack", "fail"]] = {AckInit: "init", AckAck: "ack", AckFail: "fail"}
+_encode_values = msgspec.json.Encoder(decimal_format="number").encode
+
+
+class Delivery(Anchored, kw_only=True):
+    """A tuple on its way to one task, or with it. `n` and `emit`: its numbers in the history, 0 for a tick.
+
+    `queued` and `taken`: when it was put into the task's queue, and given to its process.
+    """
+
+    n: int
+    emit: int
+    task: int
+    message: TupleMsg
+    queued: float = 0.0
+    taken: float = 0.0
+
+
+class Flow:
+    """All tuples of one run.
+
+    `components`: by task. `outgoing`: where a task's emits go, by stream. `ackers`: by task, in their order. `spouts`:
+    the executor of each spout's task. `up`: the tasks that are there to be sent something. `dirty`: those with
+    something in their queue; `full`: those whose queue is over `capacity`. `tallies`: by task. `spoken`: when something
+    last went on: an emit, or an end. `first_ack`: when a spout first learnt that a tuple was acked.
+    """
+
+    def __init__(
+        self,
+        components: Mapping[int, str],
+        outgoing: Mapping[int, Mapping[str, Outgoing]],
+        spouts: Mapping[int, SpoutExecutor],
+        ackers: Iterable[AckerTask],
+        *,
+        random: RandomSource,
+        tell: Callable[[Happening], object],
+        capacity: int = RECEIVE_BUFFER,
+    ) -> None:
+        self.t = 0.0
+        self.components = components
+        self.spouts = spouts
+        self.ackers = {each.task: each for each in ackers}
+        self.capacity = capacity
+        self.up: set[int] = set()
+        self.dirty: set[int] = set()
+        self.full: set[int] = set()
+        self.tallies = {task: Tally() for task in components}
+        self.spoken = 0.0
+        self.first_ack: float | None = None
+        self.spout_emissions = 0
+        self.queues: dict[int, deque[Delivery]] = {task: deque() for task in components}
+        self.open: dict[int, dict[str, Delivery]] = {task: {} for task in components}
+        self._outgoing = outgoing
+        self._by_place = tuple(self.ackers.values())
+        self._mailed: set[int] = set()
+        self._random = random
+        self._bits = random.getrandbits
+        self._tell = tell
+        self._emissions = 0
+        self._deliveries = 0
+
+    # --- emits --------------------------------------------------------------------------------------------------
+
+    def bolt_emit(self, task: int, emit: Emit) -> tuple[int, ...]:
+        """A bolt's task emitted; gives the tasks it goes to. Raises GroupingError where Storm's collector throws."""
+        targets = self._targets(task, emit)
+        known = self.open[task]
+        anchors = [known[each] for each in emit.anchors if each in known]
+        number = self._emitted(task, emit, None, tuple([each.n for each in anchors]))
+        self._deliver(number, task, targets, emit, collectors.bolt_emit(anchors, len(targets), self._random))
+        return targets
+
+    def spout_emit(self, task: int, emit: Emit, *, acked_inside: bool = False) -> tuple[int, ...]:
+        """A spout's task emitted; gives the tasks it goes to. Raises GroupingError where Storm's collector throws.
+
+        `acked_inside`: this Storm acks it before the emit returns, so nobody waits for it.
+        """
+        targets = self._targets(task, emit)
+        executor = self.spouts[task]
+        executor.emitted()
+        self.spout_emissions += 1
+        if emit.id is None or acked_inside or not self.ackers:
+            number = self._emitted(task, emit, None, ())
+            self._deliver(number, task, targets, emit, collectors.bolt_emit((), len(targets), self._random))
+            if emit.id is not None:
+                self._ended(number, Outcome("acked", 0, emit.id, task, self.t, 0.0))
+            return targets
+        root = generate_id(self._random)
+        number = self._emitted(task, emit, root, ())
+        tuples, init = collectors.spout_emit(root, task, len(targets), self._random)
+        self._deliver(number, task, targets, emit, tuples)
+        executor.pending.emit(root, Waiting(emit.id, task, self.t))
+        executor.emissions[root] = number
+        self._mail(init)
+        return targets
+
+    def _targets(self, task: int, emit: Emit) -> tuple[int, ...]:
+        outgoing = self._outgoing[task].get(emit.stream)
+        if outgoing is None:
+            return ()
+        return outgoing.direct(emit.task) if emit.task else outgoing.tasks(emit.values)
+
+    # Called for every message: no keyword arguments on this path, they make a call several times slower.
+    def _emitted(self, task: int, emit: Emit, root: int | None, anchors: tuple[int, ...]) -> int:
+        self._emissions = number = self._emissions + 1
+        self.tallies[task].emitted += 1
+        self.spoken = self.t
+        values = encoded(_encode_values, emit.values).decode()
+        self._tell(
+            Emitted(
+                t=self.t,
+                n=number,
+                task=task,
+                stream=emit.stream,
+                values=values if len(values) <= VALUES_KEPT else values[:VALUES_KEPT],
+                message_id=emit.id if task in self.spouts else None,
+                root=root,
+                anchors=anchors,
+                direct=emit.task or None,
+            )
+        )
+        return number
+
+    def _deliver(
+        self, emission: int, task: int, targets: tuple[int, ...], emit: Emit, tuples: Sequence[Anchored]
+    ) -> None:
+        component, values, stream, bits = self.components[task], emit.values, emit.stream, self._bits
+        for target, anchored in zip(targets, tuples, strict=True):
+            message = TupleMsg(component, values, task, stream, str(bits(64) - _HALF))
+            self._send(emission, target, message, anchored.edges)
+        self.tallies[task].transferred += len(targets)
+
+    def _send(
+        self, emission: int, target: int, message: TupleMsg, edges: dict[int, int], *, again: bool = False
+    ) -> int:
+        self._deliveries = number = self._deliveries + 1
+        self._tell(Delivered(t=self.t, n=number, emit=emission, task=target, id=message.id, edges=edges, again=again))
+        if target in self.up:
+            self._queue(Delivery(edges, n=number, emit=emission, task=target, message=message, queued=self.t))
+        else:
+            self.tallies[target].lost += 1
+            self._tell(Lost(t=self.t, delivery=number, edges=edges))
+        return number
+
+    def repeat(self, delivery: Delivery) -> int:
+        """Send the same tuple to the same task once more, as a network might; the number of that delivery."""
+        id_ = str(self._bits(64) - _HALF)
+        message = msgspec.structs.replace(delivery.message, id=id_)
+        return self._send(delivery.emit, delivery.task, message, dict(delivery.edges), again=True)
+
+    def _queue(self, delivery: Delivery) -> None:
+        target = delivery.task
+        queue = self.queues[target]
+        queue.append(delivery)
+        self.tallies[target].received += 1
+        self.dirty.add(target)
+        if len(queue) >= self.capacity:
+            self.full.add(target)
+
+    # --- what a bolt's task is given, and what it says of it ------------------------------------------------------
+
+    def tick(self, task: int, seconds: int) -> None:
+        """Queue a tick tuple, which is nobody's emission."""
+        if task in self.up:
+            id_ = str(self._bits(64) - _HALF)
+            message = TupleMsg(SYSTEM_COMPONENT, [seconds], SYSTEM_TASK, TICK_STREAM, id_)
+            self._queue(Delivery(n=0, emit=0, task=task, message=message, queued=self.t))
+
+    def take(self, task: int, most: int) -> list[TupleMsg]:
+        """Give a bolt's process the next tuples of its queue, at most so many: they are its own from now on."""
+        queue, known, t = self.queues[task], self.open[task], self.t
+        taken = []
+        for _ in range(min(most, len(queue))):
+            delivery = queue.popleft()
+            delivery.taken = t
+            known[delivery.message.id] = delivery
+            taken.append(delivery.message)
+        if not queue:
+            self.dirty.discard(task)
+        if self.full and len(queue) < self.capacity // 2:
+            self.full.discard(task)
+        return taken
+
+    def settle(self, task: int, id_: str, how: Literal["ack", "fail"]) -> None:
+        """A bolt's task acked or failed a tuple; nothing is done about one that it does not have."""
+        delivery = self.open[task].pop(id_, None)
+        if delivery is None or not delivery.n:
+            return
+        self.spoken = self.t
+        self._tell(Settled(t=self.t, delivery=delivery.n, how=how, edges=delivery.edges))
+        tally = self.tallies[task]
+        messages: list[Any]
+        if how == "ack":
+            tally.acked += 1
+            tally.latency += self.t - delivery.taken
+            messages = collectors.ack(delivery)
+        else:
+            tally.failed += 1
+            messages = collectors.fail(delivery)
+        for message in messages:
+            self._mail(message)
+
+    def beat(self, task: int, what: Literal["sent", "answered", "missed"]) -> None:
+        """A bolt's task was sent a heartbeat, has answered one, or is given up for its silence."""
+        self._tell(Beat(t=self.t, task=task, what=what))
+
+    # --- acking -------------------------------------------------------------------------------------------------
+
+    def _mail(self, message: AckerMessage) -> None:
+        places = self._by_place
+        acker = places[acker_index(message.root, len(places)) if len(places) > 1 else 0]
+        if acker.task in self.up:
+            acker.mail.append(message)
+            self._mailed.add(acker.task)
+
+    def run_ackers(self) -> None:
+        """Have the ackers look at their mail; spouts are told what comes of it."""
+        for task in tuple(self._mailed) if self._mailed else ():
+            acker = self.ackers[task]
+            if not acker.held:
+                self._mailed.discard(task)
+                self._run_acker(acker)
+
+    def _run_acker(self, acker: AckerTask) -> None:
+        t, task, tell, mail = self.t, acker.task, self._tell, acker.mail
+        execute, val = acker.acker.execute, acker.acker.val
+        while mail:
+            message = mail.popleft()
+            root = message.root
+            reply = execute(message, t)
+            tell(AckerTold(t=t, task=task, what=_WHAT[message.__class__], root=root, val=0 if reply else val(root)))
+            if reply is not None and (executor := self.spouts.get(reply.task)) is not None:
+                outcome = executor.pending.take(reply, t)
+                if outcome is not None:
+                    self._ended(executor.emissions.pop(outcome.root, 0), outcome)
+
+    def release_acker(self, task: int) -> None:
+        """Have an acker that was held go on."""
+        self.ackers[task].held = False
+        self._mailed.add(task)
+
+    def rotate(self, executor: SpoutExecutor) -> None:
+        """A message timeout has passed for a spout's executor: what has waited long enough fails."""
+        for _ in range(executor.rotations):
+            for outcome in executor.pending.tick(self.t):
+                self._ended(executor.emissions.pop(outcome.root, 0), outcome)
+
+    def rotate_acker(self, task: int) -> None:
+        """A message timeout has passed for an acker: it forgets what it has long heard nothing of."""
+        self.ackers[task].acker.tick()
+
+    def _ended(self, emission: int, outcome: Outcome) -> None:
+        self.spoken = self.t
+        tally = self.tallies[outcome.task]
+        if outcome.kind == "acked":
+            if self.first_ack is None:
+                self.first_ack = self.t
+            tally.acked += 1
+            tally.latency += outcome.latency
+        elif outcome.kind == "failed":
+            tally.failed += 1
+        else:
+            tally.timed_out += 1
+        root, latency = outcome.root or None, outcome.latency
+        self._tell(Ended(t=self.t, emit=emission, root=root, task=outcome.task, how=outcome.kind, latency=latency))
+        if outcome.root:
+            what = "ack" if outcome.kind == "acked" else "fail"
+            self.spouts[outcome.task].tell(Command(outcome.task, what, outcome.message_id))
+
+    # --- who is there -------------------------------------------------------------------------------------------
+
+    def drop(self, tasks: Iterable[int]) -> None:
+        """Tasks are gone, and all that they had with them: queues, tuples, records, what spouts waited for."""
+        for task in tasks:
+            self.up.discard(task)
+            self.dirty.discard(task)
+            self.full.discard(task)
+            gone = [*self.open[task].values(), *self.queues[task]]
+            self.open[task].clear()
+            self.queues[task].clear()
+            for delivery in gone:
+                if delivery.n:
+                    self.tallies[task].lost += 1
+                    self._tell(Lost(t=self.t, delivery=delivery.n, edges=delivery.edges))
+            if task in self.ackers:
+                self.ackers[task].reset()
+                self._mailed.discard(task)
+            elif task in self.spouts:
+                self.spouts[task].reset()
+
+    @property
+    def waiting(self) -> int:
+        """How many emissions spouts wait for."""
+        return sum(len(each.pending.waiting) for each in set(self.spouts.values()))
+
+    def holders(self) -> list[str]:
+        """Who has tuples that are not settled, in words, those with the most of them first."""
+        had = {task: (len(self.open[task]), len(self.queues[task])) for task in self.components}
+        found = sorted((each for each in had if any(had[each])), key=lambda task: -sum(had[task]))
+        told = ((f"{self.components[task]}, task {task}", *had[task]) for task in found)
+        return [f"{name}: {mine:,} not settled, {queued:,} more in its queue" for name, mine, queued in told]
+
+    @property
+    def unsettled(self) -> int:
+        """How many tuples are queued for a task, or with it."""
+        return sum(map(len, self.queues.values())) + sum(map(len, self.open.values()))

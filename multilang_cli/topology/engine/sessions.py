@@ -1,0 +1,256 @@
+"""Storm's side of one task's process: ShellBolt and ShellSpout whose collectors are a topology's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from multilang_cli.host.session import Session
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol.conversation import storm_timeout
+from multilang_cli.protocol.events import Activation, End, Signalled
+from multilang_cli.protocol.java_hash import java_values
+from multilang_cli.protocol.messages import Ack, Emit, Fail, Json, Sync, TaskIds
+from multilang_cli.protocol.spout_rules import acked_inside
+from multilang_cli.topology.groupings import GroupingError
+
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Callable, Iterable, Sequence
+
+    from multilang_cli.host.process import ComponentProcess
+    from multilang_cli.host.speaker import Sink
+    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.events import Channel, Fact
+    from multilang_cli.protocol.verdicts import Finding, Kind, Profile
+    from multilang_cli.topology.engine.flow import Flow
+
+MOST_FINDINGS = 200
+"""Findings of a task that are kept: more say nothing new."""
+SILENT = "subprocess heartbeat timeout"
+"""What Storm says of a component that it gives up."""
+
+
+class TaskSession(Session):
+    """What bolts and spouts of a topology have in common.
+
+    `task`: its id. `blocked`: the pipe takes no more now; `watched`: that it takes more is waited for. `ready`: it said
+    its pid. `death`: why its worker dies, a sentence; "" while it lives. `holds_input`, `holds_output`: nothing is
+    written to it, nothing read from it.
+    """
+
+    keep_stderr: Callable[[bytes], object] | None = None
+    _fatal: int | None = None
+
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink], flow: Flow) -> None:
+        super().__init__(process, judge, sinks)
+        self.keep_emits = False
+        self.flow = flow
+        self.task = self.profile.task
+        self.blocked = self.watched = False
+        self.ready = False
+        self.death = ""
+        self.holds_input = False
+        self.holds_output = False
+        self.attempt_is_first = True
+        self._place = [version.id for version in judge.rulebook.versions].index(self.version.id)
+        self._timeout = storm_timeout(self.profile.conf, self.version)
+
+    @property
+    def name(self) -> str:
+        """As sentences call it."""
+        return f"{self.profile.component}, task {self.task}"
+
+    def say_on(self) -> None:
+        """Write what there is to write, as far as the pipe takes it."""
+        self.blocked = self.holds_input or self.push()
+
+    def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
+        """Something happened that is no message."""
+        if channel == "err" and self.keep_stderr is not None:
+            self.keep_stderr(raw)
+        return super().note(channel, fact, raw)
+
+    def _found(self, found: Sequence[Finding]) -> None:
+        """Of what is found behind an event that Storm does not survive, nobody hears: it was read together with it."""
+        if self.deaf_from is None:
+            self._look_ahead(found)
+        super()._found([each for each in found if self._fatal is None or each.seq <= self._fatal])
+        del self.findings[MOST_FINDINGS:]
+        self.flooded = False
+
+    def _as_read(self, emit: Emit) -> Emit:
+        """An emit with its values as this Storm reads them: some numbers are others to it."""
+        if "decimal" not in emit.hazards:
+            return emit
+        return replace(emit, values=list(java_values(emit, self.heard, self.version.dialect)))
+
+    def _look_ahead(self, found: Sequence[Finding]) -> None:
+        """Storm's worker dies of what its version does not survive; of what comes after it hears nothing."""
+        outlook = self.judge.outlook()[self._place]
+        if outlook.fate == "dies" and outlook.seq is not None:
+            self.deaf_from = self._fatal = outlook.seq
+            about = (each for each in (*found, *self.findings) if (each.rule, each.seq) == (outlook.rule, outlook.seq))
+            self.die(next((each.message for each in about), outlook.rule or ""))
+
+    def die(self, why: str) -> None:
+        """Have its worker die; the first reason counts."""
+        self.death = self.death or why
+        if self.deaf_from is None:
+            self.deaf_from = self.next_seq
+
+    def check_alive(self) -> str:
+        """Why its worker dies, "" if it need not: looked at after every round."""
+        if not self.death and not self.running:
+            self.die("a message is longer than our limit" if self.overflowed else "its process has ended")
+        return self.death
+
+    def says_no_pid(self, *, at_last: bool) -> bool:
+        """True, with a finding, if it will not say its first message: it waits for more, or the limit is over."""
+        limit = self.profile.limits["pid"]
+        proven = not at_last and self._stuck()
+        if self.ready or not (at_last or proven):
+            return False
+        self._give_up("pid", limit, proven=proven)
+        return True
+
+    def overdue(self) -> bool:
+        """True, with a finding, if Storm has waited for it longer than its timeout; looked at once a second."""
+        raise NotImplementedError
+
+    def _silent(self, since: float) -> bool:
+        return self.ready and self.now - since > self._timeout
+
+    def sent(self, number: signal.Signals, why: str = "") -> None:
+        """It was sent a signal that ends it, so its end is none of its own doing."""
+        self.note("process", Signalled(number))
+        self.process.signal(number)
+        self.die(why)
+
+    def finish(self, wait: float) -> None:
+        """End its process, which is given `wait` seconds; nothing is left of it."""
+        if not self._ended:
+            self._ended = True
+            self.ended_by_us = self.exit is None
+            self._take_exit(self.process.end(term_wait=wait))
+            self.note("control", End())
+
+
+class BoltTask(TaskSession, ShellBolt):
+    """A bolt's task."""
+
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink], flow: Flow) -> None:
+        super().__init__(process, judge, sinks, flow)
+        self.ears = {**self.ears, Ack: self._heard_ack, Fail: self._heard_failed}
+        self._most = self.max_pending or 1000
+        self.holds_heartbeats = False
+
+    def route(self, emit: Emit) -> TaskIds | None:
+        """Send the tuple where it goes; the answer, None for none."""
+        try:
+            tasks = self.flow.bolt_emit(self.task, self._as_read(emit))
+        except GroupingError as error:
+            self.die(str(error))
+            return None
+        return TaskIds(list(tasks)) if emit.wants_task_ids else None
+
+    def _heard_ack(self, message: Ack, _: int) -> None:
+        self.flow.settle(self.task, message.id, "ack")
+
+    def _heard_failed(self, message: Fail, _: int) -> None:
+        self.flow.settle(self.task, message.id, "fail")
+
+    def feed(self) -> None:
+        """Queue tuples for its pipe, as long as that takes them; the last are written by `say_on`."""
+        queue, say = self.flow.queues[self.task], self._queue.extend
+        while queue and not self.blocked and not self.death:
+            if len(self._queue) >= self._most:
+                self.say_on()
+            say(self.flow.take(self.task, self._most - len(self._queue)))
+
+    def beat(self) -> None:  # type: ignore[override]
+        """Send a heartbeat, unless this Storm has none, or the last could not be written yet."""
+        if self.version.heartbeats and not (self.blocked or self.holds_heartbeats):
+            self.heartbeat()
+            self.flow.beat(self.task, "sent")
+
+    def _heard_sync(self, sync: Sync, size: int) -> None:
+        super()._heard_sync(sync, size)
+        self.flow.beat(self.task, "answered")
+
+    def overdue(self) -> bool:
+        """True if nothing came for too long that this Storm takes for a sign of life (``BoltHeartbeatTimerTask``).
+
+        Whoever owes no answer and reads is never given up: a busy machine must not be taken for a dead component.
+        """
+        heartbeats, counts = self.judge.state.heartbeats, self.version.refreshed_by
+        if counts == "nothing" or not (heartbeats or self.blocked):
+            return False
+        since = self.judge.state.heard if counts == "command" or not heartbeats else heartbeats[0].t
+        if not self._silent(since):
+            return False
+        self._give_up("heartbeat", self._timeout, proven=False)
+        self.flow.beat(self.task, "missed")
+        self.die(SILENT)
+        return True
+
+
+class SpoutTask(TaskSession, ShellSpout):
+    """A spout's task."""
+
+    def route(self, emit: Emit) -> TaskIds | None:
+        """Send the tuple where it goes; the answer, None for none."""
+        inside = emit.id is not None and acked_inside(self.judge, emit)
+        try:
+            tasks = self.flow.spout_emit(self.task, self._as_read(emit), acked_inside=inside)
+        except GroupingError as error:
+            self.die(str(error))
+            return None
+        return TaskIds(list(tasks)) if emit.wants_task_ids else None
+
+    def command(self, what: str, id_: Json) -> None:
+        """Tell it something; activations are told to none by a Storm that knows no such command."""
+        if what in {"activate", "deactivate"} and not self.version.activate:
+            self.note("control", Activation(what == "activate"))
+            self._executor.synced(self.flow.t)
+            return
+        self._asked_at = self.now
+        self.ask(what, id_)
+        self._take_sync()
+
+    _asked_at = 0.0
+
+    @property
+    def _executor(self) -> Any:
+        return self.flow.spouts[self.task]
+
+    def _heard_sync(self, sync: Sync, size: int) -> None:
+        super()._heard_sync(sync, size)
+        self._take_sync()
+
+    def _take_sync(self) -> None:
+        """A sync ends what was asked, be it one that came too early."""
+        if self._waiting and self._syncs:
+            self._syncs -= 1
+            self._waiting = False
+            self._executor.synced(self.flow.t)
+
+    def overdue(self) -> bool:
+        """True if it was asked and said nothing since for too long (``SpoutHeartbeatTimerTask``)."""
+        if not self._waiting or not self._silent(max(self._asked_at, self.judge.state.heard)):
+            return False
+        self._give_up("sync", self._timeout, proven=False)
+        self.die(SILENT)
+        return True
+
+
+SESSIONS: dict[Kind, type[BoltTask | SpoutTask]] = {"bolt": BoltTask, "spout": SpoutTask}
+
+
+def session_of(
+    profile: Profile, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink], flow: Flow
+) -> BoltTask | SpoutTask:
+    """The session of a task's process."""
+    return SESSIONS[profile.kind](process, judge, sinks, flow)

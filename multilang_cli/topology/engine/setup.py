@@ -1,0 +1,84 @@
+"""What a run of a topology is made of: read once, before anything starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from multilang_cli.acking.acker import LatePolicy
+from multilang_cli.protocol.rulebook import Rulebook
+from multilang_cli.protocol.verdicts import StormVersion
+from multilang_cli.topology.faults.plan import Fault
+from multilang_cli.topology.model import Topology
+from multilang_cli.topology.tasks import Layout, lay_out, merged_conf
+
+MESSAGE_TIMEOUT = "topology.message.timeout.secs"
+TIMEOUTS_ON = "topology.enable.message.timeouts"
+MAX_SPOUT_PENDING = "topology.max.spout.pending"
+RECEIVE_BUFFER = "topology.executor.receive.buffer.size"
+TICKS = "topology.tick.tuple.freq.secs"
+SPOUT_SLEEP = "topology.sleep.spout.wait.strategy.time.ms"
+
+
+class Goal(msgspec.Struct, frozen=True, kw_only=True):
+    """When spouts are deactivated: whatever comes first.
+
+    `messages`: so many emissions of spouts; `seconds` of running; 0 for neither. `idle`: seconds in which nothing went
+    on, and nothing was waited for: the sources are exhausted. `drain`: seconds, at most, for what is under way then;
+    None for twice the message timeout and a bit.
+    """
+
+    messages: int = 0
+    seconds: float = 0.0
+    idle: float = 1.0
+    drain: float | None = None
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True):
+    """A topology on a Storm version, and where its run is written.
+
+    `folder`: of the run; it exists. `cwd`: the working directory of components that name none (``resources`` in Storm).
+    `env`: what they inherit. `limits`: of the judge, in seconds or bytes by name, over the usual ones. `transcripts`:
+    False keeps none. `late`: what ackers do about messages for records that expired. `restarts`: deaths that were
+    nobody's wish, after which a worker is given up. `faults`: what goes wrong on purpose.
+    """
+
+    topology: Topology
+    version: StormVersion
+    rulebook: Rulebook
+    folder: Path
+    layout: Layout
+    cwd: Path
+    env: dict[str, str]
+    goal: Goal = Goal()
+    seed: int = 0
+    limits: dict[str, float] = {}
+    transcripts: bool = True
+    late: LatePolicy = "ignore"
+    restarts: int = 10
+    faults: tuple[Fault, ...] = ()
+
+    @property
+    def conf(self) -> dict[str, Any]:
+        """The conf of the topology, over the cluster's."""
+        return merged_conf(self.topology, self.version.id)
+
+    def setting(self, task: int, key: str) -> float:
+        """A number of the conf of a task's component; 0 for none."""
+        component = self.topology.components.get(self.layout.components[task])
+        value = {**self.conf, **(component.conf if component else {})}.get(key)
+        return float(value) if isinstance(value, int | float) else 0.0
+
+    @property
+    def message_timeout(self) -> float:
+        """Seconds between two rotations of what waits, 0 for never."""
+        conf = self.conf
+        return float(conf.get(MESSAGE_TIMEOUT) or 0) if conf.get(TIMEOUTS_ON, True) else 0.0
+
+
+def set_up(topology: Topology, version: StormVersion, rulebook: Rulebook, folder: Path, **more: Any) -> Setup:
+    """The setup of a run; `more`: its other fields, those without a default among them."""
+    layout = more.pop("layout", None) or lay_out(topology, version.id)
+    return Setup(topology=topology, version=version, rulebook=rulebook, folder=folder, layout=layout, **more)

@@ -1,0 +1,194 @@
+"""Workers: the processes of a few tasks, which live and die together."""
+
+from __future__ import annotations
+
+import signal
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multilang_cli.catalogue.judging import judge_of
+from multilang_cli.host.launch import Launch, LaunchError, environment, readable, resolve
+from multilang_cli.host.process import ComponentProcess, private_pid_dir
+from multilang_cli.protocol import context
+from multilang_cli.topology.engine.sessions import session_of
+from multilang_cli.topology.engine.wiring import profile_of
+from multilang_cli.topology.history import Died, Launched
+from multilang_cli.topology.tasks import merged_conf
+from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.recording import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.protocol.verdicts import Profile
+    from multilang_cli.topology.engine.flow import Flow
+    from multilang_cli.topology.engine.sessions import BoltTask, SpoutTask
+    from multilang_cli.topology.engine.setup import Setup
+    from multilang_cli.topology.history import Happening
+
+STDERR_KEPT = 16 * 1024 * 1024
+"""Bytes of stderr that are kept of one life of a task; all is in its transcript."""
+MOST_LIVES = 100
+"""Lives of a worker's tasks that are remembered for the result; all have transcripts."""
+
+
+class StderrFile:
+    """Keeps what a process writes to stderr, up to a limit; the file is made with the first byte."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._size = 0
+
+    def add(self, data: bytes) -> None:
+        """Add what was read; nothing is raised where it can't be written, for it stands in the transcript too."""
+        if self._size < STDERR_KEPT:
+            self._size += len(data)
+            try:
+                with self.path.open("ab") as file:
+                    file.write(data)
+            except OSError:
+                self._size = STDERR_KEPT
+
+
+class Life:
+    """One start of a task's process: its session, and what is written of it."""
+
+    def __init__(self, setup: Setup, flow: Flow, attempt: int, launch: Launch, profile: Profile) -> None:
+        self.attempt = attempt
+        task = profile.task
+        component = setup.topology.components[profile.component]
+        self.name = name = f"{component.id}-{task}" + (f".{attempt}" if attempt > 1 else "")
+        self.transcript = setup.folder / "transcripts" / f"{name}.ndjson"
+        header = Header(
+            conv=f"{setup.topology.name}.{name}",
+            profile=profile,
+            storm=profile.storm,
+            argv=tuple(map(readable, launch.argv)),
+            topology=setup.topology.name,
+            component=component.id,
+            task=task,
+            worker=str(setup.layout.workers[task]),
+            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        env = environment(component.env, setup.env)
+        process = ComponentProcess.start(
+            launch.argv, cwd=Path(component.cwd or setup.cwd), env=env, pid_dir=private_pid_dir()
+        )
+        try:
+            self.recording = Recording(self.transcript, header, component.env) if setup.transcripts else None
+            sinks = () if self.recording is None else (self.recording,)
+            self.session: BoltTask | SpoutTask = session_of(
+                profile, process, judge_of(profile, setup.rulebook), sinks, flow
+            )
+            self.session.attempt_is_first = attempt == 1
+            self.session.keep_stderr = StderrFile(setup.folder / "stderr" / f"{name}.txt").add
+            conf = context.realistic_conf(merged_conf(setup.topology, setup.version.id), profile, {})
+            conf["topology.name"] = setup.topology.name
+            conf["storm.id"] = f"{setup.topology.name}-1-{context.SUBMITTED}"
+            self.session.say(context.handshake(profile, setup.version, conf, str(process.pid_dir)))
+        except BaseException:
+            process.end()
+            raise
+
+    def finish(self, wait: float) -> None:
+        """End the process, and close what is written of it."""
+        self.session.finish(wait)
+        if self.recording is not None:
+            self.recording.__exit__()
+
+
+class Worker:
+    """The tasks of one worker. `lives`: by task, while it is up. `deaths`: those that nobody wished.
+
+    `past`: lives that are over, but for those in which nothing was found and that were not the last. `launches`: by
+    task, of all workers.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        setup: Setup,
+        flow: Flow,
+        launches: dict[int, Launch],
+        tell: Callable[[Happening], object],
+    ) -> None:
+        self.number = number
+        self.setup = setup
+        self.flow = flow
+        self.tasks = tuple(task for task, worker in setup.layout.workers.items() if worker == number)
+        self.lives: dict[int, Life] = {}
+        self.attempt = 0
+        self.deaths = 0
+        self.up = False
+        self.past: list[Life] = []
+        self._launches = launches
+        self._profiles = {
+            task: profile_of(setup.topology, setup.layout, setup.version, task, setup.limits)
+            for task in self.tasks
+            if task in launches
+        }
+        self._tell = tell
+
+    def start(self) -> list[BoltTask | SpoutTask]:
+        """Start all its tasks; the sessions of those that are processes. Raises LaunchError."""
+        self.attempt += 1
+        self.up = True
+        for task in self.tasks:
+            pid = None
+            if task in self._launches:
+                profile = self._profiles[task]
+                life = Life(self.setup, self.flow, self.attempt, self._launches[task], profile)
+                self.lives[task] = life
+                pid = life.session.process.pid
+            component = self.setup.layout.components[task]
+            self._tell(
+                Launched(
+                    t=self.flow.t, task=task, component=component, worker=self.number, attempt=self.attempt, pid=pid
+                )
+            )
+            self.flow.up.add(task)
+        return [life.session for life in self.lives.values()]
+
+    def end(self, why: str, *, wait: float = 0.0) -> list[BoltTask | SpoutTask]:
+        """It dies, all its processes with it: those that are killed by that have no part in it."""
+        self.up = False
+        self._tell(Died(t=self.flow.t, worker=self.number, why=why))
+        sessions = self._finish(wait)
+        self.flow.drop(self.tasks)
+        return sessions
+
+    def stop(self, wait: float) -> None:
+        """The run is over."""
+        self.up = False
+        self._finish(wait)
+
+    def dismiss(self) -> None:
+        """Tell all its processes to end, as ``Process.destroy`` does, and wait for none."""
+        for life in self.lives.values():
+            if life.session.exit is None:
+                life.session.sent(signal.SIGTERM)
+
+    def _finish(self, wait: float) -> list[BoltTask | SpoutTask]:
+        lives = list(self.lives.values())
+        for life in lives:
+            if life.session.exit is None:
+                life.session.sent(signal.SIGKILL if not wait else signal.SIGTERM)
+        for life in lives:
+            life.finish(wait)
+        self.past = [life for life in self.past if life.session.findings][:MOST_LIVES] + lives
+        self.lives.clear()
+        return [life.session for life in lives]
+
+
+def launches_of(setup: Setup) -> dict[int, Launch]:
+    """What to start for each task that is a process. Raises LaunchError."""
+    by_component = {}
+    for each in setup.topology.components.values():
+        env = environment(each.env, setup.env)
+        try:
+            by_component[each.id] = resolve(each.command, Path(each.cwd or setup.cwd), env)
+        except LaunchError as error:
+            where = f"{each.place}: " if each.place else ""
+            raise LaunchError(error.reason, f"{where}{each.id}: {error.message}", error.hint) from None
+    return {task: by_component[name] for task, name in setup.layout.components.items() if name in by_component}

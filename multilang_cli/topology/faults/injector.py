@@ -1,0 +1,231 @@
+"""Carries out a plan of faults on a running topology: each strikes at its delivery, and is healed in its time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from multilang_cli.protocol.messages import Ack, SpoutCommand, TupleMsg
+from multilang_cli.topology.engine.deeds import Deeds
+from multilang_cli.topology.engine.sessions import BoltTask
+from multilang_cli.topology.faults.kinds import KINDS
+from multilang_cli.topology.history import Delivered, Faulted, Launched, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from multilang_cli.topology.engine.engine import Engine
+    from multilang_cli.topology.faults.plan import Fault
+    from multilang_cli.topology.history import Happening
+
+WHY = "the fault {} ends it"
+SLICE = 0.02
+"""Seconds for which a slow process runs, and then four times as long does not."""
+CUT_AT = 9
+"""Bytes of a half message that come first."""
+AGAIN = 0.05
+"""Seconds that a component in a restart storm is left alive."""
+GARBAGE = b"this is no JSON\nend\n"
+_END = b"\nend\n"
+
+
+class Injector:
+    """A listener of the engine. `spared`: how many findings of a session are its own: later ones come of a fault."""
+
+    def __init__(self, engine: Engine, plan: Sequence[Fault]) -> None:
+        self.spared: dict[object, int] = {}
+        self._engine = engine
+        self._deeds = Deeds(engine)
+        self._waiting = dict(enumerate(plan))
+        self._lasting: dict[int, tuple[Fault, Callable[[], object]]] = {}
+        self._storms: dict[int, tuple[int, Fault, int]] = {}
+        self._healed = not plan
+
+    def __call__(self, event: Happening) -> None:
+        """See whether it is time for something."""
+        if isinstance(event, Delivered):
+            for number, fault in self._waiting.items():
+                if event.n >= fault.at and (fault.kind != "duplicate" or event.task == fault.task):
+                    self._engine.soon(partial(self._strike, number))
+        elif isinstance(event, Launched) and event.task in self._storms:
+            self._engine.soon(partial(self._storm_on, event.task))
+        elif isinstance(event, Phase) and event.name == "drain":
+            self._engine.soon(self._heal_all)
+
+    # --- striking -------------------------------------------------------------------------------------------------
+
+    def _strike(self, number: int) -> None:
+        fault = self._waiting.get(number)
+        if fault is None or self._engine.phase != "run" or not self._there(fault):
+            return
+        del self._waiting[number]
+        self._tell(number, fault, "strikes")
+        if KINDS[fault.kind].blames and fault.task is not None:
+            session = self._engine.sessions[fault.task]
+            self.spared.setdefault(session, len(session.findings))
+        heal = _DEEDS[fault.kind](self, number, fault)
+        if KINDS[fault.kind].lasts and heal is not None:
+            self._engine.busy.add(f"fault {number}")
+            self._lasting[number] = (fault, heal)
+            self._engine.agenda.at(self._engine.now + fault.parameter, partial(self._heal, number))
+        elif fault.kind != "restart-storm":
+            self._over()
+
+    def _there(self, fault: Fault) -> bool:
+        """Whether what it is to strike is there, and ready."""
+        engine = self._engine
+        if fault.task is None:
+            return engine.workers[fault.worker].up
+        if fault.kind == "duplicate" and not engine.flow.queues[fault.task]:
+            return False
+        session = engine.sessions.get(fault.task)
+        return fault.task in engine.flow.ackers or (session is not None and session.ready)
+
+    def _kill(self, _: int, fault: Fault) -> None:
+        why = WHY.format(fault)
+        if fault.task is None:
+            self._deeds.kill_worker(fault.worker, why)
+        elif fault.task in self._engine.flow.ackers:
+            self._deeds.kill_acker(fault.task, why)
+        else:
+            self._deeds.kill_task(fault.task, why)
+
+    def _hold(self, _: int, fault: Fault) -> Callable[[], object]:
+        hold = {
+            "pause": self._deeds.pause,
+            "stall-stdin": self._deeds.hold_input,
+            "stall-stdout": self._deeds.hold_output,
+            "drop-heartbeats": self._deeds.hold_heartbeats,
+            "stall-acker": self._deeds.hold_acker,
+        }[fault.kind]
+        assert fault.task is not None  # noqa: S101 (the plan has tasks for these)
+        hold(fault.task, hold=True)
+        return partial(hold, fault.task, hold=False)
+
+    def _slow(self, number: int, fault: Fault) -> Callable[[], object]:
+        task, agenda, engine = _task(fault), self._engine.agenda, self._engine
+
+        def stop() -> None:
+            """Hold the task for most of a slice of time, unless the fault is over."""
+            if number in self._lasting:
+                self._deeds.pause(task, hold=True)
+                agenda.at(engine.now + 4 * SLICE, go)
+
+        def go() -> None:
+            """Let the task run for the rest."""
+            self._deeds.pause(task, hold=False)
+            agenda.at(engine.now + SLICE, stop)
+
+        self._engine.soon(stop)
+        return partial(self._deeds.pause, task, hold=False)
+
+    def _half(self, _: int, fault: Fault) -> None:
+        session = self._engine.sessions[_task(fault)]
+        session.cut(TupleMsg if isinstance(session, BoltTask) else SpoutCommand, CUT_AT)
+
+    def _torn(self, _: int, fault: Fault) -> None:
+        task, why = _task(fault), WHY.format(fault)
+
+        def tear(data: bytes) -> bytes:
+            """Half of what was to be written; the task is killed behind it."""
+            self._engine.soon(partial(self._deeds.kill_task, task, why))
+            return data[: max(1, len(data) // 2)]
+
+        self._deeds.tamper(task, tear)
+
+    def _garbage(self, _: int, fault: Fault) -> None:
+        task = _task(fault)
+
+        def soil(data: bytes) -> bytes:
+            """The same bytes with garbage behind the first message; once."""
+            head, end, rest = data.partition(_END)
+            if not end:
+                return data
+            self._deeds.tamper(task, None)
+            return head + end + GARBAGE + rest
+
+        self._deeds.tamper(task, soil)
+
+    def _late(self, _: int, fault: Fault) -> Callable[[], object]:
+        session = self._engine.sessions[_task(fault)]
+        heard, agenda = session.ears[Ack], self._engine.agenda
+
+        def later(message: Ack, size: int) -> None:
+            """Hear an ack when the delay is over."""
+            agenda.at(self._engine.now + fault.parameter, partial(heard, message, size))
+
+        session.ears[Ack] = later
+        return partial(session.ears.__setitem__, Ack, heard)
+
+    def _repeat(self, _: int, fault: Fault) -> None:
+        self._engine.flow.repeat(self._engine.flow.queues[_task(fault)][-1])
+
+    def _storm(self, number: int, fault: Fault) -> None:
+        self._engine.busy.add(f"fault {number}")
+        self._storms[_task(fault)] = (number, fault, int(fault.parameter))
+        self._storm_on(_task(fault))
+
+    def _storm_on(self, task: int) -> None:
+        number, fault, left = self._storms[task]
+        if left and self._engine.phase == "run":
+            self._storms[task] = (number, fault, left - 1)
+            again = partial(self._deeds.kill_task, task, WHY.format(fault))
+            self._engine.agenda.at(self._engine.now + AGAIN, again)
+            return
+        del self._storms[task]
+        self._engine.busy.discard(f"fault {number}")
+        self._tell(number, fault, "heals")
+        self._over()
+
+    # --- healing --------------------------------------------------------------------------------------------------
+
+    def _heal(self, number: int) -> None:
+        if number in self._lasting:
+            fault, heal = self._lasting.pop(number)
+            heal()
+            self._tell(number, fault, "heals")
+            self._engine.busy.discard(f"fault {number}")
+            self._over()
+
+    def _heal_all(self) -> None:
+        for number in tuple(self._lasting):
+            self._heal(number)
+
+    def _over(self) -> None:
+        """All is healed as soon as nothing is to strike and nothing lasts."""
+        if not (self._healed or self._waiting or self._lasting or self._storms):
+            self._healed = True
+            self._engine.tell(Phase(t=self._engine.flow.t, name="heal"))
+
+    def _tell(self, number: int, fault: Fault, phase: str) -> None:
+        self._engine.tell(
+            Faulted(
+                t=self._engine.flow.t,
+                plan=number,
+                fault=str(fault),
+                phase="strikes" if phase == "strikes" else "heals",
+                task=fault.task,
+            )
+        )
+
+
+def _task(fault: Fault) -> int:
+    assert fault.task is not None  # noqa: S101 (only workers are killed as such)
+    return fault.task
+
+
+_DEEDS: dict[str, Callable[[Injector, int, Fault], Callable[[], object] | None]] = {
+    "kill": Injector._kill,  # noqa: SLF001 (its own)
+    "pause": Injector._hold,  # noqa: SLF001
+    "slow": Injector._slow,  # noqa: SLF001
+    "stall-stdin": Injector._hold,  # noqa: SLF001
+    "stall-stdout": Injector._hold,  # noqa: SLF001
+    "stall-acker": Injector._hold,  # noqa: SLF001
+    "drop-heartbeats": Injector._hold,  # noqa: SLF001
+    "half-message": Injector._half,  # noqa: SLF001
+    "torn-message": Injector._torn,  # noqa: SLF001
+    "garbage-line": Injector._garbage,  # noqa: SLF001
+    "late-acks": Injector._late,  # noqa: SLF001
+    "duplicate": Injector._repeat,  # noqa: SLF001
+    "restart-storm": Injector._storm,  # noqa: SLF001
+}

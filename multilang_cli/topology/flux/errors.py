@@ -1,0 +1,17 @@
+"""What is wrong with a Flux file, and where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multilang_cli.topology.model import Place
+
+
+class FluxError(Exception):
+    """A file that Storm, or mlcheck, can't make a topology of. Its str is ``file:line: sentence``."""
+
+    def __init__(self, place: Place, sentence: str) -> None:
+        super().__init__(f"{place}: {sentence}")
+        self.place = place
+        self.sentence = sentence

@@ -1,0 +1,104 @@
+"""A Flux file and its includes, from the disk to a topology (``Flux``, ``FluxParser``)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.topology.flux.building import build
+from multilang_cli.topology.flux.definitions import topology_def
+from multilang_cli.topology.flux.errors import FluxError
+from multilang_cli.topology.flux.substitution import Substitution
+from multilang_cli.topology.flux.yaml_tree import load
+from multilang_cli.topology.model import Note, Place, Topology
+from multilang_cli.topology.validation import problems
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from multilang_cli.topology.flux.definitions import IncludeDef, TopologyDef
+
+RESOURCES = "resources"
+"""The folder of a topology's jar that its components start in."""
+
+
+class FluxFile(msgspec.Struct, frozen=True):
+    """What a Flux file says. `notes`: what Storm lets pass and its user would want to know."""
+
+    topology: Topology
+    notes: tuple[Note, ...]
+
+
+def read_topology(
+    path: Path,
+    properties: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    resources: Path | None = None,
+    storm: str | None = None,
+) -> Topology:
+    """The topology of a Flux file. Raises FluxError. See `read_flux`."""
+    return read_flux(path, properties, env, resources, storm).topology
+
+
+def read_flux(
+    path: Path,
+    properties: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+    resources: Path | None = None,
+    storm: str | None = None,
+    *,
+    conf: Mapping[str, Any] | None = None,
+) -> FluxFile:
+    """What a Flux file says, checked by Storm's rules.
+
+    `properties`: what stands for ``${name}`` (Flux's ``--filter``); `env`: what stands for ``${ENV-NAME}`` (Flux's
+    ``--env-filter``). `resources`: the folder that components start in; by default ``resources`` beside the file, or
+    the file's own. `storm`: such as "2.8.3", by default the newest. `conf`: over the file's own. Raises FluxError.
+    """
+    version = storm or load_rulebook().newest.id
+    folder = resources or _resources_of(path)
+    reader = _Reader(Substitution(properties, env, version), path, folder)
+    definition = reader.definition(str(path), Place(str(path), 0))
+    for include in definition.includes:
+        definition.include(reader.included(include), override=include.override)
+    topology = build(definition, version, str(folder.absolute()), conf or {})
+    places = {key: each.place for key, each in definition.config.items()}
+    for problem in problems(topology, version, places):
+        raise FluxError(problem.place or definition.place, problem.text)
+    return FluxFile(topology, (*reader.substitution.notes, *definition.notes))
+
+
+def _resources_of(path: Path) -> Path:
+    beside = path.parent / RESOURCES
+    return beside if beside.is_dir() else path.parent
+
+
+class _Reader:
+    def __init__(self, substitution: Substitution, main: Path, resources: Path) -> None:
+        self.substitution = substitution
+        self._folders = (Path(), main.parent, resources)
+
+    def definition(self, file: str, asked: Place) -> TopologyDef:
+        """What one file says. `asked`: what asked for it, for it may not be there. Raises FluxError."""
+        lead = "" if asked.file == file else f"{file} "
+        try:
+            text = Path(file).read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise FluxError(asked, f"{lead}can't be read: {error.strerror}.") from None
+        except UnicodeDecodeError as error:
+            raise FluxError(
+                asked, f"{lead}is not UTF-8: byte {error.start} is {error.object[error.start]:#x}."
+            ) from None
+        return topology_def(load(self.substitution.apply(text, file), file), file)
+
+    def included(self, include: IncludeDef) -> TopologyDef:
+        """What an included file says: looked for here, beside the main file and among the resources."""
+        name = include.file.lstrip("/") if include.resource else include.file
+        found = next((folder / name for folder in self._folders if (folder / name).is_file()), None)
+        if found is None:
+            looked = ", ".join(str(folder.absolute()) for folder in dict.fromkeys(self._folders))
+            raise FluxError(include.place, f"the included file {include.file} is in none of {looked}.")
+        return self.definition(str(found), include.place)

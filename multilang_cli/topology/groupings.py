@@ -1,0 +1,217 @@
+"""Which tasks a tuple goes to: Storm's groupings with Storm's results (``GrouperFactory``, ``executor.clj``). Pure.
+
+Where Storm throws dice (shuffle, none), the dice are handed in; everything else is the very task that Storm would pick.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from itertools import chain, cycle, islice
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from multilang_cli.protocol.java_hash import java_hash, values_hash
+from multilang_cli.protocol.rulebook import covers
+from multilang_cli.topology.partial_key import candidates, candidates_before_2
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from random import Random
+
+    from multilang_cli.protocol.messages import Json
+    from multilang_cli.protocol.verdicts import StormVersion
+    from multilang_cli.topology.model import Grouping
+
+LOAD_AWARE_OFF = "topology.disable.loadaware.messaging"
+"""The key of conf that brings back plain round robin for shuffles."""
+
+_RING = 1000
+_RING_FOR_EACH = 5
+
+_WORDS, _WORD = 16_384, 64
+"""Words, and characters of each, whose task is remembered: keys come again and again."""
+
+
+class GroupingError(Exception):
+    """Storm's collector throws at such an emit, which ends the worker. Its str is the Java exception's text."""
+
+
+class Chooser(Protocol):
+    """Chooses among the tasks of one consumer of one stream. One for each executor that emits: some count."""
+
+    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:
+        """The task ids for a tuple; `values` as Storm has them (``java_values``). Raises GroupingError."""
+        ...
+
+
+class Where(NamedTuple):
+    """What a chooser needs to know besides its grouping.
+
+    `fields`: of the source's stream. `targets`: the consumer's task ids. `local`: those of them that live in the worker
+    of the source's task. `conf`: the topology's. `random`: where dice come from.
+    """
+
+    fields: tuple[str, ...]
+    targets: tuple[int, ...]
+    version: StormVersion
+    random: Random
+    local: tuple[int, ...] = ()
+    conf: Mapping[str, Json] = {}
+
+
+def chooser(grouping: Grouping, where: Where) -> Chooser | None:
+    """The chooser of a grouping; None for DIRECT, where the emit names the task.
+
+    Raises ValueError for a field that the stream has not, and if there are no targets.
+    """
+    targets = tuple(sorted(where.targets))
+    if not targets:
+        raise ValueError("a grouping needs a task to choose")
+    local = tuple(sorted(where.local)) or targets
+    match grouping.type:
+        case "ALL":
+            return _Always(targets)
+        case "GLOBAL":
+            return _Always(targets[:1])
+        case "NONE":
+            return _Anyone(targets, where.random)
+        case "SHUFFLE":
+            return _shuffle(targets, local, where)
+        case "LOCAL_OR_SHUFFLE":
+            return _shuffle(local, local, where)
+        case "FIELDS":
+            return _Fields(grouping.fields, targets, where)
+        case "PARTIAL_KEY":
+            return _PartialKey(grouping.fields, targets, where)
+        case "DIRECT":
+            return None
+
+
+def _shuffle(targets: tuple[int, ...], local: tuple[int, ...], where: Where) -> Chooser:
+    """As each version shuffles. Nobody is taken for overloaded: then 2.x stays in the worker while it has targets."""
+    version, random = where.version.id, where.random
+    if covers("<1.0", version):
+        return _Turns(_rounds(targets, random))
+    if where.conf.get(LOAD_AWARE_OFF):
+        return _Turns(cycle(_shuffled(targets, random)))
+    if covers("<2.0", version):
+        return _Anyone(targets, random)
+    size = 1 if len(local) == 1 else max(_RING, _RING_FOR_EACH * len(targets))
+    return _Turns(cycle(_shuffled(tuple(islice(cycle(local), size)), random)))
+
+
+def _shuffled(targets: tuple[int, ...], random: Random) -> list[int]:
+    return random.sample(targets, len(targets))
+
+
+def _rounds(targets: tuple[int, ...], random: Random) -> Iterator[int]:
+    """Every task once a round, each round in an order of its own (``acquire-random-range-id``)."""
+    return chain.from_iterable(iter(lambda: _shuffled(targets, random), None))
+
+
+class _Always:
+    def __init__(self, tasks: tuple[int, ...]) -> None:
+        self._tasks = tasks
+
+    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:  # noqa: ARG002 (they don't matter)
+        """All of its tasks, whatever the values are."""
+        return self._tasks
+
+
+class _Anyone:
+    def __init__(self, tasks: tuple[int, ...], random: Random) -> None:
+        self._answers = [(task,) for task in tasks]
+        self._choice = random.choice
+
+    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:  # noqa: ARG002 (they don't matter)
+        """One task, drawn."""
+        return self._choice(self._answers)
+
+
+class _Turns:
+    def __init__(self, turns: Iterator[int]) -> None:
+        self._next = turns.__next__
+
+    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:  # noqa: ARG002 (they don't matter)
+        """The task whose turn it is."""
+        return (self._next(),)
+
+
+class _Keyed:
+    """What goes by the values of some fields."""
+
+    def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: Where) -> None:
+        self._indexes = tuple(where.fields.index(name) for name in by)
+        self._targets = targets
+        self._dialect = where.version.dialect
+
+    def _key(self, values: Sequence[Json]) -> list[Json]:
+        """``Fields.select``."""
+        for index in self._indexes:
+            if index >= len(values):
+                raise GroupingError(f"Index {index} out of bounds for length {len(values)}")
+        return [values[index] for index in self._indexes]
+
+
+class _Fields(_Keyed):
+    def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: Where) -> None:
+        super().__init__(by, targets, where)
+        self._only = self._indexes[0] if len(self._indexes) == 1 else None
+        self._of_word = lru_cache(maxsize=_WORDS)(lambda word: self._of([word]))
+
+    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:
+        """The task that the values of the fields belong to; for a short word it is remembered."""
+        if self._only is not None and self._only < len(values):
+            word = values[self._only]
+            if word.__class__ is str and len(word) <= _WORD:
+                return self._of_word(word)
+        return self._of(self._key(values))
+
+    def _of(self, key: list[Json]) -> tuple[int, ...]:
+        return (self._targets[values_hash(key, self._dialect) % len(self._targets)],)
+
+
+class _PartialKey(_Keyed):
+    """Of the key's two tasks, the one to which fewer were sent; the first, if as many."""
+
+    def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: Where) -> None:
+        super().__init__(by, targets, where)
+        self._sent = [0] * len(targets)
+        old = covers("<2.0", where.version.id)
+        self._candidates: Callable[[bytes, int], tuple[int, int]] = candidates_before_2 if old else candidates
+
+    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:
+        """Of the two tasks of a key, the one that was sent less so far."""
+        hashes = [java_hash(value, self._dialect) for value in self._key(values)]
+        key = struct.pack(f">{len(hashes)}i", *hashes)
+        chosen = min(self._candidates(key, len(self._targets)), key=self._sent.__getitem__)
+        self._sent[chosen] += 1
+        return (self._targets[chosen],)
+
+
+class Outgoing:
+    """Where the tuples of one stream go to: all its consumers, in their order (``Task.getOutgoingTasks``)."""
+
+    def __init__(self, consumers: Mapping[str, tuple[tuple[int, ...], Chooser | None]]) -> None:
+        """`consumers`: by component, its task ids and the chooser among them, None for DIRECT. Those with tasks."""
+        self._choosers = [chooser for _, chooser in consumers.values()]
+        self._component = {task: name for name, (tasks, _) in consumers.items() for task in tasks}
+        self._direct = {name for name, (_, chooser) in consumers.items() if chooser is None}
+
+    def tasks(self, values: Sequence[Json]) -> tuple[int, ...]:
+        """The task ids for an emit that names no task. Raises GroupingError."""
+        found: tuple[int, ...] = ()
+        for each in self._choosers:
+            if each is None:
+                raise GroupingError("Cannot do regular emit to direct stream")
+            found += each.choose(values)
+        return found
+
+    def direct(self, task: int) -> tuple[int, ...]:
+        """The task ids for a direct emit: none if that task does not consume the stream. Raises GroupingError."""
+        component = self._component.get(task)
+        if component is None:
+            return ()
+        if component not in self._direct:
+            raise GroupingError("Cannot emitDirect to a task expecting a regular grouping")
+        return (task,)

@@ -1,0 +1,125 @@
+"""What happened in a run of a topology, event by event: what checkers, blame and plots are made from. Pure.
+
+``history.ndjson`` in a run's folder holds one event a line, in the order in which the engine did things, tagged by `k`.
+Times `t` are seconds from the start of the run. An emission and a delivery each have a number, from 1 on, that is
+theirs alone in the run: an emission `n` that goes to three tasks makes three deliveries. Root and edge ids are signed
+64-bit integers as in Storm; JSON readers that have only floats must read them as text.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+
+class _Happened(msgspec.Struct, frozen=True, kw_only=True, tag_field="k"):
+    t: float
+
+
+class Launched(_Happened, frozen=True, kw_only=True, tag="launch"):
+    """A task is there: `pid` of its process, None for an acker, which is the engine's own. `attempt` from 1 on."""
+
+    task: int
+    component: str
+    worker: int
+    attempt: int = 1
+    pid: int | None = None
+
+
+class Emitted(_Happened, frozen=True, kw_only=True, tag="emit"):
+    """A task emitted. `message_id`: a spout's, null for none. `root`: of a tracked emission. `anchors`: deliveries.
+
+    `values`: as much of them as is kept, as JSON text; `direct`: the task of a direct emit.
+    """
+
+    n: int
+    task: int
+    stream: str
+    values: str = ""
+    message_id: Any = None
+    root: int | None = None
+    anchors: tuple[int, ...] = ()
+    direct: int | None = None
+
+
+class Delivered(_Happened, frozen=True, kw_only=True, tag="deliver"):
+    """A tuple was queued for a task. `emit`: its emission; `id`: its tuple id; `edges`: edge id by root id.
+
+    `again`: it is another delivery's tuple once more, with the same edges: a network's doing, not an emission's.
+    """
+
+    n: int
+    emit: int
+    task: int
+    id: str
+    edges: dict[int, int] = {}
+    again: bool = False
+
+
+class Settled(_Happened, frozen=True, kw_only=True, tag="settle"):
+    """A bolt's task acked or failed a delivery. `edges`: the delivery's, so that this line can be read on its own."""
+
+    delivery: int
+    how: Literal["ack", "fail"]
+    edges: dict[int, int] = {}
+
+
+class AckerTold(_Happened, frozen=True, kw_only=True, tag="acker"):
+    """An acker's task took a message; `val`: the ack val of its record after it."""
+
+    task: int
+    what: Literal["init", "ack", "fail"]
+    root: int
+    val: int
+
+
+class Ended(_Happened, frozen=True, kw_only=True, tag="outcome"):
+    """A spout's task learnt the end of an emission, which is told to its process as ack or fail. `root`: if tracked."""
+
+    emit: int
+    root: int | None = None
+    task: int
+    how: Literal["acked", "failed", "timed out"]
+    latency: float
+
+
+class Beat(_Happened, frozen=True, kw_only=True, tag="beat"):
+    """A bolt's task was sent a heartbeat, answered the oldest one, or is given up: Storm heard nothing for too long."""
+
+    task: int
+    what: Literal["sent", "answered", "missed"]
+
+
+class Died(_Happened, frozen=True, kw_only=True, tag="death"):
+    """A worker, or an acker's task alone, is gone with all it held. `why`: a sentence."""
+
+    worker: int
+    task: int | None = None
+    why: str = ""
+
+
+class Lost(_Happened, frozen=True, kw_only=True, tag="lost"):
+    """A delivery that was queued or being worked on is gone with its task, or never reached it. `edges`: its own."""
+
+    delivery: int
+    edges: dict[int, int] = {}
+
+
+class Faulted(_Happened, frozen=True, kw_only=True, tag="fault"):
+    """The `plan`-th fault of the plan (from 0) strikes, or is over. `fault`: as written, kind:target:parameter."""
+
+    plan: int
+    fault: str
+    phase: Literal["strikes", "heals"]
+    task: int | None = None
+
+
+class Phase(_Happened, frozen=True, kw_only=True, tag="phase"):
+    """The run as a whole goes on: faults may strike, all is healed, spouts are left to finish, it is over."""
+
+    name: Literal["run", "heal", "drain", "end"]
+
+
+Happening = Launched | Emitted | Delivered | Settled | AckerTold | Ended | Beat | Died | Lost | Faulted | Phase
+"""Any event of a history."""

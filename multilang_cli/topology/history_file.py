@@ -1,0 +1,65 @@
+"""The history of a run on disk: ``history.ndjson``, written as things happen, a line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, BinaryIO, Self
+
+import msgspec
+
+from multilang_cli.protocol.wire import encoded
+from multilang_cli.topology.history import Died, Faulted, Happening, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NAME = "history.ndjson"
+KEPT = 4096
+"""Events that are kept before they are written."""
+
+_AT_ONCE = frozenset({Phase, Died, Faulted})
+"""Events that are rare, and that whoever follows a run wants to see as they happen."""
+
+_decode = msgspec.json.Decoder(Happening).decode
+
+
+class HistoryFile:
+    """Writes events to a file, flat in memory. Raises OSError as files do."""
+
+    def __init__(self, path: Path) -> None:
+        self._file: BinaryIO = path.open("wb", buffering=0)
+        self._kept: list[Happening] = []
+        self._encode = msgspec.json.Encoder().encode_lines
+
+    def take(self, event: Happening) -> None:
+        """Add the next event."""
+        self._kept.append(event)
+        if len(self._kept) >= KEPT or event.__class__ in _AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is kept, whole lines only."""
+        unsent = memoryview(encoded(self._encode, self._kept))
+        self._kept.clear()
+        while unsent:
+            unsent = unsent[self._file.write(unsent) :]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.flush()
+        finally:
+            self._file.close()
+
+
+def read_history(path: Path) -> Iterator[Happening]:
+    """The events of a history, in their order. Its last line may be cut: a run that was killed has no other end.
+
+    Raises OSError, msgspec.ValidationError for a line that is no event.
+    """
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield _decode(line)

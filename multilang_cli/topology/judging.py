@@ -1,0 +1,78 @@
+"""A run of a topology, judged: what its checkers need to know, and what they say as subjects of a result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol.conversation import storm_timeout
+from multilang_cli.reports.model import SubjectResult, Verdict
+from multilang_cli.topology.checkers.checker import Facts, Holds
+from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING
+from multilang_cli.topology.model import EXPECTED
+
+if TYPE_CHECKING:
+    from multilang_cli.topology.engine.setup import Setup
+
+_VERDICTS: dict[str, Verdict] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "untestable"}
+
+
+def facts_of(setup: Setup) -> Facts:
+    """What the checkers are told of the topology of a run."""
+    layout, topology, conf = setup.layout, setup.topology, setup.conf
+    kinds = {name: component.kind for name, component in topology.components.items()}
+    limits = {
+        each.tasks: limit * len(each.tasks)
+        for each in layout.executors
+        if kinds.get(each.component) == "spout" and (limit := int(setup.setting(each.tasks[0], MAX_SPOUT_PENDING)))
+    }
+    keys: dict[tuple[str, str], tuple[tuple[str, tuple[int, ...]], ...]] = {}
+    for wish in topology.subscriptions:
+        stream = topology.components[wish.source].streams.get(wish.stream)
+        if wish.grouping.type == "FIELDS" and stream is not None:
+            places = tuple(stream.fields.index(field) for field in wish.grouping.fields)
+            known = keys.get((wish.source, wish.stream), ())
+            keys[wish.source, wish.stream] = (*known, (wish.target, places))
+    return Facts(
+        components=layout.components,
+        workers=layout.workers,
+        spouts=frozenset(task for task, name in layout.components.items() if kinds.get(name) == "spout"),
+        ackers=layout.ackers,
+        timeout=setup.message_timeout,
+        limits=limits,
+        keys=keys,
+        expected=_expected(conf.get(EXPECTED), kinds),
+        faults=tuple(str(each) for each in setup.faults),
+        idle=setup.goal.idle,
+        silences=_silences(setup),
+    )
+
+
+def _silences(setup: Setup) -> dict[int, float]:
+    components = setup.topology.components
+    return {
+        task: storm_timeout({**setup.conf, **components[name].conf}, setup.version)
+        for task, name in setup.layout.components.items()
+        if setup.version.heartbeats and name in components and components[name].kind == "bolt"
+    }
+
+
+def _expected(told: Any, kinds: dict[str, Any]) -> dict[str, list[list[Any]]]:
+    if not isinstance(told, dict):
+        return {}
+    return {
+        name: [each for each in values if isinstance(each, list)]
+        for name, values in told.items()
+        if name in kinds and isinstance(values, list)
+    }
+
+
+def subject_of(holds: Holds) -> SubjectResult:
+    """What a checker says, as a subject."""
+    return SubjectResult(
+        id=holds.id,
+        title=holds.title,
+        kind=holds.about,
+        level="should" if holds.verdict == "warn" else "must",
+        verdict=_VERDICTS[holds.verdict],
+        reason=holds.reason,
+    )

@@ -1,0 +1,109 @@
+"""A topology as it was declared, whoever declared it: what a Flux file is read into, and what the engine runs. Pure."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from multilang_cli.protocol.messages import DEFAULT_STREAM
+from multilang_cli.protocol.verdicts import Kind
+
+QUEUED = "mlcheck.queue"
+"""The key of conf with the messages of a queue that is there for as long as a run."""
+EXPECTED = "mlcheck.expect"
+"""The key of conf with what must arrive: lists of values by component."""
+
+GroupingType = Literal["SHUFFLE", "FIELDS", "ALL", "GLOBAL", "NONE", "DIRECT", "LOCAL_OR_SHUFFLE", "PARTIAL_KEY"]
+"""Storm's groupings, spelt as the topology context and Flux spell them. CUSTOM needs Java, and is refused."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where something was declared: a file, and its line from 1; 0 for the file as a whole."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        """As editors understand it."""
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+class Note(msgspec.Struct, frozen=True):
+    """Something about a topology that its user would want to know; `place`: where it comes from, if from a file."""
+
+    place: Place | None
+    text: str
+
+    def __str__(self) -> str:
+        """As editors understand it."""
+        return f"{self.place}: {self.text}" if self.place else self.text
+
+
+class OutputStream(msgspec.Struct, frozen=True):
+    """A stream that a component declares (``OutputFieldsDeclarer``)."""
+
+    fields: tuple[str, ...]
+    direct: bool = False
+
+
+class Grouping(msgspec.Struct, frozen=True):
+    """How a stream's tuples are shared among a consumer's tasks. `fields`: for FIELDS and PARTIAL_KEY, in order."""
+
+    type: GroupingType
+    fields: tuple[str, ...] = ()
+
+
+class Subscription(msgspec.Struct, frozen=True, kw_only=True):
+    """A consumer's wish for a stream (``InputDeclarer.grouping``). `places`: of its parts, by Flux's keys."""
+
+    source: str
+    target: str
+    grouping: Grouping
+    stream: str = DEFAULT_STREAM
+    place: Place | None = None
+    places: dict[str, Place] = {}
+
+    def at(self, key: str) -> Place | None:
+        """Where a part of it stands, or else the whole."""
+        return self.places.get(key, self.place)
+
+
+class Component(msgspec.Struct, frozen=True, kw_only=True):
+    """A shell spout or shell bolt.
+
+    `command`: argv. `parallelism`: executors; `tasks`: its tasks, as many as executors unless told. `streams`: what it
+    declares, by name. `conf`: its own settings over the topology's (``addComponentConfig``). `env`: for its process
+    (``setEnv``). `cwd`: the directory that its process starts in, "" for the engine's choice. `sized`: where the number
+    of its tasks stands.
+    """
+
+    id: str
+    kind: Kind
+    command: tuple[str, ...]
+    parallelism: int = 1
+    tasks: int = 1
+    streams: dict[str, OutputStream] = {}
+    conf: dict[str, Any] = {}
+    env: dict[str, str] = {}
+    cwd: str = ""
+    place: Place | None = None
+    sized: Place | None = None
+
+
+class Topology(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it: components by id in the order of their declaration, who consumes what, and the topology's conf."""
+
+    name: str
+    components: dict[str, Component]
+    subscriptions: tuple[Subscription, ...] = ()
+    conf: dict[str, Any] = {}
+
+    @property
+    def workers(self) -> int:
+        """``topology.workers``: the failure units."""
+        return int(self.conf.get("topology.workers") or 1)
+
+    def consumers(self, source: str, stream: str) -> list[Subscription]:
+        """Who consumes a stream, in the order of declaration: an emit goes to each of them."""
+        return [each for each in self.subscriptions if each.source == source and each.stream == stream]

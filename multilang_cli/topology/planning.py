@@ -1,0 +1,136 @@
+"""What a topology will look like on a Storm: its tasks, where they live, and what is not guaranteed and why. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.protocol.verdicts import Kind
+from multilang_cli.topology import risks
+from multilang_cli.topology.risks import Risk
+from multilang_cli.topology.tasks import lay_out, merged_conf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.topology.history import Happening
+    from multilang_cli.topology.model import Component, Grouping, Topology
+    from multilang_cli.topology.tasks import Layout
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """A consumer of a stream: its tasks, of which the grouping picks. `grouping`: its type, then its fields."""
+
+    target: str
+    grouping: str
+    tasks: tuple[int, ...]
+
+
+class StreamPlan(msgspec.Struct, frozen=True):
+    """A stream of a component, and who consumes it, in the order of declaration."""
+
+    name: str
+    fields: tuple[str, ...]
+    consumers: tuple[Edge, ...]
+
+
+class ComponentPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A component. `executors`: how many there will be; `tasks`: the worker, from 0 on, by task id."""
+
+    id: str
+    kind: Kind
+    command: tuple[str, ...]
+    folder: str
+    executors: int
+    tasks: dict[int, int]
+    streams: tuple[StreamPlan, ...]
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A topology on Storm `storm`. Components in the order in which tuples come to them; `ackers`: worker by task id.
+
+    `message_timeout`: seconds after which a tuple counts as lost, at the earliest; None if none ever does.
+    """
+
+    name: str
+    storm: str
+    workers: int
+    ackers: dict[int, int]
+    message_timeout: float | None
+    max_spout_pending: int | None
+    components: tuple[ComponentPlan, ...]
+    risks: tuple[Risk, ...]
+
+
+def plan(topology: Topology, storm: str, history: Iterable[Happening] = ()) -> Plan:
+    """What becomes of a topology that was found right, on Storm `storm`, such as "2.8.3". `history`: of a run of it."""
+    conf = merged_conf(topology, storm)
+    layout = lay_out(topology, storm)
+    workers = layout.workers
+    timeouts = conf.get("topology.enable.message.timeouts", True)
+    return Plan(
+        name=topology.name,
+        storm=storm,
+        workers=max(workers.values(), default=0) + 1,
+        ackers={task: workers[task] for task in layout.ackers},
+        message_timeout=conf.get("topology.message.timeout.secs") if timeouts else None,
+        max_spout_pending=conf.get("topology.max.spout.pending"),
+        components=tuple(_component(each, topology, layout) for each in downstream(topology)),
+        risks=(*risks.of(topology, layout, conf, storm), *risks.seen(history, topology)),
+    )
+
+
+def downstream(topology: Topology) -> list[Component]:
+    """The components, each after one that feeds it; spouts first, what no spout feeds last."""
+    found = [each.id for each in topology.components.values() if each.kind == "spout"]
+    for name in found:
+        found += [each.target for each in topology.subscriptions if each.source == name and each.target not in found]
+    rest = [name for name in topology.components if name not in found]
+    return [topology.components[name] for name in dict.fromkeys([*found, *rest])]
+
+
+def _component(component: Component, topology: Topology, layout: Layout) -> ComponentPlan:
+    workers = layout.workers
+    return ComponentPlan(
+        id=component.id,
+        kind=component.kind,
+        command=component.command,
+        folder=component.cwd,
+        executors=sum(each.component == component.id for each in layout.executors),
+        tasks={task: workers[task] for task in layout.tasks_of(component.id)},
+        streams=tuple(
+            StreamPlan(
+                name,
+                stream.fields,
+                tuple(
+                    Edge(wish.target, shown(wish.grouping), layout.tasks_of(wish.target))
+                    for wish in topology.consumers(component.id, name)
+                ),
+            )
+            for name, stream in component.streams.items()
+        ),
+    )
+
+
+def shown(grouping: Grouping) -> str:
+    """A grouping in a line: FIELDS word, count."""
+    return f"{grouping.type} {', '.join(grouping.fields)}".rstrip()
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers in short: 1-3, 7."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and parts[-1][-1] == number - 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ", ".join("-".join(map(str, part)) for part in parts)
+
+
+def to_json(plan_: Plan) -> dict[str, Any]:
+    """The plan as JSON values; task ids that are keys are text there."""
+    plain = msgspec.to_builtins(plan_, str_keys=True)
+    assert isinstance(plain, dict)  # noqa: S101 (a struct becomes an object)
+    return plain

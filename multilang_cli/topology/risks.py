@@ -1,0 +1,210 @@
+"""What a topology does not guarantee, and why: by its declaration, and by the history of a run. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.protocol.rulebook import covers
+from multilang_cli.topology.ackers import TIMEOUTS, ackers_tick
+from multilang_cli.topology.groupings import LOAD_AWARE_OFF
+from multilang_cli.topology.history import Delivered, Emitted, Launched, Lost, Settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from multilang_cli.topology.history import Happening
+    from multilang_cli.topology.model import Component, Topology
+    from multilang_cli.topology.tasks import Layout
+
+_TICKS = "topology.tick.tuple.freq.secs"
+_PENDING = "topology.max.spout.pending"
+
+
+class Risk(msgspec.Struct, frozen=True):
+    """Something that is not guaranteed. `id`: a stable slug; `about`: a component, or "" for the whole topology."""
+
+    id: str
+    about: str
+    text: str
+
+
+def of(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
+    """What the declaration tells. `conf`: merged with the cluster's."""
+    yield from _acking(layout, conf, storm)
+    reached = _reached(topology)
+    for component in topology.components.values():
+        if component.id not in reached:
+            yield Risk("no-input", component.id, "no spout's tuples come to it: nothing goes in.")
+        yield from _streams(topology, component)
+        yield from _tasks(component, layout)
+        yield from _own_conf(component)
+    yield from _groupings(topology, layout, conf, storm)
+    for cycle in _cycles(topology):
+        yield Risk(
+            "cycle", cycle[0], f"{' -> '.join(cycle)} is a cycle: Storm runs it, and a tuple may go round for ever."
+        )
+
+
+def _acking(layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
+    if not layout.ackers:
+        yield Risk(
+            "no-ackers",
+            "",
+            "there are no ackers (topology.acker.executors is 0): each spout tuple is acked while it is emitted, and "
+            "what is lost stays lost. A shell spout that emits with an id and wants task ids waits for ever.",
+        )
+        return
+    if conf.get(TIMEOUTS) is False:
+        yield Risk(
+            "no-timeouts", "", f"{TIMEOUTS} is false: a tuple that is lost is never failed, so it is never replayed."
+        )
+    if not conf.get(_PENDING):
+        yield Risk(
+            "no-limit",
+            "",
+            f"{_PENDING} is not set: a spout may run ahead of slow bolts until tuples time out in the queues, and are "
+            "replayed into them.",
+        )
+    if not ackers_tick(storm):
+        yield Risk(
+            "acker-leak", "", f"the ackers of Storm {storm} get no ticks: a record that is never answered stays."
+        )
+
+
+def _streams(topology: Topology, component: Component) -> Iterator[Risk]:
+    for name in component.streams:
+        if not topology.consumers(component.id, name):
+            end = " With an id, they are acked at once." if component.kind == "spout" else ""
+            yield Risk("nobody-listens", component.id, f"nobody consumes its stream {name}: tuples go nowhere.{end}")
+
+
+def _tasks(component: Component, layout: Layout) -> Iterator[Risk]:
+    tasks = layout.tasks_of(component.id)
+    if not tasks:
+        yield Risk("no-tasks", component.id, "it has no tasks: its tuples go nowhere, as if it was not there.")
+    elif component.parallelism > len(tasks):
+        lost = component.parallelism - len(tasks)
+        yield Risk(
+            "idle-executors", component.id, f"{lost} of its {component.parallelism} executors would have no task."
+        )
+
+
+def _own_conf(component: Component) -> Iterator[Risk]:
+    if component.kind == "spout" and component.conf.get(_TICKS):
+        yield Risk("no-ticks", component.id, f"{_TICKS} does nothing: spouts get no ticks.")
+    told = [key for key in component.conf if not key.startswith("topology.")]
+    if told:
+        yield Risk(
+            "conf-untold",
+            component.id,
+            f"{', '.join(told)} of its own conf is not told to its process: that gets the topology's conf.",
+        )
+
+
+def _groupings(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
+    workers = layout.workers
+    by_scope = covers(">=2.0", storm) and not conf.get(LOAD_AWARE_OFF)
+    for wish in topology.subscriptions:
+        tasks = layout.tasks_of(wish.target)
+        stream = f"stream {wish.stream} of {wish.source}"
+        if wish.grouping.type == "DIRECT" and covers(">=2.6", storm):
+            yield Risk(
+                "direct-dies",
+                wish.source,
+                f"{stream} goes to {wish.target} by direct emits, of which the worker dies since Storm 2.6: it casts "
+                "the task to Long, and the parser gives an Integer.",
+            )
+        elif wish.grouping.type == "GLOBAL" and len(tasks) > 1:
+            yield Risk("global", wish.target, f"{stream} goes to task {tasks[0]} alone, by its global grouping.")
+        elif wish.grouping.type in ("SHUFFLE", "LOCAL_OR_SHUFFLE") and (by_scope or wish.grouping.type != "SHUFFLE"):
+            sources = {workers[task] for task in layout.tasks_of(wish.source)}
+            idle = [task for task in tasks if workers[task] not in sources]
+            if idle and len(idle) < len(tasks):
+                yield Risk(
+                    "idle-tasks",
+                    wish.target,
+                    f"{stream} stays in the worker that it comes from, as long as tasks there are not overloaded: "
+                    f"{', '.join(map(str, idle))} may get nothing.",
+                )
+
+
+def _reached(topology: Topology) -> set[str]:
+    """The components that a spout's tuples can come to, and the spouts."""
+    found = [each.id for each in topology.components.values() if each.kind == "spout"]
+    for name in found:
+        found += [each.target for each in topology.subscriptions if each.source == name and each.target not in found]
+    return set(found)
+
+
+def _cycles(topology: Topology) -> Iterator[list[str]]:
+    """A shortest cycle through each component that is in one and in none of those before."""
+    seen: set[str] = set()
+    for name in topology.components:
+        if name in seen:
+            continue
+        paths = [[name]]
+        reached = {name}
+        for path in paths:
+            targets = {each.target for each in topology.subscriptions if each.source == path[-1]}
+            if name in targets:
+                seen.update(path)
+                yield [*path, name]
+                break
+            paths += [[*path, target] for target in sorted(targets - reached)]
+            reached |= targets
+
+
+class _Seen(msgspec.Struct):
+    """What a component's tasks did in a run."""
+
+    kind: str = "bolt"
+    emitted: int = 0
+    loose: int = 0
+    got: int = 0
+    settled: int = 0
+
+
+def seen(history: Iterable[Happening], topology: Topology) -> list[Risk]:
+    """What the history of a run tells: emits without anchors or message ids, and tuples that were never settled.
+
+    What did not happen in that run may happen in another.
+    """
+    component: dict[int, str] = {}
+    found: dict[str, _Seen] = {}
+    holder: dict[int, str] = {}
+    lost: Counter[str] = Counter()
+    for event in history:
+        if isinstance(event, Launched):
+            component[event.task] = event.component
+            known = topology.components.get(event.component)
+            found.setdefault(event.component, _Seen(known.kind if known else "bolt"))
+        elif isinstance(event, Emitted) and event.task in component:
+            mine = found[component[event.task]]
+            mine.emitted += 1
+            mine.loose += event.message_id is None if mine.kind == "spout" else not event.anchors
+        elif isinstance(event, Delivered) and event.task in component:
+            holder[event.n] = component[event.task]
+            found[holder[event.n]].got += 1
+        elif isinstance(event, Settled) and event.delivery in holder:
+            found[holder.pop(event.delivery)].settled += 1
+        elif isinstance(event, Lost) and event.delivery in holder:
+            lost[holder.pop(event.delivery)] += 1
+    return [risk for name, mine in found.items() for risk in _seen(name, mine, lost[name])]
+
+
+def _seen(name: str, mine: _Seen, lost: int) -> Iterator[Risk]:
+    if mine.loose and mine.kind == "spout":
+        text = f"{mine.loose} of {mine.emitted} emits of {name} had no message id: losses are silent."
+        yield Risk("untracked", name, text)
+    elif mine.loose:
+        text = f"{mine.loose} of {mine.emitted} emits of {name} were unanchored: losses are silent."
+        yield Risk("unanchored", name, text)
+    open_ = mine.got - mine.settled - lost
+    if open_:
+        text = (
+            f"{open_} of {mine.got} tuples that {name} got were never acked or failed: what waits for them times out."
+        )
+        yield Risk("unsettled", name, text)

@@ -1,0 +1,224 @@
+"""One run of a topology, written to a folder: its history, transcripts, stderr of each task, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from multilang_cli import __version__
+from multilang_cli.protocol.wire import encoded
+from multilang_cli.reports.escape import decode
+from multilang_cli.reports.formats import write_whole
+from multilang_cli.reports.json_report import to_json
+from multilang_cli.reports.model import Component, Exit, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
+from multilang_cli.topology.blame import stories
+from multilang_cli.topology.checkers.judge import Judge
+from multilang_cli.topology.engine.engine import Engine
+from multilang_cli.topology.engine.tally import Tally
+from multilang_cli.topology.faults.injector import Injector
+from multilang_cli.topology.history_file import NAME, HistoryFile, read_history
+from multilang_cli.topology.judging import facts_of, subject_of
+from multilang_cli.topology.model import QUEUED
+from multilang_cli.topology.queue.server import ADDRESS, QueueServer
+from multilang_cli.transcript.redact import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from multilang_cli.topology.blame import Story
+    from multilang_cli.topology.checkers.checker import Holds
+    from multilang_cli.topology.checkers.measures import Measures
+    from multilang_cli.topology.engine.ending import Outcome
+    from multilang_cli.topology.engine.setup import Setup
+    from multilang_cli.topology.engine.workers import Life
+    from multilang_cli.topology.history import Happening
+
+STDERR_SHOWN = 4096
+"""Bytes of a task's last stderr that a result keeps."""
+MOST_STORIES = 3
+"""Emissions whose story is told."""
+RESULT = "result.json"
+_PARTS = {"transcripts": "*.ndjson", "stderr": "*.txt"}
+
+
+class FolderError(ValueError):
+    """The folder of a run can't be used: the message says why."""
+
+
+class TopologyRun(NamedTuple):
+    """What came of a run. `tallies`: of each component, in the order of their declaration, the ackers left out.
+
+    `held`: what its checkers say; `measures`: what its history shows in numbers; `stories`: of
+    emissions that were not acked, the worst first.
+    """
+
+    result: RunResult
+    outcome: Outcome
+    tallies: dict[str, Tally]
+    held: tuple[Holds, ...]
+    measures: Measures
+    stories: tuple[Story, ...]
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder of a run; what an earlier run left there is removed. Raises FolderError."""
+    try:
+        for name, files in _PARTS.items():
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            for file in (folder / name).glob(files):
+                file.unlink()
+        for name in (NAME, RESULT):
+            (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise FolderError(f"a run can't be written to {folder}: {error.strerror} (--record DIR)") from None
+
+
+def run_topology(
+    setup: Setup,
+    watch: Callable[[Engine], Callable[[Happening], object] | None] = lambda _: None,
+    *,
+    strict: bool = False,
+) -> TopologyRun:
+    """Run a topology in its folder, which `prepare` has made; the result is written there too.
+
+    `watch`: given the engine before anything starts, makes a listener that is told each event. Raises LaunchError, and
+    OSError if nothing can be written.
+    """
+    with ExitStack() as stack:
+        return _run(_with_queue(setup, stack), watch, strict=strict)
+
+
+def _with_queue(setup: Setup, stack: ExitStack) -> Setup:
+    """Start the queue that a topology's conf asks for, and tell components where it is."""
+    if QUEUED not in setup.conf:
+        return setup
+    told = setup.conf[QUEUED]
+    server = stack.enter_context(QueueServer(told if isinstance(told, list) else [told]))
+    return msgspec.structs.replace(setup, env={**setup.env, ADDRESS: server.address})
+
+
+def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] | None], *, strict: bool) -> TopologyRun:
+    began = datetime.now(UTC)
+    listeners: list[Callable[[Happening], object]] = []
+    engine = Engine(setup, listeners)
+    injector = Injector(engine, setup.faults)
+    with HistoryFile(setup.folder / NAME) as history:
+        listeners += [history.take, injector]
+        if (listener := watch(engine)) is not None:
+            listeners.append(listener)
+        outcome = engine.run()
+    judge = Judge(facts_of(setup))
+    for event in read_history(setup.folder / NAME):
+        judge.take(event)
+    held = judge.finish()
+    result = _result(setup, engine, outcome, began, (held, injector.spared), strict=strict)
+    write_whole(setup.folder / RESULT, to_json(result).encode())
+    concerned = [number for each in held for number in each.emissions] + judge.measures.unhappy
+    told = stories(read_history(setup.folder / NAME), concerned[:MOST_STORIES], setup.layout.components)
+    return TopologyRun(result, outcome, _tallies(setup, engine), held, judge.measures, tuple(told))
+
+
+def _tallies(setup: Setup, engine: Engine) -> dict[str, Tally]:
+    found = {name: Tally() for name in setup.topology.components}
+    for task, tally in engine.tallies.items():
+        if (name := setup.layout.components[task]) in found:
+            found[name].add(tally)
+    return found
+
+
+def _result(
+    setup: Setup,
+    engine: Engine,
+    outcome: Outcome,
+    began: datetime,
+    judged: tuple[tuple[Holds, ...], Mapping[object, int]],
+    *,
+    strict: bool,
+) -> RunResult:
+    goal = setup.goal
+    held, spared = judged
+    subjects = [_of_life(setup, life, spared.get(life.session)) for life in _lives(engine)]
+    if engine.flow.spout_emissions:
+        subjects += map(subject_of, held)
+    result = RunResult(
+        tool=Tool(version=__version__),
+        suite=Suite(name="topology"),
+        component=Component(name=setup.topology.name, command=(), why=f"{len(setup.layout.components)} tasks"),
+        storm=setup.version.id,
+        seed=setup.seed,
+        started_at=began.isoformat(timespec="seconds"),
+        duration=round((datetime.now(UTC) - began).total_seconds(), 3),
+        platform={"system": platform.system(), "machine": platform.machine(), "python": platform.python_version()},
+        strict=strict,
+        subjects=(*subjects, _of_run(engine, outcome)),
+        complete=not outcome.interrupted,
+        limits={"messages": goal.messages or None, "seconds": goal.seconds or None, "idle": goal.idle},
+        notes=(outcome.why,) if outcome.why else (),
+    )
+    befell = Circumstances(interrupted=outcome.interrupted, no_first_message=bool(outcome.silent))
+    return _without_secrets(conclude(result, befell), setup)
+
+
+def _lives(engine: Engine) -> list[Life]:
+    """Every life of every task, by task: those in which something was found, and the last of each."""
+    found = [life for worker in engine.workers.values() for life in worker.past]
+    return sorted(found, key=lambda life: (life.session.task, life.attempt))
+
+
+def _of_life(setup: Setup, life: Life, spared: int | None) -> SubjectResult:
+    """What a task says in one life. `spared`: how many of its findings are its own, where a fault struck it."""
+    session = life.session
+    findings = tuple(session.findings[:spared])
+    verdict, reason = verdict_of(findings, setup.version.id)
+    if session.overflowed:
+        verdict, reason = "untestable", "a message is longer than our limit; Storm has none"
+    ended = session.exit if not session.ended_by_us else None
+    again = f" (its life {life.attempt})" if life.attempt > 1 else ""
+    return SubjectResult(
+        id=life.name,
+        title=f"What {session.name} says{again}",
+        kind="task",
+        verdict=verdict,
+        reason=reason,
+        duration=round(session.now, 3),
+        findings=findings,
+        outlook=session.judge.outlook() if spared is None else (),
+        stderr_tail=decode(session.process.stderr_tail[-STDERR_SHOWN:]),
+        exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,
+        transcript=str(life.transcript) if setup.transcripts else None,
+    )
+
+
+def _of_run(engine: Engine, outcome: Outcome) -> SubjectResult:
+    """Whether the topology did anything at all, and came to its end."""
+    emitted = engine.flow.spout_emissions
+    verdict, reason = verdict_of((), "")
+    if outcome.gave_up:
+        verdict, reason = "fail", outcome.why
+    elif not emitted and not outcome.interrupted:
+        verdict, reason = "untestable", "no spout emitted anything"
+    return SubjectResult(
+        id="run",
+        title="The topology runs to its end",
+        kind="run",
+        verdict=verdict,
+        reason=reason,
+        expected="spouts emit, workers stay, what is under way is settled",
+        duration=round(outcome.seconds, 3),
+    )
+
+
+def _without_secrets(result: RunResult, setup: Setup) -> RunResult:
+    settings = dict(setup.topology.conf)
+    for component in setup.topology.components.values():
+        settings |= {**component.conf, **component.env}
+    plain = encoded(msgspec.json.encode, result)
+    clean = Redactor(settings).text(plain)
+    return result if clean == plain else msgspec.convert(json.loads(clean), RunResult, str_keys=True)

@@ -1,0 +1,1 @@
+"""Shell components that do what some of Storm's Java classes do, so that Storm's own Flux examples run without Java."""
