@@ -16,7 +16,7 @@ from multilang_cli.acking.messages import (
     AckResetTimeout,
     Reply,
 )
-from multilang_cli.acking.rotating import RotatingMap
+from multilang_cli.acking.rotating import FEWEST_BUCKETS, RotatingMap
 
 if TYPE_CHECKING:
     from multilang_cli.acking.messages import AckerMessage
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 TIMEOUT_BUCKET_NUM = 3
 """As Storm 2 has it: a record that is not put again is dropped between 2 and 3 ticks later. Storm 1.2 had 2,
 and put a record again with every message."""
+
+LatePolicy = Literal["ignore", "fail"]
+"""What becomes of an ack or fail for a root whose record was dropped: nothing, as in every Storm that was looked at; or
+the spout's task is told that the root failed, as some descriptions of Storm have it."""
 
 UNKNOWN_TASK = -1
 
@@ -43,15 +47,30 @@ class Acker(msgspec.Struct):
     Whichever message comes first makes the record. So a message after the answer makes one that gets no answer
     (its spout's task stays unknown), and that goes when it expires. The Acker classes of Storm 2.0.0, 2.5.0 and 2.8.3
     did the same with random messages (``tests/data/acker-2.8.3.txt`` has some).
+
+    `ticked`: False if this Storm sends no ticks to its ackers: nothing expires. `put_again`: every message starts a
+    record's time again. `late`: see LatePolicy; `expired`: what it needs to know, for as long as two ticks.
     """
 
     pending: RotatingMap[int, AckRecord] = msgspec.field(default_factory=lambda: RotatingMap.of(TIMEOUT_BUCKET_NUM))
+    ticked: bool = True
+    put_again: bool = False
+    late: LatePolicy = "ignore"
+    expired: RotatingMap[int, AckRecord] = msgspec.field(default_factory=lambda: RotatingMap.of(FEWEST_BUCKETS))
 
     def execute(self, message: AckerMessage, t: float) -> Reply | None:
         """Take a message at `t` seconds; gives the answer to the spout, if there is one (``Acker.execute``)."""
         record = self.pending.get(message.root)
         if record is None:
+            if (
+                self.late == "fail"
+                and isinstance(message, AckAck | AckFail)
+                and (old := self.expired.remove(message.root))
+            ):
+                return Reply(old.spout_task, FAIL_STREAM, message.root, t - old.start)
             record = AckRecord(t)
+            self.pending.put(message.root, record)
+        elif self.put_again:
             self.pending.put(message.root, record)
         if isinstance(message, AckAck):
             record.val ^= message.val
@@ -81,7 +100,15 @@ class Acker(msgspec.Struct):
 
     def tick(self) -> dict[int, AckRecord]:
         """One message timeout has passed; gives the records that were dropped. No spout is told."""
-        return self.pending.rotate()
+        if not self.ticked:
+            return {}
+        dropped = self.pending.rotate()
+        if self.late == "fail":
+            self.expired.rotate()
+            for root, record in dropped.items():
+                if record.spout_task != UNKNOWN_TASK:
+                    self.expired.put(root, record)
+        return dropped
 
     def val(self, root: int) -> int:
         """The ack val of a root; 0 as well if the acker knows nothing of it."""

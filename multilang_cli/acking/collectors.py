@@ -52,8 +52,10 @@ def _anchored(anchors: Sequence[Anchored], source: RandomSource) -> Anchored:
         if anchor.edges:
             edge = generate_id(source)
             anchor.ack_val ^= edge
-            for root in anchor.edges:
-                edges[root] = edges.get(root, 0) ^ edge
+            if edges:
+                edges |= {root: edges.get(root, 0) ^ edge for root in anchor.edges}
+            else:
+                edges = dict.fromkeys(anchor.edges, edge)
     return Anchored(edges)
 
 

@@ -6,6 +6,8 @@ from typing import Protocol
 
 _SIGN = 1 << 63
 _SPAN = 1 << 64
+_INT = 32
+_LOW = (1 << _INT) - 1
 
 
 class RandomSource(Protocol):
@@ -24,3 +26,14 @@ def generate_id(source: RandomSource) -> int:
     while not (bits := source.getrandbits(64)):
         pass
     return bits - _SPAN if bits >= _SIGN else bits
+
+
+def acker_index(root: int, ackers: int) -> int:
+    """Which of so many acker tasks, ascending by task id, follows a root: fields grouping on its id alone.
+
+    Every message about a root goes there. Nothing moves when an acker dies, and nearly everything would with another
+    number of ackers: it is a hash modulo their number, no consistent hashing. Never called with 0 ackers.
+    """
+    bits = root & (_SPAN - 1)
+    hashed = (31 + (bits ^ bits >> _INT)) & _LOW
+    return (hashed - _LOW - 1 if hashed >> (_INT - 1) else hashed) % ackers
