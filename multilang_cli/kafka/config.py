@@ -1,0 +1,182 @@
+"""The settings of a Kafka spout: from the topology's conf, and from the command line over it.
+
+In conf they are keys that begin with ``kafka.spout.``; on the command line ``NAME=VALUE`` without it. What begins with
+``kafka.client.`` goes to librdkafka as it is: TLS, SASL, fetch sizes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+
+from multilang_cli.kafka.start import Strategy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PREFIX = "kafka.spout."
+CLIENT = "kafka.client."
+OURS = frozenset(
+    {"group.id", "enable.auto.commit", "auto.offset.reset", "enable.auto.offset.store", "bootstrap.servers"}
+)
+"""Settings of librdkafka that the spout decides."""
+
+Positive = Annotated[int, msgspec.Meta(gt=0)]
+Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Factor = Annotated[float, msgspec.Meta(ge=1)]
+Limit = Annotated[int, msgspec.Meta(ge=-1)]
+Partitions = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0)], ...], msgspec.Meta(min_length=1)]
+
+
+def _told(what: str) -> msgspec.Meta:
+    return msgspec.Meta(description=what)
+
+
+class ConfigError(ValueError):
+    """A setting that is missing or makes no sense, in a sentence."""
+
+
+class Config(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")
+):
+    """What a Kafka spout is told. Times in seconds, sizes in bytes; what each is for is in its type, for --help."""
+
+    bootstrap_servers: Annotated[str, _told("Brokers to begin with, HOST:PORT with commas between.")]
+    topic: Annotated[str, _told("The topic to read.")]
+    id: Annotated[
+        str,
+        _told(
+            "Whose progress it is: the consumer group, or the last part of the path in a file store or in ZooKeeper."
+        ),
+    ] = "mlcheck-kafka-spout"
+    profile: Annotated[
+        Literal["fixed", "storm-0.9.3"],
+        _told("fixed, or storm-0.9.3: as that release's KafkaSpout, with its traps."),
+    ] = "fixed"
+    guarantee: Annotated[
+        Literal["at-least-once", "at-most-once", "none"],
+        _told(
+            "at-least-once: stored when acked. at-most-once: stored before it is emitted. none: stored now "
+            "and then. The last two emit without ids."
+        ),
+    ] = "at-least-once"
+    stream: Annotated[str, _told("The stream to emit on; empty for the default one.")] = ""
+    scheme: Annotated[
+        str,
+        _told("What a message becomes: string, raw (base64), json:FIELD,FIELD or python:MODULE:FUNCTION."),
+    ] = "string"
+    partitions: Annotated[
+        Partitions | None,
+        _told("A static list of partitions. Without it all are read, and asked for anew."),
+    ] = None
+    refresh: Annotated[
+        Seconds,
+        _told("Seconds between two looks at which partitions there are; 0 for only after a failed fetch."),
+    ] = 60.0
+    start: Annotated[
+        Strategy,
+        _told(
+            "Where to begin: earliest, latest, uncommitted-earliest, uncommitted-latest or timestamp. The "
+            "uncommitted ones go on from any stored progress, the others only from that of the same "
+            "deployment."
+        ),
+    ] = "uncommitted-earliest"
+    at: Annotated[int | None, _told("With start=timestamp: milliseconds since 1970.")] = None
+    force_from_start: Annotated[bool, _told("With profile=storm-0.9.3: forceFromStart.")] = False
+    max_behind: Annotated[
+        Positive | None,
+        _told(
+            "How many messages behind the end stored progress may be when a partition is opened; what is "
+            "older is skipped, and said."
+        ),
+    ] = None
+    max_uncommitted: Annotated[
+        Positive,
+        _told("Messages of a partition that may be emitted and not stored as done."),
+    ] = 10_000
+    max_bytes: Annotated[
+        Positive,
+        _told("Bytes of a partition's messages that may be emitted and not done."),
+    ] = 64 * 1024 * 1024
+    batch: Annotated[Positive, _told("Messages that one next may emit.")] = 1
+    prefetch: Annotated[Positive, _told("Messages taken from the client at once.")] = 1_000
+    poll: Annotated[Seconds, _told("The longest that a next waits, in seconds.")] = 0.1
+    commit: Annotated[Seconds, _told("Seconds between two commits of progress (stateUpdateIntervalMs).")] = 2.0
+    progress: Annotated[str, _told("Where progress is kept: group, file:FOLDER or zookeeper:HOSTS/ROOT.")] = "group"
+    retry_initial: Annotated[
+        Seconds,
+        _told("Seconds until a failed message is emitted again for the first time."),
+    ] = 0.0
+    retry_multiplier: Annotated[Factor, _told("By what each further delay is longer.")] = 2.0
+    retry_longest: Annotated[Seconds, _told("The longest delay, in seconds.")] = 60.0
+    retry_limit: Annotated[
+        Limit,
+        _told("How often a message is emitted again before it is given up; -1 for always."),
+    ] = -1
+    given_up: Annotated[
+        str,
+        _told("What becomes of a message that is given up, or that the scheme can't read: drop, or topic:NAME."),
+    ] = "drop"
+    unavailable: Annotated[
+        Seconds,
+        _told("Seconds without Kafka after which the process exits, for Storm to start it anew; 0 for never."),
+    ] = 0.0
+    metrics: Annotated[
+        Seconds,
+        _told("Seconds between two log lines with lag and counts of each partition; 0 for none."),
+    ] = 60.0
+    metric: Annotated[
+        str,
+        _told("The name of a metric that the topology registered with Storm: it is told the same numbers."),
+    ] = ""
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """The spout's own settings, and librdkafka's."""
+
+    spout: Config
+    client: dict[str, Any]
+
+
+def read(conf: Mapping[str, Any], arguments: Sequence[str]) -> Settings:
+    """The settings of a conf and a command line. Raises ConfigError."""
+    told = {key: value for key, value in conf.items() if key.startswith((PREFIX, CLIENT))}
+    for argument in arguments:
+        name, equals, text = argument.partition("=")
+        if not equals:
+            raise ConfigError(f"{argument!r} is no setting; expected NAME=VALUE, such as topic=sentences")
+        told[name if name.startswith((PREFIX, CLIENT)) else PREFIX + name] = _value(text)
+    client = {key.removeprefix(CLIENT): value for key, value in told.items() if key.startswith(CLIENT)}
+    for name in OURS & client.keys():
+        raise ConfigError(f"{CLIENT}{name} is for the spout to decide; see {PREFIX}bootstrap.servers, id and start")
+    spout = {key.removeprefix(PREFIX): value for key, value in told.items() if key.startswith(PREFIX)}
+    try:
+        return Settings(_checked(msgspec.convert(spout, Config, strict=False)), client)
+    except msgspec.ValidationError as error:
+        raise ConfigError(_sentence(str(error))) from None
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text) if text.startswith("[") else text
+    except ValueError:
+        return text
+
+
+def _checked(config: Config) -> Config:
+    if config.start == "timestamp" and config.at is None:
+        raise ConfigError(f"{PREFIX}start is timestamp: {PREFIX}at must say which, in milliseconds since 1970")
+    kind, _, topic = config.given_up.partition(":")
+    if config.given_up != "drop" and (kind != "topic" or not topic.strip()):
+        raise ConfigError(f"{PREFIX}given.up names no topic; expected drop or topic:NAME")
+    return config
+
+
+def _sentence(said: str) -> str:
+    """What msgspec says about a setting, with the key as it stands in conf."""
+    what, _, where = said.partition(" - at `$.")
+    if where:
+        return f"{PREFIX}{where.rstrip('`')}: {what[0].lower()}{what[1:]}"
+    return f"the settings {PREFIX}*: {what[0].lower()}{what[1:]}"

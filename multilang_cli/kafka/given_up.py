@@ -1,0 +1,91 @@
+"""What becomes of a message that is given up: it is dropped, or written to a dead-letter topic with the reason.
+
+It is done when it is dropped, or when the broker has confirmed that it is written: progress never passes a dead letter
+that could still be lost.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING
+
+from confluent_kafka import KafkaException, Producer
+
+from multilang_cli.kafka.clients import QUIET, said
+from multilang_cli.kafka.config import CLIENT, ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from confluent_kafka import KafkaError, Message
+
+    from multilang_cli.kafka.config import Settings
+    from multilang_cli.kafka.partition_manager import PartitionManager, Refused
+
+
+class DeadLetters:
+    """Takes messages that are given up, and says in `log` what became of each. Raises ConfigError."""
+
+    def __init__(self, settings: Settings, log: Callable[[str], None]) -> None:
+        self._topic = settings.spout.given_up.removeprefix("topic:") if settings.spout.given_up != "drop" else ""
+        self._log = log
+        self._waiting: deque[tuple[PartitionManager, Refused]] = deque()
+        self._under_way = 0
+        try:
+            told = {**settings.client, "bootstrap.servers": settings.spout.bootstrap_servers}
+            self._producer = Producer(told, logger=QUIET) if self._topic else None
+        except (KafkaException, ValueError, TypeError) as error:
+            raise ConfigError(f"the Kafka client does not take the settings {CLIENT}*: {said(error)}") from None
+
+    def take(self, manager: PartitionManager, refused: Refused) -> None:
+        """Put a message aside."""
+        if self._producer is None:
+            self._done(manager, refused, "dropped")
+        else:
+            self._waiting.append((manager, refused))
+            self.work()
+
+    def work(self, limit: float = 0.0) -> None:
+        """Write what waits, and hear what was written; waits at most `limit` seconds for that."""
+        if self._producer is None or not (self._waiting or self._under_way):
+            return
+        for _ in range(len(self._waiting)):
+            if not self._write(self._producer, *self._waiting.popleft()):
+                break
+        if limit:
+            self._producer.flush(limit)
+        self._producer.poll(0)
+
+    def _write(self, producer: Producer, manager: PartitionManager, refused: Refused) -> bool:
+        record = refused.record
+        headers: list[tuple[str, str | bytes | None]] = [
+            ("mlcheck.partition", str(refused.partition)),
+            ("mlcheck.offset", str(record.offset)),
+            ("mlcheck.why", refused.why),
+        ]
+        heard = partial(self._heard, manager, refused)
+        try:
+            producer.produce(self._topic, record.value, record.key, headers=headers, on_delivery=heard)
+        except (KafkaException, BufferError):
+            self._waiting.append((manager, refused))
+            return False
+        self._under_way += 1
+        return True
+
+    def _heard(self, manager: PartitionManager, refused: Refused, error: KafkaError | None, message: Message) -> None:
+        del message
+        self._under_way -= 1
+        if error is None:
+            self._done(manager, refused, f"written to topic {self._topic}")
+            return
+        self._waiting.append((manager, refused))
+        self._log(f"{_what(refused)}: topic {self._topic} does not take it, and it waits: {said(error)}")
+
+    def _done(self, manager: PartitionManager, refused: Refused, what: str) -> None:
+        manager.settle(refused.record.offset)
+        self._log(f"{_what(refused)}: {what}")
+
+
+def _what(refused: Refused) -> str:
+    return f"partition {refused.partition}: message {refused.record.offset} {refused.why}"

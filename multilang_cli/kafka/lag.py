@@ -1,0 +1,68 @@
+"""How far behind a consumer group is on a topic, asked from outside: the spout need not run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
+
+from multilang_cli.kafka.clients import QUIET, said
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class LagError(Exception):
+    """Kafka can't say: a sentence."""
+
+
+class Lag(msgspec.Struct, frozen=True, kw_only=True):
+    """One partition: offsets, the next to be read each. `committed` None: nothing yet; `lag`: None then.
+
+    `lost`: offsets between what is committed and the earliest that is still there: deleted unread.
+    """
+
+    partition: int
+    earliest: int
+    latest: int
+    committed: int | None
+    lag: int | None
+    lost: int
+
+
+def lag_of(servers: str, topic: str, group: str, client: Mapping[str, str], limit: float) -> list[Lag]:
+    """The lag of each partition of `topic`. `client`: settings of librdkafka; `limit` in seconds. Raises LagError."""
+    settings = {**client, "bootstrap.servers": servers, "group.id": group, "enable.auto.commit": False}
+    try:
+        consumer = Consumer(settings, logger=QUIET)
+    except (KafkaException, ValueError, TypeError) as error:
+        raise LagError(f"the client does not take these settings: {error}") from None
+    try:
+        return _asked(consumer, topic, limit)
+    except KafkaException as error:
+        raise LagError(f"{servers}: {said(error)}") from None
+    finally:
+        consumer.close()
+
+
+def _asked(consumer: Consumer, topic: str, limit: float) -> list[Lag]:
+    found = consumer.list_topics(topic, limit).topics[topic]
+    if found.error is not None:
+        raise LagError(f"topic {topic}: {said(found.error)}")
+    places = [TopicPartition(topic, number) for number in sorted(found.partitions)]
+    lags = []
+    for place in consumer.committed(places, limit):
+        earliest, latest = consumer.get_watermark_offsets(TopicPartition(topic, place.partition), limit)
+        committed = None if place.offset == OFFSET_INVALID else place.offset
+        lags.append(
+            Lag(
+                partition=place.partition,
+                earliest=earliest,
+                latest=latest,
+                committed=committed,
+                lag=None if committed is None else max(0, latest - max(committed, earliest)),
+                lost=0 if committed is None else max(0, earliest - committed),
+            )
+        )
+    return lags

@@ -1,0 +1,52 @@
+"""What a task asks Kafka, and its store, about the topic: questions that may take long, for `Asker`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.kafka.progress import ProgressError
+from multilang_cli.kafka.reader import FailedFetchError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from multilang_cli.kafka.progress import Store
+    from multilang_cli.kafka.reader import Reader
+    from multilang_cli.kafka.start import Committed, Seen
+
+
+class Known(NamedTuple):
+    """The topic's partitions. `topic_id` tells it from one of the same name that was made later; "" for unknown."""
+
+    partitions: Sequence[int]
+    topic_id: str
+
+
+class Place(NamedTuple):
+    """What decides where a partition is read from."""
+
+    seen: Seen
+    stored: Committed | None
+
+
+class Places(NamedTuple):
+    """What was found out about partitions, and what went wrong with the others, "" for nothing."""
+
+    found: Mapping[int, Place]
+    trouble: str
+
+
+def known(reader: Reader) -> Known:
+    """The topic as it is now. Raises FailedFetchError."""
+    return Known(reader.partitions(), reader.topic_id())
+
+
+def places(reader: Reader, store: Store, wanted: Sequence[int], at: int | None) -> Places:
+    """Ends and stored progress of each of these; one that can't be asked for holds up no other."""
+    found, trouble = {}, ""
+    for partition in wanted:
+        try:
+            found[partition] = Place(reader.seen(partition, at), store.load(partition))
+        except (FailedFetchError, ProgressError) as error:
+            trouble = str(error)
+    return Places(found, trouble)

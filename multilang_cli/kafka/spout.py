@@ -1,0 +1,205 @@
+"""``mlcheck-kafka-spout``: the shell spout itself (``KafkaSpout``), with its settings in conf or as NAME=VALUE.
+
+What is decided stands in the pure parts, `partition_manager`, `coordinator` and `start`; `partitions` and `reader` have
+them meet Kafka, and here they meet Storm. No call of Storm waits much longer than the poll limit, so that heartbeats
+are safe while Kafka is away.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+import uuid
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from multilang_cli.component.base import ERROR, WARN
+from multilang_cli.component.spout import Spout
+from multilang_cli.kafka.config import ConfigError, read
+from multilang_cli.kafka.given_up import DeadLetters
+from multilang_cli.kafka.partition_manager import EmitState, MessageId, TooManyFailuresError
+from multilang_cli.kafka.partitions import Partitions
+from multilang_cli.kafka.progress import Owner, ProgressError
+from multilang_cli.kafka.reader import FailedFetchError, Reader
+from multilang_cli.kafka.stores import open_store
+from multilang_cli.kafka.troubles import Troubles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from multilang_cli.component.wire import Json
+    from multilang_cli.kafka.partition_manager import PartitionManager, Refused
+
+Argument = TypeVar("Argument")
+SHORT = 0.005
+"""Seconds that a next waits at most while tuples are under way: their acks wait as long."""
+LAST_COMMIT = 1.0
+"""Seconds that a commit is waited for when Storm deactivates the spout."""
+
+
+class KafkaSpout(Spout):
+    """Reads the partitions of its task, and emits their messages."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._arguments = arguments
+        self._ready = False
+        self._troubles = Troubles(partial(self.log, level=WARN))
+        self._last_metrics = time.monotonic()
+
+    # --- Storm calls --------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Talk to Storm until it closes the pipe or ends the process; then store what is done."""
+        signal.signal(signal.SIGTERM, _told_to_end)
+        try:
+            try:
+                super().run()
+            finally:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        finally:
+            if self._ready:
+                self.deactivate()
+
+    def initialize(self, conf: dict[str, Json], context: dict[str, Json]) -> None:
+        """Read the settings and find this task's place; Kafka is asked from the first next on."""
+        try:
+            settings = read(conf, self._arguments)
+            self._config = config = settings.spout
+            owner = Owner(str(conf.get("topology.name", "")), str(conf.get("storm.id") or uuid.uuid4()), _task(context))
+            reader = Reader(settings, owner)
+            store = open_store(config, owner, reader)
+            self._dead_letters = DeadLetters(settings, partial(self.log, level=ERROR))
+            self._partitions = Partitions(config, reader, store, place(context), self.log)
+        except ConfigError as error:
+            self.report_error(f"mlcheck-kafka-spout: {error}")
+            sys.stderr.write(f"mlcheck-kafka-spout: {error}\n")
+            raise SystemExit(2) from None
+        self._tracked = config.guarantee == "at-least-once"
+        self._ready = True
+
+    def next_tuple(self) -> None:
+        """Emit the tuples of one message, or of `batch`; then fetch what is missing (``KafkaSpout.nextTuple``)."""
+        now = time.monotonic()
+        partitions = self._partitions
+        self._try(partitions.follow, now)
+        emitted = self._emit_some(partitions, now)
+        if not emitted:
+            self._try(partitions.fetch, self._patience(partitions, now))
+            self._emit_some(partitions, now)
+        elif not partitions.ready:
+            self._try(partitions.fetch, 0)
+        self._try(partitions.commit, now)
+        self._dead_letters.work()
+        self._leave_if_away(partitions, now)
+        if self._config.metrics and now - self._last_metrics >= self._config.metrics:
+            self._last_metrics = now
+            self._tell_metrics(partitions)
+
+    def ack(self, id: Json) -> None:  # noqa: A002 - Storm's own word
+        """A tuple was processed to its end."""
+        manager, message_id = self._found(id)
+        if manager is not None and message_id is not None:
+            manager.ack(message_id)
+
+    def fail(self, id: Json) -> None:  # noqa: A002 - Storm's own word
+        """A tuple failed, or was not processed in time."""
+        manager, message_id = self._found(id)
+        if manager is None or message_id is None:
+            return
+        try:
+            given_up = manager.fail(message_id, time.monotonic())
+        except TooManyFailuresError as error:
+            self.report_error(str(error))
+            raise SystemExit(1) from None
+        if given_up is not None:
+            self._dead_letters.take(manager, given_up)
+
+    def deactivate(self) -> None:
+        """Store what is done: the topology may end now."""
+        until = time.monotonic() + LAST_COMMIT
+        self._dead_letters.work(LAST_COMMIT)
+        self._try(self._partitions.commit_now, lambda: time.monotonic() < until)
+
+    # --- messages -----------------------------------------------------------------------------------------------
+
+    def _emit_some(self, partitions: Partitions, now: float) -> bool:
+        """Emit `batch` messages if there are so many; False if there was none."""
+        for sent in range(self._config.batch):
+            turn = partitions.next(now)
+            if turn.refused is not None:
+                self._refuse(partitions, turn.refused)
+            elif turn.state is EmitState.NO_EMITTED:
+                return sent > 0
+            self.emit_all(
+                ((values, str(id_) if self._tracked else None) for values, id_ in turn.tuples),
+                self._config.stream or None,
+            )
+        return True
+
+    def _refuse(self, partitions: Partitions, refused: Refused) -> None:
+        manager = partitions.manager(refused.partition)
+        if manager is not None:
+            self._dead_letters.take(manager, refused)
+
+    def _patience(self, partitions: Partitions, now: float) -> float:
+        """Seconds that this next may still wait: nobody acks in the meantime."""
+        if partitions.ready:
+            return 0.0
+        longest = min(self._config.poll, SHORT) if partitions.pending else self._config.poll
+        return max(0.0, longest - (time.monotonic() - now))
+
+    def _found(self, id_: Json) -> tuple[PartitionManager | None, MessageId | None]:
+        message_id = MessageId.read(id_)
+        return (None if message_id is None else self._partitions.manager(message_id.partition)), message_id
+
+    # --- for people ---------------------------------------------------------------------------------------------
+
+    def _try(self, work: Callable[[Argument], None], argument: Argument) -> None:
+        """Do what Kafka may be missing for; the rest goes on."""
+        try:
+            work(argument)
+        except FailedFetchError as error:
+            self._partitions.failed()
+            self._troubles.tell(str(error), time.monotonic())
+        except ProgressError as error:
+            self._troubles.tell(str(error), time.monotonic())
+
+    def _tell_metrics(self, partitions: Partitions) -> None:
+        numbers = msgspec.to_builtins(partitions.metrics())
+        self.log(f"kafka {json.dumps(numbers)}")
+        if self._config.metric:
+            self.metric(self._config.metric, numbers)
+
+    def _leave_if_away(self, partitions: Partitions, now: float) -> None:
+        """Kafka does not answer: go on trying, or leave it to Storm, which starts anew what exits."""
+        if not self._config.unavailable or partitions.away_since is None:
+            return
+        gone = now - partitions.away_since
+        if gone > self._config.unavailable:
+            self.log(f"no Kafka for {gone:.0f} s: exiting, as kafka.spout.unavailable says", ERROR)
+            raise SystemExit(1)
+
+
+def _told_to_end(number: int, frame: object) -> None:
+    """Once is enough: Storm may repeat it, and what is done is being stored then."""
+    del frame
+    signal.signal(number, signal.SIG_IGN)
+    raise SystemExit(128 + number)
+
+
+def place(context: dict[str, Any]) -> tuple[int, int]:
+    """The index of this task among the tasks of its component, and how many there are; alone if nobody tells."""
+    tasks = context.get("task->component") or {}
+    own = str(_task(context))
+    name = tasks.get(own)
+    peers = sorted(int(task) for task, component in tasks.items() if component == name and name is not None)
+    return (peers.index(int(own)), len(peers)) if peers else (0, 1)
+
+
+def _task(context: dict[str, Any]) -> int:
+    task = context.get("taskid")
+    return task if isinstance(task, int) else 0
