@@ -1,0 +1,186 @@
+"""Which emission became which tuple: what a task sent to another on a stream, against what that one received. Pure.
+
+Storm keeps the order between two tasks, so what was received is what was sent, less what was lost. Values tell where:
+both sides are given as hashes of the values, in order. A tuple that can stand in one place only, however early or late
+the others are put, is certain.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+WINDOW = 8
+"""So many equal ones in a row are looked at to tell where both sides are in step again."""
+FARTHEST = 4096
+"""So many lost in a row are searched through."""
+
+
+class Pair(NamedTuple):
+    """Places of an emission and of the tuple that it became; how much doubt there is."""
+
+    sent: int
+    got: int
+    doubt: int
+
+
+class Aligned(NamedTuple):
+    """`pairs`, in order. `lost`: the places of emissions in no pair, with how much doubt there is of that.
+
+    These were lost, are under way, or their tuples were not recorded.
+    """
+
+    pairs: list[Pair]
+    lost: dict[int, int]
+
+
+def align(sent: Sequence[int], got: Sequence[int], *, whole: bool = True) -> Aligned:
+    """What became of what was sent.
+
+    Never certain if the recording has gaps (`whole` is False), nor, but for values that stand once on either side, if
+    something was received that was not sent. Low where what was lost could as well have been a neighbour.
+    """
+    if (first := _earliest(sent, got)) is None:
+        pairs = _with_strangers(sent, got, whole=whole)
+        return Aligned(pairs, dict.fromkeys(_left_over(sent, pairs), LOW))
+    mirrored = _earliest(sent[::-1], got[::-1])
+    assert mirrored is not None  # noqa: S101 (it is a part, read either way)
+    last = [len(sent) - 1 - place for place in reversed(mirrored)]
+    sure = CERTAIN if whole else HIGH
+    pairs = [
+        pair._replace(doubt=sure) if first[pair.got] == last[pair.got] else pair
+        for pair in _edges_doubted(_in_between(sent, got, first, last))
+    ]
+    by_value: dict[int, list[int]] = {}
+    for of, value in enumerate(got):
+        by_value.setdefault(value, []).append(of)
+
+    def may_be_there(place: int) -> bool:
+        """True if a message that is equal may have been taken at this place."""
+        equal = by_value.get(sent[place], [])
+        next_ = bisect_left(equal, place, key=last.__getitem__)
+        return next_ < len(equal) and first[equal[next_]] <= place
+
+    return Aligned(pairs, {place: LOW if may_be_there(place) else sure for place in _left_over(sent, pairs)})
+
+
+def _left_over(sent: Sequence[int], pairs: list[Pair]) -> list[int]:
+    paired = {pair.sent for pair in pairs}
+    return [place for place in range(len(sent)) if place not in paired]
+
+
+def _earliest(sent: Sequence[int], got: Sequence[int]) -> list[int] | None:
+    """The first place where each can stand, if all that was received was sent; else None."""
+    found = []
+    places = iter(enumerate(sent))
+    for value in got:
+        place = next((place for place, other in places if other == value), None)
+        if place is None:
+            return None
+        found.append(place)
+    return found
+
+
+def _in_between(sent: Sequence[int], got: Sequence[int], first: list[int], last: list[int]) -> list[Pair]:
+    """Each next to the one before it, as long as that can be; else where most that follow fit."""
+    pairs: list[Pair] = []
+    at = run = 0
+    for of, value in enumerate(got):
+        doubt = HIGH
+        if not (at <= last[of] and at >= first[of] and sent[at] == value):
+            place, alone = _best(sent, got, of, (max(at, first[of]), last[of]))
+            _doubt_before(pairs, run, sent, place - at)
+            at, run = place, of
+            doubt = HIGH if alone else LOW
+        pairs.append(Pair(at, of, doubt))
+        at += 1
+    if at < len(sent):
+        _doubt_before(pairs, run, sent, len(sent) - at)
+    return pairs
+
+
+def _edges_doubted(pairs: list[Pair]) -> list[Pair]:
+    """The few next to a loss may fit by chance."""
+    found: list[Pair] = []
+    start = 0
+    for end in range(1, len(pairs) + 1):
+        if end < len(pairs) and pairs[end].sent == pairs[end - 1].sent + 1:
+            continue
+        begin, stop = start + WINDOW * (start > 0), end - WINDOW
+        found += [
+            pair if begin <= at < stop else pair._replace(doubt=LOW) for at, pair in enumerate(pairs[start:end], start)
+        ]
+        start = end
+    return found
+
+
+def _best(sent: Sequence[int], got: Sequence[int], of: int, places: tuple[int, int]) -> tuple[int, bool]:
+    """Where most of those that follow fit as well; whether no other place is as good."""
+    low, high = places
+    fits = [
+        (_fitting(sent, place, got, of), -place)
+        for place in range(low, min(high, low + FARTHEST) + 1)
+        if sent[place] == got[of]
+    ]
+    if not fits:
+        return high, high == low
+    best = max(fits)
+    return -best[1], sum(count == best[0] for count, _ in fits) == 1
+
+
+def _fitting(sent: Sequence[int], at: int, got: Sequence[int], of: int) -> int:
+    count = 0
+    for one, other in zip(sent[at : at + WINDOW], got[of : of + WINDOW], strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _doubt_before(pairs: list[Pair], begun: int, sent: Sequence[int], lost: int) -> None:
+    """The loss may have been earlier, as long as what stands there is equal to what stands behind the loss."""
+    for place in range(len(pairs) - 1, begun - 1, -1):
+        at = pairs[place].sent
+        if sent[at] != sent[at + lost]:
+            return
+        pairs[place] = pairs[place]._replace(doubt=LOW)
+
+
+# --- what was received has strangers in it: the sender's recording lacks something ----------------------------------
+
+
+def _with_strangers(sent: Sequence[int], got: Sequence[int], *, whole: bool) -> list[Pair]:
+    often_sent, often_got = Counter(sent), Counter(got)
+    pairs: list[Pair] = []
+    at = of = 0
+    while of < len(got) and at < len(sent):
+        if sent[at] == got[of]:
+            once = often_sent[sent[at]] == often_got[got[of]] == 1
+            pairs.append(Pair(at, of, CERTAIN if whole and once else HIGH))
+            at, of = at + 1, of + 1
+            continue
+        lost, unknown = _next_step(sent, got, at, of)
+        at, of = at + lost, of + unknown
+    return pairs
+
+
+def _next_step(sent: Sequence[int], got: Sequence[int], at: int, of: int) -> tuple[int, int]:
+    """How many were lost, or came from nowhere, until both are in step again; both, if they never are."""
+    farthest = max(len(sent) - at, len(got) - of)
+    for shift in range(1, min(farthest, FARTHEST) + 1):
+        if _equal(sent, at + shift, got, of):
+            return shift, 0
+        if _equal(sent, at, got, of + shift):
+            return 0, shift
+    return 1, 1
+
+
+def _equal(sent: Sequence[int], at: int, got: Sequence[int], of: int) -> bool:
+    count = min(WINDOW, len(sent) - at, len(got) - of)
+    return count > 0 and sent[at] == got[of] and sent[at : at + count] == got[of : of + count]

@@ -1,0 +1,26 @@
+"""What a table of the audit is made of. Types are Spark SQL's names."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Column(NamedTuple):
+    """One column. `type`: as Spark SQL spells it."""
+
+    name: str
+    type: str
+    meaning: str
+
+
+class Table(NamedTuple):
+    """One table. `about`: one sentence."""
+
+    name: str
+    about: str
+    columns: tuple[Column, ...]
+
+    @property
+    def ddl(self) -> str:
+        """The columns as Spark reads them."""
+        return ", ".join(f"`{column.name}` {column.type}" for column in self.columns)

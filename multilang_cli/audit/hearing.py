@@ -1,0 +1,180 @@
+"""The judge on executors: one conversation, line by line, in order; what it finds is given as rows. Pure.
+
+A conversation may have any number of events: nothing of it is kept but the judge's state. The findings are those of
+``mlcheck lint``, which hears its lines in the same order.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from multilang_cli.catalogue.judging import judge_of
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.protocol.events import Event, Gap
+from multilang_cli.protocol.messages import Handshake
+from multilang_cli.transcript.format import decode_header, decode_line
+from multilang_cli.transcript.reader import reader_of
+from multilang_cli.transcript.redact import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.transcript.reader import ConversationReader
+
+TOGETHER = 128
+"""Events that are judged at a time."""
+_BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+Row = dict[str, Any]
+"""A row of the table findings, or of outlooks: it has a `version` then."""
+Place = tuple[str, int, str, bytes]
+"""A line of a conversation: its `conv`, its `part`, header, event or damaged, and its bytes."""
+
+
+class _Timed(NamedTuple):
+    seq: int
+    t: float
+
+
+def hear(lines: Iterable[Place], storm: str = "") -> Iterator[Row]:
+    """What is found in conversations that come one after the other; `storm`: the version, "" for the recorded one."""
+    hearing: Hearing | None = None
+    for conv, part, what, raw in lines:
+        if hearing is None or conv != hearing.conv:
+            if hearing is not None:
+                yield from hearing.finish()
+            hearing = Hearing(conv, storm)
+        yield from hearing.take(part, what, raw)
+    if hearing is not None:
+        yield from hearing.finish()
+
+
+class Hearing:
+    """One conversation as it is heard."""
+
+    def __init__(self, conv: str, storm: str = "") -> None:
+        self.conv = conv
+        self._storm = storm
+        self._judge: Any = None
+        self._reader: ConversationReader | None = None
+        self._redactor = Redactor({})
+        self._part = 0
+        self._unjudged: list[Event] = []
+        self._last = _Timed(0, 0.0)
+        self._missing = ""
+        self._gap = False
+        self._unknown = ""
+
+    def take(self, part: int, what: str, raw: bytes) -> list[Row]:
+        """The next line: what is found by it, or by those that waited to be judged."""
+        if what == "header":
+            return self._begin(part, raw)
+        if what == "damaged":
+            self._missing = "a line that can't be read"
+        elif self._judge is not None and self._reader is not None:
+            try:
+                event = self._reader.event(decode_line(raw))
+            except _BAD:
+                self._missing = "a line that can't be read"
+                return []
+            if event is not None:
+                return [*self._miss(), *self._feed(event)]
+        return []
+
+    def finish(self) -> Iterator[Row]:
+        """What is left to say at its end: the last findings, and how it ends on each Storm version."""
+        yield from self._catch_up()
+        if self._unknown:
+            yield {"conv": self.conv, "version": self._unknown, "fate": "unknown"}
+        for outlook in self._judge.outlook() if self._judge is not None else ():
+            yield {"conv": self.conv, **msgspec.structs.asdict(outlook)}
+
+    def _begin(self, part: int, raw: bytes) -> list[Row]:
+        header = decode_header(raw)
+        found: list[Row] = []
+        # A line that was cut just before a new part lost nothing that this part has not.
+        self._missing = ""
+        if self._judge is None:
+            self._redactor = Redactor(header.profile.conf)
+            self._judge = self._new_judge(msgspec.structs.replace(header.profile, storm=self._version(header)))
+        if self._judge is not None and part > self._part + 1:
+            found = self._take_up(header.snapshot, part)
+        before = self._reader if part > 1 else None
+        self._reader = reader_of(header, header.transcript, before)
+        self._part = part
+        return found
+
+    def _version(self, header: Any) -> str:
+        return self._storm or header.profile.storm
+
+    def _new_judge(self, profile: Any) -> Any:
+        try:
+            return judge_of(profile, _rulebook(profile.storm))
+        except KeyError:
+            self._unknown = profile.storm
+            return None
+
+    def _take_up(self, snapshot: dict[str, Any] | None, part: int) -> list[Row]:
+        found = self._catch_up()
+        try:
+            if snapshot is not None:
+                self._judge.restore(snapshot)
+                return found
+        except (KeyError, TypeError, *_BAD):
+            pass
+        self._missing = f"the parts before part {part} are missing"
+        return [*found, *self._miss()]
+
+    def _miss(self) -> list[Row]:
+        why, self._missing = self._missing, ""
+        if not why or self._judge is None:
+            return []
+        found = self._catch_up()
+        return found if self._gap else [*found, *self._feed(Event(self._last.seq, self._last.t, "control", Gap(why)))]
+
+    def _feed(self, event: Event) -> list[Row]:
+        self._unjudged.append(event)
+        self._last = _Timed(event.seq, event.t)
+        self._gap = isinstance(event.body, Gap)
+        if isinstance(event.body, Handshake):
+            self._redactor.event(event)
+        return self._catch_up() if len(self._unjudged) >= TOGETHER else []
+
+    def _catch_up(self) -> list[Row]:
+        events, self._unjudged = self._unjudged, []
+        if not events or self._judge is None:
+            return []
+        times = {event.seq: event.t for event in events}
+        return [self._row(finding, times) for finding in self._judge.feed_all(events)]
+
+    def _row(self, finding: Finding, times: dict[int, float]) -> Row:
+        return {
+            "conv": self.conv,
+            "seq": finding.seq,
+            "t": times.get(finding.seq),
+            "rule": finding.rule,
+            "level": finding.level,
+            "subject": self._clean(finding.subject),
+            "message": self._clean(finding.message),
+            "offset": finding.offset,
+            "related": list(finding.related),
+            "fates": finding.fates,
+            "errors": {version: self._clean(error) for version, error in finding.errors.items()},
+            "fingerprint": finding.fingerprint,
+        }
+
+    def _clean(self, text: str) -> str:
+        cleaned = text.encode("utf-8", "surrogatepass")
+        if not self._redactor.idle:
+            cleaned = self._redactor.text(cleaned)
+        # Arrow takes no half of a character.
+        return cleaned.decode("utf-8", "replace")
+
+
+@cache
+def _rulebook(storm: str) -> Rulebook:
+    return load_rulebook(storm)

@@ -1,0 +1,231 @@
+"""The page of an audit: the tables of the last stage in the page kit, with latency, the topology and its losses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from multilang_cli.audit.tables import TABLES
+from multilang_cli.audit.worst_trees import WorstTrees, worst_trees
+from multilang_cli.reports.html.document import (
+    Axis,
+    Cell,
+    Column,
+    Document,
+    Edge,
+    Graph,
+    Node,
+    PageVerdict,
+    Plot,
+    Series,
+    Steps,
+    Table,
+    Text,
+)
+from multilang_cli.reports.html.page_file import load_kit, render
+from multilang_cli.reports.html.run_sections import line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyspark.sql import Column as SortedBy
+    from pyspark.sql import DataFrame, Row
+
+    from multilang_cli.audit.pipeline import Known
+    from multilang_cli.reports.html.document import AnySection, Tone
+    from multilang_cli.reports.model import RunResult
+
+MOST_ROWS = 100
+"""Rows of a table that a page shows: the first, in the order that `SHOWN` gives."""
+TONES: dict[int, Tone] = {0: "good", 1: "bad", 6: "warn"}
+
+SHOWN: dict[str, tuple[str, str]] = {
+    "rates": ("Rates and latency by task and hour", "topology, component, task, hour"),
+    "dialects": ("What dies or loses data on other Storm versions", "messages desc, version"),
+    "timeouts": ("Slower than the message timeout", "after desc"),
+    "silences": ("Heartbeats answered late or never", "after desc"),
+    "restarts": ("Restarts", "lost desc, first_at"),
+    "replays": ("Message ids emitted again", "emissions desc"),
+    "keys": ("Keys of fields groupings", "moves desc, tuples desc"),
+    "roots": ("The worst tuple trees", "edges desc, run, root"),
+    "quarantine": ("Lines in quarantine", "file, line"),
+    "files": ("Files", "quarantined desc, file"),
+}
+"""Tables that the page shows, with their heading and what comes first."""
+
+
+def page_of(result: RunResult, known: Known) -> str:
+    """The page. Raises KitError."""
+    return render(document_of(result, known), load_kit())
+
+
+def document_of(result: RunResult, known: Known) -> Document:
+    """The page document of an audit."""
+    bad = [subject.reason for subject in result.subjects if subject.verdict in {"fail", "error", "untestable"}]
+    return Document(
+        title="Audit",
+        subtitle=line(bad[0]) if bad else "No limit was broken.",
+        made_by=f"{result.tool.name} {result.tool.version}",
+        made_at=result.started_at.replace("+00:00", "Z"),
+        verdict=PageVerdict(text=result.verdict.replace("-", " "), tone=TONES.get(result.exit_code, "bad")),
+        sections=tuple(_sections(result, known)),
+    )
+
+
+def _sections(result: RunResult, known: Known) -> Iterator[AnySection]:
+    yield _limits(result)
+    if result.notes:
+        yield Text(id="notes", title="Notes", paragraphs=tuple(map(line, result.notes)))
+    yield from _topology(known)
+    yield from _latency(known["rates"])
+    trees = _worst_trees(known)
+    for name, (title, order) in SHOWN.items():
+        if name in known:
+            yield from _table(name, title, order, known[name], trees.links)
+    yield from trees.sections
+
+
+def _worst_trees(known: Known) -> WorstTrees:
+    if "roots" not in known:
+        return WorstTrees((), {})
+    return worst_trees(_in_order("roots", SHOWN["roots"][1], known["roots"]), known["conversations"], known["events"])
+
+
+def _limits(result: RunResult) -> Table:
+    tones: dict[str, Tone] = {"pass": "good", "fail": "bad", "error": "bad"}
+    rows = tuple(
+        (Cell(text=each.title), Cell(text=each.verdict, tone=tones.get(each.verdict, "warn")), line(each.reason))
+        for each in result.subjects
+    )
+    return Table(
+        id="limits",
+        title="Limits",
+        columns=(Column(name="what"), Column(name="verdict"), Column(name="why")),
+        rows=rows,
+    )
+
+
+def _in_order(name: str, order: str, rows: DataFrame) -> DataFrame:
+    plain = rows.select([column for column in rows.columns if column not in {"raw", "header"}])
+    shown = plain.where("verdict not in ('completed', 'open')") if name == "roots" else plain
+    return shown.orderBy(*(_ordered(word) for word in order.split(", ")))
+
+
+def _table(name: str, title: str, order: str, rows: DataFrame, links: Mapping[tuple[str, int], str]) -> Iterator[Table]:
+    """The first rows of a table; nothing for an empty one. `links`: where the page shows more of a root, by its run."""
+    ordered = _in_order(name, order, rows)
+    found = ordered.limit(MOST_ROWS + 1).collect()
+    if not found:
+        return
+    about = TABLES[name].about if name in TABLES else ""
+    more = f" The first {MOST_ROWS} are shown; the table {name} has them all." if len(found) > MOST_ROWS else ""
+    yield Table(
+        id=name,
+        title=title,
+        note=f"{about}{more}".strip(),
+        columns=tuple(
+            Column(name=column.replace("_", " "), align="right" if kind in _NUMBERS else "left")
+            for column, kind in ordered.dtypes
+        ),
+        rows=tuple(_cells(row, links if name == "roots" else {}) for row in found[:MOST_ROWS]),
+    )
+
+
+def _ordered(word: str) -> SortedBy:
+    """A column, and how it is sorted: ``messages desc``."""
+    name, _, descending = word.partition(" ")
+    return F.desc_nulls_first(name) if descending else F.asc(name)
+
+
+_NUMBERS = {"bigint", "int", "double"}
+
+
+def _cells(row: Row, links: Mapping[tuple[str, int], str]) -> tuple[Cell | str, ...]:
+    to = links.get((row.run, row.root)) if links else None
+    return tuple(
+        Cell(text=row.verdict, tone="bad", to=to) if to and column == "verdict" else _cell(row[column])
+        for column in row.__fields__
+    )
+
+
+def _cell(value: Any) -> Cell | str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return Cell(text=f"{value:.6g}", value=value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Cell(text=str(value), value=float(value))
+    return line(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+
+
+def _latency(rates: DataFrame) -> Iterator[Plot]:
+    """Latency of each component over the hours."""
+    worst = (
+        rates.where("p50 is not null").groupBy("component", "hour").agg({"p50": "max", "p99": "max", "slowest": "max"})
+    )
+    by: dict[str, list[Row]] = {}
+    for row in worst.orderBy("component", "hour").limit(10_000).collect():
+        by.setdefault(row.component, []).append(row)
+    series = []
+    for component, rows in by.items():
+        first = rows[0].hour
+        hours = [
+            0.0 if row.hour is None or first is None else (row.hour - first).total_seconds() / 3600 for row in rows
+        ]
+        for column, name in (("max(p50)", "half"), ("max(p99)", "99 of 100")):
+            seconds = [max(row[column] * 1000, 0.001) for row in rows]
+            series.append(Series(name=f"{line(component)}: {name}", x=hours, y=seconds, style="points"))
+    if series:
+        yield Plot(
+            id="latency",
+            title="Latency by component",
+            note="Of the slowest task of each component, in each hour.",
+            x=Axis(label="hours"),
+            y=Axis(label="until settled", unit="ms", log=True),
+            series=tuple(series),
+        )
+
+
+def _topology(known: Known) -> Iterator[Steps]:
+    """The components, who feeds whom, with rates and losses."""
+    nodes = known["rates"].groupBy("component").agg({"tuples": "sum", "emits": "sum", "never": "sum", "seconds": "sum"})
+    settled = known["ledger"].where("kind = 'bolt' and nth > 0 and comp is not null")
+    tasks = known["conversations"].selectExpr("conv", "component").distinct()
+    fed = settled.join(tasks, "conv").groupBy("comp", "component").agg({"id": "count", "after": "avg"})
+    lost = settled.where("verdict = 'never'").join(tasks, "conv").groupBy("comp", "component").count()
+    missing = {(row.comp, row.component): row["count"] for row in lost.collect()}
+    edges = fed.collect()
+    components = {row.component: row for row in nodes.collect()}
+    names = sorted({*components, *(row.comp for row in edges)})
+    if not names:
+        return
+    yield Steps(
+        id="topology",
+        title="The topology",
+        note="Tuples that bolts were given, and those of them that were never settled.",
+        graph=Graph(
+            nodes=tuple(_node(number, name, components.get(name)) for number, name in enumerate(names)),
+            edges=tuple(
+                Edge(
+                    from_=f"n{names.index(row.comp)}",
+                    to=f"n{names.index(row.component)}",
+                    label=_label(row["count(id)"], missing.get((row.comp, row.component), 0)),
+                    tone="bad" if (row.comp, row.component) in missing else None,
+                )
+                for row in edges
+            ),
+            direction="LR",
+        ),
+        steps=(),
+    )
+
+
+def _node(number: int, name: str, row: Row | None) -> Node:
+    detail = "" if row is None else f"{row['sum(tuples)']} in, {row['sum(emits)']} out"
+    never = 0 if row is None else row["sum(never)"]
+    return Node(id=f"n{number}", label=line(name), detail=detail, tone="bad" if never else None)
+
+
+def _label(tuples: int, lost: int) -> str:
+    return f"{tuples} tuples, {lost} never settled" if lost else f"{tuples} tuples"

@@ -1,0 +1,118 @@
+"""Runs the stages, each into tables of a folder, which is all that a later stage reads: so each can be used alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pyspark import StorageLevel
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from multilang_cli.audit.inputs import Plan
+from multilang_cli.audit.stages import edges, events, findings, keys, ledger, roots, summary
+from multilang_cli.audit.tables import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+Known = dict[str, "DataFrame"]
+"""Tables by name."""
+
+
+Stage = Callable[["SparkSession", Plan, Known, list["DataFrame"]], Known]
+"""Makes tables of those that stand already. What it keeps for that, it appends to the list."""
+
+
+def run(spark: SparkSession, plan: Plan, folder: str, say: Callable[[str], None], *, overwrite: bool = False) -> Known:
+    """Every stage, its tables written as Parquet in `folder`; returns all tables, as they were written.
+
+    `say`: is told what goes on, a line at a time. `overwrite`: tables that are there already are removed first, all of
+    them, so that none of an audit that was not finished stands beside those of another.
+    """
+    known: Known = {}
+    if overwrite:
+        _clear(spark, folder)
+    for number, (name, stage) in enumerate(STAGES.items(), 1):
+        kept: list[DataFrame] = []
+        say(f"[{number}/{len(STAGES)}] {name}")
+        for table, rows in stage(spark, plan, known, kept).items():
+            place = f"{folder.rstrip('/')}/{table}"
+            rows.write.mode("error").parquet(place)
+            known[table] = spark.read.parquet(place)
+        for each in kept:
+            each.unpersist()
+    return known
+
+
+def _clear(spark: SparkSession, folder: str) -> None:
+    """Remove our tables, and nothing else."""
+    jvm: Any = spark._jvm  # noqa: SLF001 (PySpark has no other door to file systems)
+    for table in TABLES:
+        path = jvm.org.apache.hadoop.fs.Path(f"{folder.rstrip('/')}/{table}")
+        path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)  # noqa: SLF001
+
+
+def _keep(rows: DataFrame, kept: list[DataFrame]) -> DataFrame:
+    kept.append(rows.persist(StorageLevel.DISK_ONLY))
+    return kept[-1]
+
+
+def _events(spark: SparkSession, plan: Plan, _: Known, kept: list[DataFrame]) -> Known:
+    read = _keep(events.parsed(events.lines(spark, plan.inputs.transcripts)), kept)
+    return events.tables(read)._asdict()
+
+
+def _findings(_: SparkSession, plan: Plan, known: Known, kept: list[DataFrame]) -> Known:
+    found = findings.judged(known["conversations"], known["events"], known["quarantine"], plan.storm)
+    return findings.tables(_keep(found, kept))._asdict()
+
+
+def _ledger(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Known:
+    return {"ledger": ledger.ledger(known["conversations"], known["events"])}
+
+
+def _trees(spark: SparkSession, plan: Plan, known: Known, _: list[DataFrame]) -> Known:
+    """Of runs that have a history what it says, of all others what can be inferred."""
+    told = _by_run(plan, known)
+    marks = edges.of_taps(told.where("run = topology").drop("run"), known["events"])
+    if plan.inputs.histories:
+        marks = marks.unionByName(edges.of_history(events.lines(spark, plan.inputs.histories)))
+    return {"marks": marks}
+
+
+def _roots(_: SparkSession, plan: Plan, known: Known, __: list[DataFrame]) -> Known:
+    timeouts = _by_run(plan, known).groupBy("run").agg(F.max("timeout").alias("timeout"))
+    return {"roots": roots.roots(known["marks"], timeouts=timeouts)}
+
+
+def _by_run(plan: Plan, known: Known) -> DataFrame:
+    """The table conversations with `run`: the folder of a run that has a history, else the topology's name."""
+    whose = F.col("topology")
+    for folder in (history.rpartition("/")[0] for history in plan.inputs.histories):
+        whose = F.when(F.startswith("file", F.lit(f"{folder}/")), F.lit(folder)).otherwise(whose)
+    return known["conversations"].withColumn("run", whose)
+
+
+def _summary(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Known:
+    conversations, happened, settled = known["conversations"], known["events"], known["ledger"]
+    return {
+        "rates": summary.rates(conversations, happened, settled),
+        "replays": summary.replays(conversations, settled),
+        "timeouts": summary.timeouts(conversations, settled),
+        "silences": summary.silences(conversations, happened, settled),
+        "restarts": summary.restarts(conversations, happened, settled),
+        "keys": keys.keys(conversations, happened),
+        "dialects": summary.dialects(conversations, known["findings"]),
+    }
+
+
+STAGES: dict[str, Stage] = {
+    "events": _events,
+    "findings": _findings,
+    "ledger": _ledger,
+    "trees": _trees,
+    "roots": _roots,
+    "summary": _summary,
+}
+"""Every stage, in order."""

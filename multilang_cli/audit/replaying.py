@@ -1,0 +1,192 @@
+"""Recordings played to a new version of a component on all executors, and compared as ``mlcheck replay`` does.
+
+A conversation is put together from the lines of the events on the executor that plays it, and played to a fresh process
+there: one process at a time in each partition. The command must be there on every machine.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+
+from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.tables import Column, Table
+from multilang_cli.host.launch import LaunchError
+from multilang_cli.transcript.format import TranscriptError
+from multilang_cli.workbench.replay.comparison import Side, compare
+from multilang_cli.workbench.replay.recording import load
+from multilang_cli.workbench.replay.replaying import How, Target, replay
+from multilang_cli.workbench.replay.said import Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from multilang_cli.workbench.replay.matching import Difference
+    from multilang_cli.workbench.replay.recording import Recording
+
+MOST = 100
+"""Differences of one conversation that are listed; all are counted."""
+SHOWN = 2000
+"""Characters of a message that are kept."""
+
+REPLAYED = Table(
+    "replayed",
+    "One row for each difference of a conversation, and one without for each that was played.",
+    (
+        Column("conv", "string", "the conversation"),
+        Column("component", "string", "whose it is"),
+        Column("compared", "bigint", "messages of the recording that were compared; 0 in rows of differences"),
+        Column("differences", "bigint", "how many there are; 0 in rows of differences"),
+        Column("problem", "string", "why it could not be played; null if it could"),
+        Column("change", "string", "changed, missing, new, order, finding or end; null in the row of the conversation"),
+        Column("what", "string", "what changed, in words"),
+        Column("seq", "bigint", "the event of the recording, or of now for what is new"),
+        Column("then", "string", "the message as it was; null if it is new"),
+        Column("now", "string", "the message as it is; null if it is missing"),
+        Column("size", "bigint", "bytes of both: the shortest difference of a kind is the best example"),
+    ),
+)
+_SCHEMA = arrow_schema(REPLAYED.columns)
+
+
+class Request(NamedTuple):
+    """What is asked: the component, and what is compared, less the fields: every recording declares its own."""
+
+    target: Target
+    wanted: Wanted
+
+
+def run(
+    spark: SparkSession, files: Sequence[str], request: Request, folder: str, component: str | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """Play what the files hold, of one `component` if it is named, and write the table replayed in `folder`.
+
+    Returns the shortest difference of each kind, and how many conversations could not be played.
+    """
+    from multilang_cli.audit.stages import events  # noqa: PLC0415 (executors need none)
+
+    stage = events.tables(events.parsed(events.lines(spark, files)).persist())
+    whose = stage.conversations
+    if component is not None:
+        whose = whose.where(whose.component == component)
+    replayed(whose, stage.events, request).write.parquet(folder)
+    table = spark.read.parquet(folder)
+    found = [row.asDict() for row in shortest(table).orderBy("component", "change").collect()]
+    return found, table.where("problem is not null").count()
+
+
+def replayed(conversations: DataFrame, events: DataFrame, request: Request) -> DataFrame:
+    """The table replayed of the tables conversations and events."""
+    headers = conversations.selectExpr("conv", "part", "-1 as seq", "header as line")
+    lines = events.join(conversations.select("conv").distinct(), "conv", "left_semi").selectExpr(
+        "conv", "0 as part", "seq", "raw as line"
+    )
+    first = headers.where("part = 1").unionByName(lines)
+    placed = first.repartition("conv").sortWithinPartitions("conv", "seq")
+
+    def play(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The task of an executor: batches of lines in, what the component said to them out."""
+        return played(batches, request)
+
+    return placed.select("conv", "line").mapInArrow(play, REPLAYED.ddl)
+
+
+def played(batches: Iterable[pa.RecordBatch], request: Request) -> Iterator[pa.RecordBatch]:
+    """Rows of the table replayed, a batch a conversation. `batches`: `conv` and `line`, the header's first."""
+    for conv, file in _conversations(batches):
+        yield _batch(_rows(conv, file, request))
+
+
+def shortest(table: DataFrame) -> DataFrame:
+    """By component and kind of difference: how many there are, and the shortest."""
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415 (executors need none)
+
+    found = table.where("change is not null").groupBy("component", "change")
+    least = F.expr("min(struct(size, conv, seq, what, then, now)) as least")
+    return found.agg(F.expr("count(*) as times"), least).selectExpr(
+        "component", "change", "times", "least.conv", "least.seq", "least.what", "least.then", "least.now"
+    )
+
+
+def _conversations(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Path]]:
+    """Each conversation as a file, which is gone when the next is asked for."""
+    with tempfile.TemporaryDirectory(prefix="mlcheck-replay-") as folder:
+        path = Path(folder) / "conversation.ndjson"
+        current: str | None = None
+        file = None
+        for batch in batches:
+            for conv, line in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                if conv != current:
+                    if file is not None and current is not None:
+                        file.close()
+                        yield current, path
+                    current, file = conv, path.open("wb")
+                assert file is not None  # noqa: S101 (opened with the first line)
+                file.write(line + b"\n")
+        if file is not None and current is not None:
+            file.close()
+            yield current, path
+
+
+def _rows(conv: str, file: Path, request: Request) -> list[dict[str, Any]]:
+    try:
+        recording = load(file, name=conv)
+        differences, compared = _differences(recording, request)
+    except TranscriptError as error:
+        return [_row(conv, "", problem=error.why)]
+    except (LaunchError, OSError) as error:
+        return [_row(conv, "", problem=str(error) or type(error).__name__)]
+    component = recording.profile.component
+    whole = _row(conv, component, compared=compared, differences=len(differences))
+    return [whole, *(_row(conv, component, **each) for each in differences[:MOST])]
+
+
+def _row(conv: str, component: str, **more: Any) -> dict[str, Any]:
+    return {"conv": conv, "component": component, "compared": 0, "differences": 0, **more}
+
+
+def _differences(recording: Recording, request: Request) -> tuple[list[dict[str, Any]], int]:
+    wanted = request.wanted
+    specs = recording.profile.streams or {}
+    fields = {name: spec.fields for name, spec in specs.items() if spec.fields is not None}
+    wanted = Wanted(wanted.aspects, fields, wanted.ignored, wanted.key)
+    done = replay(recording, request.target, How(wanted=wanted))
+    then = recording if done.stopped_at is None else recording.until(done.stopped_at - 1)
+    sides = Side(then.events, then.findings()), Side(done.events, done.findings)
+    compared = compare(*sides, wanted, spout=recording.profile.kind == "spout")
+    found = [_of_message(each) for each in compared.differences]
+    found += [
+        {"change": "finding", "what": f"{each.change}: {each.finding.rule}: {each.finding.message}",
+         "seq": each.finding.seq, "size": len(each.finding.message)}
+        for each in compared.findings
+    ]  # fmt: skip
+    if compared.ends[0] != compared.ends[1]:
+        told = " / ".join(end or "it lived until it was ended" for end in compared.ends)
+        found.append({"change": "end", "what": f"how it ended, then and now: {told}", "size": len(told)})
+    return found, compared.compared
+
+
+def _of_message(difference: Difference) -> dict[str, Any]:
+    then, now = (None if said is None else bytes(said.event.raw) for said in (difference.then, difference.now))
+    return {
+        "change": difference.change,
+        "what": difference.what,
+        "seq": difference.place,
+        "then": None if then is None else _shown(then),
+        "now": None if now is None else _shown(now),
+        "size": len(then or b"") + len(now or b""),
+    }
+
+
+def _shown(raw: bytes) -> str:
+    return raw.decode("utf-8", "backslashreplace").removesuffix("\nend\n")[:SHOWN]
+
+
+def _batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
+    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in _SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)

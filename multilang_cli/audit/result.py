@@ -1,0 +1,141 @@
+"""What an audit came to: notes on what it was given, its user's limits, the result that reports are made of."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli import __version__
+from multilang_cli.reports.escape import decode
+from multilang_cli.reports.model import Component, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.verdict import conclude
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pyspark.sql import DataFrame, Row
+
+    from multilang_cli.audit.inputs import Plan
+    from multilang_cli.audit.pipeline import Known
+
+MOST_NAMED = 5
+"""Things of a kind that a sentence names."""
+
+
+class Limit(NamedTuple):
+    """Something that a user may bound: rows of a table, and what they are."""
+
+    table: str
+    where: str
+    what: str
+
+
+LIMITS: dict[str, Limit] = {
+    "max_never_acked": Limit(
+        "ledger", "kind = 'spout' and verdict = 'never'", "tuples of spouts that were neither acked nor failed"
+    ),
+    "max_never_settled": Limit(
+        "ledger", "kind = 'bolt' and verdict = 'never'", "tuples that a bolt neither acked nor failed"
+    ),
+    "max_roots_lost": Limit(
+        "roots", "verdict in ('never acked', 'lost')", "tuple trees that were never acked, or lost a tuple"
+    ),
+    "max_settled_twice": Limit("ledger", "verdict = 'twice'", "tuples that were settled more than once"),
+    "max_late": Limit("ledger", "verdict = 'late'", "tuples that were settled too late for certain"),
+    "max_failed": Limit("ledger", "kind = 'spout' and by = 'fail'", "tuples of spouts that failed"),
+    "max_must": Limit("findings", "level = 'must'", "breaches of rules of level must"),
+    "max_restarts": Limit("restarts", "true", "restarts of workers"),
+    "max_quarantined": Limit("quarantine", "true", "lines that could not be read, or stand in a second copy"),
+}
+"""What ``[audit]`` of mlcheck.toml may bound, by its key."""
+
+
+def result_of(known: Known, plan: Plan, folder: str, limits: Mapping[str, int]) -> RunResult:
+    """The result of an audit whose tables are `known`; they stand in `folder`."""
+    subjects = [_accounted(known, folder), *(_held(known, name, most, folder) for name, most in limits.items())]
+    result = RunResult(
+        tool=Tool(version=__version__),
+        suite=Suite(name="audit"),
+        component=Component(command=(), name="recordings"),
+        storm=plan.storm,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        subjects=tuple(subjects),
+        notes=(*plan.inputs.notes, *notes_of(known)),
+        limits={name: float(most) for name, most in limits.items()},
+    )
+    return conclude(result)
+
+
+def _accounted(known: Known, folder: str) -> SubjectResult:
+    """Whether every line of every file went somewhere, and something was there at all."""
+    rows = known["files"].selectExpr(
+        "coalesce(sum(lines), 0) as lines",
+        "coalesce(sum(headers + events + ends + quarantined), 0) as told",
+        "coalesce(sum(events), 0) as events",
+    )
+    found = rows.first()
+    assert found is not None  # noqa: S101 (an aggregate has a row)
+    title = "Every line is accounted for"
+    if found.lines != found.told:
+        why = f"of {found.lines} lines only {found.told} went into a table of {folder}: a fault of mlcheck's own"
+        return SubjectResult(id="audit.lines", title=title, kind="run", verdict="error", reason=why)
+    if not found.events:
+        why = "there is no event in what was given"
+        return SubjectResult(id="audit.lines", title=title, kind="run", verdict="untestable", reason=why)
+    return SubjectResult(id="audit.lines", title=title, kind="run", verdict="pass")
+
+
+def _held(known: Known, name: str, most: int, folder: str) -> SubjectResult:
+    limit = LIMITS[name]
+    number = known[limit.table].where(limit.where).count()
+    expected = f"at most {most} {limit.what}"
+    reason = "" if number <= most else f"{number} {limit.what}; {name} = {most} (table {limit.table} in {folder})"
+    return SubjectResult(
+        id=f"audit.{name.replace('_', '-')}",
+        title=limit.what[0].upper() + limit.what[1:],
+        kind="limit",
+        verdict="fail" if reason else "pass",
+        reason=reason,
+        expected=expected,
+    )
+
+
+def notes_of(known: Known) -> Iterator[str]:
+    """What a reader has to know of what was given."""
+    for row in _counted(known["quarantine"], "regexp_replace(reason, \"(: | '| [0-9]).*\", '')"):
+        yield f"{row.number} lines are in quarantine: {_shown(row.what)}"
+    versions = [row.what for row in _counted(known["conversations"], "storm") if row.what]
+    if len(versions) > 1:
+        yield f"the recordings are of several Storm versions: {', '.join(map(_shown, sorted(versions)))}"
+    opened = known["conversations"].where("not closed").count()
+    if opened:
+        yield f"{opened} parts of conversations were not closed: what came last in them may be missing"
+    for row in known["outlooks"].where("fate = 'unknown' and seq is null").select("version").distinct().collect():
+        yield f"Storm {_shown(row.version)!r} is not known here, so its conversations are not judged; give --storm"
+    yield from _together(known)
+
+
+def _together(known: Known) -> Iterator[str]:
+    """Tasks that several taps recorded at the same time: two topologies of one name, or a tap behind a tap."""
+    spans = known["events"].groupBy("conv").agg({"t": "max"}).withColumnRenamed("max(t)", "last")
+    heads = known["conversations"].where("part = 1 and started is not null").select(
+        "conv", "topology", "component", "task", "started"
+    )  # fmt: skip
+    timed = heads.join(spans, "conv").selectExpr("*", "started + last as until")
+    order = "over (partition by topology, component, task order by started, conv rows between unbounded preceding and 1 preceding)"  # noqa: E501
+    shared = timed.selectExpr("*", f"max(until) {order} as before").where("before > started")
+    named = shared.select("topology", "component", "task").distinct().limit(MOST_NAMED + 1).collect()
+    for row in named[:MOST_NAMED]:
+        yield f"task {row.task} of {_shown(row.component)!r} was recorded by two taps at the same time; both count"
+    if len(named) > MOST_NAMED:
+        yield "more tasks were recorded by two taps at the same time"
+
+
+def _counted(rows: DataFrame, what: str) -> list[Row]:
+    return rows.selectExpr(f"{what} as what").groupBy("what").count().selectExpr(
+        "what", "count as number"
+    ).orderBy("number", ascending=False).limit(20).collect()  # fmt: skip
+
+
+def _shown(text: str) -> str:
+    return decode(text.encode("utf-8", "replace"))[:200]

@@ -1,0 +1,67 @@
+"""The Spark session of an audit: on this machine unless told otherwise, loopback only, quiet."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import SparkSession
+
+INSTALL = "pip install 'multilang-cli[spark]'"
+LEAST_JAVA = 17
+USUAL = {
+    "spark.ui.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.log.level": "ERROR",
+    "spark.ui.showConsoleProgress": "false",
+}
+LOUD = {"spark.log.level": "INFO", "spark.ui.showConsoleProgress": "true"}
+QUIET = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={Path(__file__).parent / 'quiet.properties'}"}
+LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    # Spark's own 200 are for clusters: here most of them are empty, and each costs a task in every stage.
+    "spark.sql.shuffle.partitions": str(max(16, 2 * (os.cpu_count() or 1))),
+}
+
+
+class SparkMissingError(Exception):
+    """Why there is no Spark here, in a sentence that says what to do."""
+
+
+def session(master: str = "local[*]", conf: Mapping[str, str] | None = None, *, quiet: bool = True) -> SparkSession:
+    """The session. `conf`: Spark's own settings, over ours. `quiet`: errors only. Raises SparkMissingError."""
+    try:
+        from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
+    except ImportError:
+        raise SparkMissingError(f"Spark is not installed; {INSTALL}") from None
+    _check_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {**USUAL, **(QUIET if quiet else LOUD), **(LOCAL if master.startswith("local") else {}), **(conf or {})}
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = SparkSession.builder.appName("mlcheck audit").master(master)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _check_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")  # noqa: PTH118 (a word, not a path yet)
+    if java is None or shutil.which(java) is None:
+        raise SparkMissingError(f"Spark needs Java {LEAST_JAVA}, and there is none; on Debian: default-jre-headless")
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    number = said.partition('version "')[2].partition(".")[0].partition('"')[0]
+    if number.isdigit() and int(number) < LEAST_JAVA:
+        raise SparkMissingError(f"Spark needs Java {LEAST_JAVA} or newer, and {java} is {number}")

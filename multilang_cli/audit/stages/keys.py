@@ -1,0 +1,113 @@
+"""The table keys: how fields groupings spread tuples over tasks, by Java's hash, and which keys move at Storm 2.6."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.stages.summary import people
+from multilang_cli.audit.summary_tables import KEYS
+from multilang_cli.protocol.java_hash import values_hash
+from multilang_cli.transcript.format import decode_header
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pyspark.sql import DataFrame
+
+_COUNTED = tuple(column for column in KEYS.columns if column.name in {
+    "topology", "component", "stream", "consumer", "key", "tuples", "task", "task_since_2_6",
+})  # fmt: skip
+_SCHEMA = arrow_schema(_COUNTED)
+DDL = ", ".join(f"`{column.name}` {column.type}" for column in _COUNTED)
+_WHERE = ("topology", "component", "stream", "consumer", "key", "task", "task_since_2_6")
+
+
+class Grouped(NamedTuple):
+    """A fields grouping: the consumer, its tasks, and where in the values its fields stand."""
+
+    consumer: str
+    tasks: tuple[int, ...]
+    at: tuple[int, ...]
+
+
+Source = tuple[str, str, str]
+"""A topology, a component and a stream."""
+
+
+def keys(conversations: DataFrame, events: DataFrame) -> DataFrame:
+    """The table keys. What groupings there are is read from headers: Storm tells them since 0.10."""
+    groupings = groupings_of(row.header for row in _one_each(conversations).collect())
+    who = people(conversations).select("conv", "topology", "component").hint("broadcast")
+    emitted = events.where("kind = 'emit' and task is null").select("conv", "stream", "values").join(who, "conv")
+    counted = emitted.select("topology", "component", "stream", "values").mapInArrow(
+        partial(_count_batches, groupings=groupings), DDL
+    )
+    summed = counted.groupBy(*_WHERE).agg(F.sum("tuples").alias("tuples"))
+    share = "tuples / sum(tuples) over (partition by topology, component, stream, consumer) as share"
+    found = summed.selectExpr("*", share, "not (task <=> task_since_2_6) as moves")
+    return found.select([column.name for column in KEYS.columns])
+
+
+def _one_each(conversations: DataFrame) -> DataFrame:
+    return conversations.groupBy("topology", "component").agg(F.expr("max_by(header, struct(started, part)) as header"))
+
+
+def groupings_of(headers: Iterable[bytes]) -> dict[Source, tuple[Grouped, ...]]:
+    """The fields groupings that headers tell of."""
+    found: dict[Source, tuple[Grouped, ...]] = {}
+    for header in map(decode_header, headers):
+        component = header.component or header.profile.component
+        for name, stream in (header.profile.streams or {}).items():
+            fields = stream.fields or ()
+            mine = []
+            for consumer, grouping in stream.groupings.items():
+                by = grouping.get("fields") or ()
+                tasks = tuple(sorted(stream.consumers.get(consumer, ())))
+                if grouping.get("type") == "FIELDS" and tasks and by and all(field in fields for field in by):
+                    mine.append(Grouped(consumer, tasks, tuple(fields.index(field) for field in by)))
+            if mine:
+                found[header.topology, component, name] = tuple(mine)
+    return found
+
+
+def counted(rows: Iterable[tuple[Any, ...]], groupings: Mapping[Source, tuple[Grouped, ...]]) -> Counter[Any]:
+    """How many tuples have which key: rows of (topology, component, stream, values). Pure."""
+    found: Counter[Any] = Counter()
+    for topology, component, stream, values in rows:
+        for grouped in groupings.get((topology, component, stream), ()):
+            listed = msgspec.json.decode(values)
+            if len(listed) > max(grouped.at):
+                key = tuple(msgspec.json.encode(listed[at]) for at in grouped.at)
+                found[topology, component, stream, grouped, key] += 1
+    return found
+
+
+def tasks_of(key: Iterable[bytes], grouped: Grouped) -> tuple[int, int]:
+    """The task that a key, its values as JSON, goes to: up to Storm 2.5, and since 2.6."""
+    values = [msgspec.json.decode(value) for value in key]
+    before, after = (
+        grouped.tasks[values_hash(values, dialect) % len(grouped.tasks)] for dialect in ("simple", "smart")
+    )
+    return before, after
+
+
+def _count_batches(
+    batches: Iterable[pa.RecordBatch], groupings: Mapping[Source, tuple[Grouped, ...]]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        found = [
+            (topology, component, stream, grouped.consumer, f"[{b','.join(key).decode()}]", number,
+             *tasks_of(key, grouped))
+            for (topology, component, stream, grouped, key), number in counted(rows, groupings).items()
+        ]  # fmt: skip
+        columns = zip(*found, strict=True) if found else [[] for _ in _SCHEMA]
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)

@@ -1,0 +1,163 @@
+"""The audit of what is still being recorded: Structured Streaming over a folder or a Kafka topic.
+
+Each batch adds its marks to those of the roots that are not over. Time is the recordings' own: a run is as late as its
+latest mark, less what marks may be late by. A root is over when nothing was heard of it for two timeouts: then it is
+judged by the same code as in a batch. What comes later than that is counted and listed, and changes no verdict.
+
+All that a batch makes is written under its number, from the state that the one before it left. So a batch that is done
+again after a crash writes the same again.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from multilang_cli.audit.stages.edges import of_history, of_lines
+from multilang_cli.audit.stages.roots import TIMEOUT, roots
+from multilang_cli.audit.tables import MARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+DELAY = 10.0
+"""Seconds that a mark may be late by, usually."""
+_KEY = ["run", "root"]
+_ENDS = "run string, run_end double"
+_ALARMS = ("run", "root", "task", "message_id", "verdict", "outcome", "open_task", "open_id", "open_since")
+
+
+class Rules(NamedTuple):
+    """When what is over, in seconds of the recordings. `alerts`: the verdicts that are told."""
+
+    timeout: float = TIMEOUT
+    delay: float = DELAY
+    alerts: tuple[str, ...] = ("failed", "timed out", "late ack", "double ack", "never acked", "lost")
+
+    @property
+    def silence(self) -> float:
+        """After so long, nothing more is expected of a root: a spout waits for two timeouts at most."""
+        return 2 * self.timeout + self.delay
+
+
+class Batch(NamedTuple):
+    """What one batch comes to. `over`: the table roots of those that are; `late`: marks that came too late.
+
+    `kept`: what all these are made of, held until it is unpersisted.
+    """
+
+    over: DataFrame
+    late: DataFrame
+    open: DataFrame
+    kept: DataFrame
+
+
+def step(state: DataFrame, new: DataFrame, before: dict[str, float], after: dict[str, float], rules: Rules) -> Batch:
+    """Add the marks `new` to those of the open roots. `before`, `after`: by run, the time of its latest mark."""
+    spark = state.sparkSession
+    ends = spark.createDataFrame(list(after.items()) or [("", 0.0)], _ENDS)
+    known = spark.createDataFrame(list(before.items()) or [("", 0.0)], "run string, seen double")
+    timed = new.join(F.broadcast(known), "run", "left")
+    is_late = F.expr(f"coalesce(t < seen - {rules.delay}, false)")
+    columns = [column.name for column in MARKS.columns]
+    kept = state.unionByName(timed.where(~is_late).select(columns))
+    fate = (
+        kept.groupBy(_KEY)
+        .agg(F.max("t").alias("last"), F.expr("count_if(what = 'emit') > 0 as known"))
+        .join(F.broadcast(ends), "run")
+        .selectExpr(*_KEY, f"last + {rules.silence} < run_end - {rules.delay} as over", "known")
+    )
+    judged = kept.join(fate, _KEY).persist()
+    over = roots(judged.where("over and known").select(columns), rules.timeout, ends)
+    orphans = judged.where("over and not known").select(columns)
+    late = timed.where(is_late).select(columns).unionByName(orphans)
+    return Batch(over, late, judged.where("not over").select(columns), judged)
+
+
+class Watch:
+    """The folder of a watch: ``roots/``, ``late/``, ``alerts/``, ``state/``, one entry a batch.
+
+    `say`: is told of each batch that is done.
+    """
+
+    def __init__(self, spark: SparkSession, folder: Path, rules: Rules, say: Callable[[str], object]) -> None:
+        self._spark = spark
+        self._folder = folder
+        self._rules = rules
+        self._say = say
+
+    def take(self, lines: DataFrame, number: int) -> None:
+        """One batch of lines, with the columns `file` and `text`. For ``foreachBatch``."""
+        new = of_history(lines).unionByName(of_lines(lines)).persist()
+        told, state = self._state(number)
+        before = told["latest"]
+        latest = {row.run: row.t for row in new.groupBy("run").agg(F.max("t").alias("t")).collect()}
+        after = before | {run: max(before.get(run, t), t) for run, t in latest.items()}
+        batch = step(state, new, before, after, self._rules)
+        name = f"{number:08d}"
+        for part, table in (("roots", batch.over), ("late", batch.late), ("state", batch.open)):
+            table.coalesce(1).write.mode("overwrite").parquet(str(self._folder / part / name))
+        alerts = self._alert(name)
+        late = told["late"] + self._spark.read.parquet(str(self._folder / "late" / name)).count()
+        _write(self._folder / "state" / f"{name}.json", json.dumps({"latest": after, "late": late}))
+        shutil.rmtree(self._folder / "state" / f"{number - 2:08d}", ignore_errors=True)
+        for table in (new, batch.kept):
+            table.unpersist()
+        self._say(f"batch {number}: {alerts} alerts; {late} marks came too late so far")
+
+    def _state(self, number: int) -> tuple[dict[str, Any], DataFrame]:
+        """What the batch before left: how far each run is and how much was late, and the marks of open roots."""
+        path = self._folder / "state" / f"{number - 1:08d}"
+        if number == 0:
+            return {"latest": {}, "late": 0}, self._spark.createDataFrame([], MARKS.ddl)
+        return json.loads(path.with_suffix(".json").read_text(encoding="utf-8")), self._spark.read.parquet(str(path))
+
+    def _alert(self, name: str) -> int:
+        """Write what there is to say as NDJSON, whole or not at all; how many lines."""
+        over = self._spark.read.parquet(str(self._folder / "roots" / name))
+        rows = over.where(F.col("verdict").isin(*self._rules.alerts)).select(*_ALARMS).orderBy(*_KEY).collect()
+        _write(self._folder / "alerts" / f"{name}.ndjson", "".join(f"{json.dumps(row.asDict())}\n" for row in rows))
+        return len(rows)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def folder_lines(spark: SparkSession, folder: str, files_at_once: int = 1000) -> DataFrame:
+    """Lines of the files of a folder as they come to be there; each file is read once, so it must be whole by then."""
+    read = spark.readStream.format("text").option("lineSep", "\n").option("maxFilesPerTrigger", files_at_once)
+    # The oldest first: time goes on as files do.
+    found = read.option("recursiveFileLookup", "true").option("pathGlobFilter", "*.ndjson*").load(folder)
+    return found.select(F.col("_metadata.file_path").alias("file"), F.col("value").cast("binary").alias("text"))
+
+
+def kafka_lines(spark: SparkSession, servers: str, topic: str) -> DataFrame:
+    """Lines of transcripts or histories that are a topic's messages. A message's key names the file it stands for."""
+    read = spark.readStream.format("kafka").option("kafka.bootstrap.servers", servers).option("subscribe", topic)
+    found = read.option("startingOffsets", "earliest").option("failOnDataLoss", "false").load()
+    return found.selectExpr("coalesce(cast(key as string), topic) as file", "value as text")
+
+
+def watch(
+    lines: DataFrame,
+    folder: Path,
+    rules: Rules | None = None,
+    *,
+    once: bool = False,
+    say: Callable[[str], object] = str,
+) -> StreamingQuery:
+    """Begin, or go on where the folder says. `once`: up to what there is now; else for ever. `say`: told of batches."""
+    taken = Watch(lines.sparkSession, folder, rules or Rules(), say)
+    writing = lines.writeStream.foreachBatch(taken.take).option("checkpointLocation", str(folder / "checkpoint"))
+    return (writing.trigger(availableNow=True) if once else writing).start()

@@ -1,0 +1,118 @@
+"""The worst tuple trees of an audit, each with what the task was told and said that holds its open tuple."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.reports.html.conversation import Told
+from multilang_cli.reports.html.findings import Explainer
+from multilang_cli.reports.html.keeping import Shelf
+from multilang_cli.reports.html.run_sections import line
+from multilang_cli.reports.model import SubjectResult
+from multilang_cli.transcript.format import decode_header, decode_line
+from multilang_cli.transcript.reader import reader_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, Row
+
+    from multilang_cli.reports.html.document import AnySection
+
+MOST = 8
+"""Trees that are shown with their conversation."""
+AROUND = 100
+"""Events of it before the tuple, and behind it."""
+LONGEST = 65_536
+"""Bytes of a line that is shown; longer ones are passed over."""
+_BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
+
+
+class WorstTrees(NamedTuple):
+    """`sections`: conversations; `links`: by run and root, where in them its tuple is, as SECTION/SEQ."""
+
+    sections: tuple[AnySection, ...]
+    links: dict[tuple[str, int], str]
+
+
+def worst_trees(roots: DataFrame, conversations: DataFrame, events: DataFrame) -> WorstTrees:
+    """The conversations behind the first of `roots`, the worst first.
+
+    Two passes over the events: one finds the places, one the lines around all of them.
+    """
+    wanted = roots.limit(MOST).collect()
+    places = _places(wanted, conversations, events) if wanted else []
+    around = _around(places, events) if places else {}
+    sections, links = [], {}
+    for number, place in enumerate(places):
+        told = _told(f"tree{number + 1}", place, around.get(number, ()))
+        if told is not None:
+            links[place.run, place.root] = f"{told.id}/{place.seq}"
+            sections.append(told)
+    return WorstTrees(tuple(sections), links)
+
+
+def _places(wanted: list[Row], conversations: DataFrame, events: DataFrame) -> list[Row]:
+    """Where the open tuple of each root was delivered, or its spout emitted it: the first such event, and a header."""
+    asked = events.sparkSession.createDataFrame(
+        [
+            (row.run, row.root, row.open_task, row.open_id, "tuple")
+            if row.open_id is not None
+            else (row.run, row.root, row.task, row.message_id, "emit")
+            for row in wanted
+        ],
+        "run string, root bigint, task int, id string, kind string",
+    )
+    heads = conversations.select("conv", "part", "topology", "component", "task", "storm", "file", "header")
+    whose = heads.join(F.broadcast(asked), "task").where("run = topology or startswith(file, run || '/')")
+    seen = events.select("conv", "part", "id", "kind", "seq").join(F.broadcast(whose), ["conv", "part", "id", "kind"])
+    first = seen.groupBy("run", "root").agg(F.expr("min_by(struct(*), struct(conv, part, seq)) as place"))
+    found = {(row.run, row.root): row.place for row in first.collect()}
+    return [found[row.run, row.root] for row in wanted if (row.run, row.root) in found]
+
+
+def _around(places: list[Row], events: DataFrame) -> dict[int, list[bytes]]:
+    """The lines of the events around each place, by its number, in order."""
+    spans = [(number, at.conv, at.part, at.seq - AROUND, at.seq + AROUND) for number, at in enumerate(places)]
+    asked = events.sparkSession.createDataFrame(spans, "place int, conv string, part int, first bigint, last bigint")
+    # A join alone is no filter that Parquet could skip row groups by.
+    theirs = events.where(F.col("conv").isin(sorted({at.conv for at in places})) & (F.length("raw") <= LONGEST))
+    near = theirs.join(F.broadcast(asked), ["conv", "part"]).where("seq between first and last")
+    found: defaultdict[int, list[bytes]] = defaultdict(list)
+    for row in near.select("place", "line", "raw").orderBy("place", "line").collect():
+        found[row.place].append(row.raw)
+    return found
+
+
+def _told(lead: str, place: Row, lines: Sequence[bytes]) -> AnySection | None:
+    """The conversation around a place as a section; None if its lines can't be read any more."""
+    header = decode_header(place.header)
+    reader = reader_of(header, header.transcript, None)
+    told = Told(
+        lead,
+        header,
+        SubjectResult(id=place.conv, title=place.conv, kind="conversation", verdict="fail"),
+        Explainer(load_rulebook(), place.storm),
+        Shelf(),
+        detailed=False,
+        alone=False,
+    )
+    for raw in lines:
+        try:
+            event = reader.event(decode_line(raw))
+        except _BAD:
+            continue
+        if event is not None:
+            told.take(event)
+    section = next(told.sections(), None)
+    return None if section is None else msgspec.structs.replace(section, title=_title(place))
+
+
+def _title(place: Row) -> str:
+    whose = f"{place.component}, task {place.task}" if place.task is not None else place.component
+    return line(f"{whose}: around {'tuple' if place.kind == 'tuple' else 'message'} {place.id}")
