@@ -1,0 +1,203 @@
+"""A spout or bolt in a test: each call talks to it as Storm does, and gives back what it answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from multilang_cli.catalogue.judging import judge_of
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.host.launch import environment, resolve
+from multilang_cli.host.process import ComponentProcess, private_pid_dir
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol import context
+from multilang_cli.protocol.messages import Ack, Emit, Error, Fail, Json, Log
+from multilang_cli.suite.profiles import profile_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.host.session import Session
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.suite.options import Component
+
+
+class Emitted(NamedTuple):
+    """One tuple that the component emitted. `anchors`: tuple ids (bolts); `id`: the message id (spouts)."""
+
+    values: list[Json]
+    stream: str
+    anchors: tuple[str, ...]
+    task: int | None
+    id: Json
+
+
+class Answer(NamedTuple):
+    """What a component said from one call to the end of it.
+
+    `id`: of the tuple that was sent, "" for spouts. `acked`, `failed`: ids. `logs`, `errors`: texts.
+    """
+
+    id: str
+    emits: list[Emitted]
+    acked: list[str]
+    failed: list[str]
+    logs: list[str]
+    errors: list[str]
+
+    @property
+    def values(self) -> list[list[Json]]:
+        """The values of everything it emitted, in order."""
+        return [emitted.values for emitted in self.emits]
+
+    @property
+    def anchored(self) -> bool:
+        """True if it emitted, and every emit is anchored to the tuple that was sent."""
+        return bool(self.emits) and all(self.id in emitted.anchors for emitted in self.emits)
+
+    @property
+    def done(self) -> bool:
+        """True if the tuple that was sent was acked, and not failed."""
+        return self.id in self.acked and self.id not in self.failed
+
+
+class _Heard:
+    """Keeps what the component says until it is asked for."""
+
+    def __init__(self) -> None:
+        self.said: list[Event] = []
+
+    def take(self, events: Sequence[Event], _: Sequence[Finding]) -> None:
+        """Keep what the component says."""
+        self.said += [event for event in events if event.channel == "out"]
+
+    def answer(self, id_: str) -> Answer:
+        """What was said since the last answer, as the answer to the tuple of this id."""
+        bodies = [event.body for event in self.said]
+        self.said.clear()
+        return Answer(
+            id_,
+            [Emitted(b.values, b.stream, b.anchors, b.task, b.id) for b in bodies if isinstance(b, Emit)],
+            [body.id for body in bodies if isinstance(body, Ack)],
+            [body.id for body in bodies if isinstance(body, Fail)],
+            [body.msg or "" for body in bodies if isinstance(body, Log)],
+            [body.msg or "" for body in bodies if isinstance(body, Error)],
+        )
+
+
+class Driven:
+    """A component that runs: the handshake is done. `findings`: what the judge found so far, the oldest first.
+
+    `allowed`: rules whose findings a test takes. Raises LaunchError if it can't be started.
+    """
+
+    def __init__(self, component: Component, storm: str = "") -> None:
+        rulebook = load_rulebook(storm)
+        version = rulebook.version(storm) if storm else rulebook.newest
+        profile = profile_of(component, version, None)
+        cwd = Path(component.cwd or ".").absolute()
+        env = environment(component.env)
+        launch = resolve(component.command, cwd, env)
+        process = ComponentProcess.start(launch.argv, cwd=cwd, env=env, pid_dir=private_pid_dir())
+        self._heard = _Heard()
+        shell = ShellBolt if component.kind == "bolt" else ShellSpout
+        self.session: Session = shell(process, judge_of(profile, rulebook), (self._heard,))
+        conf = context.realistic_conf(base_conf(version.id), profile, dict(component.conf))
+        message = context.handshake(profile, version, conf, str(process.pid_dir), None)
+        self.session.handshake(message, profile.limits["pid"])
+        self.limits = profile.limits
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the judge found so far."""
+        return self.session.findings
+
+    @property
+    def stderr(self) -> str:
+        """The last that it wrote to stderr."""
+        return self.session.process.stderr_tail.decode("utf-8", "backslashreplace")
+
+    def end(self) -> None:
+        """End the component, once it waits for us: what it says behind its last answer is judged as well."""
+        self.session.wait_quiet(self.limits["output"])
+        self.session.end()
+
+    def __enter__(self) -> Self:
+        """The component is ended on leaving."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the component."""
+        self.end()
+
+
+class DrivenBolt(Driven):
+    """A bolt that runs."""
+
+    session: ShellBolt
+
+    def send(
+        self, values: list[Json], comp: str = "source", stream: str = "default", task: int | None = None
+    ) -> Answer:
+        """Send a tuple, wait until it is settled, and give back what was said meanwhile."""
+        id_ = self.session.send(values, comp, stream, task)
+        self.session.settle_all(self.limits["settle"])
+        return self._heard.answer(id_)
+
+    def send_all(self, tuples: Sequence[list[Json]]) -> Answer:
+        """Send several tuples at once and wait until all are settled. The answer's `id` is that of the last."""
+        ids = [self.session.send(values) for values in tuples]
+        self.session.settle_all(self.limits["settle"])
+        return self._heard.answer(ids[-1] if ids else "")
+
+    def tick(self, seconds: int = 1) -> Answer:
+        """Send a tick tuple and wait until everything is settled."""
+        id_ = self.session.tick(seconds)
+        self.session.settle_all(self.limits["settle"])
+        return self._heard.answer(id_)
+
+    def hold(self, values: list[Json], comp: str = "source", stream: str = "default", task: int | None = None) -> str:
+        """Send a tuple and do not wait: for joins and batches. Returns its id."""
+        return self.session.send(values, comp, stream, task)
+
+    def heartbeat(self) -> bool:
+        """Send a heartbeat and wait for its sync; False, with a finding, if it does not come."""
+        return self.session.beat(self.limits["heartbeat"])
+
+
+class DrivenSpout(Driven):
+    """A spout that runs, and is activated where this Storm does so."""
+
+    session: ShellSpout
+
+    def __init__(self, component: Component, storm: str = "") -> None:
+        super().__init__(component, storm)
+        self._call("activate")
+        self._heard.said.clear()
+
+    def next(self) -> Answer:
+        """Ask for the next tuple, and give back what was said before the sync."""
+        return self._call("next")
+
+    def ack(self, id_: Json) -> Answer:
+        """Say that a tuple is done."""
+        return self._call("ack", id_)
+
+    def fail(self, id_: Json) -> Answer:
+        """Say that a tuple failed."""
+        return self._call("fail", id_)
+
+    def activate(self) -> Answer:
+        """Activate it."""
+        return self._call("activate")
+
+    def deactivate(self) -> Answer:
+        """Deactivate it."""
+        return self._call("deactivate")
+
+    def _call(self, command: str, id_: Any = "") -> Answer:
+        self.session.call(command, id_, self.limits["sync"])
+        return self._heard.answer("")

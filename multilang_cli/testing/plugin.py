@@ -1,0 +1,80 @@
+"""The pytest plugin: fixtures `shell_bolt` and `shell_spout`, and the marker `mlcheck`.
+
+    def test_it_splits(shell_bolt):
+        bolt = shell_bolt("python3", "split.py", streams={"default": ["word"]})
+        answer = bolt.send(["snow white"])
+        assert answer.values == [["snow"], ["white"]]
+        assert answer.anchored and answer.done
+
+At the end what the judge found fails the test: every must, and every should if ``@pytest.mark.mlcheck(strict=True)``.
+``@pytest.mark.mlcheck(allow=["exited"])`` takes findings of these rules; ``storm="1.2"`` plays another Storm.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.testing.driven import Driven, DrivenBolt, DrivenSpout
+
+MARKER = "mlcheck(storm, strict, allow): how mlcheck judges the components of this test"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line("markers", MARKER)
+
+
+@pytest.fixture
+def shell_bolt(request: pytest.FixtureRequest) -> Iterator[Callable[..., DrivenBolt]]:
+    """Starts bolts: ``shell_bolt(*command, streams=, conf=, env=, cwd=)``; each is judged and ended after the test."""
+    from multilang_cli.testing.driven import DrivenBolt  # noqa: PLC0415 (not needed where nobody asks for it)
+
+    yield from _starter(request, DrivenBolt, "bolt")
+
+
+@pytest.fixture
+def shell_spout(request: pytest.FixtureRequest) -> Iterator[Callable[..., DrivenSpout]]:
+    """Starts spouts, as `shell_bolt` does."""
+    from multilang_cli.testing.driven import DrivenSpout  # noqa: PLC0415 (not needed where nobody asks for it)
+
+    yield from _starter(request, DrivenSpout, "spout")
+
+
+def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: str) -> Iterator[Callable[..., Any]]:
+    marker = request.node.get_closest_marker("mlcheck")
+    wishes: dict[str, Any] = dict(marker.kwargs) if marker else {}
+    running: list[Driven] = []
+
+    def start(
+        *command: str, streams: Mapping[str, Sequence[str]] | None = None, storm: str = "", **more: Any
+    ) -> Driven:
+        """Start a component; it is ended with the test. `more`: as in a [[component]] of mlcheck.toml."""
+        from multilang_cli.suite.options import Component, StreamDeclaration  # noqa: PLC0415
+
+        declared = {name: StreamDeclaration(tuple(fields)) for name, fields in (streams or {}).items()}
+        component = Component(command=command, kind=kind, streams=declared or None, **more)  # type: ignore[arg-type]
+        one: Driven = driven(component, storm or wishes.get("storm", ""))
+        running.append(one)
+        return one
+
+    try:
+        yield start
+    finally:
+        for one in running:
+            one.end()
+    _judge([finding for one in running for finding in one.findings], wishes, running)
+
+
+def _judge(findings: Sequence[Finding], wishes: Mapping[str, Any], running: Sequence[Driven]) -> None:
+    levels = {"must", "should"} if wishes.get("strict") else {"must"}
+    wrong = [each for each in findings if each.level in levels and each.rule not in wishes.get("allow", ())]
+    if wrong:
+        lines = [f"{each.rule}: {each.message} (event {each.seq}; mlcheck explain {each.rule})" for each in wrong]
+        told = "".join(f"\nstderr: {one.stderr}" for one in running if one.stderr)
+        pytest.fail("mlcheck: the component breaks the protocol:\n" + "\n".join(lines) + told, pytrace=False)
