@@ -22,7 +22,9 @@ Strict = Annotated[bool | None, typer.Option("--strict/--no-strict", help="Warni
 Reports = Annotated[
     list[str] | None,
     typer.Option(
-        "--report", metavar="FORMAT=PATH", help="pretty, json, junit, github or markdown; - is stdout. May be repeated."
+        "--report",
+        metavar="FORMAT=PATH",
+        help="pretty, json, junit, github, markdown or html; - is stdout. May be repeated.",
     ),
 ]
 
@@ -33,6 +35,7 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
 
     @wraps(function)
     def keep(**values: Any) -> None:
+        """Keep what the command line says, for the function itself."""
         parsed.append(values)
 
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -50,6 +53,7 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
 def _reason(error: typer.TyperException, name: str) -> str:
     option = getattr(error, "option_name", "")
     if option and hasattr(error, "possibilities"):
-        hint = " (arguments of the component come after --)" if name == "run" else ""
+        hint = " (arguments of the component come after --)" if name in {"run", "host", "repl", "tap"} else ""
         return f"there is no option {option}{hint}{did_you_mean(option, error.possibilities or ())}"
-    return error.format_message()
+    said = error.format_message()
+    return said if said.endswith((".", "?", "!")) else f"{said}."

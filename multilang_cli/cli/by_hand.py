@@ -5,22 +5,26 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.cli.exits import CommandError, ExitCode
+from multilang_cli.catalogue.loader import load_versions
+from multilang_cli.cli.exits import CommandError
+from multilang_cli.cli.one_component import decided, not_started
 from multilang_cli.cli.output import abandon_stdout
 from multilang_cli.cli.shared import known_storm
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.profiles import profile_of, samples_of
+from multilang_cli.suite.reproduce import words_of
 from multilang_cli.suite.runner import plan_of
 from multilang_cli.suite.settings import Flags, color, components, run_options
 from multilang_cli.workbench.repl.driver import Driver
+from multilang_cli.workbench.repl.interrupts import interruptible
 from multilang_cli.workbench.repl.parsing import text_of
 from multilang_cli.workbench.repl.plain import run_commands
 from multilang_cli.workbench.repl.screen import Screen
@@ -28,7 +32,12 @@ from multilang_cli.workbench.repl.setup import Setup
 from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.suite.config import Config
     from multilang_cli.suite.options import Component, RunOptions
+    from multilang_cli.workbench.repl.life import Life
 
 WIDE = 160
 """Columns of a line where there is no terminal, and no COLUMNS."""
@@ -57,23 +66,43 @@ def play_by_hand(given: dict[str, Any]) -> int:
     if len(chosen) > 1:
         names = ", ".join(component.name for component in chosen)
         raise CommandError(f"repl: which component? --component NAME chooses one of {names}.")
-    terminal = sys.stdin.isatty() and sys.stdout.isatty()
     setup = setup_of(chosen[0], options, limited=not asked.no_limits)
+    setup = msgspec.structs.replace(setup, **_again(flags, chosen[0], options, config, setup.profile.kind))
+    return play_setup(setup, Path(options.record), when, script=script, name=asked.source)
+
+
+def play_setup(
+    setup: Setup,
+    record: Path,
+    when: str,
+    *,
+    script: str = "",
+    name: str | None = None,
+    play: Callable[[Life], bool] | None = None,
+) -> int:
+    """Play a session by hand, at a terminal or without one; the exit code. Raises CommandError.
+
+    `when` to colour; `script`: commands to do first, called `name`; `play`: how the conversation begins, by default
+    with a handshake.
+    """
+    terminal = sys.stdin.isatty() and sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     screen = Screen(_columns, color=when == "always" or (when == "auto" and sys.stdout.isatty() and not plain))
-    record = Path(options.record)
     try:
         record.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CommandError(f"transcripts can't be written to {record}: {error.strerror} (--record DIR)") from None
     driver = Driver(setup, screen, record, waits=not terminal)
-    return _play(driver, script, asked.source, terminal=terminal)
+    with interruptible(driver) if terminal else nullcontext():
+        return _played(driver, script, name, play, terminal=terminal)
 
 
-def _play(driver: Driver, script: str, name: str | None, *, terminal: bool) -> int:
-    """Start the component, do the script, ask for more; the exit code."""
+def _played(
+    driver: Driver, script: str, name: str | None, play: Callable[[Life], bool] | None, *, terminal: bool
+) -> int:
+    """Start the component, do the script, ask for more; the exit code. Raises KeyboardInterrupt if it was to end."""
     try:
-        shaken = _begin(driver)
+        shaken = _begin(driver, play)
         if name is not None and (shaken or terminal) and not driver.run_script(script, name) and not terminal:
             driver.misused()
         if terminal and not driver.quitting:
@@ -91,24 +120,25 @@ def _play(driver: Driver, script: str, name: str | None, *, terminal: bool) -> i
             abandon_stdout()
 
 
-def _begin(driver: Driver) -> bool:
+def _begin(driver: Driver, play: Callable[[Life], bool] | None) -> bool:
     """Start the component. Raises CommandError if that can't be done."""
     try:
-        return driver.begin()
+        return driver.begin(play)
     except LaunchError as error:
-        raise _not_started(error) from None
+        raise not_started(error) from None
     except OSError as error:
-        raise CommandError(f"{error.filename}: the transcript can't be written: {error.strerror}.") from None
+        where = f" to {error.filename}" if error.filename else ""
+        raise CommandError(f"the transcript can't be written{where}: {error.strerror} (--record DIR).") from None
 
 
 def setup_of(component: Component, options: RunOptions, *, limited: bool) -> Setup:
     """What is to be started. Raises CommandError if it can't be, or if nobody can tell what it is."""
     try:
         if component.kind == "auto":
-            component = _decided(component, options)
+            component, _ = decided(component, options, "look at it")
         plan = plan_of(component, options)
     except LaunchError as error:
-        raise _not_started(error) from None
+        raise not_started(error) from None
     return Setup(
         argv=plan.launch.argv,
         command=component.command,
@@ -123,19 +153,13 @@ def setup_of(component: Component, options: RunOptions, *, limited: bool) -> Set
     )
 
 
-def _decided(component: Component, options: RunOptions) -> Component:
-    probe = kind_of(component, options)
-    if probe.kind is not None:
-        return msgspec.structs.replace(component, kind=probe.kind)
-    if probe.silent:
-        hint = "say --kind bolt or --kind spout to look at it"
-        raise CommandError(f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE)
-    raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}")
-
-
-def _not_started(error: LaunchError) -> CommandError:
-    code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
-    return CommandError(f"{error.message}{f' ({error.hint})' if error.hint else ''}", code)
+def _again(flags: Flags, component: Component, options: RunOptions, config: Config, kind: Kind) -> dict[str, Any]:
+    """How `run` plays a case of the session: the case has its conf, and the tuples that were fed stand beside it."""
+    usual = config.settings.get("storm", "")
+    flags = msgspec.structs.replace(flags, tuples=(), tuple_files=(), conf=(), conf_files=())
+    options = msgspec.structs.replace(options, storm=usual)
+    component = msgspec.structs.replace(component, kind=kind)
+    return {"again": words_of(flags, component, options, config), "usual": usual or load_versions()[-1].id}
 
 
 def _columns() -> int:

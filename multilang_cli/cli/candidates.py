@@ -79,6 +79,7 @@ def _values(name: str, info: Any) -> Callable[[str], list[str]] | None:
 
     # Behind a = there is a path or a number, of which nothing is known; before a comma, what was chosen already.
     def complete(incomplete: str) -> list[str]:
+        """What could stand where a value was begun, sorted."""
         before, comma, _ = incomplete.rpartition(",")
         taken = before.split(",") if known[0] is _several_versions else []
         lead = f"{before}{comma}" if taken else ""
@@ -148,6 +149,12 @@ def _accepts() -> list[str]:
     return list(ACCEPTS)
 
 
+def _aspects() -> list[str]:
+    from multilang_cli.workbench.replay.said import ASPECTS  # noqa: PLC0415
+
+    return list(ASPECTS)
+
+
 def _schemas() -> list[str]:
     from multilang_cli.catalogue import schemas  # noqa: PLC0415
 
@@ -166,10 +173,17 @@ def _scripts() -> list[str]:
     return list(oracle_cases())
 
 
+def _bench_formats() -> list[str]:
+    return ["html=", "json="]
+
+
 VALUES: dict[str, Callable[[], list[str]]] = {
     "--accepts": _accepts,
+    "--compare": _aspects,
     "--component": _components,
     "--exclude": _patterns,
+    "--finding": _rules,
+    "--ignore": _aspects,
     "--language": _languages,
     "--limit": _limits,
     "--report": _formats,
@@ -177,7 +191,9 @@ VALUES: dict[str, Callable[[], list[str]]] = {
     "--storm": _versions,
     "--storm-required": _several_versions,
     "-k": _patterns,
+    "replay then": lambda: ["repl"],
     "run storm": _several_versions,
+    "bench reports": _bench_formats,
     "explain name": lambda: [*_rules(), *_cases()],
     "schema show name": _schemas,
     "verify-storm storm": _versions,

@@ -15,17 +15,35 @@ class Command(NamedTuple):
 
 COMMANDS: dict[str, Command] = {
     "run": Command("run", "run", "Check a spout or bolt: start it, talk to it, judge it."),
+    "matrix": Command("matrix", "matrix", "Hold libraries against every case: a page, a table, badges."),
     "repl": Command("repl", "repl", "Play Storm by hand, one message at a time."),
+    "host": Command("host", "host", "Check what plays Storm to spouts and bolts."),
+    "fuzz": Command("fuzz", "fuzz", "Search for a conversation in which a component goes wrong."),
+    "bench": Command("bench", "bench", "Measure a component: rates, round trips, load, cost."),
     "lint": Command("lint", "lint", "Judge recorded conversations."),
+    "report": Command("report", "report", "Make one HTML page of recorded conversations."),
+    "replay": Command("replay", "replay", "Play a recording to a component again, and compare."),
+    "diff": Command("diff", "diff", "Compare two recorded conversations of the same input."),
+    "shrink": Command("shrink", "shrink", "Make a recording as short as can be."),
+    "promote": Command("promote", "promote", "Make a conformance case of a recording of something wrong."),
     "tap": Command("tap", "tap", "Stand in a topology in place of a component, and record it."),
+    "topology run": Command("topology_run", "run", "Run a whole topology from its Flux file, with its ackers."),
+    "topology plan": Command("topology_plan", "plan", "Show a Flux file's graph, tasks, and what is not guaranteed."),
+    "audit watch": Command("audit_watch", "watch", "Audit what is still being recorded, and tell what goes wrong."),
+    "audit replay": Command("audit_replay", "replay", "Play recordings to a component again, on a cluster."),
+    "audit run": Command("audit", "run", "Say what became of every tuple of a cluster, on Spark."),
     "explain": Command("explain", "explain", "Explain a rule or a case."),
     "list rules": Command("listing", "rules", "List what the protocol asks and what real Storm punishes."),
     "list cases": Command("listing", "cases", "List the cases that `run` plays."),
+    "list host-cases": Command("listing", "host_cases", "List the cases that `host` plays."),
     "list versions": Command("listing", "versions", "List the Storm versions that can be played."),
+    "list --kills": Command("listing", "kills", "List which planted bugs each case kills."),
     "config show": Command("config", "show", "Show every setting, its value and where it comes from."),
     "schema list": Command("schema", "names", "List the published JSON Schemas."),
     "schema show": Command("schema", "show", "Print a schema."),
     "schema validate": Command("schema", "validate", "Check files against a schema."),
+    "kafka demo": Command("kafka", "demo", "Try the Kafka spout on a broker of its own."),
+    "kafka lag": Command("kafka", "lag", "Show how far a Kafka spout is behind."),
     "verify-storm": Command("verify_storm", "verify_storm", "Ask real Storm, and print what differs from the records."),
     "new": Command("new", "new", "Write a small working component, with configuration and CI."),
     "completion": Command("completion", "completion", "Print a script that completes the command line in a shell."),
@@ -33,9 +51,12 @@ COMMANDS: dict[str, Command] = {
 """Every command by its words."""
 
 GROUPS = {
+    "audit": "Say from recordings what became of every tuple, on Spark.",
     "config": "Show the configuration.",
-    "list": "List rules, cases or Storm versions.",
+    "kafka": "Look at a Kafka spout's work, or try one.",
+    "list": "List rules, cases, Storm versions, or what each case kills.",
     "schema": "List, print or apply the published JSON Schemas.",
+    "topology": "Run whole topologies on this machine.",
 }
 """First words that are no command by themselves."""
 

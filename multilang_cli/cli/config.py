@@ -75,7 +75,8 @@ def _print(
             page.line(f"Configuration: {config.path}")
         else:
             page.line("Configuration: no file; looked for:")
-            page.lines(_looked_at(config))
+            for place in _looked_at(config):
+                page.line(place, indent=2)
         page.blank()
         _print_table(page, "settings", settings)
         for name, own in components.items():

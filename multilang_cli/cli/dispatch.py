@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 from typing import TYPE_CHECKING
 
 from multilang_cli.cli.commands import COMMANDS, GROUPS, group_help, top_help
 from multilang_cli.cli.exits import CommandError, ExitCode
-from multilang_cli.cli.output import write
+from multilang_cli.cli.output import abandon_stdout, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _HELP = frozenset({"-h", "--help"})
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def dispatch(arguments: Sequence[str]) -> int:
@@ -34,6 +36,11 @@ def dispatch(arguments: Sequence[str]) -> int:
         complain("interrupted.")
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 (the last resort: no traceback in front of a user)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            abandon_stdout()
+            where = f"{error.filename}: " if error.filename else ""
+            complain(f"{where}can't write: {error.strerror}. Make room, or write elsewhere.")
+            return ExitCode.MISUSE
         from multilang_cli.cli.fault import report_fault  # noqa: PLC0415
 
         complain(report_fault(error, arguments))

@@ -28,7 +28,7 @@ def explain(name: Annotated[str, typer.Argument(metavar="RULE|CASE", hidden=True
         with stdout_may_close():
             render_rule(rulebook.rules[name], rulebook, console)
         return 0
-    cases = {case.id: case for case in load_cases()}
+    cases = {case.id: case for case in (*load_cases(), *load_cases("library"))}
     if name not in cases:
         hint = did_you_mean(name, [*rulebook.rules, *cases])
         raise CommandError(
@@ -53,4 +53,5 @@ def render_case(case: Case, console: Console) -> None:
     page.para("Steps", "bold", indent=2)
     for name, arguments in case.steps:
         page.line(" ".join([name, *(f"{key}={value!r}" for key, value in arguments.items())]), indent=4)
-    page.line(f"Run it:  mlcheck run -k {case.id} -- COMMAND", indent=2)
+    subject = "--testee DIR" if case.testee else "-- COMMAND"
+    page.line(f"Run it:  mlcheck run -k {case.id} {subject}", indent=2)

@@ -10,39 +10,49 @@ import typer
 from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.output import write
 from multilang_cli.suite.nearest import did_you_mean
-from multilang_cli.suite.scaffold import NAMES, WORKFLOW, ScaffoldError, languages, write_component
+from multilang_cli.suite.scaffold import KINDS, NAMES, WORKFLOW, ScaffoldError, languages, write_component, write_testee
 
 
 def new(
-    kind: Annotated[str, typer.Argument(metavar="bolt|spout", hidden=True)],
+    kind: Annotated[str, typer.Argument(metavar="testee|bolt|spout", hidden=True)],
     directory: Annotated[str, typer.Argument(metavar="DIRECTORY", hidden=True)] = ".",
     language: Annotated[
-        str | None, typer.Option("--language", metavar="NAME", help="c, javascript, python or ruby.")
+        str | None,
+        typer.Option("--language", metavar="NAME", help="c, go, java, javascript, perl, php, python, ruby or rust."),
     ] = None,
 ) -> int:
     """Write a small working bolt or spout, with mlcheck.toml, a CI workflow and a README.
 
+    Or a testee, to test a library with. In Go, Java, Perl, PHP and Rust the protocol comes as a library in one file, to
+    copy and change.
+
     DIRECTORY: where to; the working directory by default. It is made if it is missing. No file is overwritten.
     """
-    if kind not in NAMES:
-        raise CommandError(f"new: there is no kind {kind[:60]!r}{did_you_mean(kind, NAMES)}")
-    known = languages()
+    if kind not in KINDS:
+        raise CommandError(f"new: there is no kind {kind[:60]!r}{did_you_mean(kind, KINDS)}")
+    known = {name: each for name, each in languages().items() if kind in NAMES or each.testee}
     listed = ", ".join(known)
     if language is None:
         raise CommandError(f"new: in which language? Say --language with one of {listed}.")
     if language.lower() not in known:
         near = get_close_matches(language.lower(), known, n=1)
         hint = f"; did you mean {near[0]}?" if near else "."
-        raise CommandError(f"new: there is no language {language[:60]!r}{hint} There are {listed}.")
+        what = "language" if kind in NAMES else "testee in"
+        raise CommandError(f"new: there is no {what} {language[:60]!r}{hint} There are {listed}.")
     folder = Path(directory)
     try:
-        made = write_component(cast("Literal['bolt', 'spout']", kind), known[language.lower()], folder)
+        chosen = known[language.lower()]
+        if kind in NAMES:
+            made = write_component(cast("Literal['bolt', 'spout']", kind), chosen, folder)
+        else:
+            made = write_testee(chosen, folder)
     except ScaffoldError as error:
         raise CommandError(f"new: {error}.") from None
     steps = [f"cd {shlex.quote(directory)}"] if folder.resolve() != Path.cwd() else []
     steps += [made.build] if made.build else []
+    steps += ["mlcheck run" if kind in NAMES else "mlcheck run --testee ."]
     write("".join(f"{folder / file}\n" for file in made.files))
     if not (folder / ".git").exists():
         write(f"\nCI reads {WORKFLOW} at the top of a repository only.\n")
-    write(f"\nNext: {' && '.join([*steps, 'mlcheck run'])}\n")
+    write(f"\nNext: {' && '.join(steps)}\n")
     return 0

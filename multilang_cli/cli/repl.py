@@ -32,6 +32,7 @@ def repl(
     cwd: option.Cwd = None,
     env: option.Env = None,
     task: option.Task = None,
+    settles: option.Settles = None,
     pid: option.Pid = None,
     limits: option.Limits = None,
     timeout: option.Timeout = None,

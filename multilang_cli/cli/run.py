@@ -43,6 +43,8 @@ def run(
     record_all: option.RecordAll = False,
     reports: Reports = None,
     suites: option.Suites = None,
+    testees: option.Testees = None,
+    prepare: option.Prepare = False,
     color: Color = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,

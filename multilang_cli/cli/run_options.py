@@ -119,5 +119,16 @@ RecordAll = Annotated[bool, typer.Option("--record-all", help="Keep the transcri
 Suites = Annotated[
     Texts, typer.Option("--suite", metavar="PATH", help="A file or directory with more cases. Repeatable.")
 ]
+Testees = Annotated[
+    Texts,
+    typer.Option("--testee", metavar="DIR", help="Test a library, by its testee in DIR (testee.yaml). Repeatable."),
+]
+Prepare = Annotated[
+    bool,
+    typer.Option(
+        "--prepare/--no-prepare",
+        help="First run the commands that each testee.yaml names to install or build it. Default: not.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print only the summary.")]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Name each case on stderr as it begins.")]

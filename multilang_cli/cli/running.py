@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,9 +28,10 @@ from multilang_cli.suite.case import CaseError, load_cases
 from multilang_cli.suite.config import Config, ConfigError
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.reproduce import words_of
-from multilang_cli.suite.runner import RecordError, not_run
-from multilang_cli.suite.selection import SelectionError
+from multilang_cli.suite.runner import RecordError, available_for, for_part, not_run
+from multilang_cli.suite.selection import SelectionError, fitting, matching
 from multilang_cli.suite.settings import Flags, check_gate, components, run_options
+from multilang_cli.suite.testee import prepare, read_testee
 from multilang_cli.suite.versions import run_versions
 
 if TYPE_CHECKING:
@@ -81,24 +83,60 @@ def run_components(flags: Flags, showing: Showing) -> int:
         check_gate(flags, chosen)
         if options.suites:
             load_cases("component", options.suites)
+        _prepare(flags, dry_run=showing.dry_run)
+        played = _that_have_cases(chosen, options) if flags.testees else [(each, options) for each in chosen]
         storms = played_storms(options.storm)
         rulebook = load_rulebook(storms[0] if len(storms) == 1 else "")
         required = required_storms(options.storm_required, [storm or rulebook.newest.id for storm in storms])
         # What is required is known now; a command line that repeats one version must not say it again.
-        options = msgspec.structs.replace(options, storm_required=config.settings.get("storm_required", ""))
-        todo = [(each, _its_own(each, options, rulebook, storms, alone=len(chosen) == 1)) for each in chosen]
+        own = config.settings.get("storm_required", "")
+        played = [(each, msgspec.structs.replace(how, storm_required=own)) for each, how in played]
+        todo = [(each, _its_own(each, how, rulebook, storms, alone=len(played) == 1)) for each, how in played]
     except (ConfigError, CaseError) as error:
         raise CommandError(str(error)) from None
     door = _Door(flags, config, showing, console, rulebook, reports, required)
     if showing.dry_run:
         return worst([door.plan(component, versions) for component, versions in todo])
-    alone = len(chosen) == len(storms) == 1
+    alone = len(played) == len(storms) == 1
     results: list[RunResult] = []
     for component, versions in todo:
         results += door.check(component, versions, alone=alone)
         if results[-1].exit_code == ExitCode.INTERRUPTED:
             break
-    return results[0].exit_code if alone else door.sum_up(results)
+    code = results[0].exit_code if alone else door.sum_up(results)
+    if any(result.exit_code == ExitCode.NO_FIRST_MESSAGE for result in results):
+        _advise(flags)
+    return code
+
+
+def _prepare(flags: Flags, *, dry_run: bool) -> None:
+    """Install or build the testees, if that is wanted. Raises ConfigError."""
+    if flags.prepare and not flags.testees:
+        raise ConfigError("--prepare: only a testee says how it is prepared; add --testee DIR.")
+    for folder in flags.testees if flags.prepare and not dry_run else ():
+        remark(f"{folder}: preparing")
+        prepare(read_testee(folder))
+
+
+def _advise(flags: Flags) -> None:
+    """Tell how testees that did not start are made ready, unless that was done."""
+    for folder in () if flags.prepare else flags.testees:
+        if commands := read_testee(folder).prepare:
+            lines = "; ".join(map(shlex.join, commands))
+            remark(f"{folder}: was it prepared? --prepare runs there what its testee.yaml names for that: {lines}")
+
+
+def _that_have_cases(chosen: tuple[Component, ...], options: RunOptions) -> list[tuple[Component, RunOptions]]:
+    """The parts of testees for which something is selected, each with the patterns that fit it.
+
+    Raises CommandError if a pattern fits no part, or no case is left.
+    """
+    ids = {case.id for each in chosen for case in fitting(available_for(each, options.suites), each.kind)}
+    try:
+        matching(sorted(ids), options.include, options.exclude, "case", "cases")
+    except SelectionError as error:
+        raise CommandError(str(error), ExitCode.NOTHING_SELECTED) from None
+    return [(each, own) for each in chosen if (own := for_part(each, options)) is not None]
 
 
 def _its_own(
@@ -224,7 +262,10 @@ def _telling(component: Component, versions: list[RunOptions], progress: Progres
     """Tell on stderr, before the first case, what the suite is about to do to the component; one a version."""
 
     def of_version(options: RunOptions) -> Progress:
+        """What is called before each case on one Storm version."""
+
         def tell(case: str, begun: int, total: int) -> None:
+            """A case begins: the first one of all announces the suite."""
             if begun == 0 and options is versions[0]:
                 _announce(component, options, total, len(versions))
             if progress is not None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.reports.formats import Report
+    from multilang_cli.reports.html.document import AnySection
     from multilang_cli.reports.model import RunResult
 
 ALL = "all"
@@ -98,11 +99,13 @@ def checked_reports(specs: Iterable[str] | None) -> tuple[Report, ...]:
         raise CommandError(str(error)) from None
 
 
-def write_reports(reports: Iterable[Report], result: RunResult, rulebook: Rulebook) -> None:
-    """Write them all. Raises CommandError."""
+def write_reports(
+    reports: Iterable[Report], result: RunResult, rulebook: Rulebook, sections: Sequence[AnySection] = ()
+) -> None:
+    """Write them all; `sections`: what pages have besides. Raises CommandError."""
     for report in reports:
         try:
             with stdout_may_close():
-                write_report(report, result, rulebook, sys.stdout)
+                write_report(report, result, rulebook, sys.stdout, sections)
         except ReportError as error:
             raise CommandError(str(error)) from None

@@ -1,57 +1,75 @@
 """``mlcheck tap``."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
+from multilang_cli.cli.app import Storm
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import write
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.workbench import tap_plan
 
+_KAFKA = re.compile(r"kafka://([^/\s]+/[\w.-]+)")
 _ROTATE = re.compile(r"(?:(\d+)(KiB|MiB|GiB|KB|MB|GB)?)?(?:/(\d+)(s|m|h|d))?")
 _BYTES = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
+Record = Annotated[
+    str,
+    typer.Option(
+        "--record",
+        metavar="DIR",
+        help="For transcripts, log and status. Default: .mlcheck/tap. kafka://HOST:PORT/TOPIC: every message, there.",
+    ),
+]
+Kind = Annotated[
+    str, typer.Option("--kind", metavar="bolt|spout|auto", help="What it is. auto (the default): Storm tells.")
+]
+Ring = Annotated[
+    int | None,
+    typer.Option("--ring", metavar="N", min=1, help="Keep the last N messages, and write them at the end. [1000]"),
+]
+RecordAll = Annotated[bool, typer.Option("--record-all", help="Write every message, as it passes.")]
+Rotate = Annotated[
+    str | None,
+    typer.Option("--rotate", metavar="SIZE/AGE", help="With --record-all: a new file after so much. [64MiB]"),
+]
+Keep = Annotated[
+    int | None, typer.Option("--keep", metavar="N", min=1, help="With --record-all: only the last N files.")
+]
+Sample = Annotated[
+    float,
+    typer.Option("--sample", metavar="P", min=0, max=1, help="Record a conversation with probability P. [1]"),
+]
+Status = Annotated[
+    Path | None, typer.Option("--status", metavar="FILE", help="How far it is, as JSON. Default: one in DIR.")
+]
+WriteWrapper = Annotated[
+    Path | None,
+    typer.Option("--write-wrapper", metavar="FILE", help="Run nothing: write an executable that taps COMMAND."),
+]
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Findings go to stderr, too.")]
+
+
 def tap(
     command: Annotated[list[str], typer.Argument(metavar="COMMAND", hidden=True)],
     *,
-    record: Annotated[
-        Path, typer.Option("--record", metavar="DIR", help="For transcripts, log and status. Default: .mlcheck/tap.")
-    ] = tap_plan.FOLDER,
-    storm: Annotated[
-        str | None, typer.Option("--storm", metavar="VERSION", help="The Storm version. Default: the newest.")
-    ] = None,
-    kind: Annotated[
-        str, typer.Option("--kind", metavar="bolt|spout|auto", help="What it is. auto (the default): Storm tells.")
-    ] = "auto",
-    ring: Annotated[
-        int | None,
-        typer.Option("--ring", metavar="N", min=1, help="Keep the last N messages, and write them at the end. [1000]"),
-    ] = None,
-    record_all: Annotated[bool, typer.Option("--record-all", help="Write every message, as it passes.")] = False,
-    rotate: Annotated[
-        str | None,
-        typer.Option("--rotate", metavar="SIZE/AGE", help="With --record-all: a new file after so much. [64MiB]"),
-    ] = None,
-    keep: Annotated[
-        int | None, typer.Option("--keep", metavar="N", min=1, help="With --record-all: only the last N files.")
-    ] = None,
-    sample: Annotated[
-        float,
-        typer.Option("--sample", metavar="P", min=0, max=1, help="Record a conversation with probability P. [1]"),
-    ] = 1.0,
-    status: Annotated[
-        Path | None, typer.Option("--status", metavar="FILE", help="How far it is, as JSON. Default: one in DIR.")
-    ] = None,
-    write_wrapper: Annotated[
-        Path | None,
-        typer.Option("--write-wrapper", metavar="FILE", help="Run nothing: write an executable that taps COMMAND."),
-    ] = None,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Findings go to stderr, too.")] = False,
+    record: Record = str(tap_plan.FOLDER),
+    storm: Storm = None,
+    kind: Kind = "auto",
+    ring: Ring = None,
+    record_all: RecordAll = False,
+    rotate: Rotate = None,
+    keep: Keep = None,
+    sample: Sample = 1.0,
+    status: Status = None,
+    write_wrapper: WriteWrapper = None,
+    verbose: Verbose = False,
 ) -> int:
     """Stand in a topology in place of COMMAND: pass everything on unchanged, record and judge it.
 
@@ -59,15 +77,16 @@ def tap(
     `mlcheck lint` judges the transcripts again. Whatever happens to the recording, COMMAND does not notice.
     """
     size, age = _rotation(rotate)
-    if not record_all and (rotate is not None or keep is not None):
-        raise CommandError("tap: --rotate and --keep are for --record-all; without it, the last messages are kept.")
-    if record_all and ring is not None:
-        raise CommandError("tap: --ring keeps the last messages, --record-all keeps all; leave out one of them.")
-    if kind not in {"bolt", "spout", "auto"}:
-        raise CommandError(f"tap: --kind: expected bolt, spout or auto, not {kind[:60]!r}.")
+    kafka = _topic(record)
+    if kafka and (ring is not None or keep is not None):
+        raise CommandError(
+            "tap: --ring and --keep are for files; in a topic all messages are, as long as Kafka keeps it."
+        )
+    record_all = record_all or bool(kafka)
+    _check(kind, ring=ring, record_all=record_all, of_parts=rotate is not None or keep is not None)
     plan = tap_plan.Plan(
         command=tuple(command),
-        folder=record,
+        folder=tap_plan.FOLDER if kafka else Path(record),
         storm=_known(storm),
         kind="" if kind == "auto" else kind,
         ring=0 if record_all else ring or tap_plan.RING,
@@ -77,9 +96,35 @@ def tap(
         sample=sample,
         status=status,
         verbose=verbose,
+        kafka=kafka,
     )
-    if write_wrapper is not None:
-        return _write_wrapper(write_wrapper, plan, rotate)
+    return _stand_in(plan) if write_wrapper is None else _write_wrapper(write_wrapper, plan, rotate)
+
+
+def _topic(record: str) -> str:
+    """HOST:PORT/TOPIC of a Kafka URL, "" for a folder. Raises CommandError."""
+    if not record.startswith("kafka:"):
+        return ""
+    found = _KAFKA.fullmatch(record)
+    if found is None:
+        raise CommandError(f"tap: --record {record[:60]!r}: expected kafka://HOST:PORT/TOPIC.")
+    if find_spec("confluent_kafka") is None:
+        raise CommandError("tap: --record kafka: needs confluent-kafka; pip install 'multilang-cli[kafka]'.")
+    return found[1]
+
+
+def _check(kind: str, *, ring: int | None, record_all: bool, of_parts: bool) -> None:
+    """Raise CommandError for options that make no sense together. `of_parts`: there are some of --record-all."""
+    if of_parts and not record_all:
+        raise CommandError("tap: --rotate and --keep are for --record-all; without it, the last messages are kept.")
+    if record_all and ring is not None:
+        raise CommandError("tap: --ring keeps the last messages, --record-all keeps all; leave out one of them.")
+    if kind not in {"bolt", "spout", "auto"}:
+        raise CommandError(f"tap: --kind: expected bolt, spout or auto, not {kind[:60]!r}.")
+
+
+def _stand_in(plan: tap_plan.Plan) -> NoReturn:
+    """Be the tap, and exit as its component does. Raises CommandError if that can't be started."""
     from multilang_cli.workbench.tap import tap as stand_in  # noqa: PLC0415 (not needed for --help)
 
     try:
@@ -112,7 +157,8 @@ def _write_wrapper(path: Path, plan: tap_plan.Plan, rotate: str | None) -> int:
     """Write the stand-in, with the options that were given. Raises CommandError."""
     from multilang_cli.workbench import tap_wrapper  # noqa: PLC0415
 
-    options = ["--record", str(plan.folder.absolute()), "--sample", str(plan.sample)]
+    where = f"kafka://{plan.kafka}" if plan.kafka else str(plan.folder.absolute())
+    options = ["--record", where, "--sample", str(plan.sample)]
     options += ["--storm", plan.storm] if plan.storm else []
     options += ["--kind", plan.kind] if plan.kind else []
     options += ["--ring", str(plan.ring)] if plan.ring else ["--record-all"]

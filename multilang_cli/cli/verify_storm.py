@@ -85,6 +85,7 @@ def _verified(storm: str, cases: list[Case], jobs: int) -> Verification:
         with progress_line(verbose=False, quiet=False) as progress:
 
             def tell(case: str) -> None:
+                """A case was answered by Storm."""
                 if progress is not None:
                     # Cases that differed are asked again: of these nobody knows how many there will be.
                     progress(case, min(next(done), len(cases) - 1), len(cases))

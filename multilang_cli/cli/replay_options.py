@@ -1,0 +1,82 @@
+"""The options that replay, diff and shrink have in common, and what they choose to compare."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multilang_cli.cli.exits import CommandError
+from multilang_cli.cli.recorded import paths_of
+from multilang_cli.suite.nearest import did_you_mean
+from multilang_cli.transcript.format import TranscriptError
+from multilang_cli.workbench.replay.recording import load
+from multilang_cli.workbench.replay.said import ASPECTS, USUAL, Wanted
+
+if TYPE_CHECKING:
+    from multilang_cli.workbench.replay.recording import Recording
+
+Transcript = Annotated[list[str], typer.Argument(metavar="TRANSCRIPT", hidden=True)]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="WHAT",
+        help="Not compared: a value by its field or place (FIELD, 0, STREAM.FIELD), or emits, settles, syncs, errors, "
+        "malformed, exit, task-ids. Repeatable.",
+    ),
+]
+Compare = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--compare",
+        metavar="WHAT",
+        help="Compared besides: logs, metrics, ids (those a spout gives), order (of emits). Repeatable.",
+    ),
+]
+Key = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key", metavar="FIELD", help="Emits with the same FIELD are the same, changed or not. FIELD as in --ignore."
+    ),
+]
+
+
+def recording_of(command: str, path: str) -> Recording:
+    """The recording in a file, or in a directory that holds the parts of one. Raises CommandError."""
+    try:
+        return load(*paths_of(command, [path]), name=path)
+    except TranscriptError as error:
+        raise CommandError(f"{command}: {error}") from None
+    except OSError as error:
+        raise CommandError(f"{command}: {error.filename}: can't be read: {error.strerror}.") from None
+
+
+def wanted_of(
+    command: str, recording: Recording, ignore: list[str] | None, compare: list[str] | None, key: list[str] | None
+) -> Wanted:
+    """What is compared. Raises CommandError for a word that is neither an aspect nor a value of a declared stream."""
+    for word in compare or ():
+        if word not in ASPECTS:
+            raise CommandError(f"{command}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")
+    ignored = frozenset(ignore or ())
+    specs = recording.profile.streams
+    fields = {name: spec.fields for name, spec in (specs or {}).items() if spec.fields is not None}
+    wanted = Wanted(
+        aspects=(USUAL - ignored) | frozenset(compare or ()),
+        fields=fields,
+        ignored=ignored - frozenset(ASPECTS),
+        key=frozenset(key or ()),
+    )
+    if specs is not None and len(fields) == len(specs):
+        _check(command, "--ignore", wanted.ignored, fields)
+        _check(command, "--key", wanted.key, fields)
+    return wanted
+
+
+def _check(command: str, flag: str, names: frozenset[str], fields: dict[str, tuple[str, ...]]) -> None:
+    known = {name for stream, own in fields.items() for field in own for name in (field, f"{stream}.{field}")}
+    for name in names:
+        if name not in known and not name.rpartition(".")[2].isdecimal():
+            hint = did_you_mean(name, [*sorted(known), *ASPECTS])
+            raise CommandError(f"{command}: {flag} {name[:60]!r} is no field of a declared stream{hint}")

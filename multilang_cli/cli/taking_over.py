@@ -1,0 +1,60 @@
+"""A replay that ends at a keyboard: what was played is the past of a session by hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multilang_cli.cli.by_hand import play_setup
+from multilang_cli.cli.exits import CommandError
+from multilang_cli.cli.output import remark
+from multilang_cli.suite.config import ConfigError
+from multilang_cli.suite.profiles import samples_of
+from multilang_cli.suite.settings import color
+from multilang_cli.workbench.repl.setup import Setup
+from multilang_cli.workbench.replay.player import Player
+from multilang_cli.workbench.replay.recording import without_secrets_note
+
+if TYPE_CHECKING:
+    from multilang_cli.suite.options import Component, RunOptions
+    from multilang_cli.workbench.repl.life import Life
+    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.replaying import How, Target
+
+
+def take_over(
+    recording: Recording, target: Target, how: How, *, options: RunOptions, component: Component, when: str | None
+) -> int:
+    """Play `recording` as far as it goes, then let a person go on; the exit code. Raises CommandError."""
+    try:
+        colored = color(when, os.environ)
+    except ConfigError as error:
+        raise CommandError(f"replay: {error}") from None
+    if note := without_secrets_note(recording, tuple(target.conf)):
+        remark(f"Note: {note}")
+    setup = Setup(
+        argv=target.argv,
+        command=component.command,
+        cwd=target.cwd,
+        env=target.env,
+        rulebook=recording.rulebook,
+        profile=target.profile(recording),
+        settings=target.settings,
+        samples=tuple(samples_of(component)),
+        # Not the ids that were recorded.
+        seed=options.seed + 1,
+    )
+
+    def play(life: Life) -> bool:
+        """Play the recording to a fresh process, as far as was wished; False if it never said its pid."""
+        session = life.session
+        player = Player(session, recording, how.wanted, conf=target.conf, real_time=how.real_time)
+        player.play(player.found if how.until_finding else None, end=False)
+        player.release()
+        life.left_out.append(f"what {recording.path} holds, which was played first")
+        where = "to its end" if player.stopped_at is None else f"up to event {player.stopped_at}"
+        remark(f"{recording.path} was played {where}; go on by hand")
+        return life.said_pid
+
+    return play_setup(setup, Path(options.record), colored, play=play)

@@ -1,0 +1,79 @@
+"""Draws the plan of a topology as text."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from multilang_cli.topology.planning import ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.reports.page import Page
+    from multilang_cli.topology.model import Note
+    from multilang_cli.topology.planning import ComponentPlan, Plan
+
+_RUN_TELLS = (
+    "whether spouts give message ids, whether bolts anchor what they emit, and whether they settle every tuple: "
+    "mlcheck topology run"
+)
+
+
+def draw(page: Page, plan: Plan, notes: Sequence[Note], *, ran: bool = False) -> None:
+    """The graph with tasks and groupings, then who lives where, then what is not guaranteed.
+
+    `ran`: the history of a run has been looked at.
+    """
+    page.line(f"{plan.name}, Storm {plan.storm}", "bold")
+    page.para(_settings(plan), indent=2)
+    for component in plan.components:
+        page.blank()
+        _component(page, component)
+    page.blank()
+    for worker in range(plan.workers):
+        page.para(_inhabitants(plan, worker), label=f"worker {worker}", hang=10)
+    page.blank()
+    page.line("Not guaranteed", "bold")
+    for risk in plan.risks:
+        page.para(f"{risk.about + ': ' if risk.about else ''}{risk.text}", label=risk.id, indent=2, hang=20)
+    if not ran:
+        page.para(_RUN_TELLS, label="only a run tells", indent=2, hang=20)
+    if notes:
+        page.blank()
+        page.line("What Flux lets pass", "bold")
+    for note in notes:
+        page.para(str(note), indent=2, hang=4)
+
+
+def _settings(plan: Plan) -> str:
+    count = len(plan.ackers)
+    ackers = f"{count} acker{'s' * (count != 1)}{f' ({_tasks(list(plan.ackers))})' if count else ''}"
+    timeout = f"{plan.message_timeout:g} s" if plan.message_timeout is not None else "none"
+    pending = plan.max_spout_pending or "no limit"
+    return (
+        f"{plan.workers} worker{'s' * (plan.workers != 1)}, {ackers}, message timeout {timeout}, "
+        f"pending for each spout task: {pending}"
+    )
+
+
+def _component(page: Page, component: ComponentPlan) -> None:
+    tasks, executors = list(component.tasks), component.executors
+    shared = f" in {executors} executor{'s' * (executors != 1)}" if executors != len(tasks) else ""
+    page.para(f"{component.kind}, {_tasks(tasks)}{shared}: {shlex.join(component.command)}", label=component.id, hang=2)
+    for stream in component.streams:
+        page.line(f"{stream.name} ({', '.join(stream.fields)})", indent=2)
+        for edge in stream.consumers:
+            page.line(f"--{edge.grouping}--> {edge.target} {ranges(edge.tasks) or '(no tasks)'}", indent=4)
+        if not stream.consumers:
+            page.line("--> nobody", indent=4)
+
+
+def _tasks(tasks: Sequence[int]) -> str:
+    return f"task{'s' * (len(tasks) > 1)} {ranges(tasks)}" if tasks else "no tasks"
+
+
+def _inhabitants(plan: Plan, worker: int) -> str:
+    homes = {"__acker": plan.ackers, **{each.id: each.tasks for each in plan.components}}
+    found = {name: [task for task, home in tasks.items() if home == worker] for name, tasks in homes.items()}
+    return ", ".join(f"{name} {ranges(tasks)}" for name, tasks in found.items() if tasks)
