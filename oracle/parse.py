@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from multilang_cli.workbench.oracle_program import OracleError, build, java
-
-SECONDS = 600
+from multilang_cli.workbench.oracle_program import OracleError, answers
 
 
 def plain(typed: Any) -> Any:
@@ -32,19 +29,10 @@ def plain(typed: Any) -> Any:
     return typed
 
 
-def parse(version: str, texts: str) -> list[dict[str, Any]]:
-    """The answers of Storm `version` on `texts`, a JSON string a line. Raises OracleError if it gave none."""
-    command = [*java(version, build(version)), "mlcheck.oracle.Parse"]
-    try:
-        done = subprocess.run(
-            command, input=texts, capture_output=True, text=True, encoding="utf-8", timeout=SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise OracleError(f"the parser of Storm {version} gave no answer within {SECONDS} s") from None
-    if done.returncode != 0:
-        raise OracleError(f"the parser of Storm {version} could not be asked:\n{done.stderr}")
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    return [{"value": plain(answer["value"])} if "value" in answer else answer for answer in answers]
+def parse(version: str, texts: list[str]) -> list[dict[str, Any]]:
+    """The answers of Storm `version` on `texts`. Raises OracleError if it gave none."""
+    typed = answers(version, "Parse", texts)
+    return [{"value": plain(answer["value"])} if "value" in answer else answer for answer in typed]
 
 
 def main() -> int:
@@ -53,11 +41,11 @@ def main() -> int:
     parser.add_argument("--storm", required=True, metavar="VERSION", help="a published Storm version")
     options = parser.parse_args()
     try:
-        answers = parse(options.storm, sys.stdin.read())
+        found = parse(options.storm, [json.loads(line) for line in sys.stdin])
     except OracleError as error:
         sys.stderr.write(f"oracle: {error}\n")
         return 2
-    sys.stdout.writelines(json.dumps(answer) + "\n" for answer in answers)
+    sys.stdout.writelines(json.dumps(answer) + "\n" for answer in found)
     return 0
 
 

@@ -63,7 +63,8 @@ final class Main {
         }
     }
 
-    private static void remove(Path folder) throws IOException {
+    /** Removes a folder and what is in it. */
+    static void remove(Path folder) throws IOException {
         try (Stream<Path> paths = Files.walk(folder)) {
             for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(path);

@@ -26,7 +26,7 @@ final class Parse {
     private final boolean quiet;
 
     /** Which parser it is, and whether its errors come through, is found out by asking the real serializer. */
-    private Parse() throws Exception {
+    Parse() throws Exception {
         String library = read(SAMPLE).getClass().getPackageName();
         quiet = refusal(BROKEN).startsWith("unable to parse");
         parser = Class.forName(library + ".JSONValue").getMethod(quiet ? "parse" : "parseWithException", String.class);
@@ -56,6 +56,11 @@ final class Parse {
         } catch (InvocationTargetException error) {
             return String.valueOf(error.getCause().getMessage());
         }
+    }
+
+    /** What the parser makes of a text. */
+    Object value(String text) throws ReflectiveOperationException {
+        return parser.invoke(null, text);
     }
 
     private Map<String, Object> answer(String text) throws IllegalAccessException {
