@@ -10,7 +10,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from benchmarks import lint, memory, round_trip, start_up, suite, tap, throughput
+from benchmarks import (
+    audit,
+    first_row,
+    kafka,
+    lint,
+    memory,
+    repl,
+    replay,
+    report,
+    round_trip,
+    start_up,
+    suite,
+    tap,
+    throughput,
+    topology,
+)
 from benchmarks.measure import UnmeasuredError
 
 if TYPE_CHECKING:
@@ -22,10 +37,18 @@ BENCHMARKS: dict[str, Callable[[], Result]] = {
     "throughput": throughput.run,
     "round-trip": round_trip.run,
     "lint": lint.run,
+    "report": report.run,
+    "first-row": first_row.run,
     "start-up": start_up.run,
     "memory": memory.run,
     "suite": suite.run,
+    "library": suite.library,
     "tap": tap.run,
+    "repl": repl.run,
+    "replay": replay.run,
+    "kafka": kafka.run,
+    "audit": audit.run,
+    "topology": topology.run,
 }
 
 _WHOLE = 1000

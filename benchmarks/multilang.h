@@ -153,9 +153,9 @@ static int is(struct span span, const char *json) {
     return span.at && span.size == strlen(json) && memcmp(span.at, json, span.size) == 0;
 }
 
-/* The handshake: the empty file named by our pid, and the pid. */
-static void shake_hands(void) {
-    struct span folder = value_of(next_message(), "pidDir");
+/* The answer to the handshake: the empty file named by our pid, and the pid. */
+static void shake_hands_with(struct span hello) {
+    struct span folder = value_of(hello, "pidDir");
     char path[4096];
     size_t size = 0;
     if (!folder.at || folder.size + 32 > sizeof path)
@@ -171,5 +171,8 @@ static void shake_hands(void) {
     char reply[64];
     say(reply, (size_t)snprintf(reply, sizeof reply, "{\"pid\":%d}\nend\n", (int)getpid()));
 }
+
+/* The handshake, of whoever wants nothing of it. */
+static inline void shake_hands(void) { shake_hands_with(next_message()); }
 
 #endif

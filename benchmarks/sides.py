@@ -91,6 +91,7 @@ def folder() -> Path:
 def compiled(name: str) -> str:
     """The path of the program made from ``name.c``. Raises CalledProcessError if the compiler refuses."""
     program = folder() / name
+    program.parent.mkdir(exist_ok=True)
     subprocess.run(["cc", "-O2", "-o", program, HERE / f"{name}.c"], check=True)
     return str(program)
 

@@ -1,4 +1,7 @@
-"""How long the component suite takes, against what it takes to start the component so often, and ten seconds."""
+"""How long a suite takes, against what it takes to start the component so often, and ten seconds.
+
+``suite`` plays the component suite over the shipped examples, ``library`` both suites over each part of each testee.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,17 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.measure import Figure, Result, interleaved
+from benchmarks.measure import Figure, Result, UnmeasuredError, interleaved
+from benchmarks.soak import testee_folders, testees
+from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.options import RunOptions
 from multilang_cli.suite.runner import run_suite
+from multilang_cli.suite.testee import prepare, read_testee
 from tests.components import copy_examples, examples
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from multilang_cli.suite.options import Component
 
 ALLOWED = 10.0
@@ -23,15 +31,29 @@ HANDSHAKE = "handshake.pid-first"
 
 
 def run() -> Result:
-    """Measure the suite over each shipped example."""
+    """Measure the component suite over each shipped example."""
     with tempfile.TemporaryDirectory() as folder:
-        components = examples(copy_examples(Path(folder)))
-        figures = tuple(_figure(name, component, folder) for name, component in components.items())
+        return _measured("suite", examples(copy_examples(Path(folder))), folder)
+
+
+def library() -> Result:
+    """Measure the library suite over each testee, in its language. Raises UnmeasuredError if one can't be prepared."""
+    try:
+        for each in testee_folders():
+            prepare(read_testee(each))
+    except ConfigError as error:
+        raise UnmeasuredError(str(error)) from None
+    with tempfile.TemporaryDirectory() as folder:
+        return _measured("library", testees(), folder)
+
+
+def _measured(name: str, components: Mapping[str, Component], folder: str) -> Result:
     notes = (
         f"one job; a start is the median of {ROUNDS} runs of the case {HANDSHAKE}, its end and our own work with it",
         "the rest of a spout's time are its own sleeps: it is called some 1,500 times, and sleeps when it has nothing",
     )
-    return Result("suite", "not placed: the component and mlcheck take turns", figures, notes)
+    figures = tuple(_figure(name, component, folder) for name, component in components.items())
+    return Result(name, "not placed: the component and mlcheck take turns", figures, notes)
 
 
 def _figure(name: str, component: Component, folder: str) -> Figure:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchmarks.storm import RealStorm
     from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.pump import Sink
+    from multilang_cli.host.speaker import Sink
 
 TUPLES = 20_000
 WARM_UP = 2_000

@@ -1,0 +1,92 @@
+"""``python -m benchmarks.kills``: every mutant against every case for its kind, kept in ``conformance/kills``.
+
+The tests play the pairs that are claimed. This plays all: which cases kill a mutant, and which kill none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.reports.formats import write_whole
+from multilang_cli.suite.baseline import broken, rule_of
+from multilang_cli.suite.case import load_cases
+from multilang_cli.suite.kills import Killed, Soaked, seen
+from multilang_cli.suite.options import RunOptions
+from multilang_cli.suite.runner import run_suite, suite_hash
+from tests.planted import missed, planted
+
+if TYPE_CHECKING:
+    from tests.planted import Planted
+
+SHIPPED = Path("conformance", "kills")
+
+
+def main() -> int:
+    """Play and keep them; 1 if a case kills none."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kills", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("homes", nargs="*", metavar="HOME", help="a testee's folder, or a file of tests/mutants")
+    parser.add_argument("--jobs", type=int, default=4, help="cases at once (default: 4)")
+    parser.add_argument("--timeout", type=float, default=5, help="seconds to wait for an answer (default: 5)")
+    parser.add_argument("--into", type=Path, default=SHIPPED, help=f"folder of the results (default: {SHIPPED})")
+    chosen = parser.parse_args()
+    if unknown := set(chosen.homes) - {mutant.home for mutant in planted()}:
+        parser.error(f"no mutants are in {', '.join(sorted(unknown))}")
+    for home, mutants in groupby(planted(), lambda mutant: mutant.home):
+        if not chosen.homes or home in chosen.homes:
+            keep(home, {m.name: played(m, chosen.jobs, chosen.timeout) for m in mutants}, chosen.into)
+    return _lazy(chosen.into)
+
+
+def played(mutant: Planted, jobs: int, timeout: float) -> Killed:
+    """A mutant against all cases; those that are said to kill it and did not get another chance, alone."""
+    began, kills = time.monotonic(), dict[str, set[str]]()
+    with tempfile.TemporaryDirectory() as folder:
+        for component in mutant.components:
+            result = run_suite(component, RunOptions(record=folder, jobs=jobs, timeout=timeout))
+            for subject in result.subjects:
+                if rules := {rule_of(name) for name in broken(subject, result.storm)}:
+                    kills.setdefault(subject.id, set()).update(rules)
+        doubtful = {case: rule for case, rule in mutant.claims.items() if rule not in kills.get(case, ())}
+        lost = missed(mutant._replace(claims=doubtful), Path(folder))
+    for case in doubtful.keys() - lost.keys():
+        # A rule that is a note kills nothing: its case is green.
+        if load_rulebook().rules[doubtful[case]].level != "note":
+            kills.setdefault(case, set()).add(doubtful[case])
+    said = f"; NOT as claimed: {', '.join(lost)}" if lost else ""
+    print(f"{mutant.home}/{mutant.name}: {len(kills)} cases, {time.monotonic() - began:.0f} s{said}", flush=True)
+    return Killed(about=mutant.about, kills={case: tuple(sorted(kills[case])) for case in sorted(kills)})
+
+
+def keep(home: str, mutants: dict[str, Killed], folder: Path) -> None:
+    """Write what became of the mutants of one home."""
+    soaked = Soaked(
+        home=home,
+        played_on=datetime.now(UTC).date().isoformat(),
+        storm=load_rulebook().newest.id,
+        suite=suite_hash([*load_cases(), *load_cases("library")]),
+        mutants=mutants,
+    )
+    text = msgspec.json.format(msgspec.json.encode(soaked), indent=1)
+    write_whole(folder / f"{home}.json", text + b"\n")
+
+
+def _lazy(folder: Path) -> int:
+    """Say which cases kill no mutant at all."""
+    busy = {kill.case for kill in seen(folder)}
+    lazy = [case.id for suite in ("component", "library") for case in load_cases(suite) if case.id not in busy]
+    print(f"cases that kill nothing in {folder}: {', '.join(lazy) or 'none'}")
+    return 1 if lazy else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
