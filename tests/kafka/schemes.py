@@ -1,0 +1,17 @@
+"""A user's scheme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from multilang_cli.kafka.partition_manager import Record
+
+
+def words(record: Record) -> list[list[Any]]:
+    """A tuple a word."""
+    if record.value == b"fail":
+        raise KeyError("fail")
+    if record.value == b"bytes":
+        return [[record.value]]
+    return [[word] for word in (record.value or b"").decode().split()]

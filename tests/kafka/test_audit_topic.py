@@ -1,0 +1,58 @@
+"""A topic of recordings that is watched comes to what a batch finds in the same lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pyarrow.parquet as pq
+import pytest
+
+from multilang_cli.audit.generator.histories import history
+from multilang_cli.audit.generator.taps import Taps, transcripts
+from multilang_cli.audit.session import session
+from multilang_cli.cli.audit_watch import watch
+from tests.audit.test_audit_watching import FEW, PLAN, verdicts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.kafka.topics import Topic
+
+# PySpark leaves sockets to the garbage collector.
+UNTIDY = [
+    pytest.mark.filterwarnings(f"ignore::{each}")
+    for each in ("ResourceWarning", "pytest.PytestUnraisableExceptionWarning")
+]
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600), *UNTIDY]
+
+TIMEOUT = 2.0
+TAPPED = "split-3-1.ndjson"
+
+
+def test_a_topic_that_is_watched_comes_to_what_a_batch_finds(topic: Topic, tmp_path: Path) -> None:
+    files = {
+        "history.ndjson": [msgspec.json.encode(event) for event in history(PLAN)],
+        TAPPED: transcripts(PLAN, Taps())[TAPPED].splitlines(),
+    }
+    for partition, (name, lines) in enumerate(files.items()):
+        topic.fill(partition, lines, name.encode())
+        (tmp_path / name).write_bytes(b"\n".join(lines) + b"\n")
+    out = tmp_path / "out"
+    where = f"kafka://{topic.kafka.bootstrap_servers}/{topic.name}"
+    settings = [f"{name}={value}" for name, value in FEW.items()]
+    assert watch(where, out, timeout=TIMEOUT, delay=1, once=True, master="local[1]", spark_conf=settings) == 0
+
+    from multilang_cli.audit.stages import edges, events, roots  # noqa: PLC0415 (Spark)
+
+    spark = session("local[1]", FEW)
+    read = events.lines(spark, [str(tmp_path / name) for name in files])
+    batch = verdicts(roots.roots(edges.of_history(read).unionByName(edges.of_lines(read)), TIMEOUT))
+    spark.stop()
+    found = pq.read_table(out / "roots" / "00000000").to_pylist()
+    over = {row["root"]: (row["verdict"], row["outcome"], row["edges"], row["open_edge"]) for row in found}
+    still = set(pq.read_table(out / "state" / "00000000")["root"].to_pylist())
+    assert over.items() <= batch.items()
+    assert over.keys() | still == batch.keys()
+    assert not over.keys() & still
+    assert {row["run"] for row in found} == {"history.ndjson", "split-3-1"}

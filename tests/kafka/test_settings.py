@@ -1,0 +1,176 @@
+"""Settings of the Kafka spout: what is told wrong is a sentence, and what is secret stays so."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from multilang_cli.kafka.command import help_text, settings
+from multilang_cli.kafka.config import ConfigError, read
+from multilang_cli.kafka.partition_manager import Record, SchemeError
+from multilang_cli.kafka.scheme import read as scheme_of
+from tests.command import ROOT, mlcheck, refusal
+from tests.kafka.conftest import SPOUT
+from tests.kafka.topics import logs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from multilang_cli.testing.driven import DrivenSpout
+    from tests.kafka.topics import Topic
+
+NEEDED = {"kafka.spout.bootstrap.servers": "h:1", "kafka.spout.topic": "t"}
+SECRET = "correct-horse"  # noqa: S105 (no secret of anybody's)
+
+
+def test_the_command_line_goes_over_the_conf() -> None:
+    found = read({**NEEDED, "kafka.spout.batch": 5, "kafka.client.ssl.ca.location": "/ca"}, ["batch=7", "topic=5"])
+    assert (found.spout.batch, found.spout.topic, found.client) == (7, "5", {"ssl.ca.location": "/ca"})
+
+
+@pytest.mark.parametrize(
+    ("conf", "words"),
+    [
+        ({"kafka.spout.topic": None}, "kafka.spout.topic: expected `str`, got `null`"),
+        ({"kafka.spout.btach": 1}, "unknown field `btach`"),
+        ({"kafka.spout.batch": 0}, "kafka.spout.batch: expected `int` >= 1"),
+        ({"kafka.spout.profile": "modern"}, "kafka.spout.profile: invalid enum value 'modern'"),
+        ({"kafka.spout.partitions": []}, "kafka.spout.partitions: expected `array` of length >= 1"),
+        ({"kafka.spout.start": "timestamp"}, "kafka.spout.at must say which"),
+        ({"kafka.spout.given.up": "topic:"}, "kafka.spout.given.up names no topic"),
+        ({"kafka.spout.given.up": "letters"}, "expected drop or topic:NAME"),
+        ({"kafka.spout.retry.limit": -2}, "kafka.spout.retry.limit: expected `int` >= -1"),
+        ({"kafka.client.group.id": "g"}, "kafka.client.group.id is for the spout to decide"),
+    ],
+)
+def test_what_makes_no_sense_is_a_sentence(conf: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        read({**NEEDED, **conf}, [])
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rows"),
+    [
+        ("string", b"\xff a", [["\ufffd a"]]),
+        ("string", b"", []),
+        ("string", None, []),
+        ("raw", b"\xff", [["/w=="]]),
+        ("json:a,b", b'{"a": [1]}', [[[1], None]]),
+        ("json:a", b'{"a": NaN}', "its values can't be sent to Storm"),
+        ("json:a", b'{"a": "\\ud800"}', "its values can't be sent to Storm"),
+        ("json:a", b"[" * 100_000, "the message is no JSON"),
+        ("python:tests.kafka.schemes:words", b"a b", [["a"], ["b"]]),
+        ("python:tests.kafka.schemes:words", b"fail", "failed on the message: KeyError('fail')"),
+        ("python:tests.kafka.schemes:words", b"bytes", "its values can't be sent to Storm"),
+    ],
+)
+def test_schemes(name: str, value: bytes | None, rows: list[list[Any]] | str) -> None:
+    scheme = scheme_of(name)
+    if isinstance(rows, str):
+        with pytest.raises(SchemeError, match=re.escape(rows)):
+            scheme(Record(0, value))
+    else:
+        assert scheme(Record(0, value)) == rows
+
+
+def test_help_tells_every_setting() -> None:
+    told = help_text()
+    assert len(settings()) >= 25
+    for name, default, what in settings():
+        assert f"\n  {name}{f' = {default}' if default else ''}\n" in told
+        assert what
+
+
+def test_docs_tell_every_setting() -> None:
+    text = (ROOT / "docs" / "kafka.md").read_text(encoding="utf-8")
+    section = text.partition("## Settings")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
+    told = {name.strip(" `"): default.strip(" `") for name, default in rows}
+    assert {name: told.get(name) for name, _, _ in settings()} == {name: default for name, default, _ in settings()}
+
+
+@pytest.mark.component
+def test_help_needs_no_client() -> None:
+    hidden = "import sys; sys.modules['confluent_kafka'] = None; from multilang_cli.kafka.command import main; main()"
+    shown = subprocess.run([sys.executable, "-c", hidden, "--help"], capture_output=True, text=True, check=True)
+    assert shown.stdout == help_text()
+    ran = subprocess.run([sys.executable, "-c", hidden], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.endswith("pip install 'multilang-cli[kafka]'\n")
+    assert ran.stderr.startswith("mlcheck-kafka-spout: the Kafka client is not installed")
+
+
+@pytest.mark.component
+@pytest.mark.mlcheck(allow=["exited"])
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("kafka.client.no.such", "x", 'No such configuration property: "no.such"'),
+        ("kafka.client.security.protocol", "tls", 'Invalid value "tls" for configuration property'),
+        ("kafka.client.error_cb", "x", "the Kafka client does not take the settings kafka.client.*"),
+        ("kafka.spout.scheme", "xml", "'xml' is no scheme"),
+        ("kafka.spout.scheme", "python:no.such:f", "can't be imported"),
+        ("kafka.spout.progress", "paper", "'paper' is no store"),
+    ],
+)
+def test_storm_hears_what_is_wrong_in_a_sentence(
+    shell_spout: Callable[..., DrivenSpout], name: str, value: str, words: str
+) -> None:
+    conf = {**NEEDED, "kafka.client.sasl.password": SECRET, name: value}
+    running = shell_spout(sys.executable, "-m", "multilang_cli.kafka", conf=conf, streams={"default": ["message"]})
+    assert f"mlcheck-kafka-spout: {words}" in running.stderr or words in running.stderr
+    assert "Traceback" not in running.stderr
+    assert SECRET not in running.stderr
+    assert running.session.exit is not None
+    assert running.session.exit.code == 2
+
+
+@pytest.mark.kafka
+def test_a_password_that_is_not_accepted_is_not_told(spout: Callable[..., DrivenSpout]) -> None:
+    running = spout(
+        **{
+            "kafka.client.security.protocol": "SASL_PLAINTEXT",
+            "kafka.client.sasl.mechanism": "PLAIN",
+            "kafka.client.sasl.username": "me",
+            "kafka.client.sasl.password": SECRET,
+        }
+    )
+    said: list[str] = []
+    while not said:
+        said = logs_of([running.next()])
+    assert SECRET not in " ".join(said) + running.stderr
+
+
+@pytest.mark.kafka
+def test_lag_from_outside(topic: Topic, tmp_path: Path) -> None:
+    topic.fill(0, [b"a", b"b"])
+    shown = mlcheck("kafka", "lag", topic.name, "-b", topic.kafka.bootstrap_servers, "--id", topic.name, cwd=tmp_path)
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert rows[1:] == [["0", "0", "-", "2", "-", "0"], ["1", "0", "-", "0", "-", "0"]]
+    nowhere = mlcheck("kafka", "lag", "none", "-b", topic.kafka.bootstrap_servers, cwd=tmp_path)
+    assert nowhere.returncode == 2
+    assert "topic none: " in refusal(nowhere)
+
+
+@pytest.mark.kafka
+def test_storm_is_told_the_metrics_if_one_is_registered(shell_spout: Callable[..., DrivenSpout], topic: Topic) -> None:
+    told = {"bootstrap.servers": topic.kafka.bootstrap_servers, "topic": topic.name, "metrics": 1e-9, "metric": "lag"}
+    conf = {f"kafka.spout.{name}": value for name, value in told.items()}
+    running = shell_spout(*SPOUT, conf=conf, streams={"default": ["message"]}, metrics={})
+    running.next()
+    assert [each.rule for each in running.findings] == ["metric-unregistered"]
+
+
+@pytest.mark.kafka
+@pytest.mark.timeout(300)
+def test_the_demo_counts_every_word(tmp_path: Path) -> None:
+    shown = mlcheck("kafka", "demo", "--messages", "140", "--partitions", "3", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert "Counted: the 40, and 10, away 10, cow 10" in shown.stdout
+    assert [line.split()[-2:] for line in shown.stdout.splitlines()[-3:]] == [["0", "0"]] * 3
