@@ -1,0 +1,31 @@
+"""Spark for the tests of the audit: a session for each file of them, all in one Java."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.audit.session import session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    """Spark on this machine, two tasks at a time, and a Java that compiles little: tests are over too soon for more."""
+    small = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
+    made = session("local[2]", {**small, "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"})
+    yield made
+    made.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """PySpark leaves sockets to the garbage collector, which says so at any time."""
+    for item in items:
+        if item.get_closest_marker("spark"):
+            for warning in ("pytest.PytestUnraisableExceptionWarning", "ResourceWarning"):
+                item.add_marker(pytest.mark.filterwarnings(f"ignore::{warning}"))

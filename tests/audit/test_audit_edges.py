@@ -1,0 +1,45 @@
+"""Trees inferred from taps: what is certain is right, what is high nearly always, whatever the clocks say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.audit.generator.histories import truth
+from multilang_cli.audit.generator.taps import Taps, transcripts
+from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, Plan
+from tests.audit.recorded import write_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+
+PLAN = Plan(roots=1000, weights=EVERYTHING, restarts=((4.0, 0), (7.0, 2)))
+
+
+@pytest.mark.parametrize("asks", [True, False], ids=["with-task-ids", "by-values"])
+def test_every_root_that_is_sure_is_right(spark: SparkSession, tmp_path: Path, *, asks: bool) -> None:
+    from multilang_cli.audit.stages.edges import of_taps  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415
+
+    write_tables(transcripts(PLAN, Taps(skew={0: 3.0, 1: -2.0}, asks=asks)), tmp_path)
+    conversations, events = (spark.read.parquet(str(tmp_path / f"{n}.parquet")) for n in ("conversations", "events"))
+    of_taps(conversations, events).write.parquet(str(tmp_path / "marks"))
+    found = {row.message_id: row for row in roots(spark.read.parquet(str(tmp_path / "marks"))).collect()}
+    assert found.keys() == {str(each.number) for each in truth(PLAN)}
+    right: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    for each in truth(PLAN):
+        row = found[str(each.number)]
+        same = row.verdict == each.verdict and row.open_task == (each.open.target if each.open else None)
+        (right if same else wrong)[row.confidence] += 1
+    assert wrong["certain"] == 0
+    # Without task ids, a value that was ever lost is a guess from then on, and here much is lost.
+    assert right["certain"] > PLAN.roots / 2 if asks else right["high"] > PLAN.roots / 50
+    assert wrong["high"] <= (right["high"] + wrong["high"]) / 1000
+    assert {row.verdict for row in found.values()} == set(VERDICTS)

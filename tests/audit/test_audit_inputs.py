@@ -1,0 +1,52 @@
+"""What lies on other file systems is listed and read through Hadoop; what is wrong there is named, the rest counts."""
+
+from __future__ import annotations
+
+import gzip
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import zstandard
+
+from multilang_cli.audit import inputs
+from tests.pages import ACKED, recorded
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+
+
+def mounted(spark: SparkSession, folder: Path) -> str:
+    """The URL of a folder on a file system that Hadoop alone knows."""
+    context: Any = spark.sparkContext
+    settings = context._jsc.hadoopConfiguration()  # PySpark has no other door
+    settings.set("fs.viewfs.mounttable.recordings.link./in", folder.as_uri())
+    return "viewfs://recordings/in"
+
+
+def test_urls_are_listed_and_read_as_hadoop_has_them(spark: SparkSession, tmp_path: Path) -> None:
+    from multilang_cli.audit.stages import events  # noqa: PLC0415 (Spark)
+
+    (tmp_path / "deep").mkdir()
+    whole = recorded(tmp_path / "a [1], 100%25.ndjson", ACKED).read_bytes()
+    recorded(tmp_path / "deep" / "b.ndjson", ACKED)
+    (tmp_path / "deep" / "c, too.ndjson.gz").write_bytes(gzip.compress(whole.replace(b"a [1]", b"c")))
+    (tmp_path / "deep" / "cut.ndjson.zst").write_bytes(zstandard.compress(whole.replace(b"a [1]", b"cut"))[:-20])
+    (tmp_path / "deep" / "_other.ndjson").write_bytes(whole)
+    url = mounted(spark, tmp_path)
+    found = inputs.find([f"{url}/*.ndjson", f"{url}/dee*", url, f"{url}/none*", "nosuch://host/x"], spark)
+    names = ["a [1], 100%25.ndjson", "deep/b.ndjson", "deep/c, too.ndjson.gz", "deep/cut.ndjson.zst"]
+    assert list(found.transcripts) == [f"{url}/{name}" for name in names]
+    assert [note for note in found.notes if "twice" not in note] == [
+        f"{url}/deep/_other.ndjson: has a name that Spark passes over: it begins with . or _; it is left out",
+        f"{url}/none*: there is no such file; it is left out",
+        'nosuch://host/x: can\'t be listed: No FileSystem for scheme "nosuch"; it is left out',
+    ]
+    read = events.tables(events.parsed(events.lines(spark, found.transcripts)))
+    lines = whole.count(b"\n")
+    counts = {row.file.removeprefix(f"{url}/"): (row.lines, row.quarantined) for row in read.files.collect()}
+    # Of the one that was cut nothing could be unpacked, and a line says so.
+    assert counts == {**dict.fromkeys(names[:3], (lines, 0)), names[3]: (1, 1)}

@@ -1,0 +1,114 @@
+"""What is audited while it is recorded comes to the same as afterwards, whatever stops it on the way."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from multilang_cli.audit.generator.histories import history
+from multilang_cli.audit.generator.trees import EVERYTHING, Plan
+from multilang_cli.cli.exits import ExitCode
+from tests.processes import until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
+
+PLAN = Plan(roots=300, gap=1.0, weights=EVERYTHING, restarts=((20.0, 0),))
+PIECES = 3
+WATCH = (sys.executable, "-m", "multilang_cli", "audit", "watch", "--master", "local[1]")
+FEW = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
+}
+"""For so little data, planning and compiling is most of the work."""
+SMALL = [word for name, value in FEW.items() for word in ("--spark-conf", f"{name}={value}")]
+LATE = 1
+"""The place of the piece some of whose lines come with the last one."""
+
+
+def pieces() -> list[list[bytes]]:
+    """The history in pieces, in the order of time; three lines come far too late."""
+    lines = [msgspec.json.encode(event) + b"\n" for event in history(PLAN)]
+    size = len(lines) // PIECES + 1
+    found = [lines[start : start + size] for start in range(0, len(lines), size)]
+    emits = [line for line in found[LATE] if b'"k":"outcome"' in line][:3]
+    found[LATE] = [line for line in found[LATE] if line not in emits]
+    found[-1] += emits
+    return found
+
+
+def verdicts(roots: DataFrame) -> dict[int, tuple[Any, ...]]:
+    return {row.root: (row.verdict, row.outcome, row.edges, row.open_edge) for row in roots.collect()}
+
+
+@contextmanager
+def watching(*words: str) -> Iterator[subprocess.Popen[str]]:
+    """`mlcheck audit watch` as users start it."""
+    with subprocess.Popen([*WATCH, *SMALL, *words], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def says(process: subprocess.Popen[str], words: str) -> str:
+    """The line of stderr that has these words."""
+    assert process.stderr
+    return next(line for line in process.stderr if words in line)
+
+
+def test_killed_and_stopped_it_finds_what_a_batch_finds(spark: SparkSession, tmp_path: Path) -> None:
+    from multilang_cli.audit.stages.edges import of_history  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415
+
+    run, out = tmp_path / "run", tmp_path / "out"
+    run.mkdir()
+
+    def see(place: int) -> None:
+        part = run / f".{place}"
+        part.write_bytes(b"".join(pieces()[place]))
+        part.rename(run / f"{place}.ndjson")
+
+    see(0)
+    with watching(str(run), "-o", str(out)) as first:
+        assert "0 marks came too late" in says(first, "batch 0:")
+        see(1)
+        assert until((out / "checkpoint" / "offsets" / "1").exists)
+        first.kill()
+    assert not (out / "alerts" / "00000001.ndjson").exists()
+    see(2)
+    with watching(str(run), "-o", str(out)) as again:
+        assert "3 marks came too late" in says(again, "batch 2:")
+        again.send_signal(signal.SIGTERM)
+        assert again.stderr
+        assert again.stderr.read() == "mlcheck: interrupted.\n"
+        assert again.wait() == ExitCode.INTERRUPTED
+
+    read = spark.read.text(str(run), lineSep="\n", pathGlobFilter="*.ndjson")
+    lines = read.selectExpr("_metadata.file_path as file", "cast(value as binary) as text")
+    late = spark.read.parquet(f"{out}/late/*")
+    marks = of_history(lines).exceptAll(late).persist()
+    over = verdicts(spark.read.parquet(f"{out}/roots/*"))
+    still = max(path for path in (out / "state").iterdir() if path.is_dir())
+    told = json.loads(still.with_suffix(".json").read_text())
+    ends = spark.createDataFrame(list(told["latest"].items()), "run string, run_end double")
+    rest = verdicts(roots(spark.read.parquet(str(still)), run_ends=ends))
+    assert not over.keys() & rest.keys()
+    assert len(over) > len(rest) > 0
+    assert over | rest == verdicts(roots(marks, run_ends=ends))
+    assert late.count() == 3
+    alerts = [json.loads(line) for path in sorted(out.glob("alerts/*.ndjson")) for line in path.open()]
+    assert {each["root"] for each in alerts} == {root for root, (verdict, *_) in over.items() if verdict != "completed"}
