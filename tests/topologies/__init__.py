@@ -1,0 +1,1 @@
+"""Small topologies for tests: their components as programs, and what a run of them left."""
