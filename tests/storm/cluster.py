@@ -25,7 +25,7 @@ import yaml
 from tests.storm.build import INSTALL, BuildError, class_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 ANY = ""
@@ -144,9 +144,12 @@ def link(origin: str, target: str, **grouping: Any) -> dict[str, Any]:
 
 
 class Cluster:
-    """The JVM. One topology at a time. Raises BuildError or ClusterError if it can't be started."""
+    """The JVM. One topology at a time. Raises BuildError or ClusterError if it can't be started.
 
-    def __init__(self, scratch: Path) -> None:
+    `options`: more for the JVM; ``-Dcluster.watch=spouts`` writes down nothing of bolts. `jars`: more of a class path.
+    """
+
+    def __init__(self, scratch: Path, options: Sequence[str] = (), jars: str = "") -> None:
         self.log = scratch / "storm.log"
         self._scratch = scratch
         self._stderr = scratch / "stderr"
@@ -155,8 +158,13 @@ class Cluster:
         places = {name: scratch / name for name in ("tmp", "zookeeper", "home")}
         for place in places.values():
             place.mkdir(parents=True)
-        command = ["java", *OPTIONS, f"-Djava.io.tmpdir={places['tmp']}", f"-Dcluster.log={self.log}"]
-        command += ["-cp", class_path(), "mlcheck.cluster.Main", str(places["zookeeper"])]
+        command = ["java", *OPTIONS, *options, f"-Djava.io.tmpdir={places['tmp']}", f"-Dcluster.log={self.log}"]
+        command += [
+            "-cp",
+            os.pathsep.join(filter(None, (class_path(), jars))),
+            "mlcheck.cluster.Main",
+            str(places["zookeeper"]),
+        ]
         self._process = self._start(command, places["home"])
         try:
             self._next(time.monotonic() + LIMIT)  # that it is up
@@ -204,7 +212,9 @@ class Cluster:
         self._ask(json.dumps({"run": str(flux), "resources": str(place / "resources")}))
         deadline = time.monotonic() + limit
         try:
-            submitted = self._next(deadline)
+            # What is still said of the topology before belongs to nobody.
+            while (submitted := self._next(deadline))["event"] not in {"submitted", "refused"}:
+                pass
             if submitted["event"] == "refused":
                 raise ClusterError("Storm refuses the topology: " + "; caused by ".join(submitted["error"]))
             while not run.of("death") and not until(run):

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.kafka.conftest import kafka
 from tests.storm.build import BuildError
 from tests.storm.cluster import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
+
+__all__ = ["cluster", "kafka"]
 
 
 @pytest.fixture(scope="session")

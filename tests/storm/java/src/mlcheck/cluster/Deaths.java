@@ -10,9 +10,13 @@ import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 import org.apache.storm.executor.error.ReportError;
 
-/** Writes down errors that components report, and exits of the JVM, which are deaths of a worker and do not happen. */
+/**
+ * Writes down errors that components report, and exits of the JVM, which are deaths of a worker and do not happen;
+ * only the supervisor's own death is real.
+ */
 @SuppressWarnings("removal") // the only way to catch System.exit; needs -Djava.security.manager=allow
 final class Deaths extends SecurityManager {
+    private static final String SUPERVISOR = "SLOT_";
     private static final ThreadLocal<Throwable> LAST = new ThreadLocal<>();
 
     /** From here on. */
@@ -42,6 +46,10 @@ final class Deaths extends SecurityManager {
 
     @Override
     public void checkExit(int status) {
+        if (Thread.currentThread().getName().startsWith(SUPERVISOR)) {
+            // No topology would ever start again.
+            Runtime.getRuntime().halt(status);
+        }
         List<String> error = Events.chain(LAST.get());
         Events.write("death", "component", Where.component(), "status", status, "error", error);
         throw new SecurityException("the worker would be dead now");

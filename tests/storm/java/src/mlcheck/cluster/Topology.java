@@ -60,6 +60,13 @@ final class Topology {
         }
     }
 
+    /** Storm's supervisor dies for good of a topology that is killed while its files are still fetched. */
+    private static void awaitWorker() throws InterruptedException {
+        while (ProcessSimulator.getAllProcessHandles().isEmpty()) {
+            Thread.sleep(PAUSE_MILLIS);
+        }
+    }
+
     /**
      * Kills it, waits until its workers and processes are gone, and writes `stopped` with what had to be
      * killed. `stopping` comes first: errors after it are those of the end.
@@ -69,6 +76,7 @@ final class Topology {
         // Before their parents are gone: later nobody knows whose children they were.
         List<ProcessHandle> processes = Processes.all();
         if (name != null) {
+            awaitWorker();
             cluster.killTopologyWithOpts(name, LocalCluster.KILL_NOW);
             while (cluster.getClusterInfo().get_topologies_size() > 0
                 || !ProcessSimulator.getAllProcessHandles().isEmpty()) {
