@@ -43,6 +43,7 @@ ACK_TWICE = Rule(
     title="A tuple is settled once",
     kind="bolt",
     level="must",
+    occasions=("emit",),
     clause=Clause("The bolt acks or fails a tuple; its id is then forgotten.", "Multilang protocol, Bolts"),
     effects=(
         Effect(
@@ -61,6 +62,7 @@ STRAY_TEXT = Rule(
     title="Only messages on stdout",
     kind="both",
     level="must",
+    occasions=("emit",),
     clause=Clause("标准输出 is for messages.", "Multilang protocol"),
     effects=(Effect(versions="*", fate="dies"),),
     why="Storm parses it.",
@@ -73,6 +75,7 @@ DIRECT = Rule(
     title="A direct emit kills workers since 2.6",
     kind="both",
     level="note",
+    occasions=("emit",),
     clause=Clause("task: the task to send to.", "Multilang protocol, Emit"),
     effects=(Effect(versions=">=2.6", fate="dies"), Effect(versions="<2.6", fate="survives")),
     why="A cast.",

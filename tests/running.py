@@ -22,7 +22,7 @@ def run(
 ) -> RunResult:
     declared = None if streams is None else {n: StreamDeclaration(tuple(f)) for n, f in streams.items()}
     samples: tuple[list[Any], ...] = options.pop("samples", ())
-    more = {name: options.pop(name) for name in ("env", "conf") if name in options}
+    more = {name: options.pop(name) for name in ("env", "conf", "metrics") if name in options}
     component = Component(command=tuple(command), kind=kind, streams=declared, samples=samples, **more)
     return run_suite(component, RunOptions(**{"record": str(record), "timeout": LIMIT, **options}))
 

@@ -14,6 +14,7 @@ from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.events import Deadline
 from multilang_cli.protocol.verdicts import Kind, Profile
 
 if TYPE_CHECKING:
@@ -64,6 +65,14 @@ class Seen:
 
     def take(self, events: Iterable[Event], _: object) -> None:
         self.events += [event for event in events if event.channel != "err"]
+
+
+def deadline(session: Session) -> Deadline:
+    """The one limit that ran out."""
+    sink = session._sinks[0]
+    assert isinstance(sink, Seen)
+    (fact,) = [event.body for event in sink.events if isinstance(event.body, Deadline)]
+    return fact
 
 
 @contextmanager

@@ -18,8 +18,7 @@ from tests.command import BOLT, MUTANT_BOLT, SPOUT, mlcheck, refusal
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.timeout(180)
-component = pytest.mark.component
+pytestmark = pytest.mark.component
 
 VERIFIED = tuple(version.id for version in load_versions() if version.verified)
 BOLT_OF = ("run", "--kind", "bolt", "--tuple", '["a b"]', "--report", "json=r.json")
@@ -138,7 +137,6 @@ def test_a_dry_run_names_the_versions(tmp_path: Path) -> None:
 # what is played
 
 
-@component
 @pytest.mark.parametrize(
     ("kind", "path", "case"), [("bolt", BOLT, "handshake.context"), ("spout", SPOUT, "spout.sync")]
 )
@@ -159,7 +157,6 @@ def test_a_component_that_is_right_runs_on_all(kind: str, path: str, case: str, 
     assert (verdicts["0.9.7"][asked], verdicts["2.8.3"][asked]) == ("skip", "pass")
 
 
-@component
 def test_each_version_has_its_own_conversation_and_its_own_recording(tmp_path: Path) -> None:
     ran = mlcheck(*ONCE, "--storm", "0.9.7,2.8", "--record", "rec", "--record-all", "-j2", BOLT, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
@@ -172,7 +169,6 @@ def test_each_version_has_its_own_conversation_and_its_own_recording(tmp_path: P
     assert ran.stderr == ("1 case on each of 2 Storm versions, a start of the component for each, 2 at once\n")
 
 
-@component
 def test_a_direct_emit_that_is_right_dies_on_new_versions(tmp_path: Path) -> None:
     (tmp_path / "direct.py").write_text(DIRECT)
     words = (*BOLT_OF, "--stream", "jobs:word!direct", "-k", "bolt.emit.direct", "--storm", "all")
@@ -195,7 +191,6 @@ def test_a_direct_emit_that_is_right_dies_on_new_versions(tmp_path: Path) -> Non
     assert "Note: not confirmed for Storm 2.5.1, 2.6.4: it was never asked" in between.stdout
 
 
-@component
 @pytest.mark.parametrize(
     ("bug", "storms", "sentence"),
     [

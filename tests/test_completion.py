@@ -25,6 +25,8 @@ from tests.command import ROOT, mlcheck, refusal
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.component
+
 CONFIG = '[[component]]\nname = "words"\ncommand = ["true"]\n\n[[component]]\nname = "counts"\ncommand = ["true"]\n'
 CASES = [case.id for case in load_cases()]
 FIRST_WORDS = {words.split()[0] for words in COMMANDS}
@@ -88,12 +90,14 @@ def candidates(home: Path, *words: str) -> list[str]:
 EXPECTED: list[tuple[tuple[str, ...], set[str]]] = [
     (("",), FIRST_WORDS),
     (("ex",), {"explain"}),
-    (("list", ""), {"rules", "cases", "versions"}),
+    (("list", ""), {"rules", "cases", "host-cases", "versions", "--kills"}),
     (("schema", "v"), {"validate"}),
     (("--",), {"--version", "--help"}),
     (("run", "--nothing-like-it"), set()),
     (("run", "--exc"), {"--exclude"}),
     (("lint", "--str"), {"--strict"}),
+    (("tap", "--record-"), {"--record-all"}),
+    (("tap", "--kind", ""), {"bolt", "spout", "auto"}),
     (("explain", ""), {*load_rules(), *CASES}),
     (("explain", "--color", ""), {"auto", "always", "never"}),
     (("run", "--storm", ""), {"all", *(version.id for version in load_versions())}),
@@ -108,7 +112,7 @@ EXPECTED: list[tuple[tuple[str, ...], set[str]]] = [
     (("run", "--component", ""), {"words", "counts"}),
     (("schema", "show", "messages/e"), {"messages/emit", "messages/error"}),
     (("schema", "validate", ""), set(schemas.names())),
-    (("new", ""), {"bolt", "spout"}),
+    (("new", ""), {"bolt", "spout", "testee"}),
     (("new", "bolt", "--language", ""), set(languages())),
     (("completion", ""), set(SHELLS)),
     (("run", "a word's end", "--timeo"), {"--timeout"}),
@@ -137,7 +141,6 @@ def test_what_can_stand_there_is_offered(
     assert set(in_process(capsys, *words)) == expected
 
 
-@pytest.mark.component
 def test_bash(home: Path) -> None:
     for words, expected in EXPECTED[::5]:
         assert set(in_bash(home, *words)) == expected
@@ -188,7 +191,6 @@ def test_nonsense_is_no_error(words: tuple[str, ...], home: Path) -> None:
     candidates(home, *words)
 
 
-@pytest.mark.component
 @pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
 def test_zsh(home: Path) -> None:
     def asked(*words: str) -> set[str]:
@@ -200,7 +202,6 @@ def test_zsh(home: Path) -> None:
     assert asked("run", "") == {"FILES"}
 
 
-@pytest.mark.component
 @pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
 def test_fish(home: Path) -> None:
     def asked(line: str) -> set[str]:

@@ -18,6 +18,8 @@ from tests.command import mlcheck, refusal
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.component
+
 FILE = """\
 timeout = 5
 strict = true
@@ -117,13 +119,14 @@ def test_a_table_of_pyproject(tmp_path: Path) -> None:
 
 
 def test_without_a_file_it_says_where_it_looked(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    ran = mlcheck("config", "show", cwd=tmp_path)
+    folder = tmp_path / ("longer than a screen is wide " * 4)
+    (folder / ".git").mkdir(parents=True)
+    ran = mlcheck("config", "show", cwd=folder)
     assert ran.returncode == 0
     lines = ran.stdout.splitlines()
     assert lines[0] == "Configuration: no file; looked for:"
-    assert lines[1:3] == [f"  {tmp_path / 'mlcheck.toml'}", f"  {tmp_path / 'pyproject.toml'}"]
-    assert {row["origin"] for row in shown(tmp_path)["settings"]} == {"default"}
+    assert lines[1:3] == [f"  {folder / 'mlcheck.toml'}", f"  {folder / 'pyproject.toml'}"]
+    assert {row["origin"] for row in shown(folder)["settings"]} == {"default"}
 
 
 def test_the_places_are_those_where_a_file_is_found(tmp_path: Path) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
+from multilang_cli.protocol.events import Batch, Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
 from multilang_cli.protocol.framing import Frame
 from multilang_cli.protocol.messages import (
     Ack,
@@ -21,6 +24,7 @@ from multilang_cli.protocol.messages import (
     Handshake,
     Log,
     Message,
+    Metrics,
     Pid,
     SpoutCommand,
     Sync,
@@ -30,6 +34,8 @@ from multilang_cli.protocol.messages import (
 from multilang_cli.protocol.reading import read_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from multilang_cli.protocol.verdicts import Finding, Kind
 
 IDS = ["1", "2", "3"]
@@ -85,6 +91,73 @@ def test_a_conversation_judged_in_two_pieces_is_judged_the_same(kind: Kind, pick
     assert second.outstanding() == whole.outstanding()
 
 
+FRAMES: list[tuple[Literal["in", "out"], bytes]] = [
+    *[("in", wire.encode_tuple(TupleMsg("src", ["a", 1], 2, "default", id_))) for id_ in IDS],
+    ("in", wire.encode_tuple(TupleMsg("src", ["\u767d"], 2, "default", "4"))),
+    ("in", wire.encode_tuple(TupleMsg(None, [], -1, "__heartbeat", "9"))),
+    ("in", wire.encode_tuple(TupleMsg("__system", [1], -1, "__tick", "5"))),
+    ("in", b"[4]\nend\n"),
+    *[("out", b'{"command":"ack","id":"%b"}\nend\n' % id_.encode()) for id_ in [*IDS, "4", "5", "9"]],
+    ("out", b'{"command":"fail","id":"1"}\nend\n'),
+    ("out", b'{"command":"log","msg":"hello"}\nend\n'),
+    ("out", b'{"command":"sync"}\nend\n'),
+    ("out", b'{"command":"error","msg":"hello"}\nend\n'),
+    ("out", b'{"command":"akc","id":"1"}\nend\n'),
+    *[
+        ("out", b'{"command":"emit",%b}\nend\n' % fields)
+        for fields in (
+            b'"anchors":["1"],"tuple":["x",1]',
+            b'"anchors":["2"],"tuple":["x",1],"need_task_ids":false',
+            b'"tuple":["\xef\xbf\xbd",1]',
+            b'"tuple":["x"]',
+            b'"tuple":["x",[1]]',
+            b'"tuple":["x",1],"id":"m"',
+            b'"tuple":["x",1],"task":4',
+            b'"tuple":["x",1],"task":0',
+            b'"tuple":["x",1],"stream":"nope"',
+        )
+    ],
+]
+
+
+def batches(picks: list[int]) -> Iterator[Batch]:
+    """What was picked, as if all that follows on one channel came together; an event every three seconds."""
+    seq, offsets = 2, {"in": 0, "out": 0}
+    for channel, group in groupby((FRAMES[pick] for pick in picks), key=itemgetter(0)):
+        raws = [raw for _, raw in group]
+        data, offset = b"".join(raws), offsets[channel]
+        bodies = [wire.decode(raw[:-5]) if channel == "in" else read_frame(Frame(0, raw)) for raw in raws]
+        yield Batch(seq, seq * 3.0, channel, bodies, data=data, offset=offset)
+        seq += len(raws)
+        offsets[channel] += len(data)
+
+
+@given(kinds, st.lists(st.sampled_from(range(len(FRAMES))), max_size=40), st.booleans())
+@example("bolt", [3, 20], True)  # text beyond ASCII, answered with U+FFFD
+@example("bolt", [4, 14, *[0, 1, 2] * 4, 14], True)  # a heartbeat, and silence
+def test_batches_are_judged_as_their_events_one_by_one(kind: Kind, picks: list[int], declared: bool) -> None:
+    full = example_profile(kind)
+    profile = full if declared else msgspec.structs.replace(full, streams=None)
+    together, alone = Conversation(profile, load_rulebook()), Conversation(profile, load_rulebook())
+    for event in events_of(BEGIN):
+        assert together.feed(event) == alone.feed(event) == []
+    for batch in batches(picks):
+        found = together.feed_all(batch)
+        assert found == [finding for event in list(batch) for finding in alone.feed(event)]
+        assert together.snapshot() == alone.snapshot()
+
+
+def test_a_batch_that_is_right_makes_no_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Conversation(example_profile("bolt"), load_rulebook())
+    for event in events_of(BEGIN):
+        judge.feed(event)
+    monkeypatch.delattr(Batch, "_all")
+    right = [0, 1, 18, 7, 8, 14, 6]
+    for batch in batches(right):
+        assert judge.feed_all(batch) == []
+    assert (judge.state.open, judge.state.task_ids, judge.state.last_seq) == ({}, 0, 1 + len(right))
+
+
 @given(kinds, conversations)
 def test_an_outlook_freezes_at_the_first_fatal_finding(kind: Kind, picks: list[int]) -> None:
     conversation = Conversation(example_profile(kind), load_rulebook())
@@ -124,6 +197,36 @@ def test_after_a_gap_rules_that_need_the_past_are_silent() -> None:
     said: list[tuple[str, Message | Fact]] = [("out", Ack("1")), ("out", Emit(["x", 1], anchors=("2",)))]
     assert [finding.rule for finding in judge("bolt", said)] == ["ack-unknown", "anchor-unknown"]
     assert judge("bolt", [("control", Gap("a lost part")), *said]) == []
+
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Ack(LONG),
+        Emit(["x", 1], anchors=(LONG,)),
+        Emit(["x", 1], stream=LONG),
+        read_frame(Frame(0, b'{"command":"%s"}\nend\n' % LONG.encode())),
+        read_frame(Frame(0, b'{"command":"ack","id":"1"} %s\nend\n' % LONG.encode())),
+        read_frame(Frame(0, b'{"command":"emit","tuple":[%s,1]}\nend\n' % (b"9" * len(LONG)))),
+    ],
+    ids=["id", "anchor", "stream", "command", "text", "number"],
+)
+def test_a_finding_is_not_as_long_as_what_it_is_about(said: Message) -> None:
+    findings = judge("bolt", [("out", said)])
+    assert findings
+    assert max(len(msgspec.json.encode(finding)) for finding in findings) < len(LONG) // 10
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"command":"ack","id":"\\ud800"}', b'{"command":"emit","tuple":[],"stream":"\\ud800"}']
+)
+def test_a_finding_can_be_written_down_whatever_it_is_about(text: bytes) -> None:
+    findings = judge("bolt", [("out", read_frame(Frame(0, text + b"\nend\n")))])
+    assert any("\\ud800" in finding.subject for finding in findings)
+    assert msgspec.json.decode(msgspec.json.encode(findings))
 
 
 def test_next_deadline_follows_the_limits_of_the_profile() -> None:
@@ -269,6 +372,16 @@ def test_in_local_mode_an_error_of_a_bolt_ends_nothing_before_the_next_tuple(sai
 )
 def test_a_frame_is_judged_as_what_this_storm_takes_it_for(storm: str, said: bytes, fate: str) -> None:
     assert outlook("bolt", [TUPLE, ("out", said)], storm) == fate
+
+
+@pytest.mark.parametrize(("metrics", "found"), [(None, []), ({}, ["metric-unregistered"]), ({"m": "count"}, [])])
+def test_a_metric_is_unregistered_only_where_somebody_told_which_are(
+    metrics: dict[str, str] | None, found: list[str]
+) -> None:
+    judge = Conversation(example_profile("bolt", {"metrics": metrics}), load_rulebook())
+    said: list[tuple[str, Message | Fact]] = [("out", Metrics("m", 1)), ("out", Metrics("", 1))]
+    rules = [finding.rule for event in events_of(BEGIN + said) for finding in judge.feed(event)]
+    assert rules == [*found, "metric-name"]
 
 
 def test_what_reaches_no_task_is_acked_inside_the_emit_from_0_10_to_1_2() -> None:

@@ -87,7 +87,7 @@ def test_it_is_read_from_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
         (Effect(versions="*", fate="dies", confirmed_by=("no-such-script", "bolt-ack-twice")), set(ALL)),
         (Effect(versions="*", fate="dies"), set()),
     ],
-    ids=str,
+    ids=["some versions", "another fate", "all versions", "no script"],
 )
 def test_an_effect_is_shown_by_scripts_of_its_fate_on_its_versions(effect: Effect, versions: set[str]) -> None:
     assert set(shown_on(effect)) == versions

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.framing import Frame, Framer, frame_text
+from multilang_cli.protocol.framing import TERMINATOR, Frame, Framer, frame_text, plain_run, texts_of
 
 LINES = st.lists(
     st.sampled_from([b"", b"end", b" end", b"end ", b"{}", b'{"command":"sync"}', b"x", b"\xff"]), max_size=12
@@ -35,6 +35,22 @@ def frames_of(pieces: list[bytes]) -> list[Frame]:
     return [*frames, rest] if rest else frames
 
 
+def frames_in_runs(pieces: list[bytes]) -> list[Frame]:
+    """The same, where what is a run is taken as one."""
+    framer = Framer()
+    frames: list[Frame] = []
+    for piece in pieces:
+        if run := framer.feed_run(piece):
+            offset = framer.offset - len(run)
+            for raw in [text + TERMINATOR for text in texts_of(run)]:
+                frames.append(Frame(offset, raw))
+                offset += len(raw)
+        else:
+            frames += framer.feed(piece)
+    rest = framer.close()
+    return [*frames, rest] if rest else frames
+
+
 @given(LINES, st.lists(st.sampled_from([b"\n", b"\r\n", b"\r"]), min_size=12, max_size=12), st.booleans(), st.data())
 def test_any_split_gives_the_frames_of_java(
     lines: list[bytes], ends: list[bytes], whole: bool, data: st.DataObject
@@ -50,6 +66,7 @@ def test_any_split_gives_the_frames_of_java(
     assert [frame.offset for frame in frames] == [sum(len(f.raw) for f in frames[:i]) for i in range(len(frames))]
     assert stream.startswith(b"".join(frame.raw for frame in frames))
     assert frames == frames_of([bytes([byte]) for byte in stream])
+    assert frames == frames_in_runs(pieces)
 
 
 @pytest.mark.parametrize(
@@ -88,3 +105,50 @@ def test_an_endless_frame_is_bounded() -> None:
 
 def test_frame_text_keeps_what_is_no_terminator() -> None:
     assert frame_text(b"a\nend \nb\nend\n") == b"a\nend \nb"
+
+
+SYNC = b'{"command":"sync"}\nend\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "frames"),
+    [
+        (SYNC * 3, 3),
+        (SYNC + b"end\n" + SYNC, 0),
+        (SYNC + SYNC[:-1], 0),
+        (SYNC + b"\n" + SYNC, 0),
+        (SYNC + b" " + SYNC, 0),
+        (SYNC + b"[1]\nend\n", 0),
+        (SYNC + b'{"command":\n"sync"}\nend\n', 0),
+        (SYNC + b'{"command":\r"sync"}\nend\n', 0),
+        (b"", 0),
+    ],
+)
+def test_a_plain_run(data: bytes, frames: int) -> None:
+    assert plain_run(data) == frames
+
+
+def test_runs_are_taken_with_what_was_left_and_within_the_limit() -> None:
+    framer = Framer(limit=3 * len(SYNC))
+    assert framer.feed_run(SYNC[:4]) == b""
+    assert framer.feed(SYNC[:4]) == []
+    assert framer.feed_run(SYNC[4:] + SYNC + SYNC[:2]) == SYNC * 2
+    assert (framer.offset, framer.pending) == (2 * len(SYNC), SYNC[:2])
+    assert framer.feed_run(SYNC[2:] + SYNC * 3) == b""
+    assert [frame.raw for frame in framer.feed(SYNC[2:])] == [SYNC]
+
+
+def test_a_carriage_return_in_what_is_left_is_no_run() -> None:
+    framer = Framer()
+    assert framer.feed_run(SYNC + b"{}\rend") == b""
+    assert [frame.raw for frame in framer.feed(SYNC + b"{}\rend") + framer.feed(b"\r")] == [SYNC, b"{}\rend\r"]
+
+
+def test_a_whole_frame_is_taken_as_it_is_only_between_frames() -> None:
+    framer, other = Framer(limit=100), Framer(limit=100)
+    assert [framer.feed_whole(SYNC)] == other.feed(SYNC)
+    assert [framer.feed_whole(SYNC)] == other.feed(SYNC)
+    assert framer.offset == other.offset == 2 * len(SYNC)
+    assert framer.feed(SYNC[:3]) == []
+    assert framer.feed_whole(SYNC) is None
+    assert Framer(limit=len(SYNC) - 1).feed_whole(SYNC) is None

@@ -15,6 +15,18 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 ROOT = Path(__file__).parent.parent
+BUILT = {"__pycache__", "lib", "target", "testee", "Cargo.lock"}
+"""What a set-up makes among the files that are shipped."""
+MADE = (
+    "conformance/testees/go/testee",
+    "conformance/testees/rust/Cargo.lock",
+    "conformance/testees/rust/target/release/testee",
+    "conformance/testees/storm_py/lib/storm.py",
+    "examples/javascript/node_modules/left.js",
+    "oracle/target/oracle.jar",
+)
+LINK = "examples/topologies/resources/multilang_cli/component"
+"""As in a checkout: a part of the package, for examples."""
 DATA = ("schemas", "conformance", "templates", "oracle/src", "examples/javascript", "examples/python", "examples/ruby")
 ORACLE = {"oracle/pom.xml", "oracle/traced_player.py"}
 C_SOURCES = {f"examples/c/{name}" for name in ("Makefile", "multilang.h", "sentence_spout.c", "split_bolt.c")}
@@ -92,7 +104,7 @@ def shipped() -> set[str]:
             path.relative_to(ROOT).as_posix()
             for name in DATA
             for path in (ROOT / name).rglob("*")
-            if path.is_file() and "__pycache__" not in path.parts
+            if path.is_file() and not BUILT & set(path.parts)
         }
     )
 
@@ -109,8 +121,25 @@ def test_the_wheel_has_the_data_inside_the_package(built: dict[str, Path]) -> No
     with zipfile.ZipFile(built[".whl"]) as wheel:
         names = set(wheel.namelist())
     assert {name.removeprefix(prefix) for name in names if name.startswith(prefix)} == shipped()
-    assert f"{PACKAGE}/py.typed" in names
+    kit = f"{PACKAGE}/reports/html/kit"
+    assert {f"{PACKAGE}/py.typed", f"{kit}/page.js", f"{kit}/page.css"} <= names
     assert not [name for name in names if "__pycache__" in name]
+
+
+def test_what_a_set_up_makes_stays_out_of_the_wheel(uv: str, built: dict[str, Path], tmp_path: Path) -> None:
+    with tarfile.open(built[".gz"]) as sdist:
+        sdist.extractall(tmp_path, filter="data")
+    [root] = tmp_path.iterdir()
+    for name in MADE:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+    link = root / LINK
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(os.path.relpath(root / PACKAGE / "component", link.parent))
+    call(uv, "build", "--quiet", "--wheel", "--out-dir", tmp_path / "out", root, cwd=tmp_path)
+    [prepared] = (tmp_path / "out").glob("*.whl")
+    with zipfile.ZipFile(prepared) as wheel, zipfile.ZipFile(built[".whl"]) as right:
+        assert set(wheel.namelist()) == set(right.namelist())
 
 
 def test_the_metadata_asks_for_no_more_than_is_needed(built: dict[str, Path]) -> None:
@@ -118,7 +147,10 @@ def test_the_metadata_asks_for_no_more_than_is_needed(built: dict[str, Path]) ->
     with zipfile.ZipFile(built[".whl"]) as wheel:
         [name] = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
         metadata = BytesParser().parsebytes(wheel.read(name))
-    assert metadata.get_all("Requires-Dist") == project["dependencies"] == sorted(project["dependencies"])
+    asked = metadata.get_all("Requires-Dist", [])
+    always = [each for each in asked if "extra ==" not in each]
+    assert always == project["dependencies"] == sorted(project["dependencies"])
+    assert len(asked) - len(always) == sum(map(len, project["optional-dependencies"].values()))
     assert (metadata["Requires-Python"], metadata["License-Expression"]) == (">=3.11", "Apache-2.0")
     assert metadata["Description-Content-Type"] == "text/markdown"
 
@@ -127,8 +159,11 @@ def test_the_sdist_has_what_a_build_and_the_tests_need(built: dict[str, Path]) -
     with tarfile.open(built[".gz"]) as sdist:
         names = {name.partition("/")[2] for name in sdist.getnames()}
     wanted = {"pyproject.toml", "uv.lock", "LICENSE", "README.md", "dev.py", "tests/test_install.py", ".ci/run"}
+    wanted |= {"page_kit/package-lock.json", "page_kit/src/main.tsx", "page_kit/LICENSES.txt"}
     assert wanted | shipped() <= names
-    assert not [name for name in names if name.startswith((".venv", ".tools", ".mlcheck", "DESIGN"))]
+    assert not [
+        name for name in names if name.startswith((".venv", ".tools", ".mlcheck", "DESIGN", "page_kit/node_modules"))
+    ]
 
 
 def test_version_and_catalogue(mlcheck: Path, tmp_path: Path) -> None:
@@ -162,6 +197,22 @@ def test_completion_from_the_wheel(mlcheck: Path, tmp_path: Path) -> None:
     assert script == (ROOT / "templates" / "completion" / "mlcheck.bash").read_text(encoding="utf-8")
     asked = f'{script}\nCOMP_WORDS=("$0" run --kind s) COMP_CWORD=3\n_mlcheck "$0"\necho "$COMPREPLY"'
     assert call("bash", "--norc", "-c", asked, mlcheck, cwd=tmp_path) == "spout\n"
+
+
+def test_the_kafka_spout_comes_with_its_extra(
+    uv: str, mlcheck: Path, built: dict[str, Path], locked: Path, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(built[".whl"]) as wheel:
+        assert f"{PACKAGE}/kafka/local/pom.xml" in wheel.namelist()
+    spout = mlcheck.with_name("mlcheck-kafka-spout")
+    assert "bootstrap.servers" in call(spout, "--help", cwd=tmp_path)
+    call(spout, cwd=tmp_path, code=2)
+    call(mlcheck, "kafka", "lag", "words", "-b", "127.0.0.1:1", cwd=tmp_path, code=2)
+    python = mlcheck.with_name("python")
+    what = f"multilang-cli[kafka] @ {built['.whl'].as_uri()}"
+    call(uv, "pip", "install", "--quiet", "--python", python, "--constraints", locked, what, cwd=tmp_path)
+    imports = "import multilang_cli.kafka.spout, multilang_cli.kafka.stores, multilang_cli.kafka.local.demo"
+    call(python, "-c", imports, cwd=tmp_path)
 
 
 def test_the_sdist_installs_and_does_the_main_job(

@@ -216,6 +216,15 @@ def test_the_working_directory_must_be_one(place: Place) -> None:
         resolve(["bolt.py"], place.cwd / "nowhere", place.env)
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + ".py", "./" + "x" * 5000])
+def test_a_name_too_long_for_a_file_is_missing(name: str, place: Place) -> None:
+    with pytest.raises(LaunchError) as error:
+        resolve([name], place.cwd, place.env)
+    assert error.value.reason == "missing"
+    with pytest.raises(LaunchError, match="is not a directory"):
+        resolve(["bolt.py"], place.cwd / name, place.env)
+
+
 @given(st.lists(st.text(max_size=300), min_size=1, max_size=3), st.binary(max_size=40))
 def test_anything_else_is_refused_too(tmp_path_factory: pytest.TempPathFactory, words: list[str], head: bytes) -> None:
     cwd = tmp_path_factory.getbasetemp()

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.protocol.events import Event
+from multilang_cli.cli import recorded as cli_recorded
+from multilang_cli.protocol.events import Chunk, Event, Exited
 from multilang_cli.protocol.messages import Handshake, Pid
+from multilang_cli.suite import linting
 from multilang_cli.suite.linting import judge_transcripts, lint_result
+from multilang_cli.suite.unread import MOST_NOTES
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.command import ROOT, mlcheck, refusal
+from tests.pages import TWICE, recorded
 
 HANDSHAKE = Event(0, 0.0, "in", Handshake({}, "/pids", {}), b'{"conf":{},"pidDir":"/pids","context":{}}\nend\n')
 PID = Event(1, 0.1, "out", Pid(7), b'{"pid":7}\nend\n')
@@ -42,3 +49,170 @@ def test_each_conversation_names_its_own_file(tmp_path: Path) -> None:
         ("two", str(paths[1])),
     ]
     assert result.exit_code == 0
+
+
+def event_line(number: int, channel: str, message: str) -> str:
+    return f'{{"conv":"t","seq":{number},"t":{number}.0,"ch":"{channel}","msg":{message}}}\n'
+
+
+def test_what_can_be_read_is_judged_and_the_rest_is_named(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    *lines, end = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    ack = event_line(5, "out", '{"command":"ack"}')
+    path.write_text("".join([*lines, "junk\n", "more junk\n", ack, end]), encoding="utf-8")
+    (tmp_path / "junk").write_bytes(b"\xff")
+    judged = judge_transcripts([tmp_path / "junk", path], load_rulebook())
+    assert [f.rule for subject in judged.subjects for f in subject.findings] == ["settle-id-missing"]
+    places = [note.partition(": ")[0] for note in judged.notes]
+    assert places == [f"{path}:4", f"{path}:5", f"{tmp_path / 'junk'}:1"]
+
+
+def test_behind_a_damaged_line_rules_that_need_the_past_are_silent(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]
+    ack = event_line(5, "out", '{"command":"ack","id":"7"}')
+    for between, found in (("", ["ack-unknown"]), ('{"conv":"t","seq":4,"t":1,"ch":"in","msg":{"id":"7\n', [])):
+        path.write_text("".join([*lines, between, ack]), encoding="utf-8")
+        judged = judge_transcripts([path], load_rulebook())
+        assert [f.rule for subject in judged.subjects for f in subject.findings] == found
+
+
+def test_of_many_damaged_lines_the_number_is_told(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    with path.open("a", encoding="utf-8") as file:
+        file.write("{}\n" * (MOST_NOTES + 5))
+    notes = judge_transcripts([path], load_rulebook()).notes
+    assert len(notes) == MOST_NOTES + 1
+    assert notes[-1] == "5 more lines can't be read"
+
+
+def test_who_rested_goes_on_as_if_it_had_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of three conversations in turn: a few lines of it, its end as if that were all, and later the rest."""
+    thrice = f'{TWICE}< {{"command":"ack","id":"7"}}\n'
+    texts = [recorded(tmp_path / f"{name}.ndjson", thrice).read_text(encoding="utf-8") for name in "abc"]
+    talks = [text.splitlines(keepends=True) for text in texts]
+    mixed = [line for lines in talks for line in [*lines[:-2], lines[-1]]]
+    mixed += [line for lines in talks for line in lines[-2:]]
+    (tmp_path / "mixed").write_text("".join(mixed), encoding="utf-8")
+    monkeypatch.setattr(linting, "LIVELY", 1)
+    judged = judge_transcripts([tmp_path / "mixed"], load_rulebook())
+    apart = judge_transcripts([tmp_path / f"{name}.ndjson" for name in "abc"], load_rulebook())
+    assert [(s.findings, s.outlook, s.exit) for s in judged.subjects] == [
+        (s.findings, s.outlook, s.exit) for s in apart.subjects
+    ]
+    assert all(subject.excerpt for subject in judged.subjects)
+    assert judged.notes == ()
+
+
+def test_a_recording_without_its_first_parts_says_so(tmp_path: Path) -> None:
+    """Nothing wrong in the last part does not mean that nothing was wrong."""
+    for part, notes in ((1, ()), (2, ("talk: it begins in the middle; what was found before is not told here",))):
+        path = recorded(tmp_path / f"{part}.ndjson", TWICE, conv="talk", part=part)
+        assert judge_transcripts([path], load_rulebook()).notes == notes
+
+
+@pytest.mark.component
+def test_of_many_conversations_those_with_findings_are_shown(tmp_path: Path) -> None:
+    for number in range(12):
+        record(tmp_path / f"c{number:02}.ndjson", [HANDSHAKE, PID])
+    recorded(tmp_path / "wrong.ndjson", TWICE)
+    ran = mlcheck("lint", ".", cwd=tmp_path)
+    assert ran.stdout.count("nothing found") == 1
+    assert "c00, c01, c02, c03, c04, c05 and 6 more  nothing found" in ran.stdout
+    assert "must ack-twice" in ran.stdout
+    assert "FAIL  12 passed, 1 failed\n" in ran.stdout
+
+
+@pytest.mark.component
+def test_who_died_is_shown_with_its_last_words(tmp_path: Path) -> None:
+    said = Event(2, 0.2, "err", Chunk(17), b"KeyError: 'tuple'")
+    record(tmp_path / "died.ndjson", [HANDSHAKE, PID, said, Event(3, 0.3, "process", Exited(code=1))])
+    ran = mlcheck("lint", "died.ndjson", cwd=tmp_path)
+    assert "must exited" in ran.stdout
+    assert "the component exited with code 1" in ran.stdout
+    assert "| KeyError: 'tuple'\n" in ran.stdout
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("content", [b"", b'{"transcript":', b"\x00\xff\n", b"{}\n", b"\x1f\x8b\x08", b"[]\n[]\n"])
+def test_where_nothing_can_be_read_it_is_misuse(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "t.ndjson").write_bytes(content)
+    for where in ("t.ndjson", "."):
+        ran = mlcheck("lint", where, cwd=tmp_path)
+        assert ran.returncode == 2
+        assert "t.ndjson" in refusal(ran)
+
+
+@pytest.mark.component
+def test_what_is_no_transcript_is_told_what_one_is(tmp_path: Path) -> None:
+    (tmp_path / "app.log").write_text('{"level":"info","msg":"started"}\n', encoding="utf-8")
+    said = refusal(mlcheck("lint", "app.log", cwd=tmp_path))
+    assert "app.log:1: no line of a transcript: it names no conversation" in said
+    assert "Transcripts are what `mlcheck run`, `tap` and `repl` record" in said
+
+
+@pytest.mark.parametrize(("size", "told"), [(0, "lint: 0 MB are read; this may take minutes\n"), (200_000_000, "")])
+def test_who_has_to_wait_long_is_told(
+    size: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli_recorded, "LARGE", size)
+    cli_recorded.judged("lint", [str(record(tmp_path / "t.ndjson", [HANDSHAKE, PID]))], "")
+    assert capsys.readouterr().err == told
+
+
+@pytest.mark.component
+def test_a_full_disk_is_no_fault_of_ours(tmp_path: Path) -> None:
+    record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    argv = [sys.executable, "-m", "multilang_cli", "lint", str(tmp_path / "t.ndjson")]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(argv, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "mlcheck: can't write: No space left on device. Make room, or write elsewhere.\n"
+
+
+@pytest.mark.component
+def test_a_directory_may_hold_compressed_transcripts(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    (tmp_path / "t.ndjson.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    ran = mlcheck("lint", ".", cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.component
+def test_memory_does_not_grow_with_the_transcript(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    small = peak_memory(path)
+    with path.open("a", encoding="utf-8") as file:
+        for start in range(10, 60_000, 2):
+            words = f'"id":"{start}","comp":"src","stream":"default","task":2,"tuple":["{"snow white " * 40}",1]'
+            file.write(event_line(start, "in", f"{{{words}}}"))
+            file.write(event_line(start + 1, "out", f'{{"command":"ack","id":"{start}"}}'))
+    assert path.stat().st_size > 18 * 1024 * 1024
+    assert peak_memory(path) < small + 8 * 1024
+
+
+@pytest.mark.component
+def test_memory_does_not_grow_with_the_conversations(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    small = peak_memory(path)
+    said = [Event(seq, 1.0, "err", Chunk(4096), b"x" * 4096) for seq in range(2, 62)]
+    more = [record(tmp_path / f"c{number}", [HANDSHAKE, PID, *said]).read_bytes() for number in range(100)]
+    path.write_bytes(b"".join(more))
+    assert path.stat().st_size > 30 * 1024 * 1024
+    assert peak_memory(path) < small + 16 * 1024
+
+
+PEAK = """\
+import re, sys
+from pathlib import Path
+from multilang_cli.cli.dispatch import dispatch
+assert dispatch(["lint", sys.argv[1]]) == 0
+sys.stderr.write(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+"""
+
+
+def peak_memory(path: Path) -> int:
+    """KiB that ``mlcheck lint`` takes, at most. (A child's ru_maxrss would count what pytest took before it began.)"""
+    done = subprocess.run([sys.executable, "-c", PEAK, str(path)], cwd=ROOT, check=True, capture_output=True, text=True)
+    return int(done.stderr)

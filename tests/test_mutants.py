@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import runpy
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
+from tests.planted import METRICS
 from tests.running import LIMIT, rules_of, run
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
@@ -43,6 +45,7 @@ OTHERWISE: dict[str, dict[str, str | None]] = {
 }
 
 
+@cache
 def mutants(kind: str) -> dict[str, Any]:
     found: dict[str, Any] = runpy.run_path(str(MUTANTS / f"{kind}.py"), run_name="mutants")["MUTANTS"]
     return found
@@ -79,6 +82,7 @@ def test_the_suite_is_red_by_the_right_rule(kind: Any, name: str, tmp_path: Path
         tmp_path,
         samples=(["a b", 1], ["c d e", 2]),
         streams={"default": ["word"]},
+        metrics=METRICS,
         include=(ENOUGH[rule],) if rule in ENOUGH else (),
         timeout=SILENT if name in FOUND_BY_SILENCE[kind] else LIMIT,
         strict=True,

@@ -15,10 +15,19 @@ from multilang_cli import __version__
 from multilang_cli.catalogue import schemas
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.suite.scaffold import NAMES, WORKFLOW, languages
+from multilang_cli.suite.testee import read_testee
 from tests.command import ROOT, mlcheck, refusal
 
+pytestmark = pytest.mark.component
+
+ALL = ", ".join(sorted(languages()))
 EACH = [(language, kind) for language in languages() for kind in NAMES]
 each = pytest.mark.parametrize(("language", "kind"), EACH, ids=[" ".join(pair) for pair in EACH])
+
+
+def named(text: str, kind: str) -> str:
+    """Text of languages.toml, of a component of this kind."""
+    return text.format(name=NAMES[kind], Name=NAMES[kind].title().replace("_", ""))
 
 
 def new(folder: Path, *words: str) -> str:
@@ -36,7 +45,11 @@ def steps_of(folder: Path) -> list[dict[str, Any]]:
     return steps
 
 
-@pytest.mark.component
+def files_in(folder: Path) -> set[str]:
+    """Every file, from `folder`."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
 @each
 def test_what_ci_would_run_is_green(language: str, kind: str, tmp_path: Path) -> None:
     new(tmp_path, kind, "--language", language, "made here")
@@ -55,11 +68,39 @@ def test_what_ci_would_run_is_green(language: str, kind: str, tmp_path: Path) ->
 @each
 def test_the_component_is_the_shipped_example(language: str, kind: str, tmp_path: Path) -> None:
     made = new(tmp_path, kind, "--language", language).split("\n\n")[0].split()
-    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()} == set(made)
-    sources = [file for file in made if file not in {"mlcheck.toml", "README.md", WORKFLOW}]
-    assert any(Path(file).stem == NAMES[kind] for file in sources)
-    for file in sources:
-        assert (tmp_path / file).read_bytes() == (ROOT / "examples" / language / file).read_bytes()
+    assert files_in(tmp_path) == set(made)
+    sources = {named(to, kind): ROOT / named(source, kind) for to, source in languages()[language].files.items()}
+    assert set(made) == {*sources, "mlcheck.toml", "README.md", WORKFLOW}
+    assert named("{name}", kind) in {Path(file).stem for file in sources} or named("{Name}.java", kind) in str(sources)
+    for file, source in sources.items():
+        assert (tmp_path / file).read_text("utf-8") == source.read_text("utf-8").replace("%%{name}", NAMES[kind])
+
+
+@pytest.mark.parametrize("language", [name for name, each in languages().items() if each.testee])
+def test_a_testee_is_the_shipped_one(language: str, tmp_path: Path) -> None:
+    said = new(tmp_path, "testee", "--language", language)
+    assert files_in(tmp_path) == set(said.split("\n\n")[0].split())
+    chosen = languages()[language].testee
+    assert chosen is not None
+    home = ROOT / "conformance" / "testees" / chosen.folder
+    for file in chosen.files:
+        assert (tmp_path / file).read_bytes() == (home / file).read_bytes()
+    shipped, made = read_testee(home), read_testee(tmp_path)
+    assert (made.supports, made.spout, len(made.prepare)) == (shipped.supports, shipped.spout, len(shipped.prepare))
+    lines = [step["run"] for step in steps_of(tmp_path) if "run" in step]
+    assert [shlex.split(line) for line in lines[1:-1]] == [list(words) for words in made.prepare]
+    assert "mlcheck run --testee . --strict" in lines[-1]
+    assert said.endswith("mlcheck run --testee .\n")
+
+
+@pytest.mark.parametrize("language", [name for name, each in languages().items() if each.testee])
+def test_a_new_testee_is_built_and_plays(language: str, tmp_path: Path) -> None:
+    new(tmp_path, "testee", "--language", language)
+    for words in read_testee(tmp_path).prepare:
+        subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    ran = mlcheck("run", "--testee", ".", "-k", "library.bolt.settle.once", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "1 passed" in ran.stdout
 
 
 @each
@@ -71,7 +112,7 @@ def test_configuration_and_workflow_are_whole(language: str, kind: str, tmp_path
     assert (component["name"], component["kind"]) == (NAMES[kind], kind)
     steps = steps_of(tmp_path / "x")
     assert f"multilang-cli=={__version__}" in " ".join(step.get("run", "") for step in steps)
-    build = languages()[language].build.format(name=NAMES[kind])
+    build = named(languages()[language].build, kind)
     following = ["cd x", *([build] if build else []), "mlcheck run"]
     assert said.endswith(f"\nNext: {' && '.join(following)}\n")
     text = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "x").rglob("*") if path.is_file())
@@ -110,9 +151,10 @@ def test_not_even_a_dangling_link_is_written_through(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("bolt", "--language", "pyton"), ["'pyton'", "did you mean python?", "c, javascript, python, ruby"]),
-        (("bolt", "--language", "cobol"), ["'cobol'", "c, javascript, python, ruby"]),
-        (("bolt",), ["--language", "c, javascript, python, ruby"]),
+        (("bolt", "--language", "pyton"), ["'pyton'", "did you mean python?", ALL]),
+        (("bolt", "--language", "cobol"), ["'cobol'", ALL]),
+        (("bolt",), ["--language", ALL]),
+        (("testee", "--language", "c"), ["no testee in 'c'", "go, java"]),
         (("blot", "--language", "c"), ["'blot'", "did you mean bolt?"]),
         (("bolt", "--language", "c", "/dev/null/x"), ["/dev/null/x"]),
     ],

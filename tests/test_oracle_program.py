@@ -24,6 +24,8 @@ from tests.command import ROOT
 if TYPE_CHECKING:
     from _pytest.capture import CaptureResult
 
+pytestmark = pytest.mark.component
+
 BUILT = 'for word; do case $word in -Dmdep.outputFile=*) echo a.jar >"${word#*=}";; esac; done'
 JAVA = "case $1 in -version) echo 'openjdk version \"17.0.1\"' >&2; exit 0;; esac\n"
 CASES = [{"case": name, "kind": "bolt", "steps": []} for name in "abc"]

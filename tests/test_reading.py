@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from multilang_cli.protocol import reading
-from multilang_cli.protocol.framing import Framer
+from multilang_cli.protocol.framing import Framer, plain_run, texts_of
 from multilang_cli.protocol.messages import Emit, Malformed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WHOLE = (
     '{"command":"sync"}',
@@ -55,6 +60,43 @@ ODD = (
     "x",
 )
 """What is no message, or one with a trap; some of them make a message together."""
+NUMBERS = (
+    "5",
+    "-0",
+    "1.0",
+    "1e5",
+    "1e400",
+    "0.1000000000000000055",
+    "9223372036854775807",
+    "9223372036854775808",
+    "NaN",
+)
+STRINGS = ('"a"', '""', '"-5"', '"a: b"', '"\\u0041"', '"\\ud800"', '"\x7f"', '"\\"\x7f"', '"default"')
+VALUES = (*NUMBERS, *STRINGS, "null", "true", "{}", "[]", "[1]", '["a",0.5,9223372036854775808]')
+PLAIN: dict[str, dict[str, str]] = {
+    "emit": {"tuple": '["a",1]', "stream": '"s"', "anchors": '["1"]', "id": '"1"', "need_task_ids": "false"},
+    "ack": {"id": '"1"'},
+    "fail": {"id": '"1"'},
+    "log": {"msg": '"m"', "level": "2"},
+    "sync": {},
+}
+NAMES = ("command", "task", "name", "x", *PLAIN["emit"], *PLAIN["log"])
+
+
+def nearly_plain(command: str) -> Iterator[str]:
+    """A message in which one field is left out, written otherwise, added, or there twice; and its keys turned round."""
+    plain = [("command", f'"{command}"'), *PLAIN[command].items()]
+    for name in NAMES:
+        rest = [field for field in plain if field[0] != name]
+        for fields in [
+            rest,
+            *([*rest, (name, value)] for value in VALUES),
+            *([*plain, (name, value)] for value in VALUES),
+        ]:
+            for turned in (fields, fields[::-1]):
+                yield "{" + ",".join(f'"{key}":{value}' for key, value in turned) + "}"
+
+
 TEXTS = st.lists(st.sampled_from(WHOLE) | st.sampled_from(WHOLE + ODD), max_size=8)
 
 
@@ -64,7 +106,18 @@ def test_many_frames_read_at_once_are_what_each_is_alone(texts: list[str], rest:
     frames = framer.feed("".join(f"{text}\nend\n" for text in texts).encode() + rest.encode())
     if (last := framer.close()) is not None:
         frames.append(last)
-    assert repr(reading.read_commands(frames)) == repr([reading.read_command(frame) for frame in frames])
+    expected = [reading.read_command(frame) for frame in frames]
+    assert repr(reading.read_commands(frames)) == repr(expected)
+    joined = b"".join(frame.raw for frame in frames)
+    if frames and plain_run(joined) == len(frames):
+        assert repr(reading.read_run(joined, texts_of(joined))) == repr(expected)
+
+
+@pytest.mark.parametrize("command", PLAIN)
+def test_what_is_read_fast_is_what_is_read_with_care(command: str) -> None:
+    texts = [text.encode() for text in nearly_plain(command)]
+    careful = [reading._examine(text, False, None) for text in texts]
+    assert list(map(repr, map(reading.read, texts))) == list(map(repr, careful))
 
 
 @pytest.mark.parametrize("pair", [(5, 6), (7, 8), (9, 10)], ids=["object", "string", "array"])

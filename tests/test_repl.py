@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from multilang_cli.workbench.repl.driver import COMMANDS
-from tests.command import BOLT, SPOUT, mlcheck
+from tests.command import BOLT, ROOT, SPOUT, mlcheck
 from tests.sessions import PID
 
 if TYPE_CHECKING:
@@ -226,6 +228,24 @@ def test_nothing_of_a_component_reaches_the_terminal(tmp_path: Path) -> None:
     assert r"\x1b[31mred\r" in shown
 
 
+def test_a_disk_that_is_full_is_told_and_the_session_goes_on(tmp_path: Path) -> None:
+    """A limit on the size of files stands for the disk: the handshake does not fit any more."""
+    words = [sys.executable, "-m", "multilang_cli", "repl", "--kind", "bolt", BOLT]
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        input='tuple ["a"]\nwait settle\nsave kept.ndjson\n',
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("repl-1.ndjson: nothing more is recorded: File too large") == 1
+    assert "settle, after" in done.stdout
+    assert "kept.ndjson: only the first 1 events of this start: recording ended there: File too large" in done.stdout
+
+
 def test_a_flood_has_an_end(tmp_path: Path) -> None:
     commands = "set lines 5\nset show out\ntuple\nwait quiet\nset\nhistory 2\n"
     shown = said(tmp_path, commands, "--kind", "bolt", component(tmp_path, FLOOD))
@@ -242,8 +262,9 @@ def test_who_waits_on_whom_is_said(tmp_path: Path) -> None:
         "bolt",
         component(tmp_path, LOOP),
     )
-    assert re.search(r"no settle will come: the component .* blocked reading its stdin", shown)
-    assert "tuple-unsettled" in shown
+    assert re.search(r"control an ack or fail will not come; in the pipes: stdin 0 bytes, stdout 0 bytes", shown)
+    assert re.search(r"tuple-unsettled: .* the component is blocked reading its stdin", " ".join(shown.split()))
+    assert len(re.findall("in the pipes", shown)) == 2, "in the event, and by `pending`"
     assert re.search(r"owed: ack or fail of -?\d+, tuple 4, \d", shown)
 
 
@@ -275,6 +296,6 @@ def test_trees_show_ack_vals(tmp_path: Path) -> None:
     assert re.search(first + r".*ack +4 by bolt +XOR +\1 +ack val [0-9a-f]+ +WRONG: acked before", shown)
     shown = said(tmp_path, "next 2\nfail\ntree\n", "--kind", "spout", SPOUT)
     assert 'spout emitted "1": failed after' in shown
-    assert 'spout emitted "2": 1 tuples open' in shown
+    assert 'spout emitted "2": 1 tuple open' in shown
     no_ackers = said(tmp_path, "next\ntree\n", "--kind", "spout", "--ackers", "0", SPOUT, code=2)
     assert "with no ackers" in no_ackers

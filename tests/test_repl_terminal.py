@@ -27,6 +27,7 @@ pytestmark = pytest.mark.component
 LIMIT = 30
 """Seconds that a busy machine may need for what is expected."""
 CTRL_C, CTRL_D, UP, TAB = "\x03", "\x04", "\x1b[A", "\t"
+FLOODS = 'shake()\nwhile True: say(\'{"command":"log","msg":"x"}\\nend\\n\' * 1000)\n'
 PASTE = "\x1b[200~{}\x1b[201~"
 PROMPT = r"(?:bolt|spout) [\d.]+(?: \(ended\))?>"
 DRAWING = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
@@ -216,6 +217,40 @@ def test_ctrl_c_ends_a_wait_and_never_the_session(tmp_path: Path) -> None:
         person.keys(CTRL_D)
         person.expect(r"Something is owed .*\[y/N\]")
         person.type("y")
+        assert person.ends() == 0
+
+
+def test_ctrl_c_ends_the_wait_for_a_first_message(tmp_path: Path) -> None:
+    with session(tmp_path, "--kind", "bolt", component(tmp_path, "time.sleep(3600)")) as person:
+        person.expect("handshake: conf of")
+        person.child.send(CTRL_C)
+        person.type("pending")
+        person.expect("owed: its pid")
+        person.type("quit")
+        assert person.ends() == 0
+
+
+def test_ctrl_c_ends_a_script_and_not_the_session(tmp_path: Path) -> None:
+    (tmp_path / "steps.repl").write_text("tuple\nwait settle 3600\nhistory\n", encoding="utf-8")
+    sleeps = component(tmp_path, LOOP + "    time.sleep(3600)")
+    with session(tmp_path, "--kind", "bolt", "--source", "steps.repl", sleeps) as person:
+        person.expect("> wait settle")
+        person.child.send(CTRL_C)
+        person.expect("you waited long enough")
+        person.type("findings")
+        person.expect("nothing is wrong so far")
+        person.type("quit")
+        assert person.ends() == 0
+        assert "> history" not in person.shown
+
+
+def test_keys_are_taken_while_a_component_floods(tmp_path: Path) -> None:
+    with session(tmp_path, "--kind", "bolt", component(tmp_path, FLOODS)) as person:
+        person.expect(PROMPT)
+        person.type("help")
+        person.expect("help NAME tells more")
+        person.type("wait settle")
+        person.type("quit")
         assert person.ends() == 0
 
 

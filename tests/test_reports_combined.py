@@ -84,7 +84,7 @@ def test_junit_has_a_suite_for_each_part_and_no_two_tests_alike() -> None:
     names = [(case.get("classname"), case.get("name")) for case in root.iter("testcase")]
     assert len(set(names)) == len(names) == int(root.get("tests", "")) == 8
     assert ("splitter.bolt.settle", "bolt.settle.once") in names
-    assert (root.get("failures"), root.get("errors"), root.get("skipped")) == ("1", "0", "1")
+    assert (root.get("failures"), root.get("errors"), len(list(root.iter("skipped")))) == ("1", "0", 1)
 
 
 def test_junit_shows_each_part_that_is_red_for_itself() -> None:

@@ -128,6 +128,21 @@ def test_transcripts_need_a_directory(tmp_path: Path) -> None:
         run(BOLT, "bolt", tmp_path / "file" / "below")
 
 
+@pytest.mark.parametrize(("name", "verdict"), [("bolt.settle.once", "pass"), ("handshake.pid-first", "fail")])
+def test_a_full_disk_costs_the_transcript_and_not_the_verdict(name: str, verdict: str, tmp_path: Path) -> None:
+    component = BOLT if verdict == "pass" else [*MUTANT, "heartbeat-to-user-code"]
+    for case in (name, "stdout.clean"):
+        full = tmp_path / f"{case}.ndjson"
+        full.mkdir()
+        (full / "in-the-way").touch()
+    result = run(component, "bolt", tmp_path, include=(name, "stdout.clean"), record_all=True)
+    assert {subject.id: subject.verdict for subject in result.subjects}[name] == verdict
+    assert [subject.transcript for subject in result.subjects if subject.transcript] == []
+    assert [note for note in result.notes if "transcripts can't be written" in note] == [
+        f"transcripts can't be written to {tmp_path}: Is a directory (--record DIR)"
+    ]
+
+
 @pytest.mark.parametrize(("samples", "code", "verdict"), [((), 6, "inconclusive"), ((["a b c"],), 1, "not-conformant")])
 def test_dying_on_the_made_up_tuple_is_no_failure(
     samples: tuple[list[str], ...], code: int, verdict: str, tmp_path: Path

@@ -12,7 +12,7 @@ import pytest
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol.messages import Log, TaskIds, TupleMsg
-from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, Seen, playing
+from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, Seen, deadline, playing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +46,10 @@ def test_a_hang_says_who_waits_on_whom(tmp_path: Path) -> None:
     assert finding.rule == "handshake-silent"
     assert finding.message == (
         "no pid after the handshake, and that will not change: it has read everything and waits for more; "
-        "the component is blocked reading its stdin, which is empty: it waits for Storm, and Storm waits for its pid. "
-        "Facts: in the pipes: stdin 0 bytes, stdout 0 bytes, stderr 0 bytes; "
+        "the component is blocked reading its stdin, which is empty: it waits for Storm, and Storm waits for its pid"
+    )
+    assert deadline(session).facts == (
+        "in the pipes: stdin 0 bytes, stdout 0 bytes, stderr 0 bytes; "
         "so far 0 bytes of stdout and 12 bytes of stderr; threads: read of descriptor 0 (stdin)"
     )
 
@@ -198,7 +200,7 @@ def test_silence_is_no_finding_before_its_limit(tmp_path: Path) -> None:
     with playing(tmp_path, ACK_ALL) as (session, handshake):
         assert session.handshake(handshake, 10.0)
         assert session.wait_quiet(10.0)
-        assert session.blocked().startswith("is blocked reading its stdin, which is empty: it waits for Storm. Facts")
+        assert session.look().sentence == "is blocked reading its stdin, which is empty: it waits for Storm"
     assert rules_of(session) == []
 
 
@@ -241,6 +243,36 @@ def test_no_more_tuples_than_max_pending_wait_to_be_written(tmp_path: Path) -> N
         bolt.pump = pump  # type: ignore[method-assign]
         assert bolt.drive((["x" * 1000] for _ in range(2000)), 1000, 10.0)
     assert 50 < max(waited) <= 100
+
+
+EMITS_AT_ONCE = """
+shake()
+tup = message()
+emit = '{"command":"emit","anchors":["%s"],"tuple":["%s"]%s}\\nend\\n'
+more = ["", ',"need_task_ids":false', ',"stream":"other"', "", ""]
+say("".join(emit % (tup["id"], "x" * (20000 if at == 7 else at), more[at % 5]) for at in range(12)) +
+    '{"command":"log","msg":"x"}\\nend\\n{"command":"ack","id":"%s"}\\nend\\n' % tup["id"])
+while True: message()
+"""
+
+
+def test_emits_heard_together_are_kept_and_answered_as_each_alone(tmp_path: Path) -> None:
+    heard = []
+    for by_others in (False, True):
+        with playing(tmp_path, EMITS_AT_ONCE) as (session, handshake):
+            bolt = bolt_of(session)
+            if by_others:  # who has other ears is told one by one
+                bolt.ears = dict(bolt.ears)
+            assert session.handshake(handshake, LIMIT)
+            bolt.send(["x"])
+            assert bolt.settle_all(LIMIT)
+            sink = session._sinks[0]
+        assert isinstance(sink, Seen)
+        replies = [event.body.tasks for event in sink.events if isinstance(event.body, TaskIds)]
+        heard.append(([len(emit.values) for emit in bolt.emits], [emit.stream for emit in bolt.emits], replies))
+    assert heard[0] == heard[1]
+    sizes, _, replies = heard[0]
+    assert (sizes, len(replies)) == ([0 if at == 7 else 1 for at in range(12)], 9)
 
 
 def test_a_dead_process_is_seen_though_its_child_floods_stdout(tmp_path: Path) -> None:

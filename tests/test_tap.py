@@ -438,6 +438,8 @@ def test_the_last_messages_are_there_when_the_component_crashes(tmp_path: Path) 
     text = next(folder.glob("*.ndjson")).read_text(encoding="utf-8")
     assert "snow white" in text
     assert "exited" in {name for name, *_ in linted(folder)}
+    how = "end: the component ended: exited with code 1; last on stderr: KeyError: 'no such key'\n"
+    assert until(lambda: how in next(folder.glob("*.log")).read_text(encoding="utf-8"))
 
 
 # --- recording fails --------------------------------------------------------------------------------------------
@@ -457,6 +459,14 @@ def test_bytes_go_on_when_no_file_may_grow(tapped: Callable[..., Tapped]) -> Non
     out, err = tap.process.communicate(data)
     assert (out, err, tap.process.returncode) == (data, b"", 0)
     assert "File too large" in tap.ended()["failed"]
+
+
+def test_where_memory_runs_out_the_recorder_goes_first(tapped: Callable[..., Tapped]) -> None:
+    tap = tapped("cat")
+    recorder, others = tap.recorder(), (tap.process.pid, tap.component())
+    assert until(lambda: Path(f"/proc/{recorder}/oom_score_adj").read_text() == "1000\n")
+    own = Path("/proc/self/oom_score_adj").read_text()
+    assert [Path(f"/proc/{pid}/oom_score_adj").read_text() for pid in others] == [own, own]
 
 
 def test_bytes_go_on_without_the_recorder(tapped: Callable[..., Tapped]) -> None:
@@ -556,6 +566,7 @@ def test_a_stand_in_without_mlcheck_is_the_command(tmp_path: Path) -> None:
         (["--record-all", "--ring", "5"], "leave out one"),
         (["--sample", "2"], "less than"),
         (["--ring", "0"], "greater than"),
+        (["--recrod", "x"], "arguments of the component come after --"),
     ],
 )
 def test_misuse_is_a_sentence(options: list[str], words: str, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,13 @@ from multilang_cli.catalogue.loader import load_rules
 from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.events import Deadline, Gap
 from multilang_cli.transcript.read import read
-from multilang_cli.workbench import tap_feed, tap_files
+from multilang_cli.workbench import tap_feed, tap_files, tap_recorder
 from multilang_cli.workbench.tap_cutter import GRACE, Cutter
-from multilang_cli.workbench.tap_feed import FACT, IN, OUT, Record, Unpacker
-from multilang_cli.workbench.tap_recorder import UNKNOWABLE
-from tests.tapping import conversation, handshake, linted, logged, recorded
+from multilang_cli.workbench.tap_feed import ERR, FACT, IN, OUT, Record, Unpacker
+from multilang_cli.workbench.tap_files import RING_EVENTS
+from multilang_cli.workbench.tap_plan import Plan
+from multilang_cli.workbench.tap_recorder import Recorder
+from tests.tapping import BEGIN, STARTED, conversation, handshake, linted, logged, recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +30,10 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Kind, Rule
 
 RULES = list(load_rules().values())
-NOT_SEEN = {"pid-wrong", "pid-file-missing", "pid-file-filled", "frame-too-long", "metric-params", UNKNOWABLE}
+NOT_SEEN = {
+    *("pid-wrong", "pid-file-missing", "pid-file-filled", "frame-too-long"),
+    *("metric-params", "metric-unregistered"),
+}
 """Rules whose examples need a true process, another limit, or metrics that Java code registers."""
 TUPLE = '> {"id":"%d","comp":"src","stream":"default","task":2,"tuple":["a",1]}\n'
 ACK = '< {"command":"ack","id":"%d"}\n'
@@ -48,7 +54,7 @@ def acks(count: int, twice: int = -1) -> str:
 def test_lint_finds_in_the_files_what_the_tap_has_found(rule: Rule, ring: int, tmp_path: Path) -> None:
     kind = kind_of(rule)
     recorded(tmp_path, [conversation(rule.bad, kind)], ring=ring, kind=kind)
-    found = [(name, seq) for name, seq, _ in linted(tmp_path) if name != UNKNOWABLE]
+    found = [(name, seq) for name, seq, _ in linted(tmp_path)]
     log = logged(tmp_path)
     assert found == log[len(log) - len(found) :]
     if ring != 3:
@@ -56,6 +62,19 @@ def test_lint_finds_in_the_files_what_the_tap_has_found(rule: Rule, ring: int, t
         driven = any(isinstance(event.body, Deadline) for event in notation.parse(rule.bad))
         if not (driven or rule.profile or rule.id in NOT_SEEN):
             assert rule.id in {name for name, _ in found}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_parts_of_one_message_give_the_findings_of_the_whole(rule: Rule, tmp_path: Path) -> None:
+    kind = kind_of(rule)
+    records = [[record] for record in conversation(f"{rule.good}\n{rule.bad}", kind)]
+    recorded(tmp_path / "whole", records, ring=0, kind=kind)
+    recorded(tmp_path / "parts", records, ring=0, rotate_size=1, kind=kind)
+    alone = [
+        finding for path in sorted((tmp_path / "parts").glob("*.ndjson")) for finding in linted_alone(path, tmp_path)
+    ]
+    assert alone == linted(tmp_path / "parts") == linted(tmp_path / "whole")
+    assert logged(tmp_path / "parts") == logged(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -81,6 +100,37 @@ def test_the_ring_is_bounded_in_bytes(tmp_path: Path, monkeypatch: pytest.Monkey
     recorded(tmp_path, [conversation(acks(100))])
     [path] = tmp_path.glob("*.ndjson")
     assert 0 < sum(len(event.raw) for event in read(path)) <= 1000
+
+
+def test_the_ring_is_bounded_whatever_small_pieces_stderr_comes_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tap_files, "RING_LEAST", 0)
+    small = [Record(ERR, 1.0, b"x") for _ in range(1000)]
+    records = conversation(acks(3))
+    recorded(tmp_path, [records[:-1], small, records[-1:]], ring=20)
+    [path] = tmp_path.glob("*.ndjson")
+    assert 20 * RING_EVENTS - 2 <= len(list(read(path))) <= 20 * RING_EVENTS
+    assert {name for name, *_ in linted(tmp_path)} == {"exited"}
+
+
+def test_last_words_in_small_pieces_leave_the_last_messages(tmp_path: Path) -> None:
+    records = conversation(acks(3))
+    recorded(tmp_path, [records[:-1], [Record(ERR, 1.0, b"x") for _ in range(100)], records[-1:]], ring=2)
+    [path] = tmp_path.glob("*.ndjson")
+    assert [event.channel for event in read(path) if event.channel in {"in", "out"}][-2:] == ["in", "out"]
+
+
+def test_what_comes_before_the_handshake_is_bounded_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tap_recorder, "RING_BYTES", 1000)
+    recorder = Recorder(Plan(command=("x",), folder=tmp_path), 4711, STARTED)
+    judged: list[bool] = []
+    message = Record(OUT, 1.0, b"x" * 300 + b"\nend\n")
+    for records in ([BEGIN, *[message] * 3], [message]):
+        recorder.take(records)
+        judged.append(recorder.judge is not None)
+    assert judged == [False, True]
+    recorder.end()
 
 
 def test_parts_begin_anew_by_size_and_each_can_be_judged_alone(tmp_path: Path) -> None:
@@ -179,6 +229,26 @@ def test_the_status_is_json_and_tells_all(tmp_path: Path) -> None:
     assert status["rules"] == {"ack-twice": 1, "exited": 1}
     assert status["bytes"]["out"] == recorder.status()["bytes"]["out"] > 0
     assert status["conversation"] == "comp-3-20260102T030405-4711"
+
+
+def test_the_log_says_what_storm_makes_of_a_finding_and_what_to_type_next(tmp_path: Path) -> None:
+    recorded(tmp_path, [conversation(acks(3, twice=1))])
+    [log] = tmp_path.glob("*.log")
+    text = log.read_text(encoding="utf-8")
+    assert "ack of a tuple that is settled already (Storm 2.8.3: worker dies)\n" in text
+    assert f" next: mlcheck lint {log.with_suffix('')}*.ndjson\n" in text
+
+
+def test_a_status_that_can_not_be_written_leaves_the_last_one_and_nothing_else(tmp_path: Path) -> None:
+    recorder = recorded(tmp_path, [conversation(acks(3))], status=tmp_path / "status.json")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        recorder.show()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_what_it_is_storm_tells(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import gzip
 import json
+import re
 from io import BytesIO
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,15 +13,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
-from multilang_cli.protocol.events import End, Event, Gap, StdoutClosed
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.events import Batch, End, Event, Gap, StdoutClosed
 from multilang_cli.protocol.framing import frame_text
-from multilang_cli.protocol.messages import Ack
+from multilang_cli.protocol.messages import Ack, Pid
+from multilang_cli.transcript import read as reading
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
-from multilang_cli.transcript.read import Cut, Happened, entries, read
+from multilang_cli.transcript.read import Cut, Damaged, Happened, entries, read
 from multilang_cli.transcript.write import TranscriptWriter
 from tests.recording import HEADER, PID, events_of, facts_of, sample, written
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 PIECES = st.sampled_from(
@@ -39,6 +46,8 @@ PIECES = st.sampled_from(
         b'{"command":"log","msg":"\xe2\x80\xa8 \xf0\x9f\x98\x80"}\nend\n',
         b'{"command":"emit","tuple":[9223372036854775808]}\nend\n',
         b"[1,2]\nend\n",
+        b'["\\ud800"]\nend\n',
+        b'{"command":"emit","tuple":"\\udc00"}\nend\n',
         b'"text"\nend\n',
         b"end\n",
         b"\xff\xfe\nend\n",
@@ -67,20 +76,40 @@ def test_any_bytes_come_back_exactly(
 ACK = b'{"command":"ack","id":"1"}\nend\n'
 
 
-@given(stdin=STREAMS, stdout=STREAMS, size=st.integers(1, 3), lost=st.integers(0, 9))
-@example(stdin=b"", stdout=ACK + b'{"command":\r"sync"}\nend\n' + ACK, size=1, lost=9)
-@example(stdin=b"", stdout=ACK + b'{"command":\n"sync"}\nend\n' + ACK, size=1, lost=9)
-@example(stdin=b"", stdout=ACK + b" " + ACK, size=1, lost=9)
-@example(stdin=b"", stdout=ACK * 4, size=3, lost=2)
-@example(stdin=b'{"comp":"s","tuple":[NaN],"task":2,"stream":"default","id":"1"}\nend\n', stdout=b"", size=1, lost=9)
-def test_events_taken_together_are_written_as_one_by_one(stdin: bytes, stdout: bytes, size: int, lost: int) -> None:
-    events = [msgspec.structs.replace(event, t=1.0) for event in events_of(stdin, PID + stdout, b"x", [])]
-    del events[lost : lost + 1]
+TUPLE = b'{"comp":"s","tuple":["NaN"],"task":2,"stream":"default","id":"1"}\nend\n'
+PLAIN = st.lists(st.sampled_from([ACK, b'{"command":"sync"}\nend\n', b'{"command":"akc"}\nend\n', b"{x}\nend\n"]))
+
+
+@given(
+    stdout=PLAIN,
+    stdin=st.lists(st.sampled_from([TUPLE, b"[4]\nend\n"])),
+    size=st.integers(1, 3),
+    lost=st.integers(0, 9),
+)
+@example(stdin=[], stdout=[ACK] * 4, size=3, lost=2)
+@example(stdin=[TUPLE] * 4, stdout=[ACK] * 4, size=9, lost=9)
+def test_a_batch_is_written_as_its_events_one_by_one(
+    stdin: list[bytes], stdout: list[bytes], size: int, lost: int
+) -> None:
+    events = events_of(b"".join(stdin), PID + b"".join(stdout), b"", [])[:-2]
+    pieces: list[Sequence[Event]] = []
+    for _, channel in groupby(events, key=lambda event: event.channel):
+        same = list(channel)
+        pieces += [batch_of(same[start : start + size]) for start in range(0, len(same), size)]
+    del pieces[lost : lost + 1]
     file = BytesIO()
     with TranscriptWriter(file, HEADER, secret_keys=None) as writer:
-        for start in range(0, len(events), size):
-            writer.take(events[start : start + size])
-    assert file.getvalue() == written(events, secret_keys=None)
+        for piece in pieces:
+            writer.take(piece)
+    assert file.getvalue() == written([event for piece in pieces for event in piece], secret_keys=None)
+
+
+def batch_of(events: list[Event]) -> Batch:
+    first = events[0]
+    assert first.channel in {"in", "out"}
+    channel: Any = first.channel
+    data = b"".join(event.raw for event in events)
+    return Batch(first.seq, first.t, channel, [event.body for event in events], data=data, offset=first.offset)
 
 
 @given(stdout=STREAMS)
@@ -101,6 +130,8 @@ def test_every_line_holds_to_the_schema_and_splices_json(stdout: bytes) -> None:
         (b'{"command":"ack","id":"1"}\nend\n', True),
         (b'{"command":"ack","id":1}\nend\n', True),
         (b"[1,2]\nend\n", True),
+        (b'["\\ud800"]\nend\n', False),
+        (b'{"command":"emit","tuple":"\\udc00"}\nend\n', False),
         (b'{"command":"ack","id":"1"}\r\nend\r\n', False),
         (b'{"command":\r"sync"}\nend\n', False),
         (b'{"command":"ack",\n"id":"1"}\nend\n', False),
@@ -134,7 +165,7 @@ def test_a_file_cut_at_any_byte_is_read_up_to_there(tmp_path: Path) -> None:
         assert [entry for entry in got if isinstance(entry, Cut)] == (
             [] if at_end or not remainder else [Cut(str(path), ended + 1, remainder)]
         )
-        assert [e.event.raw for e in got if isinstance(e, Happened)] == [e.raw for e in events][
+        assert [event.raw for e in got if isinstance(e, Happened) for event in e.events] == [e.raw for e in events][
             : max(0, len(whole) - 1)
         ]
 
@@ -179,10 +210,43 @@ def test_foreign_lines_are_named(tmp_path: Path, line: str, number: int, why: st
     path = tmp_path / "t.ndjson"
     header = written([]).splitlines()[0].decode() + "\n" if number > 1 else ""
     path.write_text(f"{header}{line}\n")
+    if number > 1:
+        [_, damaged, *rest] = entries(path)
+        assert isinstance(damaged, Damaged)
+        assert (damaged.path, damaged.line) == (str(path), number)
+        assert re.search(why, damaged.why)
+        assert all(isinstance(each, Damaged | Cut) for each in rest)
     with pytest.raises(TranscriptError, match=why) as caught:
-        list(entries(path))
+        list(read(path))
     assert (caught.value.line, caught.value.path) == (number, str(path))
     assert str(caught.value).startswith(f"{path}:{number}: ")
+
+
+@pytest.mark.parametrize("lost", [0, 1, 20, 60])
+def test_gzip_is_read_as_far_as_it_goes(lost: int, tmp_path: Path) -> None:
+    whole = written(sample())
+    packed = gzip.compress(whole)
+    path = tmp_path / "t.ndjson.gz"
+    path.write_bytes(packed[: len(packed) - lost])
+    (tmp_path / "t").write_bytes(whole)
+    plain, got = list(entries(tmp_path / "t")), list(entries(path))
+    if not lost:
+        assert got == plain
+        assert facts_of(list(read(path))) == facts_of(sample())
+    else:
+        *good, damaged = got
+        assert isinstance(damaged, Damaged)
+        assert good == plain[: len(good)]
+
+
+def test_a_line_that_nobody_wrote_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LONGEST", 1000)
+    lines = written(sample()).splitlines(keepends=True)
+    (tmp_path / "t").write_bytes(b"".join([*lines[:3], b'"' + b"x" * 5000 + b'"\n', *lines[3:]]))
+    (tmp_path / "plain").write_bytes(b"".join(lines))
+    got = list(entries(tmp_path / "t"))
+    assert [each.line for each in got if isinstance(each, Damaged)] == [4]
+    assert [each for each in got if not isinstance(each, Damaged)] == list(entries(tmp_path / "plain"))
 
 
 def test_what_a_newer_minor_version_adds_is_passed_over(tmp_path: Path) -> None:
@@ -209,7 +273,7 @@ def test_conversations_that_share_a_file_keep_apart(tmp_path: Path) -> None:
             writer.close()
     got = list(entries(path))
     for conv in headers:
-        mine = [entry.event for entry in got if isinstance(entry, Happened) and entry.conv == conv]
+        mine = [each for entry in got if isinstance(entry, Happened) and entry.conv == conv for each in entry.events]
         assert facts_of(mine) == facts_of(sample())
     with pytest.raises(TranscriptError, match="a second conversation, 'b'"):
         list(read(path))
@@ -226,6 +290,18 @@ def test_parts_are_read_in_order_and_the_pid_is_expected_once(tmp_path: Path) ->
     # Alone, the second part knows that the handshake is over.
     alone = [event.body for event in read(tmp_path / "part2") if event.channel == "out"]
     assert alone[0] == Ack("-1")
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_a_part_alone_expects_the_pid_if_nothing_was_said_before(tmp_path: Path, said: bool) -> None:
+    judge = Conversation(HEADER.profile, load_rulebook())
+    for event in sample() if said else []:
+        judge.feed(event)
+    header = msgspec.structs.replace(HEADER, part=2, snapshot=judge.snapshot())
+    pid = Event(1, 0.2, "out", Pid(7), b'{"pid":7}\nend\n')
+    (tmp_path / "t").write_bytes(written([pid], header))
+    [event] = read(tmp_path / "t")
+    assert isinstance(event.body, Pid) is not said
 
 
 def test_after_a_gap_no_pid_is_expected(tmp_path: Path) -> None:

@@ -104,6 +104,13 @@ def test_what_storm_decides_is_a_difference(now: Verdict, before: Verdict, title
     assert {part.key for part in found.parts} <= {"verdict", "how", "error", "events", "received", "limit_reached"}
 
 
+@pytest.mark.parametrize(("text", "differs"), [('{"id":"$ID0"}{}', False), ('{"id":"$ID0"}', True), ("{}{}", True)])
+def test_where_a_message_with_an_id_breaks_is_chance(text: str, differs: bool) -> None:
+    now, before = (with_events({"t": "error", "error": [f"Unexpected token at position {at}."]}) for at in (44, 45))
+    case = {**CASE, "steps": [{"raw": f"{text}\nend\n"}]}
+    assert (difference(case, list, now, before) is not None) == differs
+
+
 def test_comparing_leaves_verdicts_as_they_are() -> None:
     now = with_events(OVER, {"t": "emit", "to": [4]}, received=["heartbeat", "heartbeat", [4]])
     before = json.loads(json.dumps(now))

@@ -160,9 +160,8 @@ def test_who_keeps_everybody_waiting_behind_a_shell_is_named(command: str, words
         def seen() -> str:
             return describing.describe(process).sentence
 
-        assert until(lambda: words in seen()), seen()
-        seen_again = describing.describe(process)
-        assert seen_again.sentence.startswith(f"has a {depth} process {seen_again.pid} ({name}) that ")
+        named = re.compile(rf"has a {depth} process \d+ \({name}\) that {re.escape(words)}")
+        assert until(lambda: named.match(seen()) is not None), seen()
 
 
 def test_the_other_end_of_a_pipe_is_named() -> None:
@@ -299,7 +298,7 @@ def test_where_nothing_can_be_seen_it_is_unknown(monkeypatch: pytest.MonkeyPatch
             assert describing.describe(process).state == "unknown"
             assert "does not tell, for it may not be looked into" in describing.describe(process).sentence
             assert not waiting.settled(process)
-        assert process.end() == Exited(signal=15)
+        assert process.end() in {Exited(signal=15), Exited(code=0)}  # cat may see the end of its stdin first
 
 
 def test_a_hostile_process_name_is_escaped() -> None:

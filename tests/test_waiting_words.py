@@ -55,8 +55,17 @@ SENTENCES: dict[str, tuple[Waiting, Debts, str]] = {
     ),
     "an emit that asked for none": (
         READS,
-        Debts(unasked="declined"),
-        f"{READS_SAID}; no task ids are on their way: its last emit asked for none (need_task_ids is false)",
+        Debts(command="next", unasked="declined"),
+        (
+            f"{READS_SAID}, and Storm waits for its sync of 'next'; "
+            "no task ids are on their way: its last emit asked for none (need_task_ids is false)"
+        ),
+    ),
+    "who owes nothing is told nothing of task ids": (READS, Debts(unasked="declined"), READS_SAID),
+    "half a message that does not fit": (
+        Waiting("writing-stdout", stdout=65536),
+        Debts(rest=b"xx"),
+        "is blocked writing its stdout, which is full (65536 bytes): it waits for Storm to read it",
     ),
     "who does not read is told nothing of task ids": (
         Waiting("running"),

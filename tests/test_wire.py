@@ -12,6 +12,7 @@ from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.context import handshake, realistic_conf, topology_context
+from multilang_cli.protocol.framing import TERMINATOR
 from multilang_cli.protocol.messages import FromStorm, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.protocol.verdicts import Profile, SourceSpec, StormVersion, StreamSpec
 
@@ -51,6 +52,28 @@ MESSAGES: st.SearchStrategy[FromStorm] = st.one_of(
     st.builds(SpoutCommand, st.sampled_from(sorted(wire.COMMANDS)), JSON),
     st.builds(Handshake, OBJECT, TEXT, OBJECT),
 )
+
+
+TOGETHER = st.one_of(
+    st.builds(TupleMsg, st.just("s"), st.lists(JSON | st.text(), max_size=3), st.integers(-1, 4), TEXT, TEXT),
+    st.builds(TupleMsg, st.none(), st.just([math.nan]), st.just(2), st.just("a/b\x7f\u2028"), st.just('\\n"NaN"')),
+    st.builds(TaskIds, st.lists(st.integers(0, 9), max_size=2)),
+)
+
+
+@given(st.lists(TOGETHER, min_size=1, max_size=6), st.sampled_from([LATEST, OLD]))
+def test_messages_written_together_are_what_each_is_alone(messages: list[FromStorm], version: StormVersion) -> None:
+    data = wire.encode_together(messages, version)
+    assert data in {b"", b"".join(wire.encode(message, version) for message in messages)}
+
+
+def test_which_messages_are_written_together() -> None:
+    plain = TupleMsg("s", ["a/b \u2028\n", 1, 0.5], 2, "default", "1")
+    assert wire.encode_together([plain, TaskIds([4]), TaskIds([])], LATEST).count(b"\nend\n") == 3
+    assert wire.encode_together([plain, TupleMsg("s", [None], 2, "default", "1")], OLD)
+    for odd in (TupleMsg("s", [math.nan], 2, "default", "1"), TupleMsg("s", ["\ud800"], 2, "default", "1")):
+        assert not wire.encode_together([plain, odd], LATEST)
+    assert not wire.encode_together([plain, SpoutCommand("next")], LATEST)
 
 
 @given(MESSAGES)
@@ -107,7 +130,7 @@ def test_frames_of_each_version(message: FromStorm, version: StormVersion, frame
 
 def test_a_bare_nan_is_read_back() -> None:
     message = TupleMsg("s", ["NaN", math.nan, [1.5, {"a": math.nan}]], 2, "default", "1")
-    assert repr(wire.decode(wire.encode(message, LATEST).removesuffix(wire.TERMINATOR))) == repr(message)
+    assert repr(wire.decode(wire.encode(message, LATEST).removesuffix(TERMINATOR))) == repr(message)
 
 
 @pytest.mark.parametrize(

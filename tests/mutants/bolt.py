@@ -107,6 +107,7 @@ EXTRAS: dict[str, Mutant] = {
     "metric-unknown": Mutant(
         "metric-unregistered", "a metric nobody registered", '{"command":"metrics","name":"n","params":1}'
     ),
+    "metric-text": Mutant("metric-params", "counts with text", '{"command":"metrics","name":"counted","params":"1"}'),
     "metric-without-name": Mutant("metric-name", "a metric without a name", '{"command":"metrics","params":1}'),
 }
 

@@ -42,6 +42,12 @@ MUTANTS: dict[str, Mutant] = {
     "emits-late": Mutant("anchor-settled", "bolt.emit.before-settling", "emits when the next tuple comes"),
     "locale": Mutant("exited", "bolt.emit.unicode-c-locale", "decodes by the locale"),
     "locale-conf": Mutant("exited", "handshake.non-ascii-conf-c-locale", "the same, in the handshake only"),
+    "64k-conf": Mutant("exited", "handshake.large-conf", "has a buffer of 64 KiB for the handshake"),
+    "ascii-conf": Mutant("exited", "handshake.non-ascii-conf", "decodes the handshake as ASCII"),
+    "read-is-the-conf": Mutant("exited", "handshake.piecewise", "takes what its first read returns for the handshake"),
+    "drops-after-conf": Mutant(
+        "tuple-unsettled", "handshake.with-first-tuple", "drops what comes together with the handshake"
+    ),
     "64k": Mutant("exited", "bolt.value.large", "has a buffer of 64 KiB for a line", "large"),
     "int32": Mutant("exited", "bolt.value.integers", "takes integers of 32 bits only", "integers"),
     "no-fractions": Mutant("exited", "bolt.value.floats", "takes no fractions", "floats"),
@@ -91,6 +97,8 @@ class Bolt:
 
     def check_read(self, data: bytes) -> None:
         """Die of what this bolt believes that a read must return."""
+        if self.bug == "read-is-the-conf" and not self.shaken and not data.endswith(b"\nend\n"):
+            sys.exit(f"no whole handshake: {data[-20:]!r}")
         bugs = {"read-is-a-message": b'"stream":"default"', "read-is-a-heartbeat": b'"stream":"__heartbeat"'}
         if self.bug in bugs and bugs[self.bug] in data and not data.endswith(b"\nend\n"):
             sys.exit(f"no whole message: {data[-20:]!r}")
@@ -99,10 +107,12 @@ class Bolt:
         """Return the next message."""
         lines = []
         while (line := self.line()) != b"end":
-            if self.bug == "64k" and len(line) > READ:
+            if len(line) > READ and (self.bug == "64k" or (self.bug == "64k-conf" and not self.shaken)):
                 sys.exit("a line of more than 64 KiB")
             lines.append(line)
         text = b"\n".join(lines)
+        if self.bug == "ascii-conf" and not self.shaken:
+            return json.loads(text.decode("ascii"))
         if (self.bug == "locale" and self.shaken) or (self.bug == "locale-conf" and not self.shaken):
             name = "ascii" if os.environ.get("LC_ALL") == "C" else locale.getencoding()
             return json.loads(text.decode(name))
@@ -124,6 +134,8 @@ class Bolt:
         kinds = {grouping["type"] for targets in groupings.values() for grouping in targets.values()}
         if self.bug == "small-context" and kinds - {"SHUFFLE", "DIRECT"}:
             sys.exit(f"unknown groupings: {kinds}")
+        if self.bug == "drops-after-conf":
+            self.buffer = b""
         Path(message["pidDir"], str(os.getpid())).touch()
         self.send({"pid": os.getpid()})
         self.shaken = True

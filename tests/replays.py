@@ -1,0 +1,41 @@
+"""Recordings of the components in this repository, and replays of them, for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.host.launch import environment, resolve
+from multilang_cli.suite.options import RunOptions
+from multilang_cli.suite.runner import run_suite
+from multilang_cli.workbench.replay.comparison import Comparison, Side, compare
+from multilang_cli.workbench.replay.recording import Recording, load
+from multilang_cli.workbench.replay.replaying import How, Replayed, Target, replay
+from multilang_cli.workbench.replay.said import Wanted
+
+if TYPE_CHECKING:
+    from multilang_cli.suite.options import Component
+
+LIMITS = dict.fromkeys(("pid", "sync", "heartbeat", "settle", "read", "output", "exit-after-eof"), 20.0)
+
+
+def recorded(component: Component, folder: Path, *cases: str) -> list[Recording]:
+    """What `mlcheck run` records of some cases, the right ones too."""
+    options = RunOptions(record=str(folder), record_all=True, include=cases, timeout=20.0)
+    ids = [subject.id for subject in run_suite(component, options).subjects if subject.verdict != "skip"]
+    paths = [folder / f"{case}.ndjson" for case in ids]
+    return [load(path) for path in paths if path.exists()]
+
+
+def replayed(recording: Recording, command: tuple[str, ...], **how: Any) -> Replayed:
+    cwd, env = Path.cwd(), environment({})
+    argv = resolve(command, cwd, env).argv
+    conf = how.pop("conf", {})
+    return replay(recording, Target(argv=argv, cwd=cwd, env=env, limits=LIMITS, conf=conf), How(**how))
+
+
+def against(recording: Recording, command: tuple[str, ...], wanted: Wanted | None = None) -> Comparison:
+    wanted = wanted or Wanted()
+    done = replayed(recording, command, wanted=wanted)
+    then, now = Side(recording.events, recording.findings()), Side(done.events, done.findings)
+    return compare(then, now, wanted, spout=recording.profile.kind == "spout")

@@ -1,0 +1,156 @@
+"""The audit without Spark: what is read, how lines are judged on executors, keys, and that the documents are true."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+import zstandard
+
+from multilang_cli.audit import docs, inputs
+from multilang_cli.audit.hearing import hear
+from multilang_cli.audit.result import LIMITS
+from multilang_cli.audit.session import SparkMissingError, session
+from multilang_cli.catalogue import notation
+from multilang_cli.catalogue.loader import load_rulebook, load_rules
+from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.transcript.format import decode_line
+from tests.command import ROOT, mlcheck, refusal
+from tests.pages import ACKED, TWICE, record, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from multilang_cli.protocol.verdicts import Kind
+
+DOCS = ROOT / "docs" / "audit.md"
+
+
+def lines(paths: Sequence[Path]) -> Iterator[tuple[str, int, str, bytes]]:
+    """Lines as the stage findings has them."""
+    for path in paths:
+        part = 1
+        for text in path.read_bytes().splitlines():
+            try:
+                line = decode_line(text)
+            except msgspec.MsgspecError:
+                yield path.stem, part, "damaged", b""
+                continue
+            if line.end is None:
+                part = json.loads(text).get("part", 1) if line.transcript else part
+                yield line.conv, part, "header" if line.transcript else "event", text
+
+
+def compared(paths: Sequence[Path]) -> tuple[list[Any], list[Any]]:
+    """What executors find in recordings, and what lint does."""
+    found = [row for row in hear(lines(paths)) if "version" not in row]
+    linted = judge_transcripts(paths, load_rulebook()).subjects
+    told = [(subject.id, finding) for subject in linted for finding in subject.findings]
+    names = ("seq", "rule", "level", "subject", "message", "offset", "fates", "fingerprint")
+    return (
+        sorted([(row["conv"], *(row[name] for name in names)) for row in found], key=str),
+        sorted([(conv, *(getattr(finding, name) for name in names)) for conv, finding in told], key=str),
+    )
+
+
+def test_executors_find_in_the_bad_example_of_every_rule_what_lint_finds(tmp_path: Path) -> None:
+    paths = []
+    for rule in load_rules().values():
+        if rule.profile.get("feed") is None:
+            kind: Kind = "spout" if rule.kind == "spout" else "bolt"
+            paths.append(record(tmp_path / f"{rule.id}.ndjson", notation.parse(rule.bad), kind, profile=rule.profile))
+    here, lint = compared(paths)
+    assert here == lint
+    assert len({row[2] for row in here}) > 50
+
+
+def test_behind_a_damaged_line_rules_that_need_the_past_are_silent(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "t.ndjson", TWICE)
+    whole = path.read_bytes().splitlines(keepends=True)
+    for at in range(1, len(whole)):
+        path.write_bytes(b"".join([*whole[:at], b"junk\n", *whole[at + 1 :]]))
+        here, lint = compared([path])
+        assert here == lint
+
+
+def test_files_are_found_once_and_the_others_named(tmp_path: Path) -> None:
+    whole = recorded(tmp_path / "a.ndjson", ACKED)
+    (tmp_path / "b.ndjson.gz").write_bytes(gzip.compress(whole.read_bytes()))
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / inputs.HISTORY).write_text('{"k":"phase"}\n')
+    (tmp_path / "empty.ndjson").touch()
+    (tmp_path / "broken.ndjson.gz").write_bytes(b"\x1f\x8bjunk, not packed")
+    (tmp_path / "other.ndjson").write_text("{}\n")
+    found = inputs.find([str(tmp_path), str(whole), str(tmp_path / "*.gz"), str(tmp_path / "nowhere")])
+    assert [Path(path).name for path in found.transcripts] == ["a.ndjson", "b.ndjson.gz"]
+    assert [Path(path).name for path in found.histories] == [inputs.HISTORY]
+    said = [(Path(note.partition(": ")[0]).name, note.partition(": ")[2]) for note in found.notes]
+    assert [name for name, why in said if "left out" in why] == [
+        "broken.ndjson.gz",
+        "empty.ndjson",
+        "other.ndjson",
+        "nowhere",
+    ]
+    assert [name for name, why in said if "given twice" in why] == [
+        "a.ndjson",
+        "b.ndjson.gz",
+        "broken.ndjson.gz",
+    ]
+
+
+def test_what_can_not_be_read_is_named_whatever_it_is_and_the_rest_is_found(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder.ndjson"
+    folder.mkdir()
+    whole = recorded(folder / "a [1].ndjson", ACKED)
+    (folder / "link.ndjson").symlink_to(tmp_path / "gone")
+    os.mkfifo(folder / "pipe.ndjson")
+    (folder / "junk.ndjson.zst").write_bytes(b"junk")
+    (folder / os.fsdecode(b"\xff.ndjson")).write_bytes(whole.read_bytes())
+    (folder / "z.ndjson.zst").write_bytes(zstandard.compress(whole.read_bytes()))
+    for given in (folder, f"file://{folder}", f"file:{folder}", tmp_path / "*", f"file://{tmp_path}/a*.nd*"):
+        found = inputs.find([str(given)])
+        assert [Path(path).name for path in found.transcripts] == ["a [1].ndjson", "z.ndjson.zst"]
+        assert [note.removeprefix(f"{folder}/") for note in found.notes] == [
+            "junk.ndjson.zst: is no zstd; it is left out",
+            "link.ndjson: leads to no file; it is left out",
+            "pipe.ndjson: is no file; it is left out",
+            "\\xff.ndjson: has a name that is no UTF-8; it is left out",
+        ]
+
+
+def test_the_documents_have_every_table() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    shown = text.partition("<!-- tables: begin -->\n")[2].partition("<!-- tables: end -->")[0]
+    assert shown == docs.markdown()
+    published = json.loads((ROOT / "schemas" / "audit.schema.json").read_text(encoding="utf-8"))
+    assert published["$defs"] == docs.schemas()
+
+
+def test_limits_are_those_of_the_schema_and_the_documents() -> None:
+    schema = json.loads((ROOT / "schemas" / "config.schema.json").read_text(encoding="utf-8"))
+    assert set(schema["properties"]["audit"]["properties"]) == set(LIMITS)
+    assert all(f"\n{name} = " in DOCS.read_text(encoding="utf-8") for name in LIMITS)
+
+
+def test_without_java_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(SparkMissingError, match="needs Java 17"):
+        session()
+
+
+@pytest.mark.component
+def test_what_can_be_refused_is_refused_before_spark_starts(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thing").touch()
+    nothing = mlcheck("audit", "run", "in", "-o", "new", cwd=tmp_path)
+    assert nothing.returncode == 4
+    assert "there are no transcripts" in nothing.stderr
+    recorded(tmp_path / "in" / "a.ndjson", ACKED)
+    assert "exists already" in refusal(mlcheck("audit", "run", "in", "-o", "out", cwd=tmp_path))
+    assert "is no setting" in refusal(mlcheck("audit", "run", "in", "-o", "new", "--spark-conf", "x", cwd=tmp_path))

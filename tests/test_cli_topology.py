@@ -1,0 +1,191 @@
+"""``mlcheck topology run`` as its user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from multilang_cli.topology.history import Emitted, Ended, Launched, Phase
+from multilang_cli.topology.history_file import read_history
+from tests.command import ROOT, mlcheck, refusal
+from tests.topologies.runs import HERE, SENTENCES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pytestmark = pytest.mark.component
+
+WRAPPERS = "org.apache.storm.flux.wrappers"
+
+
+def shell(name: str, kind: str, script: str, fields: Sequence[str]) -> dict[str, Any]:
+    command = [sys.executable, str(HERE / script)]
+    return {
+        "id": name,
+        "className": f"{WRAPPERS}.{kind.lower()}s.FluxShell{kind}",
+        "constructorArgs": [command, list(fields)],
+    }
+
+
+@pytest.fixture
+def flux(tmp_path: Path) -> Path:
+    """The topology split-count, as a Flux file."""
+    said = {
+        "name": "split-count",
+        "config": {"topology.acker.executors": 1, "sentences": SENTENCES},
+        "spouts": [shell("sentences", "Spout", "queue_spout.py", ["sentence"])],
+        "bolts": [shell("split", "Bolt", "split.py", ["word"]), shell("count", "Bolt", "count.py", ["word", "count"])],
+        "streams": [
+            {"from": "sentences", "to": "split", "grouping": {"type": "SHUFFLE"}},
+            {"from": "split", "to": "count", "grouping": {"type": "FIELDS", "args": ["word"]}},
+        ],
+    }
+    path = tmp_path / "topology.yaml"
+    path.write_text(yaml.safe_dump(said), encoding="utf-8")
+    return path
+
+
+def test_a_flux_file_is_run_and_a_folder_tells_everything(flux: Path) -> None:
+    ran = mlcheck("topology", "run", flux.name, "--idle", "0.2", "--report", "junit=r.xml", cwd=flux.parent)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    rows = {line.split()[0]: line.split() for line in ran.stdout.splitlines() if line.startswith("  ")}
+    assert rows["sentences"][1:5] == ["1", "3", "3", "0"]
+    assert rows["split"][1:5] == ["1", "15", "3", "3"]
+    assert "PASS  15 passed" in ran.stdout
+    folder = flux.parent / ".mlcheck" / "topology" / "split-count"
+    assert {each.name for each in folder.iterdir()} == {"result.json", "history.ndjson", "transcripts", "stderr"}
+    assert sorted(each.name for each in (folder / "transcripts").iterdir()) == [
+        "count-2.ndjson",
+        "sentences-3.ndjson",
+        "split-4.ndjson",
+    ]
+    result = json.loads((folder / "result.json").read_text())
+    assert (result["verdict"], result["exit_code"], result["complete"]) == ("conformant", 0, True)
+    assert len([each for each in read_history(folder / "history.ndjson") if isinstance(each, Ended)]) == 3
+    linted = mlcheck("lint", str(folder / "transcripts"), cwd=flux.parent)
+    assert linted.returncode == 0, linted.stdout
+
+
+def test_the_command_line_goes_over_the_file(flux: Path) -> None:
+    ran = mlcheck(
+        *("topology", "run", flux.name, "--ackers", "0", "--messages", "2", "--storm", "1.2", "--record", "there"),
+        *("--no-transcripts", "--report", "json=-", "--conf", "topology.workers=1", "--seed", "7"),
+        cwd=flux.parent,
+    )
+    result = json.loads(ran.stdout)
+    assert (result["storm"], result["seed"], result["exit_code"]) == ("1.2.4", 7, 0)
+    assert [each["id"] for each in result["subjects"] if each["kind"] in {"task", "run"}] == [
+        *("count-1", "sentences-2", "split-3", "run"),
+    ]
+    assert not list((flux.parent / "there" / "transcripts").iterdir())
+    emits = [each for each in read_history(flux.parent / "there" / "history.ndjson") if isinstance(each, Emitted)]
+    assert len([each for each in emits if each.task == 2]) == 2
+    assert all(each.root is None for each in emits)
+
+
+def test_a_bolt_that_dies_is_found_and_shown(flux: Path) -> None:
+    ran = mlcheck("topology", "run", flux.name, "--conf", "dies=cow", "--seconds", "2", cwd=flux.parent)
+    assert ran.returncode == 1
+    assert "exited with code 7" in ran.stdout
+    assert "FAIL" in ran.stdout
+
+
+def test_what_is_not_settled_at_the_end_is_told_with_who_holds_it(flux: Path) -> None:
+    ran = mlcheck(
+        *("topology", "run", flux.name, "--conf", "keeps=cow", "--seconds", "1", "--drain", "0.2"),
+        *("--fault", "kill:split@99"),
+        cwd=flux.parent,
+    )
+    assert ran.returncode == 6
+    said = " ".join(ran.stdout.split())
+    assert "not all was settled 0.2 s after the spouts were deactivated; split, task 4: 1 not settled, 0 more" in said
+    assert re.search(r"Not known: ends-once: the run ended before emission \d+ of sentences, task 3 did", said)
+    assert "the fault kill:split@99 never struck: the run was over before, after 12 deliveries" in said
+    assert "of sentences, task 3 (message id 2): never ended" in said
+    assert "split, task 4 holds it" in said
+
+
+def test_a_topology_that_emits_nothing_is_inconclusive(flux: Path) -> None:
+    ran = mlcheck("topology", "run", flux.name, "--conf", "sentences=[]", "--idle", "0.2", "-q", cwd=flux.parent)
+    assert ran.returncode == 6
+    assert ran.stdout.startswith("INCONCLUSIVE")
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "code", "words"),
+    [
+        (("SHUFFLE", "SHUFFEL"), [], 2, "SHUFFEL"),
+        (("to: split", "to: splitt"), [], 2, "splitt"),
+        (("args:\n    - word", "args:\n    - wrd"), [], 2, "wrd"),
+        (("split.py", "spilt.py"), [], 3, "no complete first message"),
+        (("", ""), ["--storm", "77"], 2, "there is no Storm version"),
+        (("", ""), ["--property", "x"], 2, "K=V"),
+        (("", ""), ["--record", "topology.yaml"], 2, "--record DIR"),
+        (("", ""), ["--ackers", "-1"], 2, "ackers"),
+    ],
+)
+def test_bad_input_is_a_sentence(
+    flux: Path, change: tuple[str, str], arguments: list[str], code: int, words: str
+) -> None:
+    flux.write_text(flux.read_text().replace(*change) if change[0] else flux.read_text())
+    ran = mlcheck("topology", "run", flux.name, *arguments, cwd=flux.parent)
+    assert ran.returncode == code
+    assert "Traceback" not in ran.stderr
+    if code == 2:
+        assert words in refusal(ran)
+    else:
+        assert words in ran.stdout
+
+
+def test_more_processes_than_this_machine_has_files_for(flux: Path) -> None:
+    command = f"ulimit -n 80; exec {sys.executable} -m multilang_cli topology run {flux.name}"
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    ran = subprocess.run(["sh", "-c", command], cwd=flux.parent, env=env, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert "its 3 tasks would be 3 processes, with 6 open files each; this shell allows 80 (ulimit -n)." in refusal(ran)
+
+
+def test_a_command_that_is_not_there(flux: Path) -> None:
+    flux.write_text(flux.read_text().replace(sys.executable, "no-such-program"))
+    ran = mlcheck("topology", "run", flux.name, cwd=flux.parent)
+    assert ran.returncode == 3
+    assert "no-such-program" in refusal(ran)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_everything_and_tells_what_was(flux: Path, number: signal.Signals) -> None:
+    flux.write_text(flux.read_text().replace("queue_spout.py", "endless_spout.py"))
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "multilang_cli", "topology", "run", flux.name, "--record", "here"]
+    with subprocess.Popen(command, cwd=flux.parent, env=env, stdout=subprocess.PIPE, text=True) as process:
+        history = flux.parent / "here" / "history.ndjson"
+        while not (history.exists() and [each for each in read_history(history) if isinstance(each, Phase)]):
+            assert process.poll() is None
+        pids = [each.pid for each in read_history(history) if isinstance(each, Launched) and each.pid]
+        process.send_signal(number)
+        shown, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "INTERRUPTED" in shown
+    assert len(pids) == 3
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    result = json.loads((flux.parent / "here" / "result.json").read_text())
+    assert (result["verdict"], result["complete"]) == ("interrupted", False)
+    assert [each.name for each in read_history(history) if isinstance(each, Phase)] == ["run", "end"]
+
+
+def test_it_needs_no_shell_and_no_jvm(flux: Path) -> None:
+    alone = flux.parent / "bin"
+    alone.mkdir()
+    ran = mlcheck("topology", "run", flux.name, "--idle", "0.2", "-q", cwd=flux.parent, PATH=str(alone))
+    assert shutil.which("java", path=str(alone)) is None
+    assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -1,0 +1,93 @@
+"""What is JSON, but no message, is diagnosed in bounded time: Storm's parsers are emulated only where they differ."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from multilang_cli.protocol import dialects
+from multilang_cli.protocol.diagnosis import DIAGNOSED, MAX_DEPTH
+from multilang_cli.protocol.messages import DialectReading, Malformed
+from multilang_cli.protocol.reading import read
+
+ALIKE = b'{"command":"emit","tuple":["x",1],"command":"emit"}'
+DIFFERENT = b'{"command":"emit","tuple":["x",0.12345678901234567],"command":"emit"}'
+BEYOND = b'{"command":"emit","tuple":[123456789012345678901]}'
+
+keys = st.sampled_from(
+    ["command", "id", "tuple", "anchors", "task", "msg", "level", "name", "params", "pid", "x\u007f"]
+)
+odd = st.sampled_from(
+    [
+        *("0.12345678901234567", "12345678901234567890", "1e999", "1E-400", "-0", "-0.0", "9223372036854775807", "1e3"),
+        *('"\\ud800"', '"\\ud83d\\ude00"', '"\\u001a"', '"\\q\x7f"', '"emit"', '"ack"', '"log"', "null", "[[]]"),
+        *('"1e100"', "true", "3", "12345678901234567.5"),
+    ]
+)
+leaves = st.one_of(odd, st.text(max_size=4).map(json.dumps), st.integers().map(json.dumps), st.floats().map(json.dumps))
+
+
+def _array(items: list[str]) -> str:
+    return "[" + ",".join(items) + "]"
+
+
+def _object(items: list[tuple[str, str]]) -> str:
+    return "{" + ", ".join(f"{json.dumps(key)}:{value}" for key, value in items) + "}"
+
+
+values = st.recursive(
+    leaves,
+    lambda inner: st.lists(inner, max_size=3).map(_array) | st.lists(st.tuples(keys, inner), max_size=4).map(_object),
+    max_leaves=8,
+)
+messages = st.one_of(values, st.lists(st.tuples(keys, values), max_size=6).map(_object))
+
+
+@given(messages, st.booleans())
+@example('{"command":"emit","command":"emit","tuple":[12345678901234567890],"tuple":[]}', False)
+@example('{"x":%s,"x":1}' % ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)), False)
+@example('{"command":"ack","id":0.12345678901234567}', False)
+def test_a_frame_is_read_as_the_parsers_read_it(text: str, expecting_pid: bool) -> None:
+    raw = text.encode("utf-8", "surrogatepass") + b"\nend\n"
+    message = read(raw[:-5], expecting_pid=expecting_pid, raw=raw)
+    if isinstance(message, Malformed):
+        assert _plain(message.by_dialect) == _plain(dialects.readings(raw, expecting_pid))
+
+
+def _plain(readings: dict[str, DialectReading]) -> Any:
+    """As text, which also tells 1 from 1.0 and NaN from none."""
+    return {name: repr(reading) for name, reading in readings.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (ALIKE, "json-duplicate-key"),
+        (b'{"command":"emit","tuple":{}}', "tuple-type"),
+        (b"[1,2]", "message-not-object"),
+    ],
+)
+def test_the_parsers_are_not_emulated_where_they_can_not_differ(
+    text: bytes, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dialects, "readings", None)
+    message = read(text)
+    assert isinstance(message, Malformed)
+    assert (message.kind, set(message.by_dialect)) == (kind, set(dialects.DIALECTS))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "asked"),
+    [(ALIKE, "json-duplicate-key", True), (DIFFERENT, "json-duplicate-key", False), (BEYOND, "integer-too-big", False)],
+)
+def test_a_huge_frame_is_named_but_not_emulated(text: bytes, kind: str, asked: bool) -> None:
+    message = read(text)
+    assert isinstance(message, Malformed)
+    assert message.by_dialect
+    huge = read(text[:-1] + b',"msg":"%s"}' % (b"x" * DIAGNOSED))
+    assert isinstance(huge, Malformed)
+    assert (huge.kind, bool(huge.by_dialect)) == (kind, asked)

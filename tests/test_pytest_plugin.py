@@ -1,0 +1,111 @@
+"""The pytest plugin, as a library's author uses it: tests of a bolt and a spout, in a run of pytest of their own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+pytestmark = pytest.mark.component
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples" / "python"
+MUTANTS = Path(__file__).resolve().parent / "mutants" / "bolt.py"
+
+
+def outcome(pytester: pytest.Pytester, text: str) -> tuple[dict[str, int], str]:
+    code = f"BOLT, SPOUT, MUTANT = {str(EXAMPLES / 'split_bolt.py')!r}, {str(EXAMPLES / 'sentence_spout.py')!r}, "
+    pytester.makepyfile(code + f"{str(MUTANTS)!r}\nimport pytest\n" + dedent(text))
+    result = pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider")
+    return result.parseoutcomes(), result.stdout.str()
+
+
+def test_a_bolt_is_tested_in_ten_lines(pytester: pytest.Pytester) -> None:
+    outcomes, shown = outcome(
+        pytester,
+        """
+        def test_it_splits(shell_bolt):
+            bolt = shell_bolt("python3", BOLT, streams={"default": ["word"]})
+            answer = bolt.send(["snow white"])
+            assert answer.values == [["snow"], ["white"]]
+            assert answer.anchored and answer.done
+            assert bolt.heartbeat()
+
+        def test_it_takes_many(shell_bolt):
+            answer = shell_bolt("python3", BOLT).send_all([["a"], ["b c"]])
+            assert len(answer.emits) == 3 and len(answer.acked) == 2
+        """,
+    )
+    assert outcomes == {"passed": 2}, shown
+
+
+def test_a_spout_is_asked_and_told(pytester: pytest.Pytester) -> None:
+    outcomes, shown = outcome(
+        pytester,
+        """
+        def test_it_emits_again_what_failed(shell_spout):
+            spout = shell_spout("python3", SPOUT)
+            first = spout.next().emits[0]
+            assert first.id is not None
+            spout.fail(first.id)
+            later = [each.values for _ in range(20) for each in spout.next().emits]
+            assert first.values in later
+        """,
+    )
+    assert outcomes == {"passed": 1}, shown
+
+
+def test_a_finding_of_the_judge_fails_the_test(pytester: pytest.Pytester) -> None:
+    outcomes, shown = outcome(
+        pytester,
+        """
+        def test_twice(shell_bolt):
+            assert shell_bolt("python3", MUTANT, "ack-twice").send(["a b"]).done
+
+        @pytest.mark.mlcheck(allow=["ack-twice"])
+        def test_known(shell_bolt):
+            assert shell_bolt("python3", MUTANT, "ack-twice").send(["a b"]).done
+        """,
+    )
+    assert outcomes == {"passed": 2, "errors": 1}, shown
+    assert "ack-twice: ack of a tuple that is settled already" in shown
+    assert "mlcheck explain ack-twice" in shown
+
+
+LATE = """
+import time
+from multilang_cli.component.bolt import Bolt, Tuple
+
+class Late(Bolt):
+    def process(self, tup):
+        self.ack(tup)
+        time.sleep(0.3)
+        self._write({"command": "ack", "id": tup.id})
+
+Late().run()
+"""
+
+
+def test_what_is_said_behind_the_last_answer_is_judged(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(late=LATE)
+    outcomes, shown = outcome(
+        pytester,
+        f"""
+        def test_late(shell_bolt):
+            assert shell_bolt({sys.executable!r}, "late.py").send(["a b"]).done
+        """,
+    )
+    assert outcomes == {"passed": 1, "errors": 1}, shown
+
+
+def test_a_should_fails_only_where_it_is_asked(pytester: pytest.Pytester) -> None:
+    outcomes, shown = outcome(
+        pytester,
+        """
+        @pytest.mark.parametrize("strict", [pytest.param(True, marks=pytest.mark.mlcheck(strict=True)), False])
+        def test_surrogate(shell_bolt, strict):
+            shell_bolt("python3", MUTANT, "lone-surrogate").send(["a b"])
+        """,
+    )
+    assert outcomes == {"passed": 2, "errors": 1}, shown

@@ -1,0 +1,101 @@
+"""Lines that went through one pipe together are read at once, and say what each says alone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.protocol.events import Batch
+from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.transcript import read
+from multilang_cli.transcript.format import Header, header_line
+from multilang_cli.transcript.read import Happened, entries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TUPLE = '{"comp":"src","tuple":["a",1],"task":2,"stream":"default","id":"%d"}'
+BEGIN = [("in", '{"conf":{},"pidDir":"/pids","context":{}}'), ("out", '{"pid":7}')]
+RIGHT = [
+    *[("in", TUPLE % id_) for id_ in range(4)],
+    ("in", "[4]"),
+    *[("out", f'{{"command":"ack","id":"{id_}"}}') for id_ in range(4)],
+    *[("out", f'{{"command":"emit","anchors":["{id_}"],"tuple":["x",1]}}') for id_ in range(4)],
+    ("out", '{"command": "emit", "tuple": ["\\u2028\u767d", 0.1000000000000000055]}'),
+]
+ODD = [
+    ("out", '{"command":"akc"}'),
+    ("out", '{"command":\r"sync"}'),
+    ("out", '{"command":"ack","id":"1","id":"2"}'),
+    ("out", "[]"),
+    ("out", '"sync"'),
+    ("out", '{"command":"log","msg":"%s"}' % ("x" * read.SHORT)),
+    ("in", "17"),
+    ("in", '{"comp":null,"tuple":[],"task":-1,"stream":"__heartbeat","id":"9"}'),
+    ("control", '{"event":"gap","why":"lost"}'),
+    ("process", '{"event":"exited","code":1}'),
+    ("nowhere", "{}"),
+]
+MORE = [
+    "",
+    "",
+    "",
+    "",
+    '"off":9,',
+    '"raw64":"e30KZW5kCg==",',
+    '"fault":"cut",',
+    '"t":-1.0,',
+    '"seq":-1,',
+    '"conv":"nobody",',
+]
+picks = st.lists(st.tuples(st.sampled_from(RIGHT) | st.sampled_from(RIGHT + ODD), st.sampled_from(MORE), st.booleans()))
+
+
+def lines_of(picked: list[tuple[tuple[str, str], str, bool]]) -> list[str]:
+    """Lines of a transcript; each pick says what is odd in its line, and whether time passes before it."""
+    found, t = [], 0
+    for seq, ((channel, message), more, later) in enumerate([*[(each, "", True) for each in BEGIN], *picked]):
+        t += later
+        fields = {"conv": "t", "seq": seq, "t": float(t), "ch": channel} | json.loads(f"{{{more[:-1]}}}")
+        found.append(f'{json.dumps(fields)[:-1]},"msg":{message}}}\n')
+    return found
+
+
+def told(path: Path) -> list[Any]:
+    """What is in a file, event by event."""
+    found: list[Any] = []
+    for entry in entries(path):
+        found += entry.events if isinstance(entry, Happened) else [entry]
+    return found
+
+
+@given(picks, st.sampled_from(["", "{}\n", '{"conv":"t","seq"']))
+@example([(pick, "", False) for pick in RIGHT * 20], "")
+@example([(pick, "", False) for pick in (*RIGHT[5:9], ODD[0], *RIGHT[5:9], ODD[1], *RIGHT[:9])], "{}\n")
+@example([(pick, more, False) for more in MORE[3:] for pick in RIGHT[5:12] for more in ("", more)], "")
+def test_lines_are_read_together_as_each_alone(
+    tmp_path_factory: pytest.TempPathFactory, picked: list[tuple[tuple[str, str], str, bool]], rest: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "together.ndjson"
+    header = header_line(Header(conv="t", profile=example_profile("bolt")))
+    path.write_bytes(header + "".join(lines_of(picked)).encode() + rest.encode())
+    together = (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(read, "TOGETHER", 0)
+        assert not any(isinstance(e.events, Batch) for e in entries(path) if isinstance(e, Happened))
+        assert together == (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
+
+
+@pytest.mark.parametrize(("odd", "sizes"), [(RIGHT[0], [8]), (("out", '{"command":\r"sync"}'), [])])
+def test_what_came_together_is_one_batch_of_lines(tmp_path: Path, odd: tuple[str, str], sizes: list[int]) -> None:
+    path = tmp_path / "t.ndjson"
+    picked = [(pick, "", number == 0) for number, pick in enumerate([*RIGHT[5:14], odd])]
+    header = header_line(Header(conv="t", profile=example_profile("bolt")))
+    path.write_bytes(header + "".join(lines_of(picked)).encode())
+    batches = [e.events for e in entries(path) if isinstance(e, Happened) and isinstance(e.events, Batch)]
+    assert list(map(len, batches)) == sizes

@@ -1,0 +1,180 @@
+"""Recordings as they come: shared, in parts, cut, damaged, long; what of them stands on a page, and what is said."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.catalogue import notation
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.protocol.events import Event, Gap
+from multilang_cli.reports.html.keeping import AROUND, Row, Shelf, columns_of
+from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.transcript.format import TranscriptError
+from tests.command import ROOT
+from tests.pages import ACKED, TWICE, document, judged, record, recorded, section, texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PEAK = """\
+import re, sys
+from pathlib import Path
+from multilang_cli.cli.dispatch import dispatch
+code = dispatch(["report", sys.argv[1], "-o", "/dev/null", "--events", "200"])
+assert code == 0, code
+print(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+"""
+
+
+def rows(count: int, text: str = "") -> list[Row]:
+    return [Row(n, n, n / 10, 1, "log", "log", text, 10, "") for n in range(count)]
+
+
+def test_of_too_many_events_the_first_those_around_findings_and_the_last_are_kept() -> None:
+    shelf = Shelf(events=200)
+    keeper = shelf.keeper([500, 505])
+    for row in rows(1000):
+        keeper.take(row)
+    columns, kinds, _ = columns_of(keeper.rows())
+    real = [seq for seq, kind in zip(columns.seq, columns.kind, strict=True) if kinds[kind] == "log"]
+    near = list(range(500 - AROUND, 505 + AROUND + 1))
+    assert real[:10] == list(range(10))
+    assert [seq for seq in real if 400 <= seq <= 600] == near
+    assert real[-1] == 999
+    assert len(real) <= 200
+    assert keeper.left_out == 1000 - len(real)
+    gaps = [head for head, kind in zip(columns.head, columns.kind, strict=True) if kinds[kind] == "left-out"]
+    assert sum(int(head.split()[0].replace(",", "")) for head in gaps) == keeper.left_out
+    assert columns.seq == sorted(set(columns.seq))
+
+
+def test_conversations_share_the_room_and_the_longest_gives_way() -> None:
+    shelf = Shelf(events=200)
+    short, long = shelf.keeper([]), shelf.keeper([])
+    for row in rows(50):
+        short.take(row)
+    for row in rows(1000):
+        long.take(row)
+    assert short.left_out == 0
+    assert long.left_out >= 850
+
+
+def test_much_text_is_too_much_as_well() -> None:
+    shelf = Shelf(events=1000, text=10_000)
+    keeper = shelf.keeper(range(1000))
+    for row in rows(1000, "x" * 100):
+        keeper.take(row)
+    assert sum(len(row.text) for row in keeper.rows()) <= 10_000
+    assert max(row.seq for row in keeper.rows()) == 999
+
+
+def test_a_page_of_a_long_conversation_says_what_is_left_out(tmp_path: Path) -> None:
+    page = document(recorded(tmp_path / "talk.ndjson", f'{ACKED}* 500 < {{"command":"log","msg":"x"}}\n'), events=100)
+    talk = section(page, "c1")
+    assert "events are left out: shown are the first" in talk["note"]
+    assert "left-out" in talk["kinds"]
+    plot = section(page, "c1-settle")
+    assert plot["series"][0]["to"] == [None]
+
+
+def test_conversations_that_share_a_file(tmp_path: Path) -> None:
+    one, two = (recorded(tmp_path / f"{name}.ndjson", text) for name, text in (("one", ACKED), ("two", TWICE)))
+    lines = [path.read_bytes().splitlines(keepends=True) for path in (one, two)]
+    both = tmp_path / "both.ndjson"
+    both.write_bytes(b"".join(part for pair in zip(*lines, strict=False) for part in pair) + b"".join(lines[1][-1:]))
+    page = document(both)
+    found = {each["id"]: len(each["findings"]) for each in page["sections"] if each["type"] == "conversation"}
+    assert found == {"c1": 0, "c2": len(section(document(two), "c1")["findings"])}
+
+
+def test_a_conversation_in_several_files_is_one(tmp_path: Path) -> None:
+    events = notation.parse(TWICE)
+    for part, some in enumerate((events[:6], events[6:]), 1):
+        record(tmp_path / f"part-{part}.ndjson", some, conv="talk", part=part)
+    paths = sorted(tmp_path.glob("*.ndjson"))
+    talk = section(document(*paths), "c1")
+    assert talk["events"]["seq"] == [event.seq for event in events]
+    assert [each["rule"] for each in talk["findings"]] == ["ack-twice"]
+    assert judged(paths).subjects[0].further_parts == (str(paths[1]),)
+
+
+def test_after_a_gap_nothing_is_told_of_what_was_open(tmp_path: Path) -> None:
+    events = notation.parse(ACKED)
+    cut = [*events[:5], Event(5, 0.55, "control", Gap("a ring that wrapped", 3)), *events[-1:]]
+    page = document(record(tmp_path / "talk.ndjson", cut))
+    assert "3 events are missing here: a ring that wrapped" in texts(section(page, "c1"))
+    assert {each["type"] for each in page["sections"]} == {"facts", "conversation", "table"}
+
+
+@pytest.mark.parametrize(
+    "tail", [b"\x00\xffbinary\nmore\n", b'{"transcript":"9.0","conv":"x","profile":{}}\n', b"[1]\n{}\n"]
+)
+def test_the_good_part_of_a_damaged_file_is_used(tail: bytes, tmp_path: Path) -> None:
+    path = recorded(tmp_path / "talk.ndjson", TWICE)
+    whole = document(path)
+    path.write_bytes(path.read_bytes() + tail)
+    page = document(path)
+    assert section(page, "c1") == section(whole, "c1")
+    assert "talk.ndjson:" in section(page, "notes")["paragraphs"][0]
+
+
+def test_what_is_damaged_is_not_called_conformant(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "talk.ndjson", ACKED)
+    assert judged([path]).exit_code == 0
+    path.write_bytes(path.read_bytes() + b"\x00\xff\nmore\n")
+    result = judged([path])
+    assert (result.exit_code, result.complete) == (6, False)
+    (tmp_path / "none.ndjson").write_bytes(b"\x00\xff\nmore\n")
+    assert len(judged([tmp_path / "none.ndjson", path]).subjects) == 1
+    with pytest.raises(TranscriptError):
+        judge_transcripts([tmp_path / "none.ndjson"], load_rulebook())
+
+
+def test_a_cut_recording_is_used_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "talk.ndjson", TWICE)
+    path.write_bytes(path.read_bytes()[:-150])
+    page = document(path)
+    assert any("the recording was cut here" in each for each in section(page, "notes")["paragraphs"])
+    assert section(page, "c1")["events"]["seq"]
+
+
+@pytest.mark.component
+def test_memory_does_not_grow_with_the_recording(tmp_path: Path) -> None:
+    peaks = []
+    for count in (10, 2000):
+        path = tmp_path / f"{count}.ndjson"
+        recorded(path, f'{ACKED}* {count} < {{"command":"log","msg":"{"x" * 20_000}"}}\n')
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, str(path)], cwd=ROOT, check=True, capture_output=True, text=True
+        )
+        peaks.append(int(done.stdout) * 1024)
+    assert path.stat().st_size > 40_000_000
+    assert peaks[1] - peaks[0] < 8_000_000
+
+
+def test_a_table_of_recordings_has_no_empty_columns(tmp_path: Path) -> None:
+    paths = [recorded(tmp_path / "acked.ndjson", ACKED), recorded(tmp_path / "twice.ndjson", TWICE)]
+    heads = [column["name"] for column in section(document(*paths), "all")["columns"]]
+    assert heads == ["verdict", "subject", "got", "rules", "seconds"]
+
+
+def test_numbers_that_do_not_rise_are_told(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "talk.ndjson", ACKED)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:-1], lines[4], lines[-1]]))
+    assert "1 events whose number does not rise are left out." in section(document(path), "c1")["note"]
+
+
+def test_a_recording_that_is_gone_is_told(tmp_path: Path) -> None:
+    from multilang_cli.reports.html.page import document_of  # noqa: PLC0415
+
+    path = recorded(tmp_path / "talk.ndjson", ACKED)
+    result = judged([path])
+    path.unlink()
+    page = document_of(result, load_rulebook())
+    assert "the recording can't be read any more" in json.dumps(texts([str(page.sections)]))

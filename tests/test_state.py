@@ -1,0 +1,71 @@
+"""What the judge remembers of settled ids: all of the last ones exactly, in little memory, and it can be saved."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import msgspec
+import pytest
+
+from multilang_cli.protocol.state import CHUNK, REMEMBERED, Remembered
+
+MANY = REMEMBERED + 2 * CHUNK + CHUNK // 2
+BYTES_AN_ID = 40
+
+
+@pytest.fixture(scope="module")
+def ids() -> list[str]:
+    bits = Random(9).getrandbits  # noqa: S311
+    return [str(bits(64) - (1 << 63)) for _ in range(MANY)]
+
+
+@pytest.fixture(scope="module")
+def memory(ids: list[str]) -> Remembered:
+    found = Remembered()
+    for seq, each in enumerate(ids):
+        found.add(each, seq)
+    return found
+
+
+def test_the_last_ids_are_remembered_and_the_first_are_not(memory: Remembered, ids: list[str]) -> None:
+    window = range(MANY - REMEMBERED, MANY)
+    assert all(memory.get(ids[seq]) == seq for seq in [window[0], *window[:: CHUNK - 1], window[-1]])
+    assert memory.get(ids[0]) is None
+    assert {ids[seq] for seq in window} <= memory.keys() <= {*ids[MANY - REMEMBERED - CHUNK :]}
+
+
+def test_it_takes_the_memory_of_its_text(memory: Remembered) -> None:
+    assert sum(map(len, memory.packed)) <= REMEMBERED * BYTES_AN_ID
+    assert len(memory.young) < CHUNK
+
+
+def test_it_is_the_same_when_it_was_saved(memory: Remembered, ids: list[str]) -> None:
+    again = msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(memory))), Remembered)
+    assert again == memory
+    assert again.get(ids[-REMEMBERED]) == MANY - REMEMBERED
+
+
+@pytest.mark.parametrize("id_", ['a "quoted": 1', "\\", "", "snow white \u767d", "\ud800"])
+def test_any_text_may_be_an_id(id_: str) -> None:
+    memory = Remembered()
+    memory.add(id_, 7)
+    for seq in range(CHUNK):
+        memory.add(f"x{id_}{seq}", seq)
+    assert len(memory.packed) == 1
+    assert memory.get(id_) == 7
+    assert memory.get(id_ + "0") is None
+
+
+def test_many_at_a_time_are_remembered_as_each_alone(memory: Remembered, ids: list[str]) -> None:
+    together = Remembered()
+    for seq in range(0, MANY, CHUNK // 4):
+        together.update({each: at for at, each in enumerate(ids[seq : seq + CHUNK // 4], seq)})
+    assert together == memory
+
+
+def test_what_is_remembered_twice_is_remembered_as_it_was_last() -> None:
+    memory = Remembered()
+    for seq in range(2 * CHUNK):
+        memory.add("again" if seq in {5, CHUNK + 5} else str(seq), seq)
+    assert memory.get("again") == CHUNK + 5

@@ -1,0 +1,78 @@
+"""The history of a run: its schema is that of its structs, and a file of it that was cut is read up to there."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, get_args
+
+import msgspec
+import pytest
+
+from multilang_cli.catalogue import schemas
+from multilang_cli.topology.history import (
+    AckerTold,
+    Beat,
+    Delivered,
+    Died,
+    Emitted,
+    Ended,
+    Faulted,
+    Happening,
+    Launched,
+    Lost,
+    Phase,
+    Settled,
+)
+from multilang_cli.topology.history_file import HistoryFile, read_history
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BIG = -(2**63)
+SAMPLES: tuple[Happening, ...] = (
+    Launched(t=0.0, task=1, component="__acker", worker=0),
+    Launched(t=0.1, task=2, component="split", worker=1, attempt=2, pid=4711),
+    Emitted(t=1.0, n=1, task=3, stream="default", values='["a"]', message_id={"any": ["json"]}, root=BIG),
+    Emitted(t=1.0, n=2, task=2, stream="default", anchors=(1, 0), direct=4),
+    Delivered(t=1.0, n=1, emit=1, task=2, id="-17", edges={BIG: 2**63 - 1}),
+    Settled(t=1.5, delivery=1, how="fail"),
+    AckerTold(t=1.5, task=1, what="init", root=BIG, val=0),
+    Ended(t=2.0, emit=1, root=BIG, task=3, how="timed out", latency=1.0),
+    Beat(t=2.0, task=2, what="answered"),
+    Died(t=2.0, worker=0, why="split, task 2: the process exited with code 1"),
+    Died(t=2.0, worker=0, task=1, why="killed"),
+    Lost(t=2.0, delivery=1, edges={BIG: 5}),
+    Faulted(t=2.0, plan=0, fault="kill:split:3", phase="strikes", task=2),
+    Phase(t=3.0, name="drain"),
+)
+
+
+def test_there_is_a_sample_of_each() -> None:
+    assert {type(each) for each in SAMPLES} == set(get_args(Happening))
+
+
+@pytest.mark.parametrize("kind", get_args(Happening), ids=lambda kind: kind.__name__)
+def test_the_schema_has_the_fields_of_the_struct(kind: type[msgspec.Struct]) -> None:
+    tag = kind.__struct_config__.tag
+    defined = schemas.load("history")["$defs"][tag]
+    fields = {field.encode_name for field in msgspec.structs.fields(kind)}
+    assert set(defined["properties"]) == fields | {"k"}
+    assert set(defined["required"]) == fields | {"k"}
+    assert defined["properties"]["k"]["const"] == tag
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample).__name__)
+def test_what_is_written_holds_to_the_schema(sample: Happening) -> None:
+    plain: Any = json.loads(msgspec.json.encode(sample))
+    assert schemas.explain(plain, "history") == []
+    assert schemas.explain({**plain, "t": -1}, "history")
+
+
+def test_a_history_that_was_cut_is_read_up_to_there(tmp_path: Path) -> None:
+    path = tmp_path / "history.ndjson"
+    with HistoryFile(path) as history:
+        for each in SAMPLES:
+            history.take(each)
+    assert tuple(read_history(path)) == SAMPLES
+    path.write_bytes(path.read_bytes()[:-4])
+    assert tuple(read_history(path)) == SAMPLES[:-1]
