@@ -35,6 +35,9 @@ NOT_SET_UP = 5
 SLACK = 2
 """A stage may take this many times its budget, on a busy machine; then it is ended, and red."""
 
+LAST_WORDS = 20
+"""Seconds in which a stage that took too long may tell what it has found."""
+
 PACKAGES = {
     "cc": ("gcc", "libc6-dev"),
     "node": ("nodejs",),
@@ -45,11 +48,21 @@ PACKAGES = {
     "make": ("make",),
     "javac": ("default-jdk-headless",),
     "mvn": ("maven",),
+    "go": ("golang-go",),
+    "cargo": ("cargo",),
+    "perl": ("perl",),
+    "cpanel_json_xs": ("libcpanel-json-xs-perl",),
+    "php": ("php-cli",),
+    "chromium": ("chromium",),
+    "chromedriver": ("chromium-driver",),
 }
 """Debian's packages of the programs that tests start."""
 
 PYTEST = (str(BIN / "python"), "-u", "-m", "pytest", "-q", "--durations=3", "-m")
+MANY = ("-n", str(min(8, 2 * (os.cpu_count() or 1))), "--dist", "worksteal")
+"""Tests at once: two a core, as they wait for processes half of the time."""
 REPORTS = ROOT / ".cache" / "tests"
+BYTECODE = ROOT / ".cache" / "bytecode"
 COUNT = re.compile(r'\b(errors|failures|skipped|tests)="(\d+)"')
 
 
@@ -67,15 +80,20 @@ class Stage(NamedTuple):
         return self.command[: len(PYTEST)] == PYTEST
 
 
+FAST = "not library and not oracle and not kafka and not spark and not storm and not install and not browser"
 STAGES = (
     Stage("ruff", 20, (str(BIN / "ruff"), "check")),
     Stage("format", 20, (str(BIN / "ruff"), "format", "--check")),
     Stage("mypy", 120, (str(BIN / "python"), "-m", "mypy")),
     Stage("imports", 30, (str(BIN / "lint-imports"),)),
-    Stage("unit", 180, (*PYTEST, "not component and not oracle and not storm and not install")),
-    Stage("component", 1500, (*PYTEST, "component and not oracle and not storm and not install"), programs=True),
+    Stage("unit", 90, (*PYTEST, f"not component and {FAST}", "-n", "auto")),
+    Stage("component", 1200, (*PYTEST, f"component and {FAST}", *MANY), programs=True),
+    Stage("library", 900, (*PYTEST, "library", *MANY), programs=True),
     Stage("oracle", 360, (*PYTEST, "oracle and not storm and not install")),
+    Stage("kafka", 240, (*PYTEST, "kafka and not storm and not install"), programs=True),
+    Stage("spark", 300, (*PYTEST, "spark and not storm and not install"), programs=True),
     Stage("storm", 480, (*PYTEST, "storm and not install"), programs=True),
+    Stage("browser", 150, (*PYTEST, "browser"), programs=True),
     Stage("install", 180, (*PYTEST, "install")),
 )
 
@@ -161,6 +179,7 @@ def _can_import(module: str) -> bool:
 
 def set_up_programs() -> None:
     """Have the programs that tests start, the storm.py of the examples, and the libraries that are judged."""
+    os.environ["PATH"] = _working_path(os.environ.get("PATH", os.defpath))
     missing = [name for name in PACKAGES if shutil.which(name) is None]
     if missing:
         _say(f"missing for the tests: {', '.join(missing)}")
@@ -173,6 +192,19 @@ def set_up_programs() -> None:
     said = _call([str(BIN / "python"), str(LIBRARIES)])
     if said:
         _stop(f"the multilang libraries could not be installed{said}", network=True)
+
+
+def _working_path(path: str) -> str:
+    """PATH without folders whose cargo does not run: rustup's stands there, and fails under another HOME."""
+    return os.pathsep.join(
+        folder for folder in path.split(os.pathsep) if not _is_dead(shutil.which("cargo", path=folder))
+    )
+
+
+def _is_dead(program: str | None) -> bool:
+    return (
+        program is not None and subprocess.run([program, "--version"], check=False, capture_output=True).returncode != 0
+    )
 
 
 def install_packages(packages: list[str]) -> None:
@@ -221,14 +253,22 @@ def run_stage(stage: Stage) -> Result:
         code: int | None = process.wait(stage.budget * SLACK)
     except subprocess.TimeoutExpired:
         code = None
+        process.send_signal(signal.SIGINT)  # then pytest tells what has failed so far
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(LAST_WORDS)
     finally:
         _end(process)
     return _result(stage, code, time.monotonic() - started, report)
 
 
 def _test_environment() -> dict[str, str]:
-    """The environment of this process, where uv is found last; no Python package of the user's leaks in."""
-    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    """The environment of this process, where uv is found last; no Python package of the user's leaks in.
+
+    Bytecode is kept, whatever the user's choice: without it each of some thousand processes compiles what it imports.
+    """
+    hidden = {"PYTHONPATH", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"}
+    environment = {key: value for key, value in os.environ.items() if key not in hidden}
+    environment["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
     environment["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(UV.parent)])
     return environment
 
