@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.events import Chunk, Event, Redacted, Started
 from multilang_cli.protocol.framing import Framer
 from multilang_cli.protocol.messages import Handshake, Malformed, Pid, TupleMsg
 from multilang_cli.protocol.reading import read_frame
+from multilang_cli.protocol.shortening import bounded, ends, head
 from multilang_cli.transcript.read import read
-from multilang_cli.transcript.redact import redacted
+from multilang_cli.transcript.redact import Redactor, redacted
 from tests.recording import HEADER, PID, PROFILE, events_of, written
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SECRET = "hunter2/hunter2"  # noqa: S105
@@ -123,3 +127,29 @@ def test_other_keys_can_be_secret_or_none() -> None:
 )
 def test_a_harmless_ending_is_a_word_of_its_own(key: str, hidden: bool) -> None:
     assert (redacted({key: "hunter2hunter2"})[0][key] == "***") is hidden
+
+
+LONG_SECRET = "".join(map(chr, range(0x3B1, 0x3C9))) + 'ABCDEFGHIJKLMNOP"QRSTUVWXYZ'
+SHORTENINGS = (lambda text: head(text, 40), lambda text: ends(text, 40), lambda text: bounded(text, 60))
+WRITINGS = (str, ascii, json.dumps, lambda text: json.dumps(text, ensure_ascii=False))
+
+
+@given(
+    st.text("xyz. ", max_size=80),
+    st.text("xyz. ", max_size=80),
+    st.sampled_from(SHORTENINGS),
+    st.sampled_from(WRITINGS),
+    st.booleans(),
+)
+def test_no_piece_of_a_secret_is_left_beside_a_cut(
+    before: str, after: str, shorten: Callable[[str], str], write: Callable[[str], str], in_json: bool
+) -> None:
+    told = write(shorten(before + LONG_SECRET + after))
+    shown = (
+        Redactor({"db.password": LONG_SECRET}).text(msgspec.json.encode(told) if in_json else told.encode()).decode()
+    )
+    pieces = [LONG_SECRET[at : at + 3] for at in range(len(LONG_SECRET) - 2)]
+    spelled = {piece for text in pieces for piece in (text, ascii(text)[1:-1], json.dumps(text)[1:-1])}
+    assert [piece for piece in spelled if piece in shown] == []
+    assert json.loads(shown) is not None if in_json else True
+    assert Redactor({"db.user": LONG_SECRET}).text(told.encode()).decode() == told

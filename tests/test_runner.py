@@ -122,6 +122,36 @@ def test_a_secret_is_hidden_before_a_message_is_cut(tmp_path: Path) -> None:
     assert not any(SECRET[:8] in text for text in shown)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "json.dumps({'command': 'ack', 'id': 'x' * 545 + secret + 'x' * 300})",
+        "json.dumps({'command': 'ack', 'id': 'x' * 600 + secret + 'x' * 192})",
+        "json.dumps({'command': 'ack', 'id': 'x' * 145 + secret + 'x' * 100})",
+        "'p' * 50 + secret",
+        "json.dumps({'command': 'p' * 25 + secret})",
+        "'{' + 'p' * 33 + secret + ': 1}'",
+    ],
+)
+def test_a_secret_across_a_cut_is_in_no_finding(message: str, tmp_path: Path) -> None:
+    leak = tmp_path / "leak.py"
+    leak.write_text(
+        "import json, os, sys\n"
+        "hand = json.loads(''.join(iter(sys.stdin.readline, 'end\\n')))\n"
+        "secret = hand['conf']['db.password']\n"
+        "open(f'{hand[\"pidDir\"]}/{os.getpid()}', 'w')\n"
+        "print(json.dumps({'pid': os.getpid()}), 'end', sep='\\n', flush=True)\n"
+        f"print({message}, 'end', sep='\\n', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    conf = {"db.password": SECRET}
+    result = run([sys.executable, str(leak)], "bolt", tmp_path, include=("bolt.settle.once",), conf=conf, timeout=2.0)
+    found = [finding for subject in result.subjects for finding in subject.findings]
+    said = [text for each in found for text in (each.message, each.subject, *each.errors.values())]
+    assert any("***" in text for text in said), said
+    assert [text for text in said if SECRET[:4] in text or SECRET[-4:] in text] == []
+
+
 def test_transcripts_need_a_directory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RecordError, match="--record"):

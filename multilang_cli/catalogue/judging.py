@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.shortening import ends
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import ValuesCheck
@@ -45,10 +46,6 @@ def values_check(profile: Profile) -> ValuesCheck | None:
         if worst is None:
             return ""
         place = "".join(f"[{step!r}]" for step in worst.absolute_path)
-        return f"{place}{': ' if place else ''}{_cut(worst.message)}"
+        return f"{place}{': ' if place else ''}{ends(worst.message, SHOWN)}"
 
     return check
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]}...{text[-SHOWN // 2 :]}"

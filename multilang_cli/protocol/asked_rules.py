@@ -18,13 +18,13 @@ from multilang_cli.protocol.messages import (
     Error,
     Fail,
     Handshake,
-    Json,
     Log,
     SpoutCommand,
     Sync,
     TaskIds,
     TupleMsg,
 )
+from multilang_cli.protocol.shortening import shown
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation, Handler
@@ -39,8 +39,6 @@ ASKED_FOR = frozenset({"nested-value", "decimal-value", "direct-emit", "message-
 BY_ITSELF = frozenset({"basic", "batch"})
 """Parts whose library anchors and settles by itself."""
 SETTLES = frozenset({"ack", "fail"})
-SHOWN = 80
-"""Characters of a value that a message shows."""
 
 
 def with_plans(handlers: dict[type, Handler]) -> dict[type, Handler]:
@@ -204,10 +202,10 @@ def _comparable(wanted: Asked, message: Emit | Ack | Fail | Log | Error) -> bool
 
 def _name(message: Emit | Ack | Fail | Log | Error) -> str:
     if isinstance(message, Emit):
-        return f"an emit of {_shown(message.values)}"
+        return f"an emit of {shown(message.values)}"
     if isinstance(message, Ack | Fail):
         return f"{'an ack' if isinstance(message, Ack) else 'a fail'} of {message.id}"
-    return f"{'a log' if isinstance(message, Log) else 'an error'} that says {_shown(message.msg)}"
+    return f"{'a log' if isinstance(message, Log) else 'an error'} that says {shown(message.msg)}"
 
 
 def _differences(judge: Conversation, wanted: Asked, message: Emit | Ack | Fail | Log | Error) -> dict[str, str]:
@@ -220,7 +218,7 @@ def _differences(judge: Conversation, wanted: Asked, message: Emit | Ack | Fail 
     if isinstance(message, Ack | Fail):
         return {} if message.id == wanted.id else {"asked-settle": f"{wanted.id} was to be settled, not {message.id}"}
     if wanted.text not in (message.msg or ""):
-        return {"asked-log": f"it was to say {_shown(wanted.text)}, and said {_shown(message.msg)}"}
+        return {"asked-log": f"it was to say {shown(wanted.text)}, and said {shown(message.msg)}"}
     if isinstance(message, Log) and wanted.level is not None and message.level != wanted.level:
         return {"asked-log": f"the level {wanted.level} was asked, and it sent {message.level}"}
     return {}
@@ -230,17 +228,17 @@ def _emitted(judge: Conversation, wanted: Asked, emit: Emit) -> dict[str, str]:
     one_number = ONE_NUMBER in judge.profile.features
     found: dict[str, str] = {}
     if not asked.same(wanted.values, emit.values, one_number=one_number):
-        found["asked-values"] = f"{_shown(wanted.values)} was to be emitted, and it emitted {_shown(emit.values)}"
+        found["asked-values"] = f"{shown(wanted.values)} was to be emitted, and it emitted {shown(emit.values)}"
     if emit.stream != wanted.stream:
         found["asked-stream"] = f"the stream {wanted.stream!r} was asked, and it emitted on {emit.stream!r}"
     if sorted(emit.anchors) != sorted(wanted.anchors) and not (
         _batches(judge) and {*wanted.anchors} <= {*emit.anchors}
     ):
-        found["asked-anchors"] = f"the anchors {_shown(wanted.anchors)} were asked, and it sent {_shown(emit.anchors)}"
+        found["asked-anchors"] = f"the anchors {shown(wanted.anchors)} were asked, and it sent {shown(emit.anchors)}"
     if (emit.task or None) != wanted.task:
         found["asked-task"] = f"the task {wanted.task} was asked, and it emitted to {emit.task}"
     if judge.profile.kind == "spout" and not asked.same(wanted.message_id, emit.id, one_number=one_number):
-        found["asked-id"] = f"the id {_shown(wanted.message_id)} was asked, and it sent {_shown(emit.id)}"
+        found["asked-id"] = f"the id {shown(wanted.message_id)} was asked, and it sent {shown(emit.id)}"
     if wanted.need_task_ids not in {None, emit.wants_task_ids} and not wanted.task:
         wish = "task ids were" if wanted.need_task_ids else "no task ids were"
         found["asked-task-ids"] = f"{wish} wanted, and need_task_ids says {json.dumps(emit.need_task_ids)}"
@@ -259,17 +257,12 @@ def _told(judge: Conversation, wanted: Asked, emit: Emit) -> dict[str, str]:
     one_number = ONE_NUMBER in features
     if not isinstance(truth, dict):
         same = asked.same(truth, theirs, one_number=one_number)
-        return {} if same else {"asked-told": f"{wanted.told}: {_shown(truth)} was sent; it sees {_shown(theirs)}"}
+        return {} if same else {"asked-told": f"{wanted.told}: {shown(truth)} was sent; it sees {shown(theirs)}"}
     keys = asked.differing(truth, theirs, hidden, one_number=one_number)
     if not keys:
         return {}
-    shown = theirs.get(keys[0]) if isinstance(theirs, dict) else theirs
-    return {"asked-told": f"{wanted.told}, {keys[0]}: {_shown(truth[keys[0]])} was sent; it sees {_shown(shown)}"}
-
-
-def _shown(value: Json) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
-    return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]}...{text[-SHOWN // 2 :]}"
+    seen = theirs.get(keys[0]) if isinstance(theirs, dict) else theirs
+    return {"asked-told": f"{wanted.told}, {keys[0]}: {shown(truth[keys[0]])} was sent; it sees {shown(seen)}"}
 
 
 # --- what was not said
@@ -304,8 +297,8 @@ def _wish(wanted: Asked) -> str:
     if wanted.told:
         return f"its {wanted.told}, told,"
     if wanted.what == "emit":
-        return f"an emit of {_shown(wanted.values)}"
-    return f"{wanted.what} of {wanted.id}" if wanted.id else f"{wanted.what} of {_shown(wanted.text)}"
+        return f"an emit of {shown(wanted.values)}"
+    return f"{wanted.what} of {wanted.id}" if wanted.id else f"{wanted.what} of {shown(wanted.text)}"
 
 
 HANDLERS: dict[type, Any] = {

@@ -29,6 +29,7 @@ from multilang_cli.protocol.events import (
 from multilang_cli.protocol.messages import FromComponent, Json, Malformed, Pid, Sync
 from multilang_cli.protocol.outlooks import Outlooks, effects_of_malformed, fingerprint, goes_on, refused, throws
 from multilang_cli.protocol.rulebook import VersionEffect
+from multilang_cli.protocol.shortening import bounded
 from multilang_cli.protocol.state import (
     MOVERS,
     REMEMBERED,
@@ -48,7 +49,6 @@ from multilang_cli.protocol.verdicts import (
     Outlook,
     Profile,
     StreamSpec,
-    bounded,
 )
 
 if TYPE_CHECKING:

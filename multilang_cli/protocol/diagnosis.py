@@ -15,6 +15,7 @@ from multilang_cli.protocol.framing import frame_text
 from multilang_cli.protocol.lenient import Irregularity, LenientError, read_leniently
 from multilang_cli.protocol.messages import FromComponent, Json, Malformed
 from multilang_cli.protocol.shapes import INT64, ShapeFault, message_of, pid_of
+from multilang_cli.protocol.shortening import head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +126,7 @@ def trap_of(value: Json, duplicates: list[str], text: bytes) -> Trap | None:
         return Trap("json-delete-character", deleted, "a raw U+007F in a string that has an escape")
     if duplicates:
         name = json.dumps(duplicates[0]).encode()
-        return Trap("json-duplicate-key", max(0, text.rfind(name)), f"the key {duplicates[0][:40]!r} stands twice")
+        return Trap("json-duplicate-key", max(0, text.rfind(name)), f"the key {head(duplicates[0], 40)!r} stands twice")
     return None
 
 
@@ -306,4 +307,4 @@ def _meant(value: Json, expecting_pid: bool) -> tuple[FromComponent, ...]:
 
 def _shown(text: str) -> str:
     line = text.strip().splitlines()[0]
-    return ascii(line if len(line) <= _SHOWN else line[:_SHOWN] + "...")
+    return ascii(head(line, _SHOWN))

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.asked import same
 from multilang_cli.protocol.feeds import FedCall, Wanted
-from multilang_cli.protocol.hosting import memory_of, shown
+from multilang_cli.protocol.hosting import memory_of
+from multilang_cli.protocol.shortening import shown
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation

@@ -13,7 +13,7 @@ from multilang_cli.protocol import host_calls, host_tuples
 from multilang_cli.protocol.asked import same
 from multilang_cli.protocol.context import topology_context
 from multilang_cli.protocol.events import Barrier, Deadline, Exited, PidChecked, Signalled, StdinClosed
-from multilang_cli.protocol.hosting import death_of, holds_several, is_whole, memory_of, shown, value_of
+from multilang_cli.protocol.hosting import death_of, holds_several, is_whole, memory_of, value_of
 from multilang_cli.protocol.messages import (
     Emit,
     Handshake,
@@ -24,6 +24,7 @@ from multilang_cli.protocol.messages import (
     TaskIds,
     TupleMsg,
 )
+from multilang_cli.protocol.shortening import shown
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation, Handler

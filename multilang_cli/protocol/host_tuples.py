@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.asked import same
-from multilang_cli.protocol.hosting import memory_of, shown
+from multilang_cli.protocol.hosting import memory_of
 from multilang_cli.protocol.messages import HEARTBEAT_STREAM, TaskIds, TupleMsg
+from multilang_cli.protocol.shortening import shown
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation

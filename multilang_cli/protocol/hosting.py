@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Json
     from multilang_cli.protocol.verdicts import Outlook
 
-SHOWN = 80
-"""Characters of a value that a sentence shows."""
 _decode_first = json.JSONDecoder().raw_decode
 
 
@@ -57,9 +55,3 @@ def holds_several(raw: bytes) -> bool:
         return rest[:1] in {"{", "["} and bool(_decode_first(rest))
     except (ValueError, RecursionError):
         return False
-
-
-def shown(value: Json) -> str:
-    """A JSON value for a sentence, its middle left out if it is long."""
-    text = json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
-    return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]}...{text[-SHOWN // 2 :]}"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from multilang_cli.protocol.shortening import head
+
 _SPACE = re.compile(r"\s*")
 _COMMENT = re.compile(r"//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -146,7 +148,7 @@ class _Reader:
         word = _WORD.match(self.text, at)
         if word is None:
             raise LenientError("json-invalid", at, f"{self.text[at]!r} where a key should be")
-        self.note("json-unquoted-keys", at, f"the key {word.group()[:40]!r} without quotes")
+        self.note("json-unquoted-keys", at, f"the key {head(word.group(), 40)!r} without quotes")
         self.at = word.end()
         return word.group()
 
@@ -226,9 +228,9 @@ class _Reader:
             self.note("json-invalid", at, "JavaScript's undefined")
             return None
         if re.match(r"[+-]?[.\d]", word):
-            self.note("json-number", at, f"the number {word[:40]}")
+            self.note("json-number", at, f"the number {head(word, 40)}")
             return _loose_number(word)
-        raise LenientError("json-invalid", at, f"{word[:40]!r} is no JSON value")
+        raise LenientError("json-invalid", at, f"{head(word, 40)!r} is no JSON value")
 
 
 def _loose_number(word: str) -> int | float | str:

@@ -20,6 +20,7 @@ from multilang_cli.protocol.messages import (
     Pid,
     Sync,
 )
+from multilang_cli.protocol.shortening import head
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -228,6 +229,5 @@ def _named(value: Json) -> str:
         return "true" if value else "false"
     if isinstance(value, list | dict):
         return "an array" if isinstance(value, list) else "an object"
-    shown = ascii(value)
     kind = "the string " if isinstance(value, str) else "the number "
-    return kind + (shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "...")
+    return kind + head(ascii(value), _SHOWN)

@@ -187,14 +187,3 @@ class Outlook(msgspec.Struct, frozen=True):
     fate: Fate
     seq: int | None = None
     rule: str | None = None
-
-
-def bounded(text: str, most: int) -> str:
-    """A text for people. A component can make an id, or what Storm would say of it, as long as it likes, of anything.
-
-    Of what is longer than `most` the middle is left out; half a surrogate pair, which UTF-8 can't hold, is escaped.
-    """
-    if len(text) > most:
-        last = most // 4
-        text = f"{text[: most - last]}...({len(text) - most:,} characters left out)...{text[-last:]}"
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from multilang_cli.protocol.shortening import ends
 from multilang_cli.suite import toml_lines
 from multilang_cli.suite.nearest import did_you_mean
 from multilang_cli.suite.options import Component
@@ -152,7 +153,7 @@ class _Source:
             missing = next(key for key in schema["required"] if key not in present)
             return self.error(path, f"the key {missing!r} is missing.")
         expected = schema.get("description", "")
-        return self.error(path, f"{_cut(error.message)}{f'; expected: {expected}' if expected else ''}.")
+        return self.error(path, f"{ends(error.message, _SHOWN)}{f'; expected: {expected}' if expected else ''}.")
 
     def component(self, index: int, table: dict[str, Any], name: str) -> Component:
         """The component of the table number `index`. Raises ConfigError."""
@@ -179,12 +180,14 @@ class _Source:
             for at, target in _references(stream.get("schema", {})):
                 if not target.startswith("#"):
                     path = ("component", index, "streams", name, "schema", *at)
-                    raise self.error(path, f"{_cut(target)!r} is somewhere else: nothing is fetched; write it in here.")
+                    raise self.error(
+                        path, f"{ends(target, _SHOWN)!r} is somewhere else: nothing is fetched; write it in here."
+                    )
             try:
                 Draft202012Validator.check_schema(stream.get("schema", {}))
             except SchemaError as error:
                 path = ("component", index, "streams", name, "schema", *error.absolute_path)
-                raise self.error(path, f"no JSON Schema: {_cut(error.message)}.") from None
+                raise self.error(path, f"no JSON Schema: {ends(error.message, _SHOWN)}.") from None
 
 
 def key_path(path: toml_lines.Path) -> str:
@@ -221,7 +224,3 @@ def _references(value: object, path: toml_lines.Path = ()) -> Iterator[tuple[tom
             yield (*path, step), item
         else:
             yield from _references(item, (*path, step))
-
-
-def _cut(message: str) -> str:
-    return message if len(message) <= _SHOWN else message[: _SHOWN // 2] + "..." + message[-_SHOWN // 2 :]

@@ -11,6 +11,7 @@ import msgspec
 from multilang_cli.protocol import events, wire
 from multilang_cli.protocol.framing import TERMINATOR
 from multilang_cli.protocol.messages import Handshake, Malformed
+from multilang_cli.protocol.shortening import CUT
 from multilang_cli.transcript.format import FRAMES, Header, decode_fact, encode
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ _HARMLESS = re.compile(
     r"(?:^|[._-])(?:secs?|seconds|millis|ms|mins|count|size|class|plugin|path|file|type|enabled?|factory|strategy|freq)$",
     re.IGNORECASE,
 )
+_HIDDEN, _CUT = HIDDEN.encode(), CUT.encode()
 _MIN_LENGTH = 8
+_PIECE = 3
+"""Bytes of a secret's piece beside a cut from which on it is hidden."""
 _PAIR = re.compile(rb'("((?:[^"\\]|\\.)*)"\s*:\s*)"(?:[^"\\]|\\.)*"')
 
 
@@ -126,14 +130,30 @@ class Redactor:
                     self._needles |= dict.fromkeys(_spellings(text), key)
 
     def text(self, text: bytes) -> bytes:
-        """`text`, in UTF-8, without the secrets known so far: for reports, which quote what a component printed."""
-        return self._scrub(text)[0]
+        """`text`, in UTF-8, without the secrets known so far: for reports, which quote what a component printed.
+
+        Nor with what is left of one where something was left out.
+        """
+        clean = self._scrub(text)[0]
+        if not self._needles or _CUT not in clean:
+            return clean
+        first, *others = clean.split(_CUT)
+        parts = [first, *map(self._without_end_of_secret, others)]
+        return _CUT.join([*map(self._without_beginning_of_secret, parts[:-1]), parts[-1]])
+
+    def _without_end_of_secret(self, text: bytes) -> bytes:
+        size = max(_beginning(text, needle) for needle in self._needles)
+        return _HIDDEN + text[size:] if size else text
+
+    def _without_beginning_of_secret(self, text: bytes) -> bytes:
+        size = max(_ending(text, needle) for needle in self._needles)
+        return text[:-size] + _HIDDEN if size else text
 
     def _scrub(self, text: bytes) -> tuple[bytes, set[str]]:
         keys: set[str] = set()
         for needle, key in self._needles.items():
             if needle in text:
-                text = text.replace(needle, HIDDEN.encode())
+                text = text.replace(needle, _HIDDEN)
                 keys.add(key)
         return text, keys
 
@@ -147,9 +167,39 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _spellings(text: str) -> set[bytes]:
-    """How a string is written: as it is, by Storm, and by the JSON writers of most languages."""
+    """How a string is written: as it is, by Storm, by the JSON writers of most languages, in a finding's sentence.
+
+    And each of them again within a report in JSON.
+    """
     plain = text.encode("utf-8", "replace")
-    return {plain, wire.frame(text)[1:-6], json.dumps(text)[1:-1].encode(), encode(plain.decode())[1:-1]}
+    once = {
+        plain,
+        wire.frame(text)[1:-6],
+        json.dumps(text)[1:-1].encode(),
+        encode(plain.decode())[1:-1],
+        ascii(text)[1:-1].encode(),
+    }
+    return once | {encode(each.decode())[1:-1] for each in once}
+
+
+def _beginning(text: bytes, secret: bytes) -> int:
+    """How many bytes at the beginning of a text are the end of a secret; 0 for few, which tell nothing."""
+    at = text.rfind(secret[-_PIECE:], 0, len(secret))
+    while at >= 0:
+        if secret.endswith(text[: at + _PIECE]):
+            return at + _PIECE
+        at = text.rfind(secret[-_PIECE:], 0, at + _PIECE - 1)
+    return 0
+
+
+def _ending(text: bytes, secret: bytes) -> int:
+    """How many bytes at the end of a text are the beginning of a secret; 0 for few."""
+    at = text.find(secret[:_PIECE], max(0, len(text) - len(secret)))
+    while at >= 0:
+        if secret.startswith(text[at:]):
+            return len(text) - at
+        at = text.find(secret[:_PIECE], at + 1)
+    return 0
 
 
 def mark(event: events.Event, keys: tuple[str, ...]) -> events.Event:
