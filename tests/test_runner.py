@@ -152,6 +152,26 @@ def test_a_secret_across_a_cut_is_in_no_finding(message: str, tmp_path: Path) ->
     assert [text for text in said if SECRET[:4] in text or SECRET[-4:] in text] == []
 
 
+@pytest.mark.parametrize(("slow", "verdict"), [(16, "pass"), (1000, "skip")])
+def test_a_bolt_that_is_slow_for_a_while_is_no_slow_bolt(slow: int, verdict: str, tmp_path: Path) -> None:
+    bolt = tmp_path / "bolt.py"
+    bolt.write_text(
+        "import time\n"
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from multilang_cli.component.bolt import Bolt\n"
+        "class Slow(Bolt):\n"
+        "    seen = 0\n"
+        "    def process(self, tup):\n"
+        "        self.seen += 1\n"
+        f"        time.sleep(0.04 if self.seen <= {slow} else 0)\n"
+        "        self.ack(tup)\n"
+        "Slow().run()\n"
+    )
+    [subject] = run([sys.executable, str(bolt)], "bolt", tmp_path, include=("bolt.heartbeat.behind-backlog",)).subjects
+    assert (subject.verdict, subject.findings) == (verdict, ())
+    assert ("outlast" in subject.reason) == (verdict == "skip")
+
+
 def test_transcripts_need_a_directory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(RecordError, match="--record"):

@@ -197,7 +197,7 @@ def locale_c() -> None:
 
 
 def closes_stdin() -> None:
-    """It closes its stdin before it says its pid, and ends a while later."""
+    """It closes its stdin before it says its pid, and goes on for longer than a dying process would."""
     first, then = storm.sendpid, storm.initComponent
 
     def sendpid(folder: str) -> None:
@@ -206,7 +206,7 @@ def closes_stdin() -> None:
 
     def late() -> list[Any]:
         both = then()
-        time.sleep(2)
+        time.sleep(LINGER)
         return both
 
     storm.sendpid, storm.initComponent = sendpid, late
