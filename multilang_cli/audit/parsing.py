@@ -59,6 +59,8 @@ _ESCAPE = b"\\u"
 LEAST, MOST = -(2**31), 2**31 - 1
 """What a column holds of tasks and parts."""
 MOST_SEQ = 2**63 - 1
+FAULT = b"\0"
+"""How a line begins that no file holds: it says why what comes behind it could not be read."""
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -111,6 +113,8 @@ class Quarantined(msgspec.Struct, frozen=True):
 
 def parse(line: bytes) -> Row | HeaderRow | EndRow | Quarantined:
     """What a line says. Never raises."""
+    if line.startswith(FAULT):
+        return Quarantined(line[len(FAULT) :].decode("utf-8", "replace")[:SHOWN])
     try:
         found = decode_line(line)
         if found.transcript is not None:

@@ -50,3 +50,5 @@ def test_urls_are_listed_and_read_as_hadoop_has_them(spark: SparkSession, tmp_pa
     counts = {row.file.removeprefix(f"{url}/"): (row.lines, row.quarantined) for row in read.files.collect()}
     # Of the one that was cut nothing could be unpacked, and a line says so.
     assert counts == {**dict.fromkeys(names[:3], (lines, 0)), names[3]: (1, 1)}
+    [row] = read.quarantine.collect()
+    assert row.reason == "from here on the file can't be unpacked: the file ends amid a frame"

@@ -13,6 +13,7 @@ import pyarrow as pa
 import zstandard
 
 from multilang_cli.audit.inputs import is_url, literally
+from multilang_cli.audit.parsing import FAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -81,13 +82,13 @@ def _batches(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _lines(path: str, opened: Callable[[], IO[bytes]]) -> Iterator[bytes]:
-    """The lines that can be had, then, if some can't, one that is no JSON and says why."""
+    """The lines that can be had, then, if some can't, one that says why."""
     try:
         with opened() as file, _unpacked(path, file) as unpacked:
             for line in iter(partial(unpacked.readline, LONGEST), b""):
                 yield line.removesuffix(b"\n")
     except _FAULTS as error:
-        yield f"from here on the file can't be unpacked: {error}".encode()
+        yield FAULT + f"from here on the file can't be unpacked: {error}".encode("utf-8", "replace")
 
 
 def _opened(path: str) -> IO[bytes]:
