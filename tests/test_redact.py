@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from multilang_cli.protocol import wire
@@ -141,6 +141,8 @@ WRITINGS = (str, ascii, json.dumps, lambda text: json.dumps(text, ensure_ascii=F
     st.sampled_from(WRITINGS),
     st.booleans(),
 )
+@example("x" * 19 + ".", "", SHORTENINGS[1], str, False)
+@example("x" * 59, "." + "x" * 10, SHORTENINGS[0], json.dumps, True)
 def test_no_piece_of_a_secret_is_left_beside_a_cut(
     before: str, after: str, shorten: Callable[[str], str], write: Callable[[str], str], in_json: bool
 ) -> None:

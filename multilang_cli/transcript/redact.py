@@ -33,6 +33,7 @@ _HIDDEN, _CUT = HIDDEN.encode(), CUT.encode()
 _MIN_LENGTH = 8
 _PIECE = 3
 """Bytes of a secret's piece beside a cut from which on it is hidden."""
+_CUTS = re.compile(rb"(?=(%b))" % re.escape(_CUT))
 _PAIR = re.compile(rb'("((?:[^"\\]|\\.)*)"\s*:\s*)"(?:[^"\\]|\\.)*"')
 
 
@@ -137,17 +138,22 @@ class Redactor:
         clean = self._scrub(text)[0]
         if not self._needles or _CUT not in clean:
             return clean
-        first, *others = clean.split(_CUT)
-        parts = [first, *map(self._without_end_of_secret, others)]
-        return _CUT.join([*map(self._without_beginning_of_secret, parts[:-1]), parts[-1]])
+        shown, done = [], 0
+        for begin, end in sorted(self._pieces(clean)):
+            if end > done:
+                shown += [clean[done:begin], _HIDDEN]
+                done = end
+        return b"".join(shown) + clean[done:]
 
-    def _without_end_of_secret(self, text: bytes) -> bytes:
-        size = max(_beginning(text, needle) for needle in self._needles)
-        return _HIDDEN + text[size:] if size else text
-
-    def _without_beginning_of_secret(self, text: bytes) -> bytes:
-        size = max(_ending(text, needle) for needle in self._needles)
-        return text[:-size] + _HIDDEN if size else text
+    def _pieces(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Where the pieces of secrets beside cuts are. A dot before a cut makes it a run of dots, and two cuts."""
+        longest = max(map(len, self._needles))
+        for cut in _CUTS.finditer(text):
+            before, after = text[max(0, cut.start() - longest) : cut.start()], text[cut.end(1) : cut.end(1) + longest]
+            if size := max(_ending(before, needle) for needle in self._needles):
+                yield cut.start() - size, cut.start()
+            if size := max(_beginning(after, needle) for needle in self._needles):
+                yield cut.end(1), cut.end(1) + size
 
     def _scrub(self, text: bytes) -> tuple[bytes, set[str]]:
         keys: set[str] = set()
