@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from typing import Annotated
 
+import pytest
 import typer
 
 from multilang_cli.cli.app import call
@@ -24,3 +28,28 @@ def test_an_interrupt_while_the_words_are_read_is_130() -> None:
 
 def test_a_command_gives_its_own_code() -> None:
     assert call(lambda: 6, "run", []) == 6
+
+
+LOST = """
+import signal, sys, time
+from multilang_cli.cli import dispatch
+
+class Ending:
+    def __del__(self):
+        signal.raise_signal(int(sys.argv[1]))
+
+def work(_):
+    Ending()
+    while True:
+        time.sleep(60)
+
+dispatch._guarded = work
+sys.exit(dispatch.dispatch([]))
+"""
+"""An interrupt comes while an object is destroyed: Python drops what is raised there."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_in_a_destructor_is_130_as_well(number: int) -> None:
+    ended = subprocess.run([sys.executable, "-c", LOST, str(int(number))], capture_output=True, check=False, timeout=50)
+    assert (ended.returncode, ended.stderr) == (130, b"mlcheck: interrupted.\n")

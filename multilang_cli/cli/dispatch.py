@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import errno
-import signal
 import sys
 from typing import TYPE_CHECKING
 
 from multilang_cli.cli.commands import COMMANDS, GROUPS, group_help, top_help
 from multilang_cli.cli.exits import CommandError, ExitCode
+from multilang_cli.cli.interrupts import interruptible
 from multilang_cli.cli.output import abandon_stdout, write
 
 if TYPE_CHECKING:
@@ -23,12 +23,9 @@ def dispatch(arguments: Sequence[str]) -> int:
     if sys.platform == "win32":
         complain("it runs on Linux and macOS; on Windows, run it inside WSL.")
         return ExitCode.MISUSE
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # Whoever started us with a signal ignored, such as nohup, meant it.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _interrupted)
     try:
-        return _guarded(arguments)
+        with interruptible():
+            return _guarded(arguments)
     except CommandError as error:
         complain(error.message)
         return error.code
@@ -45,14 +42,6 @@ def dispatch(arguments: Sequence[str]) -> int:
 
         complain(report_fault(error, arguments))
         return ExitCode.HARNESS_FAULT
-
-
-def _interrupted(number: int, frame: object) -> None:
-    """The first Ctrl-C, or a CI's SIGTERM, ends the work; what is cleaned up then is not interrupted again."""
-    del number, frame
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.SIG_IGN)
-    raise KeyboardInterrupt
 
 
 def complain(message: str) -> None:

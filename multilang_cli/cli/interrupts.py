@@ -1,0 +1,47 @@
+"""Ctrl-C, and a CI's SIGTERM: the first ends the work, wherever it comes."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_ENDING = (signal.SIGINT, signal.SIGTERM)
+_SOON = 0.01
+"""Seconds after which an interrupt that was lost is sent again."""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Both signals are KeyboardInterrupt. Whoever started us with a signal ignored, such as nohup, meant it."""
+    for number in _ENDING:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupted)
+    before = sys.unraisablehook
+    sys.unraisablehook = partial(_unraisable, before)
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+def _interrupted(number: int, frame: object) -> None:
+    """What is cleaned up now is not interrupted again."""
+    del number, frame
+    for each in _ENDING:
+        signal.signal(each, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _unraisable(tell: Callable[[sys.UnraisableHookArgs], object], lost: sys.UnraisableHookArgs) -> None:
+    """Python drops what is raised in a destructor. An interrupt that came just then must not look like success."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        signal.signal(signal.SIGALRM, _interrupted)
+        signal.setitimer(signal.ITIMER_REAL, _SOON)
+    else:
+        tell(lost)
