@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +21,6 @@ from tests.test_repl import DIES, component, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.component
 
@@ -151,3 +151,20 @@ def test_nobody_reads_what_it_says(tmp_path: Path) -> None:
         session.stdin.close()
         assert session.wait() == 0
         assert session.stderr.read() == ""
+
+
+def test_a_full_disk_behind_stdout_is_not_said_of_the_transcript(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "multilang_cli", "repl", "--kind", "bolt", BOLT]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        ended = subprocess.run(
+            words,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert ended.returncode == 2
+    assert ended.stderr == ("mlcheck: stdout: can't write: No space left on device. Make room, or write elsewhere.\n")

@@ -27,7 +27,7 @@ from multilang_cli.workbench.repl.driver import Driver
 from multilang_cli.workbench.repl.interrupts import interruptible
 from multilang_cli.workbench.repl.parsing import text_of
 from multilang_cli.workbench.repl.plain import run_commands
-from multilang_cli.workbench.repl.screen import Screen
+from multilang_cli.workbench.repl.screen import Screen, ScreenError
 from multilang_cli.workbench.repl.setup import Setup
 from multilang_cli.workbench.repl.table import Misuse
 
@@ -126,6 +126,8 @@ def _begin(driver: Driver, play: Callable[[Life], bool] | None) -> bool:
         return driver.begin(play)
     except LaunchError as error:
         raise not_started(error) from None
+    except ScreenError:
+        raise
     except OSError as error:
         where = f" to {error.filename}" if error.filename else ""
         raise CommandError(f"the transcript can't be written{where}: {error.strerror} (--record DIR).") from None

@@ -30,6 +30,10 @@ MOST = 4000
 """Characters of a sentence, which may quote a component."""
 
 
+class ScreenError(OSError):
+    """Stdout can't be written, though there is somebody who reads it: the disk is full."""
+
+
 class Screen:
     """Writes lines to stdout, whatever stands for it at the time. `clean`: hides secrets in UTF-8 text.
 
@@ -86,10 +90,12 @@ class Screen:
         self._out(f"\x1b[{code}m{text}\x1b[0m\n" if code else f"{text}\n")
 
     def _out(self, text: str) -> None:
-        """Write; nobody who reads it any longer is no reason to stop."""
+        """Write; nobody who reads it any longer is no reason to stop. Raises ScreenError."""
         if not self.closed:
             try:
                 sys.stdout.write(text)
                 sys.stdout.flush()
-            except BrokenPipeError:
+            except OSError as error:
                 self.closed = True
+                if not isinstance(error, BrokenPipeError):
+                    raise ScreenError(error.errno, error.strerror, "stdout") from None
