@@ -15,7 +15,7 @@ from multilang_cli.host.process import ComponentProcess, private_pid_dir
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LIMIT = 20.0
+LIMIT = 60.0
 PYTHON = (sys.executable, "-I", "-S", "-u", "-c")
 
 

@@ -139,7 +139,7 @@ def test_an_interrupt_before_the_first_case_is_reported(tmp_path: Path) -> None:
     with subprocess.Popen(words, cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True) as child:
         assert until((tmp_path / "begun").exists)
         child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=90)
     assert (child.returncode, err) == (130, "mlcheck: interrupted; there is no case to report.\n")
     assert json.loads((tmp_path / "r.json").read_text())["verdict"] == "interrupted"
 

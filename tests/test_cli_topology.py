@@ -173,7 +173,7 @@ def test_an_interrupt_ends_everything_and_tells_what_was(flux: Path, number: sig
             assert process.poll() is None
         pids = [each.pid for each in read_history(history) if isinstance(each, Launched) and each.pid]
         process.send_signal(number)
-        shown, _ = process.communicate(timeout=30)
+        shown, _ = process.communicate(timeout=90)
     assert process.returncode == 130
     assert "INTERRUPTED" in shown
     assert len(pids) == 3

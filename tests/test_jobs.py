@@ -93,7 +93,7 @@ def test_nothing_is_left_of_several_at_once(tmp_path: Path, number: int) -> None
     ) as child:
         assert until(lambda: len(list(pids.iterdir())) >= 4)
         child.send_signal(number)
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=90)
     assert all(gone(int(path.name)) for path in pids.iterdir())
     assert b"Traceback" not in err
     if number == signal.SIGINT:
