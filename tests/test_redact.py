@@ -155,3 +155,18 @@ def test_no_piece_of_a_secret_is_left_beside_a_cut(
     assert [piece for piece in spelled if piece in shown] == []
     assert json.loads(shown) is not None if in_json else True
     assert Redactor({"db.user": LONG_SECRET}).text(told.encode()).decode() == told
+
+
+CORE = "hunter2hunter2"
+ENDS = ("", '"', "\\", '\\"', '"\\')
+
+
+@pytest.mark.parametrize("before", ENDS)
+@pytest.mark.parametrize("after", ENDS)
+def test_a_secret_with_quotes_or_backslashes_at_its_ends_leaves_json_what_it_is(before: str, after: str) -> None:
+    secret = before + CORE + after
+    hides = Redactor({"db.password": secret})
+    for said in (secret, CORE, f'{CORE}"', f"{CORE}\n", f'"{CORE}', f"x{secret}y"):
+        for text in (json.dumps([said, {said: 1}]), json.dumps(json.dumps(said))):
+            shown = hides.text(text.encode())
+            assert CORE not in str(json.loads(shown))

@@ -33,6 +33,8 @@ _HIDDEN, _CUT = HIDDEN.encode(), CUT.encode()
 _MIN_LENGTH = 8
 _PIECE = 3
 """Bytes of a secret's piece beside a cut from which on it is hidden."""
+_SYNTAX = '"\\'
+"""At the ends of a secret these are not looked for: beside a string, JSON has them as well, and needs its own."""
 _CUTS = re.compile(rb"(?=(%b))" % re.escape(_CUT))
 _PAIR = re.compile(rb'("((?:[^"\\]|\\.)*)"\s*:\s*)"(?:[^"\\]|\\.)*"')
 
@@ -127,8 +129,9 @@ class Redactor:
     def _learn(self, found: dict[str, Any]) -> None:
         for key, value in found.items():
             for text in _texts(value):
+                core = text.strip(_SYNTAX)
                 if len(text) >= _MIN_LENGTH:
-                    self._needles |= dict.fromkeys(_spellings(text), key)
+                    self._needles |= dict.fromkeys(_spellings(core if len(core) >= _MIN_LENGTH else text), key)
 
     def text(self, text: bytes) -> bytes:
         """`text`, in UTF-8, without the secrets known so far: for reports, which quote what a component printed.
