@@ -115,6 +115,28 @@ def test_findings_are_a_key_or_a_click_apart(browser: Browser) -> None:
     browser.until_equal(browser.chosen, 13)
 
 
+TWICE = """
+const done = arguments[0];
+const press = () => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "n", bubbles: true}));
+const chosen = () => Number(document.querySelector("[data-row].chosen").dataset.seq);
+const drawn = new MutationObserver(() => {
+  drawn.disconnect();
+  press();
+  setTimeout(() => requestAnimationFrame(() => done(chosen())), 200);
+});
+drawn.observe(document.querySelector(".rows"), {subtree: true, attributes: true});
+press();
+"""
+"""Press a key, and the same again as soon as the first is drawn; the event that is chosen then."""
+
+
+def test_a_key_starts_from_the_event_that_the_last_one_chose(browser: Browser) -> None:
+    talk(browser)
+    browser.press("n")
+    browser.until_equal(browser.chosen, 16)
+    assert browser.driver.execute_async_script(TWICE) == 16
+
+
 def test_letters_in_the_filter_are_no_keys(browser: Browser) -> None:
     talk(browser)
     browser.type(".filters input[type=search]", "snow")

@@ -1,5 +1,5 @@
 // A conversation: what Storm would have done, the filters, the sequence diagram, and beside it what is chosen.
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../document";
 import { useReveal } from "../links";
 import { Detail } from "./detail";
@@ -92,7 +92,8 @@ function nextFinding({ places }: Model, event: number, by: number): number | nul
 
 /** The keys n and p, for the conversation that is most in view, wherever the focus is, save in a field. */
 function useFindingKeys(root: { current: HTMLElement | null }, step: (by: number) => void): void {
-  useEffect(() => {
+  // Not useEffect: a key between what is drawn and what is done after it would start from the event before.
+  useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       if (event.target instanceof HTMLInputElement && event.target.type !== "checkbox") return;
