@@ -1,6 +1,6 @@
 // Targets: "SECTION" or "SECTION/SEQ". They come from the document or the address bar, so neither is trusted.
 import { createContext, type ComponentChildren } from "preact";
-import { useContext, useEffect } from "preact/hooks";
+import { useContext, useLayoutEffect } from "preact/hooks";
 
 export interface Target {
   section: string;
@@ -63,7 +63,8 @@ export function useLinks(): Links {
 
 export function useReveal(section: string, show: Reveal): void {
   const links = useLinks();
-  useEffect(() => links.reveal(section, show));
+  // Not useEffect: a link between what is drawn and what is done after it would go by the filters of before.
+  useLayoutEffect(() => links.reveal(section, show));
 }
 
 /** A link if `to` is a target of this page, else only its words. */
