@@ -277,7 +277,7 @@ class ComponentProcess:
         if self.exited() is None:
             janitor.kill(self.pid, number)
 
-    def end(self, term_wait: float = 2.0, kill_wait: float = 5.0) -> Exited | None:
+    def end(self, term_wait: float = 2.0, kill_wait: float = 30.0) -> Exited | None:
         """End the process and all it has started, and remove the pid folder. Returns how the process ended.
 
         Closes stdin, then SIGTERM to its group; what is left after `term_wait` seconds, or as soon as the process is
