@@ -274,6 +274,20 @@ def open_files() -> int:
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
 
 
+def test_an_interrupt_while_it_starts_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with start("true"):
+        pass
+    before, pid_dir = open_files(), private_pid_dir()
+    monkeypatch.setattr("multilang_cli.host.process.subprocess.Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ComponentProcess.start(["cat"], cwd=REPOSITORY, env=dict(os.environ), pid_dir=pid_dir)
+    assert not pid_dir.exists()
+    assert open_files() == before
+
+
 def test_no_descriptor_and_no_process_is_leaked() -> None:
     with start("true"):
         pass

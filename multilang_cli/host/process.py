@@ -105,6 +105,12 @@ class ComponentProcess:
                 os.close(fd)
             shutil.rmtree(pid_dir, ignore_errors=True)
             raise refused(argv[0], cwd, env, error) from error
+        except BaseException:
+            # An interrupt. Whatever was started by then, the helper ends.
+            for fd in ours:
+                os.close(fd)
+            shutil.rmtree(pid_dir, ignore_errors=True)
+            raise
         finally:
             for fd in theirs:
                 os.close(fd)
