@@ -38,7 +38,9 @@ def test_every_declaration_is_of_a_component() -> None:
     assert set(DECLARED) | set(WORTH_A_WORD) <= {name.partition("-")[2] for name in COMPONENTS}
 
 
-@pytest.mark.parametrize("name", ["bolt-syncs-first", "bolt-fails-all", "spout-silent", "spout-answers-in-ack"])
+@pytest.mark.parametrize(
+    "name", ["bolt-syncs-first", "bolt-syncs-by-itself", "bolt-fails-all", "spout-silent", "spout-answers-in-ack"]
+)
 def test_the_probe_is_not_misled(name: str) -> None:
     component = msgspec.structs.replace(COMPONENTS[name], kind="auto")
     assert kind_of(component, RunOptions()).kind == name.partition("-")[0]

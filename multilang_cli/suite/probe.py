@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -13,11 +14,11 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.reports.escape import decode
-from multilang_cli.suite.profiles import profile_of
+from multilang_cli.suite.profiles import profile_of, samples_of
 from multilang_cli.suite.runner import Plan, plan_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.verdicts import Kind
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _LOOK = 0.2
 """Seconds between two looks at whether the answer has come."""
+_SPOUT = "it answers `next` with a sync: a spout"
 
 
 class Probe(NamedTuple):
@@ -42,16 +44,46 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
     for silence in (as_bolt, as_spout):
         if isinstance(silence, str):
             return Probe(None, f"it did not answer the handshake{silence}", silent=True)
+    if as_bolt and as_spout:
+        return _by_a_tuple(plan)
     if as_spout:
-        # Some spouts answer whatever they do not know with a sync, so a heartbeat as well; no bolt answers `next`.
-        return Probe("spout", "it answers `next` with a sync: a spout")
+        return Probe("spout", _SPOUT)
     if as_bolt:
         return Probe("bolt", "it answers a heartbeat with a sync, and no `next`: a bolt")
     return Probe(None, "it answers neither a heartbeat nor `next`: say --kind bolt or --kind spout")
 
 
+def _by_a_tuple(plan: Plan) -> Probe:
+    """Some spouts answer all that they do not know with a sync, some bolts say it by themselves; only bolts settle."""
+    with _started(plan, "bolt") as (session, _):
+        assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
+        sent, settled = session.send(samples_of(plan.component)[0]), session.judge.state.settled
+        if _settles(session, lambda: settled.get(sent) is not None):
+            return Probe("bolt", "it settles a tuple: a bolt")
+        if session.syncs > 1:
+            return Probe(None, "it says sync without being asked, so it can't be told: say --kind bolt or --kind spout")
+    return Probe("spout", _SPOUT)
+
+
 def _answers(plan: Plan, kind: Kind) -> bool | str:
     """True if it answers as a `kind` would; a few words on its end if there was no first message."""
+    with _started(plan, kind) as (session, silence):
+        if silence is not None:
+            return silence
+        if isinstance(session, ShellBolt):
+            session.heartbeat()
+            return _settles(session, lambda: session.syncs > 0)
+        assert isinstance(session, ShellSpout)  # noqa: S101 (there are two kinds)
+        # A bolt may send a sync that nobody asked for.
+        session.wait_quiet(_LOOK)
+        session.forget_syncs()
+        session.ask("next")
+        return _settles(session, lambda: session.answered)
+
+
+@contextmanager
+def _started(plan: Plan, kind: Kind) -> Iterator[tuple[Session, str | None]]:
+    """The component as a `kind`, its handshake done; else a few words on its end."""
     component = msgspec.structs.replace(plan.component, kind=kind)
     profile = profile_of(component, plan.version, plan.options.timeout)
     pid_dir = private_pid_dir()
@@ -61,16 +93,8 @@ def _answers(plan: Plan, kind: Kind) -> bool | str:
     handshake = context.handshake(profile, plan.version, conf, str(pid_dir))
     with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge) as session:
         session.say(handshake)
-        if not session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid"):
-            return _last_words(session)
-        if isinstance(session, ShellBolt):
-            session.heartbeat()
-            return _settles(session, lambda: session.syncs > 0)
-        # A bolt may send a sync that nobody asked for; and what settles tuples is no spout.
-        session.wait_quiet(_LOOK)
-        session.forget_syncs()
-        session.ask("next")
-        return _settles(session, lambda: session.answered)
+        shaken = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")
+        yield session, None if shaken else _last_words(session)
 
 
 def _last_words(session: Session) -> str:

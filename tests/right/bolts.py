@@ -66,11 +66,11 @@ def shake() -> None:
 
 
 def loop(process: Callable[[Tuple], None]) -> None:
-    """Answer heartbeats, hand tuples on."""
+    """Answer heartbeats, hand tuples on, leave all else alone."""
     shake()
     while True:
         message = read()
-        if isinstance(message, list):
+        if isinstance(message, list) or "command" in message:
             continue
         if message["stream"] == "__heartbeat" and message["task"] == -1:
             send({"command": "sync"})
@@ -209,6 +209,18 @@ def syncs_first() -> None:
     loop(ack)
 
 
+def syncs_by_itself() -> None:
+    """Sends a sync now and then, whatever happens."""
+
+    def beat() -> None:
+        while True:
+            time.sleep(0.7)
+            send({"command": "sync"})
+
+    threading.Thread(target=beat, daemon=True).start()
+    loop(ack)
+
+
 def shouts() -> None:
     """Spaces, blank lines, CR LF, keys in any order, unknown keys, null fields: all legal."""
 
@@ -274,6 +286,7 @@ BOLTS: dict[str, Callable[[], None]] = {
     "talks": talks,
     "syncs-more": syncs_more,
     "syncs-first": syncs_first,
+    "syncs-by-itself": syncs_by_itself,
     "shouts": shouts,
     "slow-start": slow_start,
     "one-byte": one_byte,
