@@ -44,3 +44,9 @@ def test_every_declaration_is_of_a_component() -> None:
 def test_the_probe_is_not_misled(name: str) -> None:
     component = msgspec.structs.replace(COMPONENTS[name], kind="auto")
     assert kind_of(component, RunOptions()).kind == name.partition("-")[0]
+
+
+def test_who_settles_by_a_clock_is_not_too_slow_for_a_backlog(tmp_path: Path) -> None:
+    options = RunOptions(record=str(tmp_path), include=("bolt.heartbeat.behind-backlog",))
+    [subject] = run_suite(COMPONENTS["bolt-timed-batch"], options).subjects
+    assert (subject.verdict, subject.reason) == ("pass", "")

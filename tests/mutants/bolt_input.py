@@ -36,6 +36,9 @@ MUTANTS: dict[str, Mutant] = {
     "one-sync-for-all": Mutant(
         "heartbeat-unanswered", "bolt.heartbeat.two-in-a-row", "answers heartbeats that come together with one sync"
     ),
+    "deaf-when-busy": Mutant(
+        "heartbeat-unanswered", "bolt.heartbeat.behind-backlog", "drops a heartbeat while more than 50 tuples wait"
+    ),
     "fails-heartbeats": Mutant("heartbeat-acked", "bolt.heartbeat.not-settled", "fails each second heartbeat"),
     "ignores-ticks": Mutant("tuple-unsettled", "bolt.tick", "filters ticks out, and never acks them", "ticks"),
     "ids-are-numbers": Mutant("ack-unknown", "bolt.settle.ids", "keeps ids as floats"),
@@ -151,7 +154,8 @@ class Bolt:
             message = self.read()
             if isinstance(message, list):
                 return message
-            self.waiting.append(message)
+            if self.bug != "deaf-when-busy" or len(self.waiting) < 50 or message["stream"] != "__heartbeat":
+                self.waiting.append(message)
 
     def die_of(self, values: list[Any]) -> None:
         """Die of values that this bolt does not take."""
