@@ -198,6 +198,8 @@ def test_writing_goes_on_after_a_cut_line(tmp_path: Path) -> None:
         ('{"transcript":"one","conv":"c1","profile":{"kind":"bolt"}}', 1, "no version of the format"),
         ('{"transcript":"1.0","conv":"c1"}', 1, "missing required field `profile`"),
         ("not json\n{}", 2, "no line of a transcript"),
+        ("not json", 2, "no line of a transcript"),
+        ('{"conv":"c1","seq":0,"t":0,"ch":"out","msg":' + "[" * 9999 + "]" * 9999 + "}", 2, "recursion depth"),
         ('{"conv":"c2","seq":0,"t":0,"ch":"out","msg":{}}', 2, "no header of a conversation 'c2'"),
         ('{"conv":"c1","seq":0,"t":0,"ch":"side","msg":{}}', 2, "no channel 'side'"),
         ('{"conv":"c1","seq":0,"t":0,"ch":"control","msg":{"event":"party"}}', 2, "no fact"),

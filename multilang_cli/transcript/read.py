@@ -160,11 +160,11 @@ class _File:
                 yield self._damaged(0, f"what was compressed there is damaged: {error}")
 
     def _lines(self, file: IO[bytes] | gzip.GzipFile) -> Iterator[Entry]:
-        """A line that cannot be read is only damaged if a line other than a header follows."""
+        """A line that cannot be read is only damaged if it ends, or a line other than a header follows."""
         cut: Cut | None = None
         last: EventLine | None = None
         run: list[EventLine] = []
-        why, number = "", 0
+        why, number, whole = "", 0, False
         for number, text in enumerate(iter(partial(file.readline, LONGEST), b""), 1):
             if cut is not None:
                 yield cut if text.startswith(_OPENING) else self._damaged(cut.line, why)
@@ -179,6 +179,7 @@ class _File:
                     yield self._damaged(number, why)
                     continue
                 cut = Cut(self.path, number, len(text) + _skip_line(file, text))
+                whole = text.endswith(b"\n")
                 if not self.here and not _begins_header(text):
                     raise TranscriptError(self.path, number, why) from None
                 continue
@@ -193,7 +194,7 @@ class _File:
             last = line
         yield from self._told(run, number + 1)
         if cut is not None:
-            yield cut
+            yield self._damaged(cut.line, why) if whole else cut
 
     def _goes_on(self, last: EventLine, line: EventLine, text: bytes) -> bool:
         """True if `line`, whose bytes are `text`, is a plain frame that went through the same pipe behind `last`."""
