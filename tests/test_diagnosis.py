@@ -272,6 +272,17 @@ def test_no_bytes_break_the_reader_the_judge_or_the_report(pieces: list[bytes], 
         render(conclude(result), load_rulebook()).encode("utf-8")
 
 
+@pytest.mark.parametrize("size", [10, 2_000_000])
+def test_a_message_inside_another_shows_a_write_that_was_cut_short(size: int) -> None:
+    cut = b'{"command":"emit","tuple":["' + b"x" * size
+    found, plain = read(cut + A), read(cut + b'" y]}')
+    assert isinstance(found, Malformed)
+    assert isinstance(plain, Malformed)
+    assert found.kind == plain.kind == "json-invalid"
+    assert found.detail.endswith("the write of what stands before was cut short")
+    assert "cut short" not in plain.detail
+
+
 def test_many_objects_under_one_end_are_all_saved_up_to_a_bound() -> None:
     found = read(A * 3000)
     assert isinstance(found, Malformed)

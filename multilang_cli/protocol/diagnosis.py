@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
 
 from multilang_cli.protocol import dialects
 from multilang_cli.protocol.framing import frame_text
@@ -41,6 +41,7 @@ _MAY_BE_TRAP = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}|\\u[dD]")
 _TEXT = range(0x09, 0x80)
 _BACKSLASH, _DELETE = b"\\", b"\x7f"
 _SHOWN = 60
+_OPENING = '{"command"'
 _MOST_SAVED = 1000
 _BEGINNING = 16 * 1024
 _SHOWN_AT_ONCE = frozenset({"stdout-text", "bom", "not-utf8", "other-serializer", "json-single-quotes", "json-comment"})
@@ -200,6 +201,7 @@ def _too_long_to_read(text: bytes) -> Malformed:
     trap, _ = _diagnose(text[:_BEGINNING].decode("utf-8", "replace"), expecting_pid=False)
     kind = trap.kind if trap.kind in _SHOWN_AT_ONCE else "json-invalid"
     detail = f"{trap.detail if kind == trap.kind else 'no JSON'} (a frame of {len(text):,} bytes)"
+    detail += _unfinished(text, _OPENING.encode(), b"{")
     return Malformed(kind, 0, text[:EXCERPT].decode("utf-8", "backslashreplace"), detail)
 
 
@@ -277,7 +279,7 @@ def _trap_of_segments(text: str, objects: list[_Object], broken: LenientError | 
     if broken is None and not objects:
         return Trap("empty-message", 0, "a line 'end' with no message before it")
     if broken is not None and not objects:
-        return Trap(broken.kind, broken.at, f"no JSON: {broken.detail}")
+        return Trap(broken.kind, broken.at, f"no JSON: {broken.detail}{_unfinished(text, _OPENING, '{')}")
     stop = objects[0].stop
     rest = text[stop:].strip()
     if len(objects) > 1 and saved > 1:
@@ -290,6 +292,18 @@ def _trap_of_segments(text: str, objects: list[_Object], broken: LenientError | 
     # Python reads no integer that long, but it is JSON.
     lead = "" if first.kind == "integer-too-big" else "no JSON: "
     return Trap(first.kind, first.at, lead + first.detail)
+
+
+def _unfinished(text: AnyStr, opening: AnyStr, brace: AnyStr) -> str:
+    """A few words if a whole message (`opening`) begins inside of what is no JSON: what was before it has no end."""
+    at = text.rfind(opening)
+    if at <= text.find(brace):
+        return ""
+    try:
+        json.loads(text[at:])
+    except (ValueError, RecursionError):
+        return ""
+    return "; a whole message begins inside it: the write of what stands before was cut short"
 
 
 def _weightiest(seen: list[Irregularity]) -> Irregularity:
