@@ -272,6 +272,14 @@ def test_no_bytes_break_the_reader_the_judge_or_the_report(pieces: list[bytes], 
         render(conclude(result), load_rulebook()).encode("utf-8")
 
 
+@pytest.mark.parametrize(("quote", "depth"), [("'", 250), ("'", 450), ('"', 450), ('"', 3000)])
+def test_how_deep_it_is_hides_no_other_mistake(quote: str, depth: int) -> None:
+    found = read(f"{{{quote}tuple{quote}:{'[' * depth}{']' * depth}}}".encode())
+    assert isinstance(found, Malformed)
+    kind = "json-single-quotes" if quote == "'" else "json-too-deep"
+    assert (found.kind, "200" in found.detail, "no JSON" in found.detail) == (kind, False, quote == "'")
+
+
 @pytest.mark.parametrize("size", [10, 2_000_000])
 def test_a_message_inside_another_shows_a_write_that_was_cut_short(size: int) -> None:
     cut = b'{"command":"emit","tuple":["' + b"x" * size

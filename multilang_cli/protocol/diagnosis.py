@@ -278,6 +278,8 @@ def _trap_of_segments(text: str, objects: list[_Object], broken: LenientError | 
         return Trap("stdout-text", 0, f"{what}: {_shown(before)}")
     if broken is None and not objects:
         return Trap("empty-message", 0, "a line 'end' with no message before it")
+    if broken is not None and not objects and broken.kind == "json-too-deep":
+        return Trap(broken.kind, broken.at, f"nested more than {MAX_DEPTH} deep")
     if broken is not None and not objects:
         return Trap(broken.kind, broken.at, f"no JSON: {broken.detail}{_unfinished(text, _OPENING, '{')}")
     stop = objects[0].stop

@@ -47,7 +47,12 @@ def read_leniently(text: str, at: int = 0) -> tuple[Any, list[Irregularity], int
     Raises LenientError if no value can be made out.
     """
     reader = _Reader(text, at)
-    value = reader.value(0)
+    try:
+        value = reader.value(0)
+    except LenientError as error:
+        if error.kind == "json-too-deep" and reader.seen:
+            raise LenientError(*reader.seen[0]) from error
+        raise
     return value, reader.seen, reader.at
 
 
