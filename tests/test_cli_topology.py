@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -17,6 +18,7 @@ import yaml
 
 from multilang_cli.topology.history import Emitted, Ended, Launched, Phase
 from multilang_cli.topology.history_file import read_history
+from multilang_cli.topology.running import FolderError, _alone, prepare
 from tests.command import ROOT, mlcheck, refusal
 from tests.topologies.runs import HERE, SENTENCES
 
@@ -145,6 +147,28 @@ def test_bad_input_is_a_sentence(
         assert words in refusal(ran)
     else:
         assert words in ran.stdout
+
+
+def test_a_folder_that_another_run_writes_to_is_left_alone(flux: Path) -> None:
+    folder = flux.parent / "run"
+    (folder / "transcripts").mkdir(parents=True)
+    theirs = folder / "transcripts" / "split-1.ndjson"
+    theirs.write_text("theirs")
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        ran = mlcheck("topology", "run", flux.name, "--record", "run", cwd=flux.parent)
+    finally:
+        os.close(held)
+    assert ran.returncode == 2
+    assert "another run is being written to run" in refusal(ran)
+    assert theirs.read_text() == "theirs"
+
+
+def test_two_runs_at_once_can_not_have_one_folder(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    with _alone(tmp_path), pytest.raises(FolderError, match="another run is being written to"), _alone(tmp_path):
+        pytest.fail("both have it")
 
 
 def test_more_processes_than_this_machine_has_files_for(flux: Path) -> None:

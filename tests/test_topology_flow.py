@@ -162,6 +162,16 @@ def test_queues_that_are_full_are_told_until_they_are_half_empty() -> None:
     assert task not in core.flow.full
 
 
+@pytest.mark.parametrize("capacity", [1, 2, 3])
+def test_a_small_queue_that_is_empty_is_not_full(capacity: int) -> None:
+    core = Core(capacity=capacity)
+    for number in range(8):
+        core.emit(number)
+    for task in tuple(core.flow.full):
+        core.flow.take(task, 8)
+    assert not core.flow.full
+
+
 def test_a_tick_is_settled_like_a_tuple_and_is_nobodys() -> None:
     core = Core()
     core.flow.tick(core.bolts[0], 5)

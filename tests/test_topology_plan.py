@@ -170,6 +170,10 @@ def test_the_schema_has_the_fields_of_the_struct(kind: type[msgspec.Struct], at:
         (["--property", "workers=0", "{}/t.yaml"], "t.yaml:3: Field TOPOLOGY_WORKERS must be a Positive Number"),
         (["--property", "workers", "{}/t.yaml"], "--property"),
         (["--property", "workers=2", "--conf", "topology.workers=-1", "{}/t.yaml"], "topology.workers is -1."),
+        (
+            ["--property", "workers=2", "--conf", "topology.executor.receive.buffer.size=0", "{}/t.yaml"],
+            "topology.executor.receive.buffer.size is 0.",
+        ),
         (["--property", "workers=2", "--run", "{}", "{}/t.yaml"], "history.ndjson can't be read"),
     ],
 )

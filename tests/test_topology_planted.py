@@ -54,6 +54,7 @@ def planted(spout: str, bolt: str) -> Topology:
     [
         ("no_bug", "no_bug", [KILL], {}),
         ("no_bug", "fails_once", [], {}),
+        ("no_bug", "anchors_twice", [], {}),
         ("no_bug", "anchors_nothing", [KILL], {"at-least-once": "fail"}),
         ("no_bug", "anchors_another", [KILL], {"at-least-once": "fail"}),
         ("no_bug", "acks_first", ["kill:bolt@10"], {"at-least-once": "fail"}),

@@ -95,6 +95,8 @@ def run_given(values: dict[str, Any]) -> int:
         hint = f" {error.hint[0].upper()}{error.hint[1:]}" if error.hint else ""
         code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
         raise CommandError(f"{error.message}{hint}", code) from None
+    except FolderError as error:
+        raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"the run can't be written to {setup.folder}: {error.strerror} (--record DIR)") from None
     pages = any(each.format == "html" for each in reports)

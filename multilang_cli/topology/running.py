@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import platform
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +31,7 @@ from multilang_cli.topology.queue.server import ADDRESS, QueueServer
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from multilang_cli.topology.blame import Story
@@ -70,14 +72,36 @@ class TopologyRun(NamedTuple):
 def prepare(folder: Path) -> None:
     """Make the folder of a run; what an earlier run left there is removed. Raises FolderError."""
     try:
-        for name, files in _PARTS.items():
-            (folder / name).mkdir(parents=True, exist_ok=True)
-            for file in (folder / name).glob(files):
-                file.unlink()
-        for name in (NAME, RESULT):
-            (folder / name).unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone(folder):
+            for name, files in _PARTS.items():
+                (folder / name).mkdir(exist_ok=True)
+                for file in (folder / name).glob(files):
+                    file.unlink()
+            for name in (NAME, RESULT):
+                (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise FolderError(f"a run can't be written to {folder}: {error.strerror} (--record DIR)") from None
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the folder of a run: two at once would be judged by each other's history. Raises FolderError."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(held, folder)
+        yield
+    finally:
+        os.close(held)
+
+
+def _lock(held: int, folder: Path) -> None:
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise FolderError(f"another run is being written to {folder}; choose another folder (--record DIR)") from None
+    except OSError:
+        return  # a file system without locks
 
 
 def run_topology(
@@ -88,10 +112,11 @@ def run_topology(
 ) -> TopologyRun:
     """Run a topology in its folder, which `prepare` has made; the result is written there too.
 
-    `watch`: given the engine before anything starts, makes a listener that is told each event. Raises LaunchError, and
-    OSError if nothing can be written.
+    `watch`: given the engine before anything starts, makes a listener that is told each event. Raises LaunchError,
+    FolderError if another run has the folder, and OSError if nothing can be written.
     """
     with ExitStack() as stack:
+        stack.enter_context(_alone(setup.folder))
         return _run(_with_queue(setup, stack), watch, strict=strict)
 
 

@@ -47,6 +47,7 @@ _NUMBERS = {
     "topology.tick.tuple.freq.secs": _Number(None),
     "topology.subprocess.timeout.secs": _Number(1),
     "topology.shellbolt.max.pending": _Number(1, null=False),
+    "topology.executor.receive.buffer.size": _Number(1),
 }
 _BOOLEANS = (LOAD_AWARE_OFF, "topology.enable.message.timeouts")
 

@@ -21,6 +21,11 @@ class Planted(Bolt):
         self.emit(tup.values, anchors=[tup])
         self.ack(tup)
 
+    def anchors_twice(self, tup: Tuple) -> None:
+        """No bug: Storm gives each of the two an edge of its own."""
+        self.emit(tup.values, anchors=[tup, tup])
+        self.ack(tup)
+
     def anchors_nothing(self, tup: Tuple) -> None:
         self.emit(tup.values)
         self.ack(tup)

@@ -98,7 +98,8 @@ class SameXor(Checker):
                 if root in self._roots and self._roots[root].mail:
                     self._roots[root].mail[-1].val ^= edge
                 continue
-            anchors = [each for each in emission.anchors if root in self._edges.get(each, {})]
+            # An anchor that is named twice has two shares, which nobody else knows: their sum is the edge.
+            anchors = [each for each in dict.fromkeys(emission.anchors) if root in self._edges.get(each, {})]
             if len(anchors) == 1:
                 told = self._told.setdefault(anchors[0], {})
                 told[root] = told.get(root, 0) ^ edge

@@ -216,7 +216,7 @@ class Flow:
             taken.append(delivery.message)
         if not queue:
             self.dirty.discard(task)
-        if self.full and len(queue) < self.capacity // 2:
+        if self.full and len(queue) < max(1, self.capacity // 2):
             self.full.discard(task)
         return taken
 
