@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue import schemas
 from multilang_cli.workbench.bench.histogram import BITS, Histogram
 from multilang_cli.workbench.bench.summing import Cell, ratios_of, sentences_of
-from tests.command import BOLT, MUTANT_BOLT, SPOUT, mlcheck, refusal
+from tests.command import BOLT, MUTANT_BOLT, ROOT, SPOUT, mlcheck, refusal
 from tests.pages import PageFile
 
 if TYPE_CHECKING:
@@ -101,6 +101,16 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     silent = mlcheck("bench", *SHORT, "--limit", "pid=20", *words, "handshake-silent", cwd=tmp_path)
     assert silent.returncode == 3
     assert "no first message" in refusal(silent)
+
+
+@pytest.mark.component
+def test_a_bolt_that_settles_five_together_is_not_accused(tmp_path: Path) -> None:
+    batches = [sys.executable, str(ROOT / "tests" / "right" / "bolts.py"), "batch-of-5"]
+    late = mlcheck(
+        "bench", *SHORT, "--kind", "bolt", "--windows", "4", "--limit", "settle=2", "--", *batches, cwd=tmp_path
+    )
+    assert late.returncode == 6
+    assert "tuple-unsettled" in late.stdout
 
 
 @pytest.mark.component

@@ -211,13 +211,19 @@ MISUSES = [
     (["promote", "wrong.ndjson", "--finding", "arity"], "found are ack-twice (", 2),
     (["promote", "wrong.ndjson", "-o", "Case 1.yaml"], "such as bolt.case-1.yaml", 2),
     (["shrink", "wrong.ndjson", "-o", "wrong.ndjson", "--", "true"], "that is the recording itself", 2),
+    (["report", "wrong.ndjson", "-o", "wrong.ndjson"], "that is the recording itself", 2),
+    (["report", "wrong.ndjson", "--bundle", "wrong.ndjson"], "that is the recording itself", 2),
+    (["lint", "wrong.ndjson", "--report", "json=wrong.ndjson"], "that is the recording itself", 2),
+    (["diff", "wrong.ndjson", "right.ndjson", "--report", "json=right.ndjson"], "that is the recording itself", 2),
+    (["replay", "wrong.ndjson", "--report", "json=wrong.ndjson", "--", "true"], "that is the recording itself", 2),
+    (["bench", "--kind", "bolt", "--compare", "'unclosed", "--", "true"], "No closing quotation", 2),
     (["shrink", "right.ndjson", "--", "true"], "nothing is wrong in it", 4),
     (["shrink", "wrong.ndjson", "--", "./nothing"], "does not exist", 3),
     (["shrink", "wrong.ndjson", "--", "cat", "/dev/null"], "does not show", 6),
 ]
 
 
-@pytest.mark.parametrize(("words", "why", "code"), MISUSES, ids=[" ".join(words[:4]) for words, *_ in MISUSES])
+@pytest.mark.parametrize(("words", "why", "code"), MISUSES, ids=[" ".join(words[:5]) for words, *_ in MISUSES])
 def test_misuse_is_a_sentence(words: list[str], why: str, code: int, incident: tuple[Recording, Path]) -> None:
     recording, folder = incident
     if not (folder / "wrong.ndjson").exists():

@@ -85,6 +85,11 @@ class Candidate:
         return list(rules.values())
 
     @property
+    def guilty(self) -> bool:
+        """True if it broke a must with what it was promised: who settles later than we wait can't be measured."""
+        return not self.refuses and any(each.level == "must" for each in self.wrong)
+
+    @property
     def refuses(self) -> bool:
         """True if it fails the tuple that we made up: then its figures say nothing."""
         failed = any(each.failed for rounds in self.rounds.values() for each in rounds)
@@ -98,7 +103,7 @@ def bench_given(given: dict[str, Any]) -> int:
     windows, place = _places(asked)
     plans = [one_component(NAME, flags).plan]
     if asked.compare is not None:
-        words = tuple(shlex.split(asked.compare))
+        words = _words(asked.compare)
         other = msgspec.structs.replace(flags, command=words, component=None, kind=plans[0].component.kind)
         plans.append(one_component(NAME, other).plan)
     for plan in plans:
@@ -116,6 +121,14 @@ def bench_given(given: dict[str, Any]) -> int:
     return code
 
 
+def _words(line: str) -> tuple[str, ...]:
+    """The words of a command line. Raises CommandError."""
+    try:
+        return tuple(shlex.split(line))
+    except ValueError as error:
+        raise CommandError(f"bench: --compare {line[:60]!r}: {error}.") from None
+
+
 def _measured(candidates: Sequence[Candidate], windows: Sequence[int], asked: Asked, place: Place) -> ExitCode:
     """Take the measures in turn; the exit code. Raises CommandError."""
     total, done = len(candidates) * len(windows) * asked.rounds, 0
@@ -130,7 +143,7 @@ def _measured(candidates: Sequence[Candidate], windows: Sequence[int], asked: As
                         taken = measure(candidate.setup, window, asked.seconds, place)
                         candidate.rounds.setdefault(window, []).append(taken)
                         if candidate.wrong:
-                            return ExitCode.INCONCLUSIVE if candidate.refuses else ExitCode.NOT_CONFORMANT
+                            return ExitCode.NOT_CONFORMANT if candidate.guilty else ExitCode.INCONCLUSIVE
     except LaunchError as error:
         raise not_started(error) from None
     except Silent as silent:

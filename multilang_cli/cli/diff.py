@@ -9,6 +9,7 @@ import typer
 from multilang_cli.cli.app import Color, Reports
 from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.output import stdout_may_close
+from multilang_cli.cli.recorded import spare
 from multilang_cli.cli.replay_options import Compare, Ignore, Key, recording_of, wanted_of
 from multilang_cli.cli.shared import checked_reports, console_of, write_reports
 from multilang_cli.reports.formats import STDOUT
@@ -35,6 +36,7 @@ def diff(
     """
     reports, console = checked_reports(report), console_of(color)
     before, after = recording_of("diff", then), recording_of("diff", now)
+    spare("diff", (each.path for each in reports), (*before.files, *after.files))
     if before.profile.kind != after.profile.kind:
         kinds = f"{then} is of a {before.profile.kind}, {now} of a {after.profile.kind}"
         raise CommandError(f"diff: {kinds}; two conversations with the same component are needed.")

@@ -6,7 +6,7 @@ import typer
 
 from multilang_cli.cli.app import Color, Reports, Strict
 from multilang_cli.cli.output import stdout_may_close
-from multilang_cli.cli.recorded import judged
+from multilang_cli.cli.recorded import judged, paths_of, spare
 from multilang_cli.cli.shared import checked_reports, console_of, write_reports
 from multilang_cli.reports.coverage import render_coverage
 from multilang_cli.reports.explain import render_findings
@@ -36,6 +36,7 @@ def lint(
     """
     reports = checked_reports(report)
     console = console_of(color)
+    spare("lint", (each.path for each in reports), paths_of("lint", transcripts))
     html = any(each.format == "html" for each in reports)
     result, rulebook = judged("lint", transcripts, storm or "", strict=bool(strict), twice=html, coverage=coverage)
     write_reports(reports, result, rulebook)

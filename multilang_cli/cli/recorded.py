@@ -17,7 +17,7 @@ from multilang_cli.suite.linting import judge_transcripts, lint_result
 from multilang_cli.transcript.format import TranscriptError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.reports.model import RunResult
@@ -63,6 +63,14 @@ def judged(
 def paths_of(command: str, transcripts: Sequence[str]) -> list[str]:
     """The files that the command line names: those of directories as well. Raises CommandError."""
     return [STDIN] if "-" in transcripts else [path for name in transcripts for path in _files_of(command, name)]
+
+
+def spare(command: str, outputs: Iterable[str | Path], recorded: Iterable[str | Path]) -> None:
+    """Refuse to write over a recording that is read. Raises CommandError."""
+    files = [Path(each) for each in recorded if Path(each).exists()]
+    for output in outputs:
+        if Path(output).exists() and any(Path(output).samefile(each) for each in files):
+            raise CommandError(f"{command}: {output}: that is the recording itself; choose another file.")
 
 
 def _files_of(command: str, name: str) -> list[str]:

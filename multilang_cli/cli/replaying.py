@@ -12,6 +12,7 @@ import msgspec
 
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import stdout_may_close
+from multilang_cli.cli.recorded import spare
 from multilang_cli.cli.replay_options import recording_of, wanted_of
 from multilang_cli.cli.shared import checked_reports, console_of, write_reports
 from multilang_cli.host.launch import LaunchError, environment, resolve
@@ -53,6 +54,7 @@ def replay_given(given: dict[str, Any]) -> int:
     flags = msgspec.convert({**given, "command": asked.words[1:]}, Flags)
     reports, console = checked_reports(asked.reports), console_of(asked.color)
     recording = _until(recording_of("replay", asked.words[0]), asked.until)
+    spare("replay", (each.path for each in reports), recording.files)
     wanted = wanted_of("replay", recording, asked.ignore, asked.comparing, asked.key)
     if asked.then not in {None, "repl"}:
         raise CommandError(f"replay: --then {asked.then[:60]!r}: only `repl` can come then.")

@@ -50,13 +50,14 @@ def report(
 
 def _make(transcripts: list[str], output: str | None, bundle: str | None, storm: str, events: int) -> int:
     """Make the page, the bundle, or both."""
-    from multilang_cli.cli.recorded import judged, paths_of  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.cli.recorded import judged, paths_of, spare  # noqa: PLC0415 (slow to import, and not needed for --help)
     from multilang_cli.reports.formats import ReportError, put, why_not_writable  # noqa: PLC0415
     from multilang_cli.reports.html.page import page_of  # noqa: PLC0415
 
     for path in filter(None, (output, bundle)):
         if why := why_not_writable(path):
             raise CommandError(f"report: {why}.")
+    spare("report", filter(None, (output, bundle)), paths_of("report", transcripts))
     result, rulebook = judged("report", transcripts, storm, twice=True)
     try:
         if output is not None:

@@ -12,6 +12,7 @@ import msgspec
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import remark, write
 from multilang_cli.cli.promote import finding_in
+from multilang_cli.cli.recorded import spare
 from multilang_cli.cli.replay_options import recording_of
 from multilang_cli.cli.replaying import chosen, not_started, target_of
 from multilang_cli.host.launch import LaunchError
@@ -41,8 +42,7 @@ def shrink_given(given: dict[str, Any]) -> int:
     output = Path(asked.output)
     flags = msgspec.convert({**given, "command": asked.words[1:], "retries": None}, Flags)
     recording = recording_of("shrink", asked.words[0])
-    if output.exists() and any(output.samefile(each) for each in recording.files):
-        raise CommandError(f"shrink: -o {output}: that is the recording itself; choose another file.")
+    spare("shrink", [output], recording.files)
     wrong = finding_in("shrink", recording, asked.finding)
     component, options = chosen("shrink", flags)
     target = target_of("shrink", component, options, flags, recording)
