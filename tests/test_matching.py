@@ -165,6 +165,10 @@ def test_what_comes_after_the_end_of_a_recording_is_no_difference() -> None:
     compared = compare(Side(cut, ()), Side(whole, ()), Wanted(), spout=False)
     assert compared.same
     assert compared.notes == ["after the point where the recording ends came 1 message"]
+    (late,) = [event.seq for event in whole[:-1] if event not in cut and event.channel == "out"]
+    found = [msgspec.structs.replace(_found(str(seq)), seq=seq) for seq in (0, late)]
+    told = compare(Side(cut, ()), Side(whole, found), Wanted(), spout=False)
+    assert [turned.finding for turned in told.findings] == found[:1]
     patient = [*cut[:-1], msgspec.structs.replace(whole[-1], t=whole[-4].t + 10)]
     assert not compare(Side(patient, ()), Side(whole, ()), Wanted(), spout=False).same
 

@@ -67,7 +67,8 @@ def compare(then: Side, now: Side, wanted: Wanted, *, spout: bool, inputs: bool 
         notes.append(f"{told}: {counted(matching.moved, 'message')}")
     if late:
         notes.append(f"after the point where the recording ends came {counted(len(late), 'message')}")
-    turned, lasting = _turned(then.findings, now.findings)
+    unknown = {each.now.event.seq for each in late if each.now is not None}
+    turned, lasting = _turned(then.findings, [finding for finding in now.findings if finding.seq not in unknown])
     ends = _ends(then.events, now.events) if "exit" in wanted.aspects else ("", "")
     return Comparison(
         compared=len(before),
