@@ -109,3 +109,43 @@ def test_a_should_fails_only_where_it_is_asked(pytester: pytest.Pytester) -> Non
         """,
     )
     assert outcomes == {"passed": 2, "errors": 1}, shown
+
+
+MISUSES = [
+    ("", 'shell_bolt("python3", BOLT, storm="77")', "there is no Storm version '77'; known are"),
+    ("", "shell_bolt()", "which command?"),
+    ("", 'shell_bolt("python3", BOLT, limits={"foo": 1})', "the limit 'foo' is not known; there are"),
+    ("", 'shell_bolt("python3", BOLT, limits={"settle": -1})', "the limit 'settle' is -1; it is a number of seconds"),
+    (
+        "strickt=True",
+        'shell_bolt("python3", BOLT)',
+        "the marker's 'strickt' is not known; there are storm, strict, allow",
+    ),
+    ('allow=["ack-twise"]', 'shell_bolt("python3", BOLT)', "the rule 'ack-twise' is not known; there are"),
+    ("", 'shell_bolt("python3", BOLT).send("word")', "the values of a tuple are a list"),
+    ("", 'shell_bolt("python3", BOLT).send_all([["a"], 7])', "the values of a tuple are a list"),
+    ("", 'shell_bolt("python3", BOLT).hold([float("nan")])', "Storm sends neither NaN nor an infinity"),
+]
+
+
+def test_what_a_test_asks_for_wrongly_is_said_and_blames_no_component(pytester: pytest.Pytester) -> None:
+    tests = [
+        f"@pytest.mark.mlcheck({marker})\ndef test_{number}(shell_bolt):\n    {line}\n"
+        for number, (marker, line, _) in enumerate(MISUSES)
+    ]
+    outcomes, shown = outcome(pytester, "\n".join(tests))
+    assert outcomes == {"failed": len(MISUSES)}, shown
+    assert [why for _, _, why in MISUSES if why not in shown] == []
+    assert "breaks the protocol" not in shown
+
+
+def test_any_release_of_storm_can_be_played(pytester: pytest.Pytester) -> None:
+    outcomes, shown = outcome(
+        pytester,
+        """
+        @pytest.mark.parametrize("storm", ["2.6.4", "1.2", "0.9.2"])
+        def test_old(shell_bolt, storm):
+            assert shell_bolt("python3", BOLT, storm=storm).send(["a b"]).done
+        """,
+    )
+    assert outcomes == {"passed": 3}, shown

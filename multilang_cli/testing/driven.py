@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -134,6 +135,17 @@ class Driven:
         self.end()
 
 
+def _checked(values: Any) -> list[Json]:
+    """The values of a tuple, as Storm could send them. Raises TypeError and ValueError: no component is to blame."""
+    if not isinstance(values, list | tuple):
+        raise TypeError(f'the values of a tuple are a list, such as ["word", 1]; this is {values!r}')
+    try:
+        json.dumps(values, allow_nan=False)
+    except ValueError:
+        raise ValueError(f"Storm sends neither NaN nor an infinity, but null (None): {values!r}") from None
+    return list(values)
+
+
 class DrivenBolt(Driven):
     """A bolt that runs."""
 
@@ -143,13 +155,13 @@ class DrivenBolt(Driven):
         self, values: list[Json], comp: str = "source", stream: str = "default", task: int | None = None
     ) -> Answer:
         """Send a tuple, wait until it is settled, and give back what was said meanwhile."""
-        id_ = self.session.send(values, comp, stream, task)
+        id_ = self.session.send(_checked(values), comp, stream, task)
         self.session.settle_all(self.limits["settle"])
         return self._heard.answer(id_)
 
     def send_all(self, tuples: Sequence[list[Json]]) -> Answer:
         """Send several tuples at once and wait until all are settled. The answer's `id` is that of the last."""
-        ids = [self.session.send(values) for values in tuples]
+        ids = [self.session.send(each) for each in list(map(_checked, tuples))]
         self.session.settle_all(self.limits["settle"])
         return self._heard.answer(ids[-1] if ids else "")
 
@@ -161,7 +173,7 @@ class DrivenBolt(Driven):
 
     def hold(self, values: list[Json], comp: str = "source", stream: str = "default", task: int | None = None) -> str:
         """Send a tuple and do not wait: for joins and batches. Returns its id."""
-        return self.session.send(values, comp, stream, task)
+        return self.session.send(_checked(values), comp, stream, task)
 
     def heartbeat(self) -> bool:
         """Send a heartbeat and wait for its sync; False, with a finding, if it does not come."""

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.testing.driven import Driven, DrivenBolt, DrivenSpout
 
-MARKER = "mlcheck(storm, strict, allow): how mlcheck judges the components of this test"
+WISHES = ("storm", "strict", "allow")
+MARKER = f"mlcheck({', '.join(WISHES)}): how mlcheck judges the components of this test"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,6 +56,8 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: str) -> It
         *command: str, streams: Mapping[str, Sequence[str]] | None = None, storm: str = "", **more: Any
     ) -> Driven:
         """Start a component; it is ended with the test. `more`: as in a [[component]] of mlcheck.toml."""
+        if wrong := _misuse(command, storm or wishes.get("storm", ""), more.get("limits", {}), wishes):
+            pytest.fail(f"mlcheck: {wrong}", pytrace=False)
         from multilang_cli.suite.options import Component, StreamDeclaration  # noqa: PLC0415
 
         declared = {name: StreamDeclaration(tuple(fields)) for name, fields in (streams or {}).items()}
@@ -69,6 +72,33 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: str) -> It
         for one in running:
             one.end()
     _judge([finding for one in running for finding in one.findings], wishes, running)
+
+
+def _misuse(command: Sequence[str], storm: str, limits: Mapping[str, float], wishes: Mapping[str, Any]) -> str:
+    """What a test asks for that can't be, in a sentence; "" if nothing. A misspelt wish must not go unheard."""
+    from multilang_cli.catalogue.loader import load_rulebook, load_rules  # noqa: PLC0415
+    from multilang_cli.suite.profiles import LIMITS  # noqa: PLC0415
+
+    def unknown(what: str, names: Iterable[str], known: Iterable[str]) -> str:
+        """Name the first that is not known."""
+        known = tuple(known)
+        return next(
+            (f"{what} {name!r} is not known; there are {', '.join(known)}" for name in names if name not in known), ""
+        )
+
+    if not command:
+        return 'which command? For example shell_bolt("python3", "split.py")'
+    try:
+        load_rulebook(storm).version(storm or "2")
+    except KeyError as known:
+        return f"there is no Storm version {storm!r}; known are {known.args[0]}"
+    if wrong := [name for name, seconds in limits.items() if name in LIMITS and not seconds > 0]:
+        return f"the limit {wrong[0]!r} is {limits[wrong[0]]!r}; it is a number of seconds, more than 0"
+    return (
+        unknown("the marker's", wishes, WISHES)
+        or unknown("the rule", wishes.get("allow", ()), load_rules())
+        or unknown("the limit", limits, LIMITS)
+    )
 
 
 def _judge(findings: Sequence[Finding], wishes: Mapping[str, Any], running: Sequence[Driven]) -> None:
