@@ -213,6 +213,7 @@ MISUSES = [
     (["shrink", "wrong.ndjson", "-o", "wrong.ndjson", "--", "true"], "that is the recording itself", 2),
     (["report", "wrong.ndjson", "-o", "wrong.ndjson"], "that is the recording itself", 2),
     (["report", "wrong.ndjson", "--bundle", "wrong.ndjson"], "that is the recording itself", 2),
+    (["lint", "x" * 300], "can't be read: File name too long", 2),
     (["lint", "wrong.ndjson", "--report", "json=wrong.ndjson"], "that is the recording itself", 2),
     (["diff", "wrong.ndjson", "right.ndjson", "--report", "json=right.ndjson"], "that is the recording itself", 2),
     (["replay", "wrong.ndjson", "--report", "json=wrong.ndjson", "--", "true"], "that is the recording itself", 2),
