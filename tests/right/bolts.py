@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 Tuple = dict[str, Any]
 
 _lock = threading.Lock()
-send_after_pid: list[Any] = []
+once_shaken: list[Callable[[], Any]] = []
+"""What a bolt does by itself as soon as the pid is said: whatever it says before that, Storm takes for its pid."""
 
 
 def read() -> Any:
@@ -61,8 +62,8 @@ def shake() -> None:
     """Make the pid file and say the pid."""
     Path(read()["pidDir"], str(os.getpid())).touch()
     send({"pid": os.getpid()})
-    for message in send_after_pid:
-        send(message)
+    for begin in once_shaken:
+        begin()
 
 
 def loop(process: Callable[[Tuple], None]) -> None:
@@ -205,7 +206,7 @@ def syncs_more() -> None:
 
 def syncs_first() -> None:
     """Sends a sync that nobody asked for, before anything else: harmless for a bolt."""
-    send_after_pid.append({"command": "sync"})
+    once_shaken.append(lambda: send({"command": "sync"}))
     loop(ack)
 
 
@@ -217,7 +218,7 @@ def syncs_by_itself() -> None:
             time.sleep(0.7)
             send({"command": "sync"})
 
-    threading.Thread(target=beat, daemon=True).start()
+    once_shaken.append(threading.Thread(target=beat, daemon=True).start)
     loop(ack)
 
 
