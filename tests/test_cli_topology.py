@@ -117,6 +117,25 @@ def test_what_is_not_settled_at_the_end_is_told_with_who_holds_it(flux: Path) ->
     assert "split, task 4 holds it" in said
 
 
+def test_what_no_run_has_written_is_not_removed(flux: Path) -> None:
+    mine = flux.parent / "mine" / "transcripts" / "split.ndjson"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("precious\n")
+    ran = mlcheck("topology", "run", flux.name, "--record", "mine", cwd=flux.parent)
+    assert "transcripts/split.ndjson is of no run of a topology; choose another folder" in refusal(ran)
+    assert mine.read_text() == "precious\n"
+    mine.unlink()
+    for _ in range(2):
+        again = mlcheck("topology", "run", flux.name, "--record", "mine", "--idle", "0.2", cwd=flux.parent)
+        assert again.returncode == 0, again.stdout + again.stderr
+
+
+def test_losses_that_would_be_silent_are_noted(flux: Path) -> None:
+    ran = mlcheck("topology", "run", flux.name, "--conf", "ids=false", "--idle", "0.2", cwd=flux.parent)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Note: 3 of 3 emits of sentences had no message id: losses are silent." in " ".join(ran.stdout.split())
+
+
 def test_a_topology_that_emits_nothing_is_inconclusive(flux: Path) -> None:
     ran = mlcheck("topology", "run", flux.name, "--conf", "sentences=[]", "--idle", "0.2", "-q", cwd=flux.parent)
     assert ran.returncode == 6

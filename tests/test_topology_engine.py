@@ -83,6 +83,13 @@ def test_what_nobody_settles_times_out(tmp_path: Path) -> None:
     assert {(1, "acked"), (3, "acked"), (2, "timed out")} <= set(ran.ends())
 
 
+def test_what_nobody_ever_settles_is_not_replayed_for_ever(tmp_path: Path) -> None:
+    ran = run(split_count(keeps="cow", **{TIMEOUT.replace(".", "__"): 1}), tmp_path, drain=0.1)
+    assert [how for _, how in ran.ends()].count("timed out") > 1
+    assert ran.result.notes[0].startswith("no tuple was acked in 5 s of waiting for some; split, task 4: ")
+    assert ran.held()["settled-in-time"] == "fail"
+
+
 def test_with_no_ackers_everything_is_acked_in_the_emit(tmp_path: Path) -> None:
     # storm.py's and our own loop answer acks inside an emit; see the rule ackers-zero for those that do not.
     ran = run(split_count(**{ACKERS.replace(".", "__"): 0}), tmp_path)

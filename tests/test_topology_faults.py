@@ -73,7 +73,7 @@ def test_a_fault_strikes_while_a_short_queue_lasts() -> None:
         ("kill", "strike what?"),
         ("kil:split", "there is no fault kil"),
         ("kill:splitt", "there is no splitt to strike; there are the components __acker, count"),
-        ("kill:worker-9", "there is no worker 9; there are 0, 1"),
+        ("kill:worker-9", "there is no worker 9; the workers: 0, 1"),
         ("pause:worker", "pause strikes bolt or spout, no worker"),
         ("late-acks:sentences", "late-acks strikes bolt, and sentences is none"),
         ("kill:split:3", "kill has no parameter"),

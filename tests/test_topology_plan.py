@@ -113,7 +113,7 @@ def test_what_a_run_tells(tmp_path: Path) -> None:
     assert [risk.text for risk in made.risks if risk.id in ("untracked", "unanchored", "unsettled")] == [
         "2 of 3 emits of source had no message id: losses are silent.",
         "2 of 3 emits of split were unanchored: losses are silent.",
-        "1 of 3 tuples that split got were never acked or failed: what waits for them times out.",
+        "1 of 3 tuples given to split were never acked or failed: what waits for them times out.",
     ]
     assert not [risk for risk in planned(tmp_path, GOOD, history=HISTORY[:4]).risks if risk.id == "untracked"]
 

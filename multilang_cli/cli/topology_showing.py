@@ -87,8 +87,9 @@ def _show_measures(page: Page, run: TopologyRun) -> None:
     tuples, tracking = measures.tracking
     if measures.availability is not None:
         at = ", ".join(f"{measures.latencies.quantile(part) * 1000:,.1f} ms {name}" for name, part in _QUANTILES)
+        latency = f"; complete latency {at}" if measures.availability else ""
         page.blank()
-        page.para(f"{measures.availability:.1%} of what ended was acked; complete latency {at}", indent=2)
+        page.para(f"{measures.availability:.1%} of what ended was acked{latency}", indent=2)
     if tracking:
         page.para(f"{tuples:,} tuples delivered, {tracking:,} messages to follow them", indent=2)
 

@@ -52,6 +52,7 @@ def _numbers(run: TopologyRun) -> Facts:
     rows = [(f"{how}", f"{count:,} emissions") for how, count in measures.ends.items()]
     if measures.availability is not None:
         rows.append(("availability", f"{measures.availability:.2%} of what ended was acked"))
+    if measures.availability:
         quantiles = ((0.5, "median"), (0.95, "95 %"), (0.99, "99 %"), (1.0, "at most"))
         shown = ", ".join(f"{name} {measures.latencies.quantile(part) * 1000:,.1f} ms" for part, name in quantiles)
         rows.append(("complete latency", shown))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -157,7 +156,7 @@ def _cycles(topology: Topology) -> Iterator[list[str]]:
             reached |= targets
 
 
-class _Seen(msgspec.Struct):
+class _Did(msgspec.Struct):
     """What a component's tasks did in a run."""
 
     kind: str = "bolt"
@@ -165,46 +164,59 @@ class _Seen(msgspec.Struct):
     loose: int = 0
     got: int = 0
     settled: int = 0
+    lost: int = 0
+
+
+class Seen:
+    """What the history of a run tells: emits without anchors or message ids, and tuples that were never settled.
+
+    What did not happen in that run may happen in another. It keeps what is open, not what was.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._component: dict[int, str] = {}
+        self._holder: dict[int, str] = {}
+        self._did: dict[str, _Did] = {}
+
+    def take(self, event: Happening) -> None:
+        """The next event."""
+        if isinstance(event, Launched):
+            known = self._topology.components.get(event.component)
+            self._component[event.task] = event.component
+            self._did.setdefault(event.component, _Did(known.kind if known else "bolt"))
+        elif isinstance(event, Emitted) and event.task in self._component:
+            did = self._did[self._component[event.task]]
+            did.emitted += 1
+            did.loose += event.message_id is None if did.kind == "spout" else not event.anchors
+        elif isinstance(event, Delivered) and event.task in self._component:
+            holder = self._holder[event.n] = self._component[event.task]
+            self._did[holder].got += 1
+        elif isinstance(event, Settled) and event.delivery in self._holder:
+            self._did[self._holder.pop(event.delivery)].settled += 1
+        elif isinstance(event, Lost) and event.delivery in self._holder:
+            self._did[self._holder.pop(event.delivery)].lost += 1
+
+    def risks(self) -> list[Risk]:
+        """The history is over: what is not guaranteed."""
+        return [risk for name, did in self._did.items() for risk in _of_deeds(name, did)]
 
 
 def seen(history: Iterable[Happening], topology: Topology) -> list[Risk]:
-    """What the history of a run tells: emits without anchors or message ids, and tuples that were never settled.
-
-    What did not happen in that run may happen in another.
-    """
-    component: dict[int, str] = {}
-    found: dict[str, _Seen] = {}
-    holder: dict[int, str] = {}
-    lost: Counter[str] = Counter()
+    """What a whole history tells, see `Seen`."""
+    found = Seen(topology)
     for event in history:
-        if isinstance(event, Launched):
-            component[event.task] = event.component
-            known = topology.components.get(event.component)
-            found.setdefault(event.component, _Seen(known.kind if known else "bolt"))
-        elif isinstance(event, Emitted) and event.task in component:
-            mine = found[component[event.task]]
-            mine.emitted += 1
-            mine.loose += event.message_id is None if mine.kind == "spout" else not event.anchors
-        elif isinstance(event, Delivered) and event.task in component:
-            holder[event.n] = component[event.task]
-            found[holder[event.n]].got += 1
-        elif isinstance(event, Settled) and event.delivery in holder:
-            found[holder.pop(event.delivery)].settled += 1
-        elif isinstance(event, Lost) and event.delivery in holder:
-            lost[holder.pop(event.delivery)] += 1
-    return [risk for name, mine in found.items() for risk in _seen(name, mine, lost[name])]
+        found.take(event)
+    return found.risks()
 
 
-def _seen(name: str, mine: _Seen, lost: int) -> Iterator[Risk]:
-    if mine.loose and mine.kind == "spout":
-        text = f"{mine.loose} of {mine.emitted} emits of {name} had no message id: losses are silent."
+def _of_deeds(name: str, did: _Did) -> Iterator[Risk]:
+    if did.loose and did.kind == "spout":
+        text = f"{did.loose} of {did.emitted} emits of {name} had no message id: losses are silent."
         yield Risk("untracked", name, text)
-    elif mine.loose:
-        text = f"{mine.loose} of {mine.emitted} emits of {name} were unanchored: losses are silent."
+    elif did.loose:
+        text = f"{did.loose} of {did.emitted} emits of {name} were unanchored: losses are silent."
         yield Risk("unanchored", name, text)
-    open_ = mine.got - mine.settled - lost
-    if open_:
-        text = (
-            f"{open_} of {mine.got} tuples that {name} got were never acked or failed: what waits for them times out."
-        )
+    if open_ := did.got - did.settled - did.lost:
+        text = f"{open_} of {did.got} tuples given to {name} were never acked or failed: what waits for them times out."
         yield Risk("unsettled", name, text)

@@ -28,10 +28,11 @@ from multilang_cli.topology.history_file import NAME, HistoryFile, read_history
 from multilang_cli.topology.judging import facts_of, subject_of
 from multilang_cli.topology.model import QUEUED
 from multilang_cli.topology.queue.server import ADDRESS, QueueServer
+from multilang_cli.topology.risks import Seen
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from multilang_cli.topology.blame import Story
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.engine.setup import Setup
     from multilang_cli.topology.engine.workers import Life
     from multilang_cli.topology.history import Happening
+    from multilang_cli.topology.risks import Risk
 
 STDERR_SHOWN = 4096
 """Bytes of a task's last stderr that a result keeps."""
@@ -70,18 +72,25 @@ class TopologyRun(NamedTuple):
 
 
 def prepare(folder: Path) -> None:
-    """Make the folder of a run; what an earlier run left there is removed. Raises FolderError."""
+    """Make the folder of a run; what an earlier run left there is removed, and nothing else. Raises FolderError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _alone(folder):
-            for name, files in _PARTS.items():
+            left = _left(folder)
+            if left and not (folder / NAME).exists():
+                raise FolderError(f"{left[0]} is of no run of a topology; choose another folder (--record DIR)")
+            for file in (*left, folder / NAME):
+                file.unlink(missing_ok=True)
+            for name in _PARTS:
                 (folder / name).mkdir(exist_ok=True)
-                for file in (folder / name).glob(files):
-                    file.unlink()
-            for name in (NAME, RESULT):
-                (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise FolderError(f"a run can't be written to {folder}: {error.strerror} (--record DIR)") from None
+
+
+def _left(folder: Path) -> list[Path]:
+    """What bears the names of what a run writes, but for its history, which tells that a run wrote it."""
+    found = [file for name, files in _PARTS.items() for file in sorted((folder / name).glob(files))]
+    return [*found, *folder.glob(RESULT)]
 
 
 @contextmanager
@@ -139,11 +148,12 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
         if (listener := watch(engine)) is not None:
             listeners.append(listener)
         outcome = engine.run()
-    judge = Judge(facts_of(setup))
+    judge, seen = Judge(facts_of(setup)), Seen(setup.topology)
     for event in read_history(setup.folder / NAME):
         judge.take(event)
+        seen.take(event)
     held = judge.finish()
-    result = _result(setup, engine, outcome, began, (held, injector.spared), strict=strict)
+    result = _result(setup, engine, outcome, began, (held, injector.spared, seen.risks()), strict=strict)
     write_whole(setup.folder / RESULT, to_json(result).encode())
     concerned = [number for each in held for number in each.emissions] + judge.measures.unhappy
     told = stories(read_history(setup.folder / NAME), concerned[:MOST_STORIES], setup.layout.components)
@@ -163,12 +173,12 @@ def _result(
     engine: Engine,
     outcome: Outcome,
     began: datetime,
-    judged: tuple[tuple[Holds, ...], Mapping[object, int]],
+    judged: tuple[tuple[Holds, ...], Mapping[object, int], Sequence[Risk]],
     *,
     strict: bool,
 ) -> RunResult:
     goal = setup.goal
-    held, spared = judged
+    held, spared, risks = judged
     subjects = [_of_life(setup, life, spared.get(life.session)) for life in _lives(engine)]
     if engine.flow.spout_emissions:
         subjects += map(subject_of, held)
@@ -185,7 +195,7 @@ def _result(
         subjects=(*subjects, _of_run(engine, outcome)),
         complete=not outcome.interrupted,
         limits={"messages": goal.messages or None, "seconds": goal.seconds or None, "idle": goal.idle},
-        notes=(outcome.why,) if outcome.why else (),
+        notes=(*([outcome.why] if outcome.why else []), *(risk.text for risk in risks)),
     )
     befell = Circumstances(interrupted=outcome.interrupted, no_first_message=bool(outcome.silent))
     return _without_secrets(conclude(result, befell), setup)

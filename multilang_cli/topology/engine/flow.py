@@ -62,6 +62,7 @@ class Flow:
     the executor of each spout's task. `up`: the tasks that are there to be sent something. `dirty`: those with
     something in their queue; `full`: those whose queue is over `capacity`. `tallies`: by task. `spoken`: when something
     last went on: an emit, or an end. `first_ack`: when a spout first learnt that a tuple was acked.
+    `vain_since`: when the first was emitted of those that are waited for since the last ack; None if there are none.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Flow:
         self.tallies = {task: Tally() for task in components}
         self.spoken = 0.0
         self.first_ack: float | None = None
+        self.vain_since: float | None = None
         self.spout_emissions = 0
         self.queues: dict[int, deque[Delivery]] = {task: deque() for task in components}
         self.open: dict[int, dict[str, Delivery]] = {task: {} for task in components}
@@ -130,6 +132,8 @@ class Flow:
         self._deliver(number, task, targets, emit, tuples)
         executor.pending.emit(root, Waiting(emit.id, task, self.t))
         executor.emissions[root] = number
+        if self.vain_since is None:
+            self.vain_since = self.t
         self._mail(init)
         return targets
 
@@ -294,6 +298,7 @@ class Flow:
         if outcome.kind == "acked":
             if self.first_ack is None:
                 self.first_ack = self.t
+            self.vain_since = None
             tally.acked += 1
             tally.latency += outcome.latency
         elif outcome.kind == "failed":

@@ -105,7 +105,7 @@ class _Planner:
             if "worker" not in targets:
                 raise FaultError(f"{text}: {kind} strikes {_listed(targets)}, no worker")
             if worker not in numbers:
-                raise FaultError(f"{text}: there is no worker {worker}; there are {', '.join(map(str, numbers))}")
+                raise FaultError(f"{text}: there is no worker {worker}; the workers: {', '.join(map(str, numbers))}")
             return Fault(kind=kind, target=target, at=at, worker=worker, parameter=parameter)
         task = self._task(text, kind, target)
         return Fault(kind=kind, target=target, at=at, worker=workers[task], task=task, parameter=parameter)
