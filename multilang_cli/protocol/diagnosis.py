@@ -29,11 +29,15 @@ DIAGNOSED = 1024 * 1024
 MAX_DEPTH = 400
 """Nesting that every parser of Storm stands; json-smart refuses more."""
 
+HARMLESS = frozenset({"json-duplicate-key", "lone-surrogate", "number-too-large"})
+"""Traps that every Storm reads, so they hide no other mistake in a message."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _END_LINE = re.compile(r"^[^\S\n]*end[^\S\n]*$", re.MULTILINE)
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 """A string of JSON."""
 _NUMBER = re.compile(rb"-?[0-9][-+.0-9eE]*")
+_STRING_OR_NUMBER = re.compile(STRING.pattern + b"|" + _NUMBER.pattern)
 _MAY_BE_DECIMAL = re.compile(rb"[-+.0-9eE]{19}")
 """What stands in every text with a number that json-smart makes a BigDecimal, or with an integer beyond 64 bits."""
 _MAY_BE_TRAP = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}|\\u[dD]")
@@ -115,20 +119,23 @@ def all_read_alike(text: bytes, trap: Trap | None) -> bool:
 
 def trap_of(value: Json, duplicates: list[str], text: bytes) -> Trap | None:
     """What is dangerous in JSON that Python's parser accepts: None if it is regular."""
+    harmless: Trap | None = None
     try:
         for item, depth in _walk(value) if _may_be_deep(text) or _MAY_BE_TRAP.search(text) else ():
             trap = _trap_of_value(item, depth, text)
-            if trap is not None:
+            if trap is None or trap.kind in HARMLESS:
+                harmless = harmless or trap
+            else:
                 return trap
     except RecursionError:
         return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
     deleted = _deleted(text) if _DELETE in text and _BACKSLASH in text else None
     if deleted is not None:
         return Trap("json-delete-character", deleted, "a raw U+007F in a string that has an escape")
-    if duplicates:
+    if harmless is None and duplicates:
         name = json.dumps(duplicates[0]).encode()
         return Trap("json-duplicate-key", max(0, text.rfind(name)), f"the key {head(duplicates[0], 40)!r} stands twice")
-    return None
+    return harmless._replace(at=_overflow(text)) if harmless and harmless.kind == "number-too-large" else harmless
 
 
 def _may_be_deep(text: bytes) -> bool:
@@ -141,6 +148,12 @@ def _deleted(text: bytes) -> int | None:
     return next(both, None)
 
 
+def _overflow(text: bytes) -> int:
+    """Where the first number begins that is too large for a double."""
+    numbers = (found for found in _STRING_OR_NUMBER.finditer(text) if found[0][:1] != b'"')
+    return next((number.start() for number in numbers if math.isinf(float(number[0]))), 0)
+
+
 def _trap_of_value(item: Json, depth: int, text: bytes) -> Trap | None:
     if depth > MAX_DEPTH:
         return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
@@ -148,7 +161,7 @@ def _trap_of_value(item: Json, depth: int, text: bytes) -> Trap | None:
         at = max(0, text.find(str(item).encode()))
         return Trap("integer-too-big", at, "an integer that does not fit 64 bits")
     if isinstance(item, float) and math.isinf(item):
-        return Trap("json-nonfinite", 0, "a number too large for a double")
+        return Trap("number-too-large", 0, "a number too large for a double")
     if isinstance(item, str) and _SURROGATE.search(item):
         return Trap("lone-surrogate", 0, "half of a surrogate pair in a string")
     return None

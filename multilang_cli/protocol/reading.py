@@ -246,7 +246,7 @@ def _judge_value(
     meant = (pid_of if expecting_pid else message_of)(value)
     trap = diagnosis.trap_of(value, duplicates, text)
     seen = value if diagnosis.all_read_alike(text, trap) else None
-    if trap is not None:
+    if trap is not None and not (trap.kind in diagnosis.HARMLESS and isinstance(meant, ShapeFault)):
         salvage = _with_hazards(meant.salvage if isinstance(meant, ShapeFault) else (meant,), text)
         return diagnosis.malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=False, seen=seen)
     if isinstance(meant, ShapeFault):

@@ -27,7 +27,7 @@ _REFUSALS = DEATHS | {
 """What it shows as if a component dies of what it was given, or falls silent."""
 
 
-_OVERFLOWS = frozenset({"integer-too-big", "json-nonfinite", "json-number", "decimal-value"})
+_OVERFLOWS = frozenset({"integer-too-big", "json-nonfinite", "json-number", "number-too-large", "decimal-value"})
 """What comes of reckoning with numbers that nobody promised."""
 
 

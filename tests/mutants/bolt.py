@@ -69,6 +69,7 @@ TEXTS: dict[str, Mutant] = {
     "empty-message": Mutant("empty-message", "an end after nothing", lambda text: b"end\n" + text.encode()),
     "end-with-space": Mutant("end-not-alone", "a space after end", lambda text: text.encode() + b"\nend \n"),
     "invalid-json": Mutant("json-invalid", "a comma too many", lambda text: text.encode().replace(b":", b":,", 1)),
+    "huge-value": Mutant("number-too-large", "a value 1e400", lambda text: _value(text, "1e400")),
     "latin-1": Mutant(
         "utf8-invalid", "writes Latin-1", lambda t: _quoted(t, "é").decode().encode("latin-1", "replace")
     ),
