@@ -185,6 +185,8 @@ def test_a_command_that_starts_no_component_is_no_host(tmp_path: Path) -> None:
     ran = mlcheck("host", "-k", "host.bolt.stop", "--patience", "0.1", "--", "true", cwd=tmp_path)
     assert ran.returncode == 3
     assert "the host started no component" in ran.stdout
+    assert "ended without a handshake" in ran.stdout
+    assert "nothing for" not in ran.stdout
     ran = mlcheck("host", "--", "./nowhere", cwd=tmp_path)
     assert ran.returncode == 3
     assert "nowhere" in refusal(ran)

@@ -88,7 +88,7 @@ class Deadline(_Fact, frozen=True, tag="deadline"):
     `waiting_for`: pid, sync, heartbeat, settle, exit-after-eof, exit-after-term, read (it does not read its stdin),
     output, plan (what a testee was asked to do), or host (what its host was to do). `limit` in seconds. `blocked`: who
     waits on whom, as far as the system tells; `facts`: what was seen, as bytes in pipes. `proven`: the limit was not
-    waited for, because the component waits for its stdin and nothing else.
+    waited for, because the component waits for its stdin and nothing else, or a host has ended.
     """
 
     waiting_for: Literal[

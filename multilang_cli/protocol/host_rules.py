@@ -156,7 +156,7 @@ def _deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
     if memory.stopping:
         _check_left(judge, event, fact)
     elif not memory.greeted:
-        text = f"sent no handshake within {fact.limit:g} s"
+        text = "ended without a handshake" if fact.proven else f"sent no handshake within {fact.limit:g} s"
         judge.breach("host-handshake", event, text, stable="none")
     else:
         _check_owed(judge, event)

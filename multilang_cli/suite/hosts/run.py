@@ -115,7 +115,8 @@ class HostRun:
         )
 
     def _judged(self, seen: _Sitting, began: float, *, in_time: bool) -> SubjectResult:
-        late = f"the component's script was not over within {self.case.limit * self.plan.patience:g} s"
+        limit = f"within {self.case.limit * self.plan.patience:g} s"
+        late = f"the component's script was not over {'before the host ended' if seen.host_ended else limit}"
         verdict, reason = verdict_of(seen.findings, self.plan.version.id, "" if in_time else late)
         if seen.witnessed.pid is None:
             verdict, reason = "fail", "the host started no component"
@@ -124,7 +125,8 @@ class HostRun:
     def _result(self, verdict: Verdict, reason: str, began: float, seen: _Sitting | None = None) -> SubjectResult:
         case, findings = self.case, tuple(seen.findings) if seen is not None else ()
         ended = seen.process.exited() if seen is not None else None
-        words = ["mlcheck", "host", "--storm", self.plan.version.id, "-k", case.id, "--", *self.plan.command]
+        patience = ["--patience", f"{self.plan.patience:g}"] if self.plan.patience != 1 else []
+        words = ["mlcheck", "host", "--storm", self.plan.version.id, *patience, "-k", case.id, "--", *self.plan.command]
         return SubjectResult(
             id=case.id,
             title=case.title,
@@ -143,7 +145,10 @@ class HostRun:
 
 
 class _Sitting:
-    """A host and its component, watched: the events so far go to the judge and into the recording."""
+    """A host and its component, watched: the events so far go to the judge and into the recording.
+
+    `host_ended`: by itself, before it was told to.
+    """
 
     def __init__(
         self, process: ComponentProcess, witnessed: Witnessed, judge: Conversation, recording: Recording
@@ -153,14 +158,16 @@ class _Sitting:
         self.judge = judge
         self.findings: list[Finding] = []
         self.events: dict[int, Event] = {}
+        self.host_ended = False
         self._recording = recording
 
     def play(self, limit: float, patience: float) -> bool:
         """Let them talk for `limit` seconds, then end the host. False if the script was not over by then."""
         in_time = self._wait(limit)
+        self.host_ended = self.process.exited() is not None
         self._take(self.witnessed.rest())
         if not in_time:
-            self._say(Deadline("host", limit))
+            self._say(Deadline("host", limit, proven=self.host_ended))
         self._say(Barrier(STOP))
         self.process.signal(signal.SIGTERM)
         self._pass_until(lambda: self.process.exited() is not None, END * patience)
