@@ -126,6 +126,9 @@ def test_misuse(tmp_path: Path) -> None:
     ran = mlcheck("fuzz", "--conversations", "0", "--", sys.executable, BOLT, cwd=tmp_path)
     assert ran.returncode == 2
     assert "--conversations" in refusal(ran)
+    ran = mlcheck("fuzz", "--database", __file__, "--", sys.executable, BOLT, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "that is no directory" in refusal(ran)
 
 
 def test_without_hypothesis_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

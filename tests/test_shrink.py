@@ -211,6 +211,7 @@ MISUSES = [
     (["promote", "wrong.ndjson", "--finding", "arity"], "found are ack-twice (", 2),
     (["promote", "wrong.ndjson", "-o", "Case 1.yaml"], "such as bolt.case-1.yaml", 2),
     (["shrink", "wrong.ndjson", "-o", "wrong.ndjson", "--", "true"], "that is the recording itself", 2),
+    (["shrink", "wrong.ndjson", "-o", ".", "--", "true"], "that is a directory; name a file", 2),
     (["report", "wrong.ndjson", "-o", "wrong.ndjson"], "that is the recording itself", 2),
     (["report", "wrong.ndjson", "--bundle", "wrong.ndjson"], "that is the recording itself", 2),
     (["lint", "x" * 300], "can't be read: File name too long", 2),

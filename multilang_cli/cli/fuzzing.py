@@ -70,6 +70,8 @@ def fuzz_given(given: dict[str, Any]) -> int:
         )
     flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, Asked)
     console, reports = console_of(asked.color), checked_reports(asked.reports)
+    if Path(asked.database).exists() and not Path(asked.database).is_dir():
+        raise CommandError(f"fuzz: --database {asked.database}: that is no directory; finds are kept in one.")
     one = _seeded(one_component(NAME, flags))
     plan = one.plan
     try:

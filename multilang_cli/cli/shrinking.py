@@ -43,6 +43,8 @@ def shrink_given(given: dict[str, Any]) -> int:
     flags = msgspec.convert({**given, "command": asked.words[1:], "retries": None}, Flags)
     recording = recording_of("shrink", asked.words[0])
     spare("shrink", [output], recording.files)
+    if output.is_dir():
+        raise CommandError(f"shrink: -o {output}: that is a directory; name a file in it.")
     wrong = finding_in("shrink", recording, asked.finding)
     component, options = chosen("shrink", flags)
     target = target_of("shrink", component, options, flags, recording)
