@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -70,11 +71,30 @@ def test_what_can_be_read_is_judged_and_the_rest_is_named(tmp_path: Path) -> Non
 def test_behind_a_damaged_line_rules_that_need_the_past_are_silent(tmp_path: Path) -> None:
     path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]
-    ack = event_line(5, "out", '{"command":"ack","id":"7"}')
-    for between, found in (("", ["ack-unknown"]), ('{"conv":"t","seq":4,"t":1,"ch":"in","msg":{"id":"7\n', [])):
+    ack = event_line(2, "out", '{"command":"ack","id":"7"}')
+    for between, found in (("", ["ack-unknown"]), ('{"conv":"t","seq":2,"t":1,"ch":"in","msg":{"id":"7\n', [])):
         path.write_text("".join([*lines, between, ack]), encoding="utf-8")
         judged = judge_transcripts([path], load_rulebook())
         assert [f.rule for subject in judged.subjects for f in subject.findings] == found
+
+
+@pytest.mark.parametrize(
+    ("lost", "why"),
+    [
+        (1, "event 0 is missing before it"),
+        (4, "event 3 is missing before it"),
+        (-2, "its end tells of 9 events, and there are 8"),
+    ],
+)
+def test_a_line_that_is_gone_is_no_silence(lost: int, why: str, tmp_path: Path) -> None:
+    """Its place is a gap: a bad component is not passed, and a good one is not blamed."""
+    path = recorded(tmp_path / "t.ndjson", TWICE)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    del lines[lost]
+    path.write_text("".join(lines), encoding="utf-8")
+    judged = judge_transcripts([path], load_rulebook())
+    assert [note.rpartition(f"{path}:")[2].partition(": ")[2] for note in judged.notes] == [why]
+    assert not judged.complete
 
 
 def test_of_many_damaged_lines_the_number_is_told(tmp_path: Path) -> None:
@@ -86,12 +106,19 @@ def test_of_many_damaged_lines_the_number_is_told(tmp_path: Path) -> None:
     assert notes[-1] == "5 more lines can't be read"
 
 
+def without_the_last(lines: list[str]) -> str:
+    """The end line of a transcript as it was before its last event."""
+    last, end = json.loads(lines[-2]), json.loads(lines[-1])
+    end["end"]["events"][last["ch"]] -= 1
+    return json.dumps(end) + "\n"
+
+
 def test_who_rested_goes_on_as_if_it_had_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of three conversations in turn: a few lines of it, its end as if that were all, and later the rest."""
     thrice = f'{TWICE}< {{"command":"ack","id":"7"}}\n'
     texts = [recorded(tmp_path / f"{name}.ndjson", thrice).read_text(encoding="utf-8") for name in "abc"]
     talks = [text.splitlines(keepends=True) for text in texts]
-    mixed = [line for lines in talks for line in [*lines[:-2], lines[-1]]]
+    mixed = [line for lines in talks for line in [*lines[:-2], without_the_last(lines)]]
     mixed += [line for lines in talks for line in lines[-2:]]
     (tmp_path / "mixed").write_text("".join(mixed), encoding="utf-8")
     monkeypatch.setattr(linting, "LIVELY", 1)
@@ -184,7 +211,7 @@ def test_memory_does_not_grow_with_the_transcript(tmp_path: Path) -> None:
     path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
     small = peak_memory(path)
     with path.open("a", encoding="utf-8") as file:
-        for start in range(10, 60_000, 2):
+        for start in range(2, 60_000, 2):
             words = f'"id":"{start}","comp":"src","stream":"default","task":2,"tuple":["{"snow white " * 40}",1]'
             file.write(event_line(start, "in", f"{{{words}}}"))
             file.write(event_line(start + 1, "out", f'{{"command":"ack","id":"{start}"}}'))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.events import Chunk, Event, Redacted, Started
-from multilang_cli.protocol.framing import Framer
+from multilang_cli.protocol.framing import Framer, frame_text
 from multilang_cli.protocol.messages import Handshake, Malformed, Pid, TupleMsg
 from multilang_cli.protocol.reading import read_frame
 from multilang_cli.protocol.shortening import bounded, ends, head
@@ -170,3 +170,39 @@ def test_a_secret_with_quotes_or_backslashes_at_its_ends_leaves_json_what_it_is(
         for text in (json.dumps([said, {said: 1}]), json.dumps(json.dumps(said))):
             shown = hides.text(text.encode())
             assert CORE not in str(json.loads(shown))
+
+
+def test_a_secret_within_another_value_of_conf_is_hidden_too(tmp_path: Path) -> None:
+    conf = {"db.password": SECRET, "db.url": f"jdbc:mysql://u:{SECRET}@db/x", "n": [1.5, f"-{SECRET}"]}
+    header = msgspec.structs.replace(HEADER, profile=msgspec.structs.replace(PROFILE, conf=conf))
+    path = tmp_path / "t.ndjson"
+    path.write_bytes(written([], header))
+    assert b"hunter2" not in path.read_bytes()
+    assert read(path).header.profile.conf == {
+        "db.password": "***",
+        "db.url": "jdbc:mysql://u:***@db/x",
+        "n": [1.5, "-***"],
+    }
+
+
+@pytest.mark.parametrize(
+    "spelt",
+    [
+        b'{"conf":{"db.password":"hunter2\\/hunter2"},"pidDir":"/pids","context":{}}\r\nend\r\n',
+        b'\n{"conf":{"db.password":"hunter2/hunter2"},\r"pidDir":"/pids","context":{}}\rend\r',
+        b'{"conf":{"db.password":"hunter2/hunter2","half":"\\ud800"},"pidDir":"/pids","context":{}}\nend\n',
+        b'{"conf":{"db.password":"hunter2/hunter2","nan":NaN},"pidDir":"/pids","context":{}}\nend\n',
+        b'{"conf":{"db.password":"hunter2/hunter2"},"pidDir":"/pids","context":{}} and more\nend\n',
+    ],
+    ids=["crlf", "cr", "half a pair", "nan", "text behind it"],
+)
+def test_the_secrets_of_an_odd_handshake_are_hidden_and_known(spelt: bytes) -> None:
+    redactor = Redactor({})
+    shake = Event(0, 0.0, "in", wire.decode(frame_text(spelt)), spelt)
+    hidden, keys = redactor.event(shake)
+    assert keys == ("db.password",)
+    assert b"hunter2" not in hidden.raw
+    assert hidden.raw.partition(b"{")[0] == spelt.partition(b"{")[0]
+    assert hidden.raw.rpartition(b"}")[2] == spelt.rpartition(b"}")[2]
+    later, keys = redactor.event(Event(1, 0.1, "err", Chunk(len(SECRET)), SECRET.encode()))
+    assert (later.raw, keys) == (b"***", ("db.password",))

@@ -7,6 +7,7 @@ import resource
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,8 +15,10 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_rules
 from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Deadline, Gap
+from multilang_cli.protocol.events import Deadline, Exited, Gap, StdinClosed
+from multilang_cli.protocol.messages import Malformed
 from multilang_cli.transcript.read import read
+from multilang_cli.transcript.write import TranscriptWriter
 from multilang_cli.workbench import tap_feed, tap_files, tap_recorder
 from multilang_cli.workbench.tap_cutter import GRACE, Cutter
 from multilang_cli.workbench.tap_feed import ERR, FACT, IN, OUT, Record, Unpacker
@@ -195,6 +198,41 @@ def test_a_fault_of_the_judge_is_a_gap_and_the_recording_goes_on(
     assert [event.body for event in events if isinstance(event.body, Gap)]
     assert [name for name, _ in logged(tmp_path)] == ["ack-twice", "exited"]
     assert "ZeroDivisionError: injected" in next(tmp_path.glob("*.fault.txt")).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("ring", [0, 1000])
+def test_a_fault_in_writing_is_told_whatever_is_kept(
+    ring: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = TranscriptWriter.write
+
+    def fail(writer: TranscriptWriter, event: Any, plain: bool | None = None) -> None:
+        if b'"id":"5"' in event.raw:
+            raise ZeroDivisionError("injected")
+        written(writer, event, plain)
+
+    monkeypatch.setattr(TranscriptWriter, "write", fail)
+    recorder = recorded(tmp_path, [conversation(acks(9))], ring=ring)
+    assert recorder.status()["faults"] == 1
+    assert recorder.status()["gaps"] == (not ring)
+    assert "ZeroDivisionError: injected" in next(tmp_path.glob("*.fault.txt")).read_text(encoding="utf-8")
+    assert next(tmp_path.glob("*.log")).read_text(encoding="utf-8").count("the component ended") == 1
+    assert next(tmp_path.glob("*.status.json")).exists()
+
+
+@pytest.mark.parametrize("ring", [0, 1000])
+def test_half_a_message_at_the_end_of_stdin_is_kept_and_nobody_is_blamed(ring: int, tmp_path: Path) -> None:
+    half = b'{"id":"2","comp":"src","stre'
+    begun = conversation(TUPLE % 1 + ACK % 1)
+    closed = Record(FACT, 1.9, msgspec.json.encode(StdinClosed()))
+    exited = Record(FACT, 2.0, msgspec.json.encode(Exited(0, None)))
+    recorder = recorded(tmp_path, [[*begun, Record(IN, 1.9, half), closed, exited]], ring=ring)
+    [path] = tmp_path.glob("*.ndjson")
+    said = [event for event in read(path) if event.channel == "in"]
+    assert b"".join(event.raw for event in said[-1:]) == half
+    assert sum(len(event.raw) for event in said) == recorder.status()["bytes"]["in"]
+    assert isinstance(said[-1].body, Malformed)
+    assert linted(tmp_path) == []
 
 
 def test_a_full_disk_is_a_gap_and_writing_goes_on_when_there_is_room(tmp_path: Path) -> None:

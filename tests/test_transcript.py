@@ -218,6 +218,10 @@ def test_foreign_lines_are_named(tmp_path: Path, line: str, number: int, why: st
         assert (damaged.path, damaged.line) == (str(path), number)
         assert re.search(why, damaged.why)
         assert all(isinstance(each, Damaged | Cut) for each in rest)
+        gap = next(iter(read(path))).body
+        assert isinstance(gap, Gap)
+        assert gap.why.startswith(f"{path}:{number}: ")
+        return
     with pytest.raises(TranscriptError, match=why) as caught:
         list(read(path))
     assert (caught.value.line, caught.value.path) == (number, str(path))
@@ -257,8 +261,8 @@ def test_what_a_newer_minor_version_adds_is_passed_over(tmp_path: Path) -> None:
         written(events_of(b"", PID, b"", [])).decode().replace('"transcript":"1.0"', '"transcript":"1.7","mood":[1]')
     )
     lines = lines.replace('"ch":"out"', '"mood":{},"ch":"out"')
-    lines += '{"conv":"c1","seq":7,"t":1,"ch":"side","msg":{}}\n'
-    lines += '{"conv":"c1","seq":8,"t":1,"ch":"control","msg":{"event":"party"}}\n'
+    lines += '{"conv":"c1","seq":3,"t":1,"ch":"side","msg":{}}\n'
+    lines += '{"conv":"c1","seq":4,"t":1,"ch":"control","msg":{"event":"party"}}\n'
     path.write_text(lines)
     assert [(event.seq, event.channel) for event in read(path)] == [(0, "out"), (1, "process"), (2, "control")]
 

@@ -285,7 +285,8 @@ def _filled(error: str, subject: str) -> str:
 
 def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     if event.channel == "in":
-        judge.breach("host-message", event, malformed.detail, stable=malformed.kind)
+        if malformed.kind != "message-cut":
+            judge.breach("host-message", event, malformed.detail, stable=malformed.kind)
         return
     judge.state.heard = event.t
     kind = judge.profile.kind

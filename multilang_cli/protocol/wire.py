@@ -210,6 +210,12 @@ def _nan(constant: str) -> float:
     return math.nan
 
 
+def cut(raw: bytes) -> Malformed:
+    """What Storm had begun to write when the component's stdin was closed: nobody can be blamed for it."""
+    detail = f"stdin was closed after {len(raw):,} bytes of a message, before its line 'end'"
+    return Malformed("message-cut", len(raw), raw[:EXCERPT].decode("utf-8", "backslashreplace"), detail)
+
+
 def _refused(text: bytes, detail: str, *, strict: bool) -> Malformed:
     excerpt = text[:EXCERPT].decode("utf-8", "backslashreplace")
     return Malformed("host-message", 0, excerpt, detail, strict=strict)

@@ -58,7 +58,10 @@ class Cut(msgspec.Struct, frozen=True):
 
 
 class Damaged(msgspec.Struct, frozen=True):
-    """A line that can't be read, amid others: what it held is lost. `line` from 1, 0 if it is the rest of the file."""
+    """A line that can't be read, amid others, or before which some are missing: what they held is lost.
+
+    `line` from 1, 0 if it is the rest of the file.
+    """
 
     path: str
     line: int
@@ -72,7 +75,7 @@ Entry = Header | Happened | EndLine | Cut | Damaged
 def read(*paths: Path | str) -> Transcript:
     """The one conversation in `paths`, which may be its parts in any order.
 
-    Raises OSError; TranscriptError if there is none, or, while it is read, if there is a second one or a damaged line.
+    What can't be read is a gap. Raises OSError; TranscriptError if there is none, or, while it is read, a second one.
     """
     return Transcript(*paths)
 
@@ -104,7 +107,8 @@ class Transcript:
             elif isinstance(entry, Cut):
                 self.cut = entry
             elif isinstance(entry, Damaged):
-                raise TranscriptError(entry.path, entry.line, entry.why)
+                why = str(TranscriptError(entry.path, entry.line, entry.why))
+                yield Event(last.seq, last.t, "control", Gap(why))
             elif entry.conv != self.header.conv or entry.part == 1:
                 raise TranscriptError(self.path, 0, f"a second conversation, {entry.conv!r}, where one was expected")
             else:
@@ -189,8 +193,7 @@ class _File:
                 if run:
                     yield from self._told(run, number)
                     run = []
-                if (entry := self._entry(line, text, number)) is not None:
-                    yield entry
+                yield from self._one(line, text, number)
             last = line
         yield from self._told(run, number + 1)
         if cut is not None:
@@ -212,10 +215,33 @@ class _File:
             if (entry := self._entry(line, b"", at)) is not None:
                 yield entry
 
+    def _one(self, line: EventLine, text: bytes, number: int) -> Iterator[Entry]:
+        """What a line says, and before that what is missing there."""
+        if (hole := self._hole(line, number)) is not None:
+            yield hole
+        if (entry := self._entry(line, text, number)) is not None:
+            yield entry
+
+    def _hole(self, line: EventLine, number: int) -> Damaged | None:
+        """What is missing before a line, where no other line tells of it: None if nothing is."""
+        conversation = self.here.get(line.conv)
+        if conversation is None or line.transcript is not None:
+            return None
+        if line.end is None:
+            missed, last = conversation.missed(line), line.seq - 1
+            lost = f"event {last} is" if missed == 1 else f"events {line.seq - missed} to {last} are"
+            return self._damaged(number, f"{lost} missing before it") if missed else None
+        counted, read = sum(line.end.events.values()), conversation.lines
+        if not conversation.whole or counted == read:
+            return None
+        return self._damaged(number, f"its end tells of {counted} events, and there are {read}")
+
     def _damaged(self, number: int, why: str) -> Damaged:
         """A damaged line. Raises TranscriptError if it comes before any header."""
         if not self.here:
             raise TranscriptError(self.path, number, why)
+        for conversation in self.here.values():
+            conversation.miss()
         return Damaged(self.path, number, why)
 
     def _entry(self, line: EventLine, text: bytes, number: int) -> Entry | None:
@@ -234,7 +260,7 @@ class _File:
         try:
             event = conversation.event(line)
         except (ValueError, *BAD) as error:
-            return Damaged(self.path, number, str(error))
+            return self._damaged(number, str(error))
         return None if event is None else Happened(line.conv, (event,))
 
     def _header(self, version: str, text: bytes) -> Header:

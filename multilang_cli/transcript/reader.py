@@ -20,16 +20,39 @@ _OPENINGS = frozenset({b"{", b"["})
 
 
 class ConversationReader:
-    """Reads the events of one conversation, line by line: it keeps what that needs of those before."""
+    """Reads the events of one conversation, line by line: it keeps what that needs of those before.
 
-    def __init__(self, *, newer: bool, expecting_pid: bool) -> None:
+    `last`: the `seq` of the last one, -1 before the first, None where it is not known which comes next. `lines`: how
+    many it has read; `whole`: none was missing among them.
+    """
+
+    def __init__(self, *, newer: bool, expecting_pid: bool, last: int | None = None) -> None:
         self.newer = newer
         self.expecting_pid = expecting_pid
+        self.last = last
+        self.lines = 0
+        self.whole = True
         self.ends = dict.fromkeys(CHANNELS, 0)
+
+    def miss(self) -> None:
+        """Know that something is missing here."""
+        self.last, self.whole = None, False
+
+    def missed(self, line: EventLine) -> int:
+        """How many events are missing before that of a line; 0 if it is a gap, which tells of them."""
+        if self.last is None or line.seq <= self.last + 1:
+            return 0
+        try:
+            tells = line.ch == "control" and isinstance(decode_fact(line.msg), Gap)
+        except BAD:
+            tells = False
+        return 0 if tells else line.seq - self.last - 1
 
     def event(self, line: EventLine) -> Event | None:
         """The event that a line tells; None for what only a newer format has. Raises ValueError for what is none."""
         channel = line.ch
+        self.lines += 1
+        self.last = line.seq
         if channel not in CHANNELS:
             if self.newer:
                 return None
@@ -56,6 +79,8 @@ class ConversationReader:
         odd = first.seq < 0 or first.t < 0 or (first.ch == "out" and self.expecting_pid)
         if odd or b"\r" in data or not _OPENINGS.issuperset({text[:1] for text in texts}):
             return None
+        self.lines += len(lines)
+        self.last = lines[-1].seq
         bodies = read_run(data, texts) if first.ch == "out" else list(map(wire.decode, texts))
         offset = self.ends[first.ch]
         self.ends[first.ch] += len(data)
@@ -83,7 +108,7 @@ class ConversationReader:
         if channel == "err":
             body = Chunk(len(raw))
         elif channel == "in":
-            body = wire.decode(frame_text(raw))
+            body = wire.cut(raw) if line.fault else wire.decode(frame_text(raw))
         else:
             newline = chr(raw[-1]) if raw[-1] in b"\r\n" and not line.fault else ""
             body = read_frame(Frame(0, raw, newline, line.fault), expecting_pid=self.expecting_pid)
@@ -94,7 +119,8 @@ class ConversationReader:
 def reader_of(header: Header, version: str, before: ConversationReader | None) -> ConversationReader:
     """What reads the events behind `header`, in the format `version`. `before`: of the part before, if any."""
     expecting = before.expecting_pid if before is not None else _expects_pid(header)
-    return ConversationReader(newer=is_newer(version), expecting_pid=expecting)
+    last = -1 if header.part == 1 else None
+    return ConversationReader(newer=is_newer(version), expecting_pid=expecting, last=last)
 
 
 def _expects_pid(header: Header) -> bool:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol import events, wire
-from multilang_cli.protocol.framing import TERMINATOR
+from multilang_cli.protocol.framing import TERMINATOR, frame_text
 from multilang_cli.protocol.messages import Handshake, Malformed
 from multilang_cli.protocol.shortening import CUT
-from multilang_cli.transcript.format import FRAMES, Header, decode_fact, encode
+from multilang_cli.transcript.format import BAD, FRAMES, Header, decode_fact, encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ _PIECE = 3
 _SYNTAX = '"\\'
 """At the ends of a secret these are not looked for: beside a string, JSON has them as well, and needs its own."""
 _CUTS = re.compile(rb"(?=(%b))" % re.escape(_CUT))
-_PAIR = re.compile(rb'("((?:[^"\\]|\\.)*)"\s*:\s*)"(?:[^"\\]|\\.)*"')
+_PAIR = re.compile(rb'("((?:[^"\\]|\\.)*)"\s*:\s*)("(?:[^"\\]|\\.)*")')
 
 
 def redacted(conf: dict[str, Any], secret_keys: re.Pattern[str] = SECRET_KEYS) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -77,6 +77,8 @@ class Redactor:
     def header(self, header: Header) -> Header:
         """`header` without secrets, with the keys that were hidden."""
         conf, found = redacted(header.profile.conf, self._pattern)
+        text, keys = self._scrub(wire.encoded(encode, conf))
+        conf = msgspec.json.decode(text) if keys else conf
         clean: Header = msgspec.structs.replace(
             header,
             profile=msgspec.structs.replace(header.profile, conf=conf),
@@ -108,23 +110,33 @@ class Redactor:
             self._learn(found)
             if not found:
                 return event.raw, set()
-            value = msgspec.json.decode(event.raw.removesuffix(TERMINATOR))
-            return wire.frame({**value, "conf": conf}), set(found)
+            return self._without(event.raw, conf) or self._unread(event.raw)[0], set(found)
         return self._unread(event.raw) if isinstance(event.body, Malformed) else (event.raw, set())
 
+    def _without(self, raw: bytes, conf: dict[str, Any]) -> bytes | None:
+        """A handshake with another conf, its line ends as they were; None if it is not strict JSON."""
+        try:
+            value = msgspec.json.decode(frame_text(raw))
+        except BAD:
+            return None
+        begin, end = raw.index(b"{"), raw.rindex(b"}") + 1
+        return raw[:begin] + wire.frame({**value, "conf": conf})[: -len(TERMINATOR)] + raw[end:]
+
     def _unread(self, raw: bytes) -> tuple[bytes, set[str]]:
-        """A handshake that is no JSON: whatever looks like a secret key and its value."""
-        found: set[str] = set()
+        """A handshake that is no strict JSON: whatever looks like a secret key and its value."""
+        found: dict[str, Any] = {}
 
         def hide(match: re.Match[bytes]) -> bytes:
             """A key and its value, hidden if the key looks like that of a secret."""
             key = match[2].decode("utf-8", "replace")
             if not _is_secret(key, self._pattern):
                 return match[0]
-            found.add(key)
+            found[key] = _unquoted(match[3])
             return match[1] + b'"' + HIDDEN.encode() + b'"'
 
-        return _PAIR.sub(hide, raw), found
+        hidden = _PAIR.sub(hide, raw)
+        self._learn(found)
+        return hidden, set(found)
 
     def _learn(self, found: dict[str, Any]) -> None:
         for key, value in found.items():
@@ -165,6 +177,14 @@ class Redactor:
                 text = text.replace(needle, _HIDDEN)
                 keys.add(key)
         return text, keys
+
+
+def _unquoted(text: bytes) -> str:
+    """The string that is written so, as far as it is one of JSON."""
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text[1:-1].decode("utf-8", "replace")
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -75,9 +75,8 @@ class Cutter:
         return self._event("process", fact)
 
     def end(self, why: str) -> list[Event]:
-        """The conversation is over: what is left unfinished by the component, and the end."""
-        rest = self._streams[tap_feed.OUT].close()
-        events = self._heard([rest]) if rest is not None else []
+        """The conversation is over: what is left unfinished, and the end."""
+        events = self._unfinished()
         events += [self._event("process", fact) for _, fact in self._closed]
         self._closed.clear()
         return [*events, self._event("control", End(why))]
@@ -92,10 +91,15 @@ class Cutter:
             self._closed.append((self._t + GRACE, fact))
             return []
         if isinstance(fact, Exited):
-            rest = self._streams[tap_feed.OUT].close()
             self._closed.clear()
-            return [*(self._heard([rest]) if rest is not None else []), self._event("process", fact)]
+            return [*self._unfinished(), self._event("process", fact)]
         return [self._event("process", fact)]
+
+    def _unfinished(self) -> list[Event]:
+        """What either side had begun to say."""
+        told, said = self._streams[tap_feed.IN].close(), self._streams[tap_feed.OUT].close()
+        events = [] if told is None else [self._event("in", wire.cut(told.raw), told.raw, told.offset)]
+        return events if said is None else [*events, *self._heard([said])]
 
     def _overdue(self, t: float) -> list[Event]:
         due = [fact for until, fact in self._closed if until <= t]

@@ -97,6 +97,8 @@ class Recorder:
             self._happened(events)
         except Exception as error:  # noqa: BLE001
             self._fault(error)
+            with suppress(Exception):
+                self._happened(self._cutter.note_gap("a fault of mlcheck's own"))
 
     def end(self) -> None:
         """The tap is no more: write what is left. Nothing at all if there never was a component."""
@@ -109,14 +111,20 @@ class Recorder:
             self._decide(last=True)
         except Exception as error:  # noqa: BLE001
             self._fault(error)
-        if self._files is not None:
-            self._files.close(self._t)
-            self._tell_failure(self._files.failed)
+        try:
+            self._close()
+        except Exception as error:  # noqa: BLE001
+            self._fault(error)
         self._log.line(f"end: {why}{self._how()}")
         if self._findings and not self.plan.kafka:
             self._log.line(f"next: mlcheck lint {self.plan.folder / self.name}*.ndjson")
         self._log.close()
         self.show()
+
+    def _close(self) -> None:
+        if self._files is not None:
+            self._files.close(self._t)
+            self._tell_failure(self._files.failed)
 
     def _how(self) -> str:
         """How the component ended, and the last line that it said on stderr if that was wrong."""

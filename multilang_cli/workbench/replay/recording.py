@@ -87,9 +87,10 @@ def load(*paths: Path | str, name: str = "") -> Recording:
         notes.append("the recording was not closed; what came last may be missing")
     if transcript.cut is not None:
         notes.append(f"the recording was cut at line {transcript.cut.line}")
-    gap = next((place for place, event in enumerate(events) if isinstance(event.body, Gap)), None)
+    gaps = ((place, event.seq, event.body.why) for place, event in enumerate(events) if isinstance(event.body, Gap))
+    gap, seq, why = next(gaps, (None, 0, ""))
     if gap is not None:
-        notes.append(f"events are missing at {events[gap].seq}; what comes after is left out")
+        notes.append(f"events are missing at {seq} ({why}); what comes after is left out")
     storm = header.profile.storm or header.storm
     try:
         rulebook = load_rulebook(storm)
