@@ -69,11 +69,12 @@ def test_executors_find_in_the_bad_example_of_every_rule_what_lint_finds(tmp_pat
     assert len({row[2] for row in here}) > 50
 
 
-def test_behind_a_damaged_line_rules_that_need_the_past_are_silent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("instead", [b"junk\n", b""], ids=["damaged", "gone"])
+def test_behind_a_line_that_is_lost_rules_that_need_the_past_are_silent(instead: bytes, tmp_path: Path) -> None:
     path = recorded(tmp_path / "t.ndjson", TWICE)
     whole = path.read_bytes().splitlines(keepends=True)
     for at in range(1, len(whole)):
-        path.write_bytes(b"".join([*whole[:at], b"junk\n", *whole[at + 1 :]]))
+        path.write_bytes(b"".join([*whole[:at], instead, *whole[at + 1 :]]))
         here, lint = compared([path])
         assert here == lint
 

@@ -74,16 +74,24 @@ class Hearing:
         if what == "header":
             return self._begin(part, raw)
         if what == "damaged":
-            self._missing = "a line that can't be read"
+            self._lack("a line that can't be read")
         elif self._judge is not None and self._reader is not None:
             try:
-                event = self._reader.event(decode_line(raw))
+                line = decode_line(raw)
+                if missed := self._reader.missed(line):
+                    self._lack(f"{missed} events are missing")
+                event = self._reader.event(line)
             except _BAD:
-                self._missing = "a line that can't be read"
+                self._lack("a line that can't be read")
                 return []
             if event is not None:
                 return [*self._miss(), *self._feed(event)]
         return []
+
+    def _lack(self, why: str) -> None:
+        self._missing = why
+        if self._reader is not None:
+            self._reader.miss()
 
     def finish(self) -> Iterator[Row]:
         """What is left to say at its end: the last findings, and how it ends on each Storm version."""
