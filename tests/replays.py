@@ -28,10 +28,11 @@ def recorded(component: Component, folder: Path, *cases: str) -> list[Recording]
 
 
 def replayed(recording: Recording, command: tuple[str, ...], **how: Any) -> Replayed:
-    cwd, env = Path.cwd(), environment({})
+    conf, settings = how.pop("conf", {}), how.pop("settings", {})
+    cwd, env = Path.cwd(), environment(settings)
     argv = resolve(command, cwd, env).argv
-    conf = how.pop("conf", {})
-    return replay(recording, Target(argv=argv, cwd=cwd, env=env, limits=LIMITS, conf=conf), How(**how))
+    target = Target(argv=argv, cwd=cwd, env=env, limits=LIMITS, conf=conf, settings=settings)
+    return replay(recording, target, How(**how))
 
 
 def against(recording: Recording, command: tuple[str, ...], wanted: Wanted | None = None) -> Comparison:

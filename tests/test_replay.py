@@ -229,6 +229,27 @@ while True: message()
     assert logs == [["False"], ["True"]]
 
 
+def test_secrets_that_were_filled_in_are_not_told(tmp_path: Path) -> None:
+    code = """
+hand = message()
+open(os.path.join(hand["pidDir"], str(os.getpid())), "w").close()
+say('{"pid":%d}\\nend\\n' % os.getpid())
+said = hand["conf"]["db.password"] + " and " + os.environ.get("API_TOKEN", "")
+say('{"command":"log","msg":"%s"}\\nend\\n{"command":"%s"}\\nend\\n' % (said, said))
+os.write(2, said.encode())
+while True: message()
+"""
+    command, conf, env = _component(tmp_path, code), {"db.password": "sesame street"}, {"API_TOKEN": "tutti frutti"}
+    component = Component(command=command, conf=conf, env=env)
+    (recording,) = recorded(component, tmp_path / "rec", "handshake.pid-first")
+    done = replayed(recording, command, conf=conf, settings=env)
+    told = repr(done.events) + repr(done.findings) + repr(done.stderr_tail)
+    assert "sesame" not in told
+    assert "frutti" not in told
+    assert told.count("*** and ***") > 2
+    assert [finding.rule for finding in done.findings] == [finding.rule for finding in recording.findings()]
+
+
 def test_it_stops_at_a_finding(right: Recording) -> None:
     done = replayed(right, _mutant("bolt", "ack-twice").command, until_finding=True)
     assert done.stopped_at is not None

@@ -13,8 +13,13 @@ from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.host.launch import readable
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.session import Session
+from multilang_cli.protocol import wire
 from multilang_cli.protocol.events import Event
+from multilang_cli.protocol.framing import frame_text
+from multilang_cli.protocol.reading import read
 from multilang_cli.protocol.verdicts import Finding, Outlook, Profile
+from multilang_cli.transcript.format import FRAMES, encode
+from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.write import TranscriptWriter
 from multilang_cli.workbench.replay.player import Player
 from multilang_cli.workbench.replay.said import Wanted
@@ -86,14 +91,23 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Ears:
-    """Keeps every event."""
+    """Keeps every event, the secrets of conf and environment hidden as in the recording that it is compared with."""
 
-    def __init__(self) -> None:
+    def __init__(self, redactor: Redactor) -> None:
         self.events: list[Event] = []
+        self._redactor = redactor
 
     def take(self, events: Sequence[Event], _: object, /) -> None:
         """Keep all events."""
-        self.events += events
+        self.events += events if self._redactor.idle else map(self._hidden, events)
+
+    def _hidden(self, event: Event) -> Event:
+        changed, keys = self._redactor.event(event)
+        if not keys or changed.channel not in FRAMES:
+            return changed
+        text = frame_text(changed.raw)
+        body = wire.decode(text) if changed.channel == "in" else read(text, raw=changed.raw)
+        return msgspec.structs.replace(changed, body=body)
 
 
 def replay(recording: Recording, target: Target, how: How) -> Replayed:
@@ -101,7 +115,8 @@ def replay(recording: Recording, target: Target, how: How) -> Replayed:
 
     Ctrl-C ends it: what had come until then is returned.
     """
-    ears = _Ears()
+    redactor = Redactor({**target.settings, **target.conf})
+    ears = _Ears(redactor)
     profile = target.profile(recording)
     interrupted = False
     with ExitStack() as stack:
@@ -122,17 +137,23 @@ def replay(recording: Recording, target: Target, how: How) -> Replayed:
     ended = session.exit if not session.ended_by_us else None
     return Replayed(
         events=ears.events,
-        findings=session.findings,
+        findings=[_without_secrets(finding, redactor) for finding in session.findings],
         outlook=session.judge.outlook(),
         left_out=player.left_out,
         in_vain=player.awaited_in_vain,
         said_pid=not session.judge.expecting_pid,
         exit=(ended.code, ended.signal) if ended is not None else None,
-        stderr_tail=process.stderr_tail[-STDERR_KEPT:],
+        stderr_tail=redactor.text(process.stderr_tail[-STDERR_KEPT:]),
         duration=session.now,
         stopped_at=player.stopped_at,
         interrupted=interrupted,
     )
+
+
+def _without_secrets(finding: Finding, redactor: Redactor) -> Finding:
+    plain = wire.encoded(encode, finding)
+    clean = redactor.text(plain)
+    return finding if clean == plain else msgspec.json.decode(clean, type=Finding)
 
 
 def _writer(path: Path, recording: Recording, target: Target, profile: Profile) -> TranscriptWriter:
