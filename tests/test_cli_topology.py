@@ -130,6 +130,33 @@ def test_what_no_run_has_written_is_not_removed(flux: Path) -> None:
         assert again.returncode == 0, again.stdout + again.stderr
 
 
+def test_the_id_of_a_component_is_no_path(flux: Path) -> None:
+    outside = flux.parent / "split-4.ndjson"
+    outside.write_text("precious\n")
+    flux.write_text(flux.read_text().replace("split\n", "../../split\n"))
+    ran = mlcheck("topology", "run", flux.name, "--record", "mine", "--idle", "0.2", cwd=flux.parent)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert outside.read_text() == "precious\n"
+    names = {each["transcript"] for each in json.loads((flux.parent / "mine" / "result.json").read_text())["subjects"]}
+    assert all((flux.parent / name).is_file() for name in names - {None})
+    assert len(names) == 4
+
+
+def test_no_secret_stands_in_a_run(flux: Path) -> None:
+    flux.write_text(flux.read_text().replace("the cow jumped", "the sesame-street jumped"))
+    ran = mlcheck(
+        *("topology", "run", flux.name, "--conf", "db.password=sesame-street", "--conf", "keeps=sesame-street"),
+        *("--seconds", "1", "--drain", "0.2", "--report", "html=page.html", "--record", "mine"),
+        cwd=flux.parent,
+    )
+    assert ran.returncode == 6
+    assert "***" in ran.stdout
+    files = [flux.parent / "page.html", *(flux.parent / "mine").rglob("*.*")]
+    assert len(files) > 5
+    assert [file for file in files if b"sesame-street" in file.read_bytes()] == []
+    assert "sesame-street" not in ran.stdout + ran.stderr
+
+
 def test_losses_that_would_be_silent_are_noted(flux: Path) -> None:
     ran = mlcheck("topology", "run", flux.name, "--conf", "ids=false", "--idle", "0.2", cwd=flux.parent)
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -26,6 +26,7 @@ from multilang_cli.topology.faults.plan import FaultError, plan_faults
 from multilang_cli.topology.page import sections_of
 from multilang_cli.topology.running import FolderError, prepare, run_topology
 from multilang_cli.topology.tasks import MAX_PARALLELISM, lay_out
+from multilang_cli.transcript.naming import fit_for_a_file
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.rulebook import Rulebook
@@ -127,7 +128,7 @@ def _late(text: str) -> LatePolicy:
 
 
 def _set_up(given: Given, read: FluxFile, version: StormVersion, rulebook: Rulebook) -> Setup:
-    folder = Path(given.record) if given.record else RECORD / read.topology.name
+    folder = Path(given.record) if given.record else RECORD / fit_for_a_file(read.topology.name)
     try:
         prepare(folder)
     except FolderError as error:

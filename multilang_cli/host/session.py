@@ -102,7 +102,7 @@ class Session(Pump):
             if done():
                 return True
             silent = self._written == written and self._framer.offset == said
-            if silent and waiting_for in _ANSWERS and self._stuck() and not done():
+            if silent and waiting_for in _ANSWERS and self.stuck() and not done():
                 return self._give_up(waiting_for, limit, proven=True)
         return True
 
@@ -131,7 +131,7 @@ class Session(Pump):
         self._start += stood
         return latest
 
-    def _stuck(self) -> bool:
+    def stuck(self) -> bool:
         """True if the component is sure to say nothing more: there is no use in waiting for the limit."""
         return self.idle and not self._buffer and not self.process.stdout_unread() and waiting.stuck(self.process)
 

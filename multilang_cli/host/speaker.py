@@ -26,6 +26,8 @@ BACKLOG = 64 * 1024
 """Bytes that are put into the write buffer ahead of the pipe: what task ids and heartbeats can't overtake any more."""
 TOGETHER = 64
 """Messages that are put into the write buffer at a time."""
+EMPTY = 0.1
+"""Seconds of an empty stdin that count as waiting for more, where nobody is seen to: who polls it sleeps in between."""
 MOST_FINDINGS = 10_000
 """Findings after which a component is not listened to any longer."""
 
@@ -65,6 +67,7 @@ class Speaker:
         self._written = 0
         self._to_cut: tuple[type[FromStorm], int] | None = None
         self._cut: int | None = None
+        self._emptied: float | None = None
         self._seq = 0
         self._start = time.monotonic()
         self._closing = False
@@ -230,10 +233,19 @@ class Speaker:
         ahead = (self._cut or 0) - (self._written - len(self._buffer))
         if ahead > 0:
             return min(ahead, len(self._buffer))
-        if not waiting.reading(self.process):
+        if not self._awaits_more():
             return 0
-        self._cut = None
+        self._cut = self._emptied = None
         return len(self._buffer)
+
+    def _awaits_more(self) -> bool:
+        """True if it has read the part that was written, and waits for what follows."""
+        if self.process.stdin_unread():
+            self._emptied = None
+            return False
+        now = self.now
+        self._emptied = now if self._emptied is None else self._emptied
+        return now - self._emptied >= EMPTY or waiting.reading(self.process)
 
     def _await_death(self) -> None:
         """Stdin is closed: give the process a moment to be dead, so that its true end is told."""

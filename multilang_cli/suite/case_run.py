@@ -20,7 +20,7 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.coverage import Coverage
 from multilang_cli.protocol.events import Signalled, StdinClosed
-from multilang_cli.protocol.messages import Fail, Handshake
+from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Fail, Handshake, TupleMsg
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
@@ -73,11 +73,15 @@ NEEDS: dict[Need, _Needed] = {
 
 
 class _Watch:
-    """Sees every event: keeps them for the excerpt, and whether a tuple was failed while Storm was still there."""
+    """Sees every event: keeps them for the excerpt, and what became of the tuples while Storm was still there.
+
+    `failed`: how many were failed, `open`: the ids of those that are not settled; Storm's own, as ticks, left out.
+    """
 
     def __init__(self) -> None:
         self.events: dict[int, Event] = {}
         self.failed = 0
+        self.open: set[str] = set()
         self._dismissed = False
 
     def take(self, events: Iterable[Event], _: object) -> None:
@@ -87,8 +91,13 @@ class _Watch:
             self.events[event.seq] = event if short else msgspec.structs.replace(event, raw=event.raw[:HELD])
             if len(self.events) > KEPT:
                 self.events.pop(next(iter(self.events)))
-            self._dismissed = self._dismissed or isinstance(event.body, StdinClosed | Signalled)
-            self.failed += isinstance(event.body, Fail) and not self._dismissed
+            body = event.body
+            self._dismissed = self._dismissed or isinstance(body, StdinClosed | Signalled)
+            if isinstance(body, TupleMsg) and body.comp != SYSTEM_COMPONENT and not body.is_heartbeat:
+                self.open.add(body.id)
+            elif isinstance(body, Ack | Fail) and body.id in self.open and not self._dismissed:
+                self.open.discard(body.id)
+                self.failed += isinstance(body, Fail)
 
 
 KEPT = 4096
@@ -270,7 +279,8 @@ class CaseRun:
         musts = {finding.rule for finding in findings if finding.level == "must"}
         if made_up is not None and any(finding.seq >= made_up for finding in findings):
             return False
-        return (bool(musts) and musts <= DEATHS) or (watch.failed > 0 and not musts)
+        died = bool(musts) and musts <= DEATHS and bool(watch.open or watch.failed)
+        return died or (watch.failed > 0 and not musts)
 
     def _excerpt(self, findings: tuple[Finding, ...], watch: _Watch) -> tuple[ExcerptLine, ...]:
         component = self.plan.component

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _LOOK = 0.2
 """Seconds between two looks at whether the answer has come."""
+_PATIENCE = 2.0
+"""Seconds of waiting that count as no answer, where a timer may still bring one: a spout sleeps for less."""
 _SPOUT = "it answers `next` with a sync: a spout"
 
 
@@ -40,20 +42,25 @@ class Probe(NamedTuple):
 def kind_of(component: Component, options: RunOptions) -> Probe:
     """Ask it as a bolt (a heartbeat) and as a spout (a `next`). Raises LaunchError if it can't be started."""
     plan = plan_of(component, options)
-    as_bolt, as_spout = _answers(plan, "bolt"), _answers(plan, "spout")
-    for silence in (as_bolt, as_spout):
-        if isinstance(silence, str):
-            return Probe(None, f"it did not answer the handshake{silence}", silent=True)
-    if as_bolt and as_spout:
-        return _by_a_tuple(plan)
-    if as_spout:
+    as_bolt, as_spout = _asked(plan, "bolt"), _asked(plan, "spout")
+    for each in (as_bolt, as_spout):
+        if each.silent:
+            return Probe(None, f"it did not answer the handshake{each.end}", silent=True)
+    if as_bolt.answered and as_spout.answered:
+        return _by_a_tuple(plan) or Probe("spout", _SPOUT)
+    if as_bolt.answered and not as_spout.sure and (found := _by_a_tuple(plan)) is not None:
+        return found
+    if not as_spout.sure:
+        as_spout = _asked(plan, "spout", patient=True)
+    if as_spout.answered:
         return Probe("spout", _SPOUT)
-    if as_bolt:
+    if as_bolt.answered:
         return Probe("bolt", "it answers a heartbeat with a sync, and no `next`: a bolt")
-    return Probe(None, "it answers neither a heartbeat nor `next`: say --kind bolt or --kind spout")
+    ended = as_bolt.end or as_spout.end
+    return Probe(None, f"it answers neither a heartbeat nor `next`{ended}: say --kind bolt or --kind spout")
 
 
-def _by_a_tuple(plan: Plan) -> Probe:
+def _by_a_tuple(plan: Plan) -> Probe | None:
     """Some spouts answer all that they do not know with a sync, some bolts say it by themselves; only bolts settle."""
     with _started(plan, "bolt") as (session, _):
         assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
@@ -62,23 +69,39 @@ def _by_a_tuple(plan: Plan) -> Probe:
             return Probe("bolt", "it settles a tuple: a bolt")
         if session.syncs > 1:
             return Probe(None, "it says sync without being asked, so it can't be told: say --kind bolt or --kind spout")
-    return Probe("spout", _SPOUT)
+    return None
 
 
-def _answers(plan: Plan, kind: Kind) -> bool | str:
-    """True if it answers as a `kind` would; a few words on its end if there was no first message."""
+class _Answer(NamedTuple):
+    """What came of a question. `sure`: more would not have come. `silent`: there was no first message.
+
+    `end`: a few words on how the process ended, "" if it did not.
+    """
+
+    answered: bool
+    sure: bool = True
+    silent: bool = False
+    end: str = ""
+
+
+def _asked(plan: Plan, kind: Kind, *, patient: bool = False) -> _Answer:
+    """Whether it answers as a `kind` would; `patient`: within the whole limit, whatever it looks like meanwhile."""
     with _started(plan, kind) as (session, silence):
         if silence is not None:
-            return silence
+            return _Answer(answered=False, silent=True, end=silence)
         if isinstance(session, ShellBolt):
             session.heartbeat()
-            return _settles(session, lambda: session.syncs > 0)
-        assert isinstance(session, ShellSpout)  # noqa: S101 (there are two kinds)
-        # A bolt may send a sync that nobody asked for.
-        session.wait_quiet(_LOOK)
-        session.forget_syncs()
-        session.ask("next")
-        return _settles(session, lambda: session.answered)
+            answered = _settles(session, lambda: session.syncs > 0, patient=patient)
+        else:
+            assert isinstance(session, ShellSpout)  # noqa: S101 (there are two kinds)
+            # A bolt may send a sync that nobody asked for.
+            session.wait_quiet(_LOOK)
+            session.forget_syncs()
+            session.ask("next")
+            answered = _settles(session, lambda: session.answered, patient=patient)
+        return _Answer(
+            answered, sure=answered or patient or session.exit is not None or session.stuck(), end=_last_words(session)
+        )
 
 
 @contextmanager
@@ -106,8 +129,17 @@ def _last_words(session: Session) -> str:
     return how + (f', and its last line of stderr is "{said[-1][:200]}"' if said else "")
 
 
-def _settles(session: Session, done: Callable[[], bool]) -> bool:
+def _settles(session: Session, done: Callable[[], bool], *, patient: bool = False) -> bool:
     """Wait for the answer, or until it waits for us without having given one; a slow one is given the whole limit."""
     limit = session.profile.limits["sync"]
-    session.wait(lambda: done() or session.wait_quiet(_LOOK, silence=limit), limit, "output")
+    said, calm_since = (-1, -1), 0.0
+
+    def calm() -> bool:
+        """True if it waits for us, and no timer of it can be what it waits for, or is a long one."""
+        nonlocal said, calm_since
+        if not session.wait_quiet(_LOOK, silence=limit) or said != session.spoken:
+            said, calm_since = session.spoken, session.now
+        return session.stuck() or (not patient and session.now - calm_since >= _PATIENCE)
+
+    session.wait(lambda: done() or calm(), limit, "output")
     return done()

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from multilang_cli.transcript.redact import Redactor
+
 NAME = "history.ndjson"
 KEPT = 4096
 """Events that are kept before they are written."""
@@ -24,16 +26,20 @@ _decode = msgspec.json.Decoder(Happening).decode
 
 
 class HistoryFile:
-    """Writes events to a file, flat in memory. Raises OSError as files do."""
+    """Writes events to a file, flat in memory, and without the secrets that a `redactor` knows.
 
-    def __init__(self, path: Path) -> None:
+    Raises OSError as files do.
+    """
+
+    def __init__(self, path: Path, redactor: Redactor | None = None) -> None:
         self._file: BinaryIO = path.open("wb", buffering=0)
+        self._redactor = redactor if redactor is not None and redactor.knows else None
         self._kept: list[Happening] = []
         self._encode = msgspec.json.Encoder().encode_lines
 
     def take(self, event: Happening) -> None:
         """Add the next event."""
-        self._kept.append(event)
+        self._kept.append(event if self._redactor is None else _hidden(event, self._redactor))
         if len(self._kept) >= KEPT or event.__class__ in _AT_ONCE:
             self.flush()
 
@@ -52,6 +58,13 @@ class HistoryFile:
             self.flush()
         finally:
             self._file.close()
+
+
+def _hidden(event: Happening, redactor: Redactor) -> Happening:
+    """The event with clean texts: its numbers are those of the ack framework, and stay whatever a secret looks like."""
+    texts = {name: value for name, value in msgspec.structs.asdict(event).items() if isinstance(value, str)}
+    clean = {name: redactor.text(encoded(str.encode, text)).decode() for name, text in texts.items()}
+    return msgspec.structs.replace(event, **clean) if clean != texts else event
 
 
 def read_history(path: Path) -> Iterator[Happening]:

@@ -29,7 +29,6 @@ from multilang_cli.topology.judging import facts_of, subject_of
 from multilang_cli.topology.model import QUEUED
 from multilang_cli.topology.queue.server import ADDRESS, QueueServer
 from multilang_cli.topology.risks import Seen
-from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -143,7 +142,7 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
     listeners: list[Callable[[Happening], object]] = []
     engine = Engine(setup, listeners)
     injector = Injector(engine, setup.faults)
-    with HistoryFile(setup.folder / NAME) as history:
+    with HistoryFile(setup.folder / NAME, setup.redactor()) as history:
         listeners += [history.take, injector]
         if (listener := watch(engine)) is not None:
             listeners.append(listener)
@@ -251,9 +250,6 @@ def _of_run(engine: Engine, outcome: Outcome) -> SubjectResult:
 
 
 def _without_secrets(result: RunResult, setup: Setup) -> RunResult:
-    settings = dict(setup.topology.conf)
-    for component in setup.topology.components.values():
-        settings |= {**component.conf, **component.env}
     plain = encoded(msgspec.json.encode, result)
-    clean = Redactor(settings).text(plain)
+    clean = setup.redactor().text(plain)
     return result if clean == plain else msgspec.convert(json.loads(clean), RunResult, str_keys=True)

@@ -74,6 +74,11 @@ class Redactor:
         """True if there is nothing to hide and nothing more to learn."""
         return self._handshaken and not self._needles
 
+    @property
+    def knows(self) -> bool:
+        """True if there is something to hide."""
+        return bool(self._needles)
+
     def header(self, header: Header) -> Header:
         """`header` without secrets, with the keys that were hidden."""
         conf, found = redacted(header.profile.conf, self._pattern)

@@ -264,6 +264,29 @@ def acks_then_emits() -> None:
     loop(process)
 
 
+def polls() -> None:
+    """Never blocks: looks at its stdin again and again, and sleeps in between."""
+    os.set_blocking(0, False)
+    text = b""
+    while True:
+        try:
+            data = os.read(0, 4096)
+        except BlockingIOError:
+            time.sleep(0.002)
+            continue
+        if not data:
+            return
+        *messages, text = (text + data).split(b"\nend\n")
+        for message in map(json.loads, messages):
+            if "pidDir" in message:
+                Path(message["pidDir"], str(os.getpid())).touch()
+                send({"pid": os.getpid()})
+            elif isinstance(message, dict) and message["stream"] == "__heartbeat":
+                send({"command": "sync"})
+            elif isinstance(message, dict):
+                ack(message)
+
+
 def forks() -> None:
     """Runs a program for each tuple, which has our stderr."""
 
@@ -292,6 +315,7 @@ BOLTS: dict[str, Callable[[], None]] = {
     "slow-start": slow_start,
     "one-byte": one_byte,
     "acks-then-emits": acks_then_emits,
+    "polls": polls,
     "forks": forks,
 }
 

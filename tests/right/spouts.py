@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
 import time
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,10 +40,15 @@ def emit(*values: Any, **more: Any) -> None:
     send({"command": "emit", "tuple": list(values), "need_task_ids": False, **more})
 
 
+def shake(message: Any) -> None:
+    """Make the pid file and say the pid."""
+    Path(message["pidDir"], str(os.getpid())).touch()
+    send({"pid": os.getpid()})
+
+
 def loop(answer: Callable[[Command], None]) -> None:
     """Answer each command, then sync."""
-    Path(read()["pidDir"], str(os.getpid())).touch()
-    send({"pid": os.getpid()})
+    shake(read())
     while True:
         message = read()
         if isinstance(message, dict):
@@ -127,6 +134,24 @@ def reads_ids() -> None:
     loop(answer)
 
 
+def answers_later() -> None:
+    """An event loop: a timer of it brings the answer to next, and it reads on meanwhile."""
+
+    async def run() -> None:
+        source = asyncio.StreamReader(limit=1 << 24)
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(source), sys.stdin)
+        with suppress(asyncio.IncompleteReadError):
+            while True:
+                message = json.loads((await source.readuntil(b"\nend\n"))[:-5])
+                if "pidDir" in message:
+                    shake(message)
+                    continue
+                await asyncio.sleep(0.05 if message["command"] == "next" else 0)
+                send({"command": "sync"})
+
+    asyncio.run(run())
+
+
 def finite() -> None:
     """Emits five tuples, and nothing more."""
     left = [f"id-{number}" for number in range(5)]
@@ -146,6 +171,7 @@ SPOUTS: dict[str, Callable[[], None]] = {
     "silent": silent,
     "waits-long": waits_long,
     "answers-in-ack": answers_in_ack,
+    "answers-later": answers_later,
     "logs": logs,
     "reads-ids": reads_ids,
     "finite": finite,

@@ -110,7 +110,7 @@ class TaskSession(Session):
     def says_no_pid(self, *, at_last: bool) -> bool:
         """True, with a finding, if it will not say its first message: it waits for more, or the limit is over."""
         limit = self.profile.limits["pid"]
-        proven = not at_last and self._stuck()
+        proven = not at_last and self.stuck()
         if self.ready or not (at_last or proven):
             return False
         self._give_up("pid", limit, proven=proven)

@@ -13,6 +13,7 @@ from multilang_cli.protocol.verdicts import StormVersion
 from multilang_cli.topology.faults.plan import Fault
 from multilang_cli.topology.model import Topology
 from multilang_cli.topology.tasks import Layout, lay_out, merged_conf
+from multilang_cli.transcript.redact import Redactor
 
 MESSAGE_TIMEOUT = "topology.message.timeout.secs"
 TIMEOUTS_ON = "topology.enable.message.timeouts"
@@ -59,6 +60,13 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     late: LatePolicy = "ignore"
     restarts: int = 10
     faults: tuple[Fault, ...] = ()
+
+    def redactor(self) -> Redactor:
+        """What hides the secrets of the topology's conf, and those of its components and their environments."""
+        settings = dict(self.topology.conf)
+        for component in self.topology.components.values():
+            settings |= {**component.conf, **component.env}
+        return Redactor(settings)
 
     @property
     def conf(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from multilang_cli.topology.engine.wiring import profile_of
 from multilang_cli.topology.history import Died, Launched
 from multilang_cli.topology.tasks import merged_conf
 from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.naming import fit_for_a_file
 from multilang_cli.transcript.recording import Recording
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.engine.sessions import BoltTask, SpoutTask
     from multilang_cli.topology.engine.setup import Setup
     from multilang_cli.topology.history import Happening
+    from multilang_cli.transcript.redact import Redactor
 
 STDERR_KEPT = 16 * 1024 * 1024
 """Bytes of stderr that are kept of one life of a task; all is in its transcript."""
@@ -34,10 +36,11 @@ MOST_LIVES = 100
 
 
 class StderrFile:
-    """Keeps what a process writes to stderr, up to a limit; the file is made with the first byte."""
+    """Keeps what a process writes to stderr, up to a limit, without secrets; the file is made with the first byte."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, redactor: Redactor) -> None:
         self.path = path
+        self._redactor = redactor
         self._size = 0
 
     def add(self, data: bytes) -> None:
@@ -46,7 +49,7 @@ class StderrFile:
             self._size += len(data)
             try:
                 with self.path.open("ab") as file:
-                    file.write(data)
+                    file.write(self._redactor.text(data))
             except OSError:
                 self._size = STDERR_KEPT
 
@@ -59,7 +62,8 @@ class Life:
         task = profile.task
         component = setup.topology.components[profile.component]
         self.name = name = f"{component.id}-{task}" + (f".{attempt}" if attempt > 1 else "")
-        self.transcript = setup.folder / "transcripts" / f"{name}.ndjson"
+        stem = name.replace(component.id, fit_for_a_file(component.id), 1)
+        self.transcript = setup.folder / "transcripts" / f"{stem}.ndjson"
         header = Header(
             conv=f"{setup.topology.name}.{name}",
             profile=profile,
@@ -82,7 +86,7 @@ class Life:
                 profile, process, judge_of(profile, setup.rulebook), sinks, flow
             )
             self.session.attempt_is_first = attempt == 1
-            self.session.keep_stderr = StderrFile(setup.folder / "stderr" / f"{name}.txt").add
+            self.session.keep_stderr = StderrFile(setup.folder / "stderr" / f"{stem}.txt", setup.redactor()).add
             conf = context.realistic_conf(merged_conf(setup.topology, setup.version.id), profile, {})
             conf["topology.name"] = setup.topology.name
             conf["storm.id"] = f"{setup.topology.name}-1-{context.SUBMITTED}"
