@@ -219,6 +219,7 @@ MISUSES = [
     (["diff", "wrong.ndjson", "right.ndjson", "--report", "json=right.ndjson"], "that is the recording itself", 2),
     (["replay", "wrong.ndjson", "--report", "json=wrong.ndjson", "--", "true"], "that is the recording itself", 2),
     (["bench", "--kind", "bolt", "--compare", "'unclosed", "--", "true"], "No closing quotation", 2),
+    (["replay", "wrong.ndjson", "--ignore", "nosuch", "--", "true"], "'nosuch' is no field of a declared stream", 2),
     (["shrink", "right.ndjson", "--", "true"], "nothing is wrong in it", 4),
     (["shrink", "wrong.ndjson", "--", "./nothing"], "does not exist", 3),
     (["shrink", "wrong.ndjson", "--", "cat", "/dev/null"], "does not show", 6),

@@ -68,9 +68,8 @@ def wanted_of(
         ignored=ignored - frozenset(ASPECTS),
         key=frozenset(key or ()),
     )
-    if specs is not None and len(fields) == len(specs):
-        _check(command, "--ignore", wanted.ignored, fields)
-        _check(command, "--key", wanted.key, fields)
+    _check(command, "--ignore", wanted.ignored, fields)
+    _check(command, "--key", wanted.key, fields)
     return wanted
 
 
@@ -78,5 +77,6 @@ def _check(command: str, flag: str, names: frozenset[str], fields: dict[str, tup
     known = {name for stream, own in fields.items() for field in own for name in (field, f"{stream}.{field}")}
     for name in names:
         if name not in known and not name.rpartition(".")[2].isdecimal():
-            hint = did_you_mean(name, [*sorted(known), *ASPECTS])
+            nothing = "" if known else ": the recording declares none, so a value is named by its place, such as 0"
+            hint = did_you_mean(name, [*sorted(known), *ASPECTS]) or nothing
             raise CommandError(f"{command}: {flag} {name[:60]!r} is no field of a declared stream{hint}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import textwrap
 
@@ -49,4 +50,13 @@ def main() -> None:
     except ImportError as error:
         sys.stderr.write(f"mlcheck-kafka-spout: the Kafka client is not installed ({error}); {INSTALL}\n")
         sys.exit(2)
-    KafkaSpout(arguments).run()
+    try:
+        KafkaSpout(arguments).run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except json.JSONDecodeError as error:
+        sys.stderr.write(
+            f"mlcheck-kafka-spout: what came on stdin is no JSON ({error}). It is Storm that starts it, or "
+            "`mlcheck topology run`; `mlcheck repl -- mlcheck-kafka-spout` plays Storm by hand.\n"
+        )
+        sys.exit(2)

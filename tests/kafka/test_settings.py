@@ -107,6 +107,15 @@ def test_help_needs_no_client() -> None:
 
 
 @pytest.mark.component
+def test_what_is_no_storm_is_told_so_in_a_sentence() -> None:
+    words = [sys.executable, "-m", "multilang_cli.kafka", "topic=t", "bootstrap.servers=localhost:1"]
+    ran = subprocess.run(words, input="garbage\nend\n", capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("mlcheck-kafka-spout: what came on stdin is no JSON")
+    assert ran.stderr.count("\n") == 1
+
+
+@pytest.mark.component
 @pytest.mark.mlcheck(allow=["exited"])
 @pytest.mark.parametrize(
     ("name", "value", "words"),
