@@ -65,6 +65,7 @@ def test_it_goes_on_by_hand_in_that_state(folder: Path) -> None:
     assert ran.stdout.count('"command":"ack"') == 4
     assert '"tuple":["one"]' in ran.stdout
     assert "nothing is owed" in ran.stdout
+    assert f"right.ndjson was played up to event {tuples[2]}; go on by hand" in ran.stderr
 
 
 def test_a_component_without_a_first_message_is_3(folder: Path) -> None:

@@ -61,7 +61,13 @@ def replay_given(given: dict[str, Any]) -> int:
     component, options = chosen("replay", flags)
     target = target_of("replay", component, options, flags, recording)
     path = _record(Path(options.record), recording)
-    how = How(wanted=wanted, real_time=asked.real_time, until_finding=asked.until == "finding", record=path)
+    how = How(
+        wanted=wanted,
+        real_time=asked.real_time,
+        until_finding=asked.until == "finding",
+        until_event=asked.until not in {None, "finding"},
+        record=path,
+    )
     if asked.then:
         from multilang_cli.cli.taking_over import take_over  # noqa: PLC0415 (seldom)
 

@@ -53,7 +53,9 @@ def take_over(
         player.play(player.found if how.until_finding else None, end=False)
         player.release()
         life.left_out.append(f"what {recording.path} holds, which was played first")
-        where = "to its end" if player.stopped_at is None else f"up to event {player.stopped_at}"
+        last = recording.events[-1].seq if how.until_event else None
+        stopped = player.stopped_at if player.stopped_at is not None else last
+        where = "to its end" if stopped is None else f"up to event {stopped}"
         remark(f"{recording.path} was played {where}; go on by hand")
         return life.said_pid
 

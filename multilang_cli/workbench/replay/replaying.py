@@ -60,12 +60,13 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 class How(msgspec.Struct, frozen=True, kw_only=True):
     """How it is played. `record`: the transcript of now, None for none. `until_finding`: up to the first breach now.
 
-    `until`: up to the finding with this fingerprint.
+    `until`: up to the finding with this fingerprint. `until_event`: the recording is no more than its beginning.
     """
 
     wanted: Wanted = Wanted()
     real_time: bool = False
     until_finding: bool = False
+    until_event: bool = False
     until: str = ""
     record: Path | None = None
 
