@@ -109,6 +109,17 @@ def test_correct_components_lose_nothing_by_any_fault(tmp_path: Path, kind: str)
 
 
 @pytest.mark.component
+@pytest.mark.parametrize("kind", ["torn-message", "garbage-line"])
+def test_a_fault_that_needs_a_message_is_given_one(tmp_path: Path, kind: str) -> None:
+    """All is said when it strikes, but for the answer to a heartbeat."""
+    last = run_workload("split-count", tmp_path / "whole", []).of(Delivered)[-1].n
+    ran = run_workload("split-count", tmp_path / "struck", [f"{kind}:split@{last}"])
+    assert [each.phase for each in ran.of(Faulted)] == ["strikes"]
+    assert len(ran.of(Died)) == 1
+    assert ran.held() == {}
+
+
+@pytest.mark.component
 def test_a_worker_that_dies_takes_its_tasks_and_no_others(tmp_path: Path) -> None:
     ran = run_workload("split-count", tmp_path, ["kill:worker-1@9"], conf={WORKERS: 2})
     assert [(each.worker, each.task) for each in ran.of(Died)] == [(1, None)]

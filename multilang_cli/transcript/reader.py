@@ -69,7 +69,7 @@ class ConversationReader:
                 return None
             raise ValueError(f"no fact: {error}") from None
         if isinstance(fact, Gap):
-            self.expecting_pid = False
+            self.expecting_pid, self.last = False, None
         return Event(line.seq, line.t, channel, fact)  # type: ignore[arg-type]
 
     def together(self, lines: list[EventLine]) -> Batch | None:

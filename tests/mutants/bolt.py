@@ -134,6 +134,7 @@ DEEDS: dict[str, Mutant] = {
     "drops-while-waiting": Mutant("tuple-unsettled", "waits for task ids and drops the tuples that come first"),
     "exits-after-10": Mutant("exited", "exits after ten tuples"),
     "exits-on-unknown-key": Mutant("exited", "exits when a message has a key that it does not know"),
+    "says-goodbye": Mutant("output-at-end", "prints a farewell at the end of its stdin"),
     "cut-at-exit": Mutant("message-cut", "exits in the middle of a message"),
     "closes-stdout": Mutant("stdout-closed", "closes stdout after the first tuple, and goes on reading"),
     "stops-reading": Mutant("stdin-not-read", "reads nothing after the first tuple"),
@@ -170,6 +171,8 @@ class Bolt:
         """Exit, as the end of stdin asks."""
         if self.bug == "ignores-eof":
             time.sleep(LINGER)
+        if self.bug == "says-goodbye":
+            self.unsent += b"goodbye\n"
         self.flush()
         os._exit(0)
 

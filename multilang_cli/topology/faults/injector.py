@@ -25,6 +25,8 @@ CUT_AT = 9
 """Bytes of a half message that come first."""
 AGAIN = 0.05
 """Seconds that a component in a restart storm is left alive."""
+MESSAGE_COMES = 3.0
+"""Seconds within which even an idle component says something: it is sent a heartbeat a second."""
 GARBAGE = b"this is no JSON\nend\n"
 _END = b"\nend\n"
 
@@ -123,18 +125,27 @@ class Injector:
         session = self._engine.sessions[_task(fault)]
         session.cut(TupleMsg if isinstance(session, BoltTask) else SpoutCommand, CUT_AT)
 
-    def _torn(self, _: int, fault: Fault) -> None:
-        task, why = _task(fault), WHY.format(fault)
+    def _awaited(self, number: int) -> Callable[[], object]:
+        """Have the run go on until what is given is called: a fault that waits for a message may come upon the last."""
+        name, engine = f"fault {number}", self._engine
+        engine.busy.add(name)
+        done = partial(engine.busy.discard, name)
+        engine.agenda.at(engine.now + MESSAGE_COMES, done)
+        return done
+
+    def _torn(self, number: int, fault: Fault) -> None:
+        task, why, done = _task(fault), WHY.format(fault), self._awaited(number)
 
         def tear(data: bytes) -> bytes:
             """Half of what was to be written; the task is killed behind it."""
+            done()
             self._engine.soon(partial(self._deeds.kill_task, task, why))
             return data[: max(1, len(data) // 2)]
 
         self._deeds.tamper(task, tear)
 
-    def _garbage(self, _: int, fault: Fault) -> None:
-        task = _task(fault)
+    def _garbage(self, number: int, fault: Fault) -> None:
+        task, done = _task(fault), self._awaited(number)
 
         def soil(data: bytes) -> bytes:
             """The same bytes with garbage behind the first message; once."""
@@ -142,6 +153,7 @@ class Injector:
             if not end:
                 return data
             self._deeds.tamper(task, None)
+            done()
             return head + end + GARBAGE + rest
 
         self._deeds.tamper(task, soil)
