@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -132,6 +133,10 @@ def test_a_claim_names_a_case_and_a_rule(folder: Path) -> None:
 def test_a_case_asks_only_for_what_a_testee_can_declare() -> None:
     words = set(schemas.load("testee")["$defs"]["feature"]["enum"])
     assert {word for case in CASES.values() for word in case.supports} <= words
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert {
+        word for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for word in re.findall(r"`([\w-]+)`", row)
+    } >= words
 
 
 def test_a_folder_without_a_testee_is_named(tmp_path: Path) -> None:
