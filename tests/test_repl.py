@@ -277,6 +277,15 @@ def test_without_limits_nothing_is_missed(tmp_path: Path) -> None:
     assert "the process exited with code 0" in shown
 
 
+def test_who_was_sent_what_ends_him_did_not_end_by_himself(tmp_path: Path) -> None:
+    shown = said(tmp_path, "signal USR1\nwait exit\nfindings\n", "--kind", "bolt", component(tmp_path, LOOP))
+    assert "killed by SIGUSR1" in shown
+    assert "exited:" not in shown
+    catches = "import signal\nsignal.signal(signal.SIGUSR1, lambda *_: os._exit(3))\n" + LOOP
+    shown = said(tmp_path, "signal USR1\nwait exit\n", "--kind", "bolt", component(tmp_path, catches), code=1)
+    assert "exited: the process exited with code 3" in shown
+
+
 def test_help_tells_of_every_command(tmp_path: Path) -> None:
     each = "".join(f"help {name}\n" for name in COMMANDS)
     shown = said(tmp_path, f"help\n{each}", "--kind", "bolt", BOLT)

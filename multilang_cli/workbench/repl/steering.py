@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook, load_versions
+from multilang_cli.host import janitor
 from multilang_cli.protocol.events import Signalled
 from multilang_cli.transcript.redact import redacted
 from multilang_cli.workbench.repl import parsing
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 ENDING = ("TERM", "INT", "HUP", "QUIT", "KILL", "ABRT")
 """Signals after which a component may end, or must."""
 OTHERS = ("STOP", "CONT", "USR1", "USR2", "WINCH")
+_MASKS = re.compile(rb"^Sig(?:Cgt|Ign):\s*([0-9a-f]+)", re.MULTILINE)
+"""What a process says that it catches, or ignores."""
 
 
 def _eof(driver: Driver, _: str) -> None:
@@ -40,7 +44,7 @@ def _signal(driver: Driver, rest: str) -> None:
     if name not in (*ENDING, *OTHERS):
         raise Misuse(f"signal: known are {', '.join((*ENDING, *OTHERS))}")
     session, number = driver.life.session, signal.Signals[f"SIG{name}"]
-    if name in ENDING:
+    if name in ENDING or _nobody_catches(session.process.pid, number):
         session.note("process", Signalled(number))
     else:
         driver.screen.line(f"SIG{name} was sent", "dim")
@@ -50,6 +54,13 @@ def _signal(driver: Driver, rest: str) -> None:
         session.wait(lambda: session.exit is not None, driver.limit("exit-after-term"), "exit-after-term")
     else:
         driver.life.left_out.append(f"SIG{name}")
+
+
+def _nobody_catches(pid: int, number: signal.Signals) -> bool:
+    """True if a process will die of SIGUSR1 or SIGUSR2, which is then not its own doing."""
+    masks = _MASKS.findall(janitor.read_proc(f"/proc/{pid}/status"))
+    handled = any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
+    return number in {signal.SIGUSR1, signal.SIGUSR2} and bool(masks) and not handled
 
 
 def _restart(driver: Driver, rest: str) -> None:
