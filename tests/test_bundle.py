@@ -122,3 +122,4 @@ def test_a_damaged_bundle_is_no_bundle(tmp_path: Path) -> None:
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
         with pytest.raises(BundleError, match="is no bundle"):
             unpack(path, tmp_path / str(place))
+        assert [each.name for each in tmp_path.iterdir()] == ["out.zip"]

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import shutil
+import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -126,8 +127,8 @@ def _stderr(transcripts: Sequence[str]) -> str:
 def unpack(path: Path, folder: Path) -> list[str]:
     """Restore a bundle into `folder`, which is made; the names of its transcripts there.
 
-    A bundle is a stranger's file: names other than a bundle's are refused, and sizes are bounded. Raises BundleError,
-    OSError.
+    A bundle is a stranger's file: names other than a bundle's are refused, and sizes are bounded. There is a whole
+    folder or none. Raises BundleError, OSError.
     """
     if folder.exists() and any(folder.iterdir()):
         raise BundleError(f"{folder} is there already, and not empty (-o DIR)")
@@ -135,11 +136,16 @@ def unpack(path: Path, folder: Path) -> list[str]:
         with zipfile.ZipFile(path) as bundle:
             entries = bundle.infolist()
             _check(path, entries)
-            for entry in entries:
-                target = folder / entry.filename
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with bundle.open(entry) as source, target.open("wb") as file:
-                    _copy(source.read, file.write, entry.file_size)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".mlcheck-", dir=folder.parent) as part:
+                for entry in entries:
+                    target = Path(part, entry.filename)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    with bundle.open(entry) as source, target.open("wb") as file:
+                        _copy(source.read, file.write, entry.file_size)
+                folder.mkdir(exist_ok=True)
+                for whole in Path(part).iterdir():
+                    whole.rename(folder / whole.name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise BundleError(f"{path} is no bundle: {error}") from None
     return sorted(entry.filename for entry in entries if entry.filename.startswith("transcripts/"))

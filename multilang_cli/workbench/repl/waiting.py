@@ -122,7 +122,8 @@ COMMANDS: Table = {
     "wait": Command(
         "[WHAT] [SECONDS]",
         f"Wait, and say who waits on whom if it was in vain.\nWHAT: {', '.join(WAITS)}. quiet, the default, is no "
-        "judgement; what else does not come in time is a finding. Ctrl-C ends the wait, not the session.",
+        "judgement, nor are emit and exit; the others are findings if they do not come in time. Ctrl-C ends the wait, "
+        "not the session.",
         _wait,
         lambda _, before: WAITS if len(before) == 1 else (),
     ),
