@@ -297,7 +297,7 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     if malformed.kind == "tuple-missing" and reading is not None and not refused(reading, kind):
         tuple_rules.check_rest(judge, event, fields_of(reading))
     names = {"command-unknown": _command_of(malformed)}
-    if judge.state.dismissed:
+    if judge.state.unheard:
         told = f"after the end, where nobody reads any more: {malformed.detail}"
         judge.breach("output-at-end", event, told, stable=malformed.kind)
         judge.state.cut = judge.state.cut or malformed.kind == "message-cut"

@@ -71,7 +71,7 @@ def exited(judge: Conversation, event: Event, fact: Exited) -> None:
 
 def dismissed(judge: Conversation, _: Event, __: StdinClosed | Signalled) -> None:
     """From now on the end of the process is what Storm wants."""
-    judge.state.dismissed = True
+    judge.state.dismissed = judge.state.unheard = True
 
 
 def _owing(judge: Conversation) -> str:

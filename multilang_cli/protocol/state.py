@@ -160,7 +160,9 @@ class State(msgspec.Struct):
     cut: bool = False
     lost_pipe: bool = False
     dismissed: bool = False
-    """Storm closed its stdin or sent a signal: the end is expected."""
+    """Storm closed its stdin or sent a signal, or a testee was asked to end: the end is expected."""
+    unheard: bool = False
+    """Storm closed its stdin or sent a signal: nobody reads any more."""
     asked: Memory | None = None
     """What a testee was asked to say; None for other components."""
     hosted: HostMemory | None = None
