@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
@@ -80,8 +81,9 @@ class Browser:
         return self.driver.find_elements(By.CSS_SELECTOR, selector)
 
     def one(self, selector: str) -> WebElement:
-        """The first element of a CSS selector."""
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
+        """The first element of a CSS selector, which may be a moment in coming."""
+        self.until(lambda: self.all(selector))
+        return self.all(selector)[0]
 
     def texts(self, selector: str) -> list[str]:
         """The texts of all elements of a selector, as they stand in the DOM, in view or not."""
@@ -91,15 +93,24 @@ class Browser:
         return found
 
     def text(self, selector: str) -> str:
-        """The text of the first element of a selector."""
+        """The text of the first element of a selector, which may be a moment in coming."""
+        self.until(lambda: self.texts(selector))
         return self.texts(selector)[0]
 
     def button(self, label: str, inside: str = "body") -> WebElement:
-        """The button, link or summary with this label or accessible name."""
+        """The button, link or summary with this label or accessible name, which may be a moment in coming."""
+        try:
+            found: WebElement | None = self._wait.until(lambda _: self._button(label, inside))
+        except TimeoutException:
+            found = None
+        assert found is not None, f"no button {label!r} in {inside}"
+        return found
+
+    def _button(self, label: str, inside: str) -> WebElement | None:
         for element in self.all(f":is({inside}) :is(button, a, summary, label)"):
             if label in {" ".join(element.text.split()), element.get_attribute("aria-label")}:
                 return element
-        raise AssertionError(f"no button {label!r} in {inside}")
+        return None
 
     def click(self, label: str, inside: str = "body") -> None:
         """Click the button with this label."""
@@ -124,7 +135,13 @@ class Browser:
 
     def until(self, condition: Callable[[], Any]) -> None:
         """Wait for `condition`."""
-        WebDriverWait(self.driver, LIMIT, poll_frequency=0.02).until(lambda _: condition())
+        self._wait.until(lambda _: condition())
+
+    @property
+    def _wait(self) -> WebDriverWait[Any]:
+        """A page that is being drawn has what it is asked for not yet, or has just drawn it anew."""
+        redrawn = (IndexError, StaleElementReferenceException)
+        return WebDriverWait(self.driver, LIMIT, poll_frequency=0.02, ignored_exceptions=redrawn)
 
     def until_equal(self, ask: Callable[[], Any], wanted: Any) -> None:
         """Wait until `ask` gives `wanted`; else say what it gave last."""
@@ -135,7 +152,7 @@ class Browser:
             return bool(last[0] == wanted)
 
         try:
-            WebDriverWait(self.driver, LIMIT, poll_frequency=0.02).until(look)
+            self._wait.until(look)
         except Exception:
             assert last[0] == wanted
             raise
