@@ -131,12 +131,13 @@ def test_what_no_run_has_written_is_not_removed(flux: Path) -> None:
 
 
 def test_the_id_of_a_component_is_no_path(flux: Path) -> None:
-    outside = flux.parent / "split-4.ndjson"
-    outside.write_text("precious\n")
+    outside = [flux.parent / f"split-{task}.ndjson" for task in range(1, 6)]
+    for file in outside:
+        file.write_text("precious\n")
     flux.write_text(flux.read_text().replace("split\n", "../../split\n"))
     ran = mlcheck("topology", "run", flux.name, "--record", "mine", "--idle", "0.2", cwd=flux.parent)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert outside.read_text() == "precious\n"
+    assert {file.read_text() for file in outside} == {"precious\n"}
     names = {each["transcript"] for each in json.loads((flux.parent / "mine" / "result.json").read_text())["subjects"]}
     assert all((flux.parent / name).is_file() for name in names - {None})
     assert len(names) == 4
