@@ -380,8 +380,9 @@ def test_a_metric_is_unregistered_only_where_somebody_told_which_are(
 ) -> None:
     judge = Conversation(example_profile("bolt", {"metrics": metrics}), load_rulebook())
     said: list[tuple[str, Message | Fact]] = [("out", Metrics("m", 1)), ("out", Metrics("", 1))]
-    rules = [finding.rule for event in events_of(BEGIN + said) for finding in judge.feed(event)]
-    assert rules == [*found, "metric-name"]
+    findings = [finding for event in events_of(BEGIN + said) for finding in judge.feed(event)]
+    assert [finding.rule for finding in findings] == [*found, "metric-name"]
+    assert {finding.level for finding in findings} == {"must"}
 
 
 def test_what_reaches_no_task_is_acked_inside_the_emit_from_0_10_to_1_2() -> None:
