@@ -115,7 +115,7 @@ def test_help_of_run_names_every_option(tmp_path: Path) -> None:
         ("run --suite absent x", "absent: No such file or directory."),
         ("explain ack-twise", "explain: there is no rule or case 'ack-twise'; did you mean ack-twice?"),
         ("explain bolt.heartbeat.idel", "did you mean bolt.heartbeat.idle?"),
-        ("explain", "explain: Missing argument 'RULE|CASE'."),
+        ("explain", "explain: give a rule, a case or an error's text, or a worker's log by --log FILE."),
         ("lint absent", "lint: absent: can't be read: No such file or directory."),
         ("lint - x", "lint: - stands for stdin and must be the only transcript."),
         ("schema show messages/emitt", "there is no schema 'messages/emitt'; did you mean messages/emit?"),

@@ -84,6 +84,12 @@ def load_english() -> dict[str, str]:
     }
 
 
+def load_worker_log() -> list[dict[str, Any]]:
+    """The texts of a worker's log that no rule has, and what tells their causes apart. Raises CatalogueError."""
+    entries: list[dict[str, Any]] = _plain(locate.data_path("conformance", "worker-log.yaml"))
+    return entries
+
+
 @cache
 def load_rulebook(more: str = "") -> Rulebook:
     """Everything the judge is given: the rules and versions that are shipped. Raises CatalogueError.

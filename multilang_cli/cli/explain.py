@@ -1,41 +1,83 @@
 """``mlcheck explain``."""
 
+import sys
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.worker_log import load_index, process_of
 from multilang_cli.cli.app import Color
-from multilang_cli.cli.exits import CommandError
-from multilang_cli.cli.output import stdout_may_close
+from multilang_cli.cli.exits import CommandError, ExitCode
+from multilang_cli.cli.output import remark, stdout_may_close
 from multilang_cli.cli.shared import console_of
 from multilang_cli.reports.explain import render_rule
 from multilang_cli.reports.failure import show_clause
 from multilang_cli.reports.page import Page
+from multilang_cli.reports.worker_log import read_log, show_log, show_recognised
 from multilang_cli.suite.case import Case, load_cases
 from multilang_cli.suite.nearest import did_you_mean
 
+Log = Annotated[
+    str,
+    typer.Option("--log", metavar="FILE", help="Explain what a worker's log says of shell components; - for stdin."),
+]
 
-def explain(name: Annotated[str, typer.Argument(metavar="RULE|CASE", hidden=True)], color: Color = None) -> int:
-    """Explain a rule or a case.
 
-    RULE or CASE: its id, such as ack-twice; `mlcheck list rules` and `mlcheck list cases` show them all.
+def explain(
+    name: Annotated[str, typer.Argument(metavar="RULE|CASE|TEXT", hidden=True)] = "",
+    log: Log = "",
+    color: Color = None,
+) -> int:
+    """Explain a rule, a case, or what a worker's log says.
+
+    RULE or CASE: its id, such as ack-twice; `mlcheck list rules` and `mlcheck list cases` show them all. TEXT: an error
+    from a worker's log, pasted in quotes, with whatever stands around it.
     """
-    console = console_of(color)
-    rulebook = load_rulebook()
-    if name in rulebook.rules:
-        with stdout_may_close():
-            render_rule(rulebook.rules[name], rulebook, console)
-        return 0
-    cases = {case.id: case for case in (*load_cases(), *load_cases("library"))}
-    if name not in cases:
-        hint = did_you_mean(name, [*rulebook.rules, *cases])
-        raise CommandError(
-            f"explain: there is no rule or case {name[:60]!r}{hint} `mlcheck list rules` shows all rules."
-        )
+    page = Page(console_of(color))
+    if bool(name) == bool(log):
+        raise CommandError("explain: give a rule, a case or an error's text, or a worker's log by --log FILE.")
+    if log:
+        return _explain_log(page, log)
+    rulebook, cases = load_rulebook(), _cases()
     with stdout_may_close():
-        render_case(cases[name], console)
+        if name in rulebook.rules:
+            render_rule(rulebook.rules[name], rulebook, console_of(color))
+        elif name in cases:
+            render_case(cases[name], console_of(color))
+        elif found := load_index().recognise(name):
+            show_recognised(page, found, process_of(name), rulebook)
+        else:
+            raise CommandError(_unknown(name, [*rulebook.rules, *cases]))
+    return 0
+
+
+def _cases() -> dict[str, Case]:
+    return {case.id: case for case in (*load_cases(), *load_cases("library"))}
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    if any(character.isspace() for character in name.strip()):
+        return f"explain: no text of Storm's shell classes is known here that stands in {name[:60]!r}."
+    hint = did_you_mean(name, known)
+    return f"explain: there is no rule or case {name[:60]!r}{hint} `mlcheck list rules` shows all rules."
+
+
+def _explain_log(page: Page, name: str) -> int:
+    """Explain a log. Exit code 4 if no text of Storm's shell classes stands in it."""
+    try:
+        with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8", errors="replace") as file:
+            summary = read_log(file)
+    except OSError as error:
+        raise CommandError(f"explain: {name} can't be read: {error.strerror}.") from None
+    if not summary.found:
+        remark(f"explain: {name}: nothing that Storm's shell classes write stands in its {summary.lines} lines.")
+        return ExitCode.NOTHING_SELECTED
+    with stdout_may_close():
+        show_log(page, summary, load_rulebook())
     return 0
 
 
