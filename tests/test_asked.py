@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import example
 from hypothesis import given as made_up
 from hypothesis import strategies as st
 
@@ -47,6 +48,10 @@ def fed(values: list[Any]) -> str:
     return "> " + json.dumps({"id": "1", "comp": "a", "stream": "default", "task": 2, "tuple": values})
 
 
+@example(
+    [{"do": "emit", "values": [], "ids": []}],
+    ['{"command":"emit","anchors":["1"],"tuple":["a"],"need_task_ids":false}'],
+)
 @made_up(PLAN, st.lists(st.sampled_from(SAID), max_size=4))
 def test_whatever_a_bolt_is_asked_is_judged(plan: list[Any], said: list[str]) -> None:
     rules_of("bolt", [fed([plan, 7]), *(f"< {each}" for each in said)])

@@ -239,7 +239,7 @@ def _emitted(judge: Conversation, wanted: Asked, emit: Emit) -> dict[str, str]:
         found["asked-task"] = f"the task {wanted.task} was asked, and it emitted to {emit.task}"
     if judge.profile.kind == "spout" and not asked.same(wanted.message_id, emit.id, one_number=one_number):
         found["asked-id"] = f"the id {shown(wanted.message_id)} was asked, and it sent {shown(emit.id)}"
-    if wanted.need_task_ids not in {None, emit.wants_task_ids} and not wanted.task:
+    if wanted.need_task_ids is not None and wanted.need_task_ids != emit.wants_task_ids and not wanted.task:
         wish = "task ids were" if wanted.need_task_ids else "no task ids were"
         found["asked-task-ids"] = f"{wish} wanted, and need_task_ids says {json.dumps(emit.need_task_ids)}"
     return found
