@@ -33,6 +33,7 @@ EXAMPLE_FILES: tuple[tuple[str, Kind], ...] = (
 DECLARED: dict[str, dict[str, Any]] = {
     "batch-of-5": {"settles": "after-5"},
     "on-tick": {"settles": "on-tick", "accepts": ("ticks",)},
+    "on-third-tick": {"settles": "on-tick", "accepts": ("ticks",)},
     "on-next": {"settles": "on-next"},
     "never": {"settles": "unchecked"},
     "talks": {"streams": {"default": StreamDeclaration(("x",)), "more": StreamDeclaration(("x",))}},

@@ -28,6 +28,7 @@ def run(
     accepts: option.Accepts = None,
     pid: option.Pid = None,
     limits: option.Limits = None,
+    real_ticks: option.RealTicks = False,
     include: option.Include = None,
     exclude: option.Exclude = None,
     fail_fast: option.FailFast = False,

@@ -80,6 +80,12 @@ Limits = Annotated[
         "grace; or frame, in bytes. Repeatable.",
     ),
 ]
+RealTicks = Annotated[
+    bool,
+    typer.Option(
+        "--real-ticks", help="Send ticks as often as conf says (topology.tick.tuple.freq.secs), not each second."
+    ),
+]
 Include = Annotated[
     Texts,
     typer.Option(

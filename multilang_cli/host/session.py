@@ -102,7 +102,7 @@ class Session(Pump):
             if done():
                 return True
             silent = self._written == written and self._framer.offset == said
-            if silent and waiting_for in _ANSWERS and self.stuck() and not done():
+            if silent and waiting_for in _ANSWERS and self._is_final(waiting_for) and not done():
                 return self._give_up(waiting_for, limit, proven=True)
         return True
 
@@ -134,6 +134,10 @@ class Session(Pump):
     def stuck(self) -> bool:
         """True if the component is sure to say nothing more: there is no use in waiting for the limit."""
         return self.idle and not self._buffer and not self.process.stdout_unread() and waiting.stuck(self.process)
+
+    def _is_final(self, _: WaitingFor) -> bool:
+        """True if what is waited for will never come, whatever Storm may still say meanwhile."""
+        return self.stuck()
 
     def _patience(self) -> float:
         """How long a round may block that has something to write: not while somebody looks at what no pipe tells."""

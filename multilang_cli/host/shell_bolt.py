@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.host.process import ComponentProcess
     from multilang_cli.host.pump import Ear
+    from multilang_cli.host.session import WaitingFor
     from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Batch
@@ -46,6 +47,8 @@ _HALF = 2**63
 _EMITS_AND_SILENT = frozenset({Emit, Ack, Log})
 """What a bolt mostly says: emits, and what ShellBolt does nothing about."""
 PENDING = "topology.shellbolt.max.pending"
+ENOUGH = 3
+"""Ticks after which a library's testee that is at rest will do nothing more."""
 
 
 def _sizes_of_emits(batch: Batch) -> Iterator[int]:
@@ -84,6 +87,8 @@ class ShellBolt(Session):
     `timer` and `ticks`: seconds between heartbeats, and between tick tuples, sent by the clock from the pid on, as
     Storm does; 0: only when asked. `max_pending`: tuples that may wait to be written, None for any number. Ids are
     random signed 64-bit integers as strings, made from `seed`. `emits`: the latest; empty if `keep_emits` is False.
+    `reminders`: heartbeats that a bolt at rest is sent before a wait for its tuples is given up: it may settle on one.
+    `tick_ids`: those of the ticks that were queued so far.
     """
 
     def __init__(
@@ -103,6 +108,10 @@ class ShellBolt(Session):
         self.keep_emits = True
         self.syncs = 0
         self.fails = 0
+        self.reminders = 0
+        self.tick_ids: list[str] = []
+        self._reminded = 0
+        self._ticked = 0
         pending = self.profile.conf.get(PENDING, self.version.max_pending)
         self.max_pending: int | None = pending if isinstance(pending, int) and pending > 0 else None
         self._beats = _Every(timer)
@@ -135,7 +144,18 @@ class ShellBolt(Session):
 
     def tick(self, seconds: int = 1) -> str:
         """Queue a tick tuple, to be settled like any other; returns its id."""
-        return self.send([seconds], SYSTEM_COMPONENT, TICK_STREAM, SYSTEM_TASK)
+        self.tick_ids.append(self.send([seconds], SYSTEM_COMPONENT, TICK_STREAM, SYSTEM_TASK))
+        return self.tick_ids[-1]
+
+    @property
+    def tick_period(self) -> float:
+        """Seconds between two ticks that are sent by the clock, 0 if none are."""
+        return self._ticks.period
+
+    def await_ticks(self, times: int, limit: float) -> bool:
+        """Wait until the clock has brought so many more ticks, each within `limit` seconds; False if it has not."""
+        goal = len(self.tick_ids) + times
+        return self.wait(lambda: len(self.tick_ids) >= goal, limit, "output", lambda: len(self.tick_ids))
 
     def heartbeat(self) -> None:
         """Queue a heartbeat: ahead of all tuples since Storm 1.0."""
@@ -183,11 +203,27 @@ class ShellBolt(Session):
         super().pump(timeout, done)
 
     def settle_all(self, limit: float, left: int = 0) -> bool:
-        """Wait until no more than `left` tuples are open.
+        """Wait until no more than `left` tuples are open, of those that were sent before.
 
+        Ticks that come meanwhile do not count: what is settled on a tick may have to wait for the next one itself.
         False, with a finding, if `limit` seconds pass in which none is settled.
         """
-        return self.wait(lambda: len(self.judge.state.open) <= left and self.idle, limit, "settle", self._work_left)
+        self._ticked, self._reminded = len(self.tick_ids), 0
+        return self.wait(lambda: self._work_left() <= left and self.idle, limit, "settle", self._work_left)
+
+    def _is_final(self, waiting_for: WaitingFor) -> bool:
+        """True for a bolt at rest, unless a tick or a heartbeat is still to come on which it may settle its tuples."""
+        if not self.stuck():
+            return False
+        if waiting_for not in {"settle", "plan"}:
+            return True
+        if self.tick_period:
+            return bool(self.profile.testee) and len(self.tick_ids) >= self._ticked + ENOUGH
+        if self._reminded < self.reminders and self.version.heartbeats and not self.judge.state.heartbeats:
+            self._reminded += 1
+            self.heartbeat()
+            return False
+        return True
 
     def beat(self, limit: float) -> bool:
         """Send a heartbeat and wait for its sync.
@@ -203,7 +239,9 @@ class ShellBolt(Session):
         return self.wait(lambda: self.idle and not self.judge.state.heartbeats, limit, "heartbeat", self._work_left)
 
     def _work_left(self) -> int:
-        return len(self.judge.state.open)
+        """How many tuples are open, without the ticks that came since it was asked to settle."""
+        pending = self.judge.state.open
+        return len(pending) - sum(id_ in pending for id_ in self.tick_ids[self._ticked :])
 
     def drive(self, tuples: Iterable[list[Json]], window: int, limit: float) -> bool:
         """Send many tuples, at most `window` of them open at a time, and wait until all are settled.

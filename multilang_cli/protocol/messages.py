@@ -17,6 +17,8 @@ HEARTBEAT_STREAM = "__heartbeat"
 TICK_STREAM = "__tick"
 SYSTEM_COMPONENT = "__system"
 SYSTEM_TASK = -1
+TICK_FREQUENCY = "topology.tick.tuple.freq.secs"
+"""The key of conf that says how often a bolt gets a tick, in seconds."""
 
 Json = Any
 """A value as JSON has it: None, bool, int (exact, of any size), float, str, list, dict with str keys."""

@@ -17,6 +17,9 @@ IDS = ("-9223372036854775808", "9223372036854775807", "9007199254740993", "-1", 
 LOOKING = 5.0
 """Seconds for which a bolt that seems too slow is looked at."""
 
+SEVERAL = 4
+"""Ticks that a batch is waited for, at least."""
+
 GROWTH = 4
 """How many times the tuples of the look before."""
 
@@ -130,21 +133,30 @@ def heartbeat(stage: Stage, arguments: dict[str, Any]) -> None:
 
 
 def tick(stage: Stage, arguments: dict[str, Any]) -> None:
-    """times: so many tick tuples."""
-    for _ in range(int(arguments.get("times", 1))):
-        stage.bolt.tick()
+    """times: so many tick tuples: as the clock brings them, or at once to a bolt to which Storm would send none."""
+    bolt, times = stage.bolt, int(arguments.get("times", 1))
+    if bolt.tick_period:
+        stage.go_on(if_=bolt.await_ticks(times, bolt.tick_period + stage.limits["output"]))
+        return
+    for _ in range(times):
+        bolt.tick()
 
 
 def settle(stage: Stage, _: dict[str, Any]) -> None:
-    """Wait until every tuple is settled, as far as the component says that it settles them."""
+    """Wait until every tuple is settled, as far as the component says that it settles them.
+
+    Ticks come by the clock meanwhile, where they are declared: a batch may need several.
+    """
     bolt, how, limit = stage.bolt, stage.session.profile.settles, stage.patience("settle")
     left = 0
     if how == "unchecked":
         beat(stage)
         return
-    if how == "on-tick" or (how == "by-limit" and "ticks" in stage.accepts):
+    if bolt.tick_period:
+        limit = max(limit, SEVERAL * bolt.tick_period)
+    elif how == "on-tick":
         bolt.tick()
-    elif how == "on-next":
+    if how == "on-next":
         bolt.send(stage.sample())
         left = 1
     elif how.startswith("after-"):

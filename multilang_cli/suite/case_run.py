@@ -30,6 +30,7 @@ from multilang_cli.suite.profiles import profile_of, samples_of
 from multilang_cli.suite.refusals import DEATHS, costs_nothing, refusal_of
 from multilang_cli.suite.stage import NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
+from multilang_cli.suite.ticks import declared_ticks, takes_ticks
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.recording import Recording
 from multilang_cli.transcript.redact import Redactor
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from multilang_cli.suite.case import Case, Need, Step
     from multilang_cli.suite.options import StreamDeclaration
     from multilang_cli.suite.runner import Plan
+
+REMINDERS = 3
+"""Heartbeats after which a bolt that has settled nothing on any of them will not."""
 
 STDERR_SHOWN = 4096
 """Bytes of a component's last stderr that a result keeps."""
@@ -177,7 +181,10 @@ class CaseRun:
         env = {**plan.env, **self.case.env}
         process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=env, pid_dir=pid_dir)
         if self._profile.kind == "bolt":
-            return ShellBolt(process, judge, sinks, seed=plan.options.seed)
+            ticks = declared_ticks(plan.component) if takes_ticks(plan.component) else 0
+            bolt = ShellBolt(process, judge, sinks, ticks=ticks, seed=plan.options.seed)
+            bolt.reminders = REMINDERS
+            return bolt
         return ShellSpout(process, judge, sinks)
 
     def _play(self, session: Session, steps: tuple[Step, ...] = ()) -> None:

@@ -28,6 +28,7 @@ from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, RunOptions
 from multilang_cli.suite.playing import Progress, Run
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.selection import SelectionError, select
+from multilang_cli.suite.ticks import told, with_ticks
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
@@ -78,13 +79,17 @@ def run_suite(component: Component, options: RunOptions, progress: Progress | No
 
 def planned(component: Component, options: RunOptions) -> Run:
     """A run of which no case has been played. Raises what `run_suite` raises."""
+    ticks = told(component, real=options.real_ticks)
+    component = with_ticks(component, real=options.real_ticks)
     plan = plan_of(component, options)
     available = available_for(component, options.suites)
     cases = select(available, component.kind, options.include, options.exclude)
     reads = component.known_failures and not options.write_known_failures
     known = known_failures.read(component.known_failures, plan.rulebook) if reads else Baseline("")
     prepare_record(plan.record)
-    return Run(plan, cases, known, available)
+    run = Run(plan, cases, known, available)
+    run.notes = (ticks,) if ticks else ()
+    return run
 
 
 def available_for(component: Component, suites: tuple[str, ...]) -> list[Case]:

@@ -51,6 +51,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     seed: str | None = None
     record: str | None = None
     record_all: bool = False
+    real_ticks: bool = False
     suites: tuple[str, ...] = ()
     testees: tuple[str, ...] = ()
     prepare: bool = False
@@ -110,6 +111,7 @@ def run_options(flags: Flags, environ: Mapping[str, str], config: Config) -> Run
         retries=_at_least(0)("--retries", flags.retries or "0"),
         write_known_failures=flags.write_known_failures or "",
         record_all=flags.record_all,
+        real_ticks=flags.real_ticks,
         suites=(*config.settings.get("suites", ()), *flags.suites),
     )
 

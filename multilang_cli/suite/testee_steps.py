@@ -24,7 +24,7 @@ def done(stage: Stage, _: dict[str, Any]) -> None:
     session = stage.session
     if not isinstance(session, ShellBolt):
         return
-    if session.profile.testee == "batch" and "ticks" in stage.accepts:
+    if session.profile.testee == "batch" and "ticks" in stage.accepts and not session.tick_period:
         session.tick()
     asked = session.judge.state.asked
     said = lambda: session.idle and (asked is None or not (asked.queue or asked.passed))  # noqa: E731 (a condition)

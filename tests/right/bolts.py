@@ -139,6 +139,35 @@ def on_tick() -> None:
     loop(process)
 
 
+def on_third_tick() -> None:
+    """Settles what it has, the ticks of it too, on every third tick."""
+    kept: list[Tuple] = []
+
+    def process(tup: Tuple) -> None:
+        kept.append(tup)
+        if sum(each["stream"] == "__tick" for each in kept) == 3:
+            for each in kept:
+                ack(each)
+            kept.clear()
+
+    loop(process)
+
+
+def on_heartbeat() -> None:
+    """Settles what has come whenever Storm asks for a sign of life, as who flushes by a clock of Storm's does."""
+    kept: list[Tuple] = []
+    shake()
+    while True:
+        message = read()
+        if isinstance(message, dict) and message["stream"] == "__heartbeat":
+            send({"command": "sync"})
+            for each in kept:
+                ack(each)
+            kept.clear()
+        elif isinstance(message, dict):
+            kept.append(message)
+
+
 def on_next() -> None:
     """Compares each tuple with the one before, and settles that."""
     before: list[Tuple] = []
@@ -302,6 +331,8 @@ BOLTS: dict[str, Callable[[], None]] = {
     "timed-batch": timed_batch,
     "batch-of-5": batch_of_5,
     "on-tick": on_tick,
+    "on-third-tick": on_third_tick,
+    "on-heartbeat": on_heartbeat,
     "on-next": on_next,
     "never": never,
     "fails-all": fails_all,
