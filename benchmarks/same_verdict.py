@@ -1,0 +1,77 @@
+"""``python -m benchmarks.same_verdict``: one component, the same verdict every time, right or wrong, on a busy machine.
+
+Each component is played again and again. Compared is what a user's CI would see: the exit code, the verdict of each
+case and the rules that each breaks. Any difference between two runs is printed, and counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.soak import busy
+from multilang_cli.suite.options import RunOptions
+from multilang_cli.suite.runner import run_suite
+from tests.components import copy_examples, examples, unusual
+from tests.planted import FILES, of_file
+
+if TYPE_CHECKING:
+    from multilang_cli.reports.model import RunResult
+    from multilang_cli.suite.options import Component
+
+Outcome = tuple[int, frozenset[tuple[str, str, frozenset[str]]]]
+"""The exit code, and of each case its id, its verdict and the rules that it broke."""
+
+
+def main() -> int:
+    """Play all, and return 1 if one component had two outcomes."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.same_verdict", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a part of a component's name; default: all")
+    parser.add_argument("--times", type=int, default=20, help="runs a component (default: 20)")
+    parser.add_argument(
+        "--busy", type=int, default=os.cpu_count() or 1, help="busy loops beside it (default: a core each)"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="cases at once (default: 2)")
+    chosen = parser.parse_args()
+    differing = 0
+    with tempfile.TemporaryDirectory() as folder, busy(chosen.busy):
+        for name, component in components(Path(folder)).items():
+            if not chosen.names or any(part in name for part in chosen.names):
+                differing += not is_steady(name, component, chosen.times, chosen.jobs, folder)
+    print(f"components with more than one outcome: {differing}")
+    return 1 if differing else 0
+
+
+def components(folder: Path) -> dict[str, Component]:
+    """The right components of the repository, and the wrong ones of ``tests/mutants``."""
+    wrong = {f"{each.home}:{each.name}": each.components[0] for file in FILES for each in of_file(file)}
+    return examples(copy_examples(folder)) | unusual() | wrong
+
+
+def is_steady(name: str, component: Component, times: int, jobs: int, folder: str) -> bool:
+    """Play one component so many times, and print how its outcomes differ."""
+    options = RunOptions(record=f"{folder}/record", jobs=jobs)
+    outcomes = [outcome_of(run_suite(component, options)) for _ in range(times)]
+    counts = {outcome: outcomes.count(outcome) for outcome in dict.fromkeys(outcomes)}
+    usual = max(counts, key=lambda outcome: counts[outcome])
+    print(f"{name}: {counts[usual]} of {times} alike, exit code {usual[0]}", flush=True)
+    for outcome, count in counts.items():
+        for case, verdict, rules in sorted(outcome[1] - usual[1]):
+            print(f"  {count} of {times}: {case}: {verdict} {', '.join(sorted(rules))}", flush=True)
+    return len(counts) == 1
+
+
+def outcome_of(result: RunResult) -> Outcome:
+    """What a user's CI would see of a run."""
+    cases = [(each.id, each.verdict, frozenset(found.rule for found in each.findings)) for each in result.subjects]
+    return result.exit_code, frozenset(cases)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
