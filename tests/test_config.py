@@ -105,6 +105,30 @@ BAD: list[tuple[str, str, str, int | None]] = [
         "no JSON Schema",
         4,
     ),
+    (
+        "[[component]]\ncommand='x'\n[[component.sources]]\nstream='x'\n",
+        "component[0].sources[0]",
+        "'component' is missing",
+        3,
+    ),
+    (
+        "[[component]]\ncommand='x'\n[[component.sources]]\ncomponent='a'\n[[component.sources]]\ncomponent='__acker'\n",
+        "component[0].sources[1].component",
+        "none of Storm's own",
+        6,
+    ),
+    (
+        "[[component]]\ncommand='x'\nsamples = [[1]]\n[[component.sources]]\ncomponent='a'\nfields=['x', 'y']\n",
+        "component[0].sources",
+        "[1] has 1 values; fields of a: 2 (x, y).",
+        4,
+    ),
+    (
+        "[[component]]\ncommand='x'\nkind='spout'\n[[component.sources]]\ncomponent='a'\n",
+        "component[0].sources",
+        "a spout reads from no source",
+        4,
+    ),
     ("[[component]]\ncommand='x'\nmetrics = {w = 'sum'}\n", "component[0].metrics.w", "'sum' is not one of", 3),
     ("[[component]]\ncommand='x'\nname = '../up'\n", "component[0].name", "letters, digits", 3),
     (

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.cli.fuzzing import NAME
+from multilang_cli.protocol.context import Sample
 from multilang_cli.protocol.verdicts import Clause
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.suite.case import Case, read_case
@@ -30,7 +31,7 @@ FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(Health
 
 
 def world(kind: str, *accepts: str, samples: tuple[list[Any], ...] = SAMPLES, heartbeats: bool = True) -> World:
-    return World(kind, samples, DEFAULT_SAMPLE, frozenset(accepts), heartbeats)
+    return World(kind, tuple(map(Sample, samples)), (Sample(DEFAULT_SAMPLE),), frozenset(accepts), heartbeats)
 
 
 def words(life: Life) -> list[str]:

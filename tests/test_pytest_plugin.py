@@ -40,6 +40,28 @@ def test_a_bolt_is_tested_in_ten_lines(pytester: pytest.Pytester) -> None:
     assert outcomes == {"passed": 2}, shown
 
 
+def test_a_bolt_is_told_its_sources(pytester: pytest.Pytester) -> None:
+    outcomes, shown = outcome(
+        pytester,
+        """
+        def test_join(shell_bolt):
+            bolt = shell_bolt("python3", BOLT, sources={"views": ["id", "page"], "clicks:late": ["id"]})
+            bolt.send([1, "a"])
+            bolt.send([1], comp="clicks")
+            bolt.send([1], "clicks", "other", 9)
+            profile = bolt.session.profile
+            assert {name: [*streams] for name, streams in profile.sources.items()} == {
+                "views": ["default"], "clicks": ["late"],
+            }
+
+        def test_wrong(shell_bolt):
+            shell_bolt("python3", BOLT, sources={"a": ["x"]}, samples=([1, 2],))
+        """,
+    )
+    assert outcomes == {"passed": 1, "failed": 1}, shown
+    assert "mlcheck: [1, 2] has 2 values; fields of a: 1 (x)." in shown
+
+
 def test_a_spout_is_asked_and_told(pytester: pytest.Pytester) -> None:
     outcomes, shown = outcome(
         pytester,

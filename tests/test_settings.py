@@ -8,8 +8,9 @@ from multilang_cli.protocol.verdicts import ACKERS
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite import flag_values, settings
 from multilang_cli.suite.config import Config, ConfigError
-from multilang_cli.suite.options import Component
+from multilang_cli.suite.options import Component, Source
 from multilang_cli.suite.reproduce import words_of
+from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.settings import Flags
 
 if TYPE_CHECKING:
@@ -31,6 +32,16 @@ if TYPE_CHECKING:
         (Flags(command=("x",), conf=("novalue",)), "--conf: expected K=V, not 'novalue'"),
         (Flags(command=("x",), conf_files=("absent",)), "--conf-file absent: can't be read"),
         (Flags(command=("x",), env=("=x",)), "--env: expected K=V"),
+        (Flags(command=("x",), inputs=("a",)), "--input: expected COMPONENT:field,field"),
+        (Flags(command=("x",), inputs=("a:b:c:d",)), "--input: expected COMPONENT:field,field"),
+        (Flags(command=("x",), inputs=("a:b,b",)), "no field twice"),
+        (Flags(command=("x",), inputs=("__tick:b",)), "no name of Storm's own"),
+        (Flags(command=("x",), inputs=("a:b", "a:default:c")), "--input: the source a is declared twice"),
+        (Flags(command=("x",), inputs=("a:b",), kind="spout"), "--input: a spout reads from no source"),
+        (Flags(command=("x",), inputs=("a:b,c",), tuples=("[1]",)), "[1] has 1 values; fields of a: 2 (b, c)"),
+        (Flags(command=("x",), inputs=("abc:b",), tuples=("abd=[1]",)), "no source 'abd'; did you mean abc?"),
+        (Flags(command=("x",), tuples=("abd=[1]",)), "tell it with --input abd:FIELD,..."),
+        (Flags(command=("x",), inputs=("a:s:b",), tuples=("a:t=[1]",)), "the source 'a' has no stream 't'"),
         (Flags(command=("x",), streams=("a",)), "--stream: expected NAME:field,field"),
         (Flags(command=("x",), streams=("a:b,b",)), "no field twice"),
         (Flags(command=("x",), limits=("synk=1",)), "--limit: there is no 'synk'; did you mean sync?"),
@@ -78,6 +89,41 @@ def test_tuples_of_a_file(tmp_path: Path, text: str, expected: list[list[Any]]) 
     path = tmp_path / "tuples"
     path.write_text(text, encoding="utf-8")
     assert flag_values.samples_of_file(str(path)) == expected
+
+
+def test_tuples_of_named_sources_keep_their_order() -> None:
+    flags = Flags(
+        command=("x",),
+        inputs=("a:x", "b:late:y,z", "c:"),
+        tuples=("b=[1, 2]", '["=["]', "c=[]", "b:late=[3, 4]", ' ["b=[1]"]'),
+    )
+    (component,) = settings.components(flags, Config())
+    assert [(each.component, each.stream, each.values) for each in samples_of(component)] == [
+        ("b", "late", [1, 2]),
+        ("a", "default", ["=["]),
+        ("c", "default", []),
+        ("b", "late", [3, 4]),
+        ("a", "default", ["b=[1]"]),
+    ]
+    words = words_of(flags, component, settings.run_options(flags, {}, Config()), Config())
+    assert words[-16:-12] == ("--tuple", "b=[1, 2]", "--tuple", '["=["]')
+    assert words[-6:] == ("--input", "a:x", "--input", "b:late:y,z", "--input", "c:")
+
+
+def test_flags_stand_for_the_sources_and_samples_of_the_file() -> None:
+    own = Component(
+        command=("x",), name="own", sources=(Source("a", fields=("x",), samples=([1],)), Source("b", samples=([2],)))
+    )
+    config = Config(components=(own,))
+
+    def fed(**flags: Any) -> list[tuple[str, Any]]:
+        (component,) = settings.components(Flags(component="own", **flags), config)
+        return [(each.component, each.values) for each in samples_of(component)]
+
+    assert fed() == [("a", [1]), ("b", [2])]
+    assert fed(inputs=("b:y", "c:z")) == [("b", [2])]
+    assert fed(tuples=("[3]",)) == [("a", [3])]
+    assert fed(tuples=("b=[3]",)) == [("b", [3])]
 
 
 def test_bad_line_of_tuples(tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ from multilang_cli.protocol.conversation import storm_timeout
 from multilang_cli.reports.page import Page
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.flag_values import choice, whole
-from multilang_cli.suite.profiles import profile_of, samples_of
+from multilang_cli.suite.profiles import profile_of
+from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.settings import Flags
 from multilang_cli.workbench.bench.measuring import Silent, measure, told
 from multilang_cli.workbench.bench.paging import page_of
@@ -93,7 +94,7 @@ class Candidate:
     def refuses(self) -> bool:
         """True if it fails the tuple that we made up: then its figures say nothing."""
         failed = any(each.failed for rounds in self.rounds.values() for each in rounds)
-        return failed and self.setup.profile.kind == "bolt" and not self.plan.component.samples
+        return failed and self.setup.profile.kind == "bolt" and not has_samples(self.plan.component)
 
 
 def bench_given(given: dict[str, Any]) -> int:
@@ -163,7 +164,7 @@ def setup_of(plan: Plan) -> Setup:
         rulebook=plan.rulebook,
         profile=profile_of(plan.component, plan.version, plan.options.timeout),
         settings=plan.component.env,
-        samples=tuple(samples_of(plan.component)),
+        samples=samples_of(plan.component),
         seed=plan.options.seed,
     )
 

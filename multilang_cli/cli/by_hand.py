@@ -19,9 +19,10 @@ from multilang_cli.cli.shared import known_storm
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.profiles import profile_of, samples_of
+from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.reproduce import words_of
 from multilang_cli.suite.runner import plan_of
+from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.settings import Flags, color, components, run_options
 from multilang_cli.workbench.repl.driver import Driver
 from multilang_cli.workbench.repl.interrupts import interruptible
@@ -149,7 +150,7 @@ def setup_of(component: Component, options: RunOptions, *, limited: bool) -> Set
         rulebook=plan.rulebook,
         profile=profile_of(component, plan.version, options.timeout),
         settings=component.env,
-        samples=tuple(samples_of(component)),
+        samples=samples_of(component),
         limited=limited,
         seed=options.seed,
     )

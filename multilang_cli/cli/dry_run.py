@@ -8,6 +8,7 @@ from multilang_cli.cli.output import stdout_may_close
 from multilang_cli.reports.page import Page
 from multilang_cli.suite.case import load_cases
 from multilang_cli.suite.runner import plan_of
+from multilang_cli.suite.samples import has_samples, samples_of, sources_of
 from multilang_cli.suite.selection import fitting, select
 
 if TYPE_CHECKING:
@@ -35,9 +36,24 @@ def show_plan(component: Component, versions: Sequence[RunOptions], console: Con
         lead = f"{component.name}: " if component.name else ""
         page.line(f"{lead}{' '.join(launch.argv)}" + (f"  ({launch.why})" if launch.why else ""))
         page.para(starts(component, versions, cases), indent=2)
+        for source in read_from(component):
+            page.para(source, indent=2)
         wide = max(len(case.id) for case in cases)
         for case in cases:
             page.para(case.title, label=f"{case.id:{wide}}", label_style="", indent=2, hang=wide + 4)
+
+
+def read_from(component: Component) -> list[str]:
+    """A line for each stream that a bolt is fed from, with its fields and how many samples; none for a spout."""
+    if component.kind == "spout" or not component.sources:
+        return []
+    samples = samples_of(component)
+    lines = []
+    for each in sources_of(component):
+        count = sum((sample.component, sample.stream) == (each.component, each.stream) for sample in samples)
+        what = f"{count} sample{'' if count == 1 else 's'}" if has_samples(component) else "a tuple made up for it"
+        lines.append(f"It reads from {each.component}, stream {each.stream} ({', '.join(each.fields or ())}): {what}.")
+    return lines
 
 
 def starts(component: Component, versions: Sequence[RunOptions], cases: list[Case]) -> str:

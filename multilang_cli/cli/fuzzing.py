@@ -28,8 +28,8 @@ from multilang_cli.reports.verdict import Circumstances, decisive, word_of
 from multilang_cli.suite.case import Case
 from multilang_cli.suite.case_run import CaseRun
 from multilang_cli.suite.case_writing import write_case
-from multilang_cli.suite.options import DEFAULT_SAMPLE
 from multilang_cli.suite.runner import RecordError, prepare_record, result_of_subjects
+from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.settings import Flags
 
 if TYPE_CHECKING:
@@ -259,7 +259,9 @@ def _world(plan: Plan) -> World:
 
     component = plan.component
     accepts = frozenset(component.accepts)
-    return World(component.kind, component.samples, DEFAULT_SAMPLE, accepts, plan.version.heartbeats)
+    samples = samples_of(component)
+    given = samples if has_samples(component) else ()
+    return World(component.kind, given, samples, accepts, plan.version.heartbeats)
 
 
 def _key(plan: Plan) -> str:

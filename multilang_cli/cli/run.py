@@ -20,6 +20,7 @@ def run(
     conf: option.Conf = None,
     conf_files: option.ConfFiles = None,
     ackers: option.Ackers = None,
+    inputs: option.Inputs = None,
     streams: option.Streams = None,
     cwd: option.Cwd = None,
     env: option.Env = None,

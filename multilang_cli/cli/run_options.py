@@ -27,7 +27,12 @@ StormRequired = Annotated[
     typer.Option("--storm-required", metavar="VERSIONS", help="Those of --storm that decide the exit code: 2.5,2.8."),
 ]
 Tuples = Annotated[
-    Texts, typer.Option("--tuple", metavar="JSON", help="A tuple it takes, such as '[\"a b\", 1]'. Repeatable.")
+    Texts,
+    typer.Option(
+        "--tuple",
+        metavar="JSON",
+        help="A tuple it takes, such as '[\"a b\", 1]'; of another source than the first: 'clicks=[7]'. Repeatable.",
+    ),
 ]
 TupleFiles = Annotated[
     Texts, typer.Option("--tuples", metavar="FILE", help="Tuples: an array a line, or one array of arrays.")
@@ -39,6 +44,14 @@ ConfFiles = Annotated[
     Texts, typer.Option("--conf-file", metavar="FILE", help="The same from a file: JSON, TOML, else YAML.")
 ]
 Ackers = Annotated[Text, typer.Option("--ackers", metavar="N", help="Short for --conf topology.acker.executors=N.")]
+Inputs = Annotated[
+    Texts,
+    typer.Option(
+        "--input",
+        metavar="COMPONENT[:STREAM]:FIELD,...",
+        help="A stream that a bolt reads from, and its fields: lines:line,number or lines:late:line. Repeatable.",
+    ),
+]
 Streams = Annotated[
     Texts,
     typer.Option(

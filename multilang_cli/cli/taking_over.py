@@ -10,7 +10,7 @@ from multilang_cli.cli.by_hand import play_setup
 from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.output import remark
 from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.profiles import samples_of
+from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.settings import color
 from multilang_cli.workbench.repl.setup import Setup
 from multilang_cli.workbench.replay.player import Player
@@ -41,7 +41,7 @@ def take_over(
         rulebook=recording.rulebook,
         profile=target.profile(recording),
         settings=target.settings,
-        samples=tuple(samples_of(component)),
+        samples=samples_of(component),
         # Not the ids that were recorded.
         seed=options.seed + 1,
     )

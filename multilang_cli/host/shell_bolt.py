@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from itertools import islice
+from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -123,24 +123,34 @@ class ShellBolt(Session):
         """A tuple id as ShellBolt makes them (``MessageId.generateId``)."""
         return str(self._bits(64) - _HALF)
 
-    def made_up(self, values: list[Json], id_: str = "") -> TupleMsg:
-        """A tuple of the component `source`, from a task that the context names so; `id_`: "" to have one drawn."""
-        return TupleMsg(SOURCE, values, self._task_of(SOURCE), DEFAULT_STREAM, id_ or self.new_id())
+    def message(self, values: list[Json], comp: str | None = None, stream: str | None = None) -> TupleMsg:
+        """A tuple of the component `comp`, from a task that the context names so.
+
+        `comp`: None for the first source of the context; `stream`: None for the usual one, if it has that.
+        """
+        comp, usual = self._usual(comp)
+        return TupleMsg(comp, values, self._task_of(comp), usual if stream is None else stream, self.new_id())
+
+    def _usual(self, comp: str | None = None) -> tuple[str, str]:
+        """The component, the first source for None, and its usual stream, or the first if it has not that."""
+        comp = next(iter(self.profile.sources), SOURCE) if comp is None else comp
+        known = self.profile.sources.get(comp, {})
+        return comp, DEFAULT_STREAM if DEFAULT_STREAM in known else next(iter(known), DEFAULT_STREAM)
 
     def send(
-        self, values: list[Json], comp: str = SOURCE, stream: str = DEFAULT_STREAM, task: int | None = None
+        self, values: list[Json], comp: str | None = None, stream: str | None = None, task: int | None = None
     ) -> str:
-        """Queue a tuple; returns its id. `task`: None for the first that the context names `comp`."""
-        message = TupleMsg(comp, values, self._task_of(comp) if task is None else task, stream, self.new_id())
-        self.say(message)
+        """Queue a `message`; returns its id. `task`: None for the first that the context names `comp`."""
+        message = self.message(values, comp, stream)
+        self.say(message if task is None else msgspec.structs.replace(message, task=task))
         return message.id
 
     def _task_of(self, component: str) -> int:
         return self._tasks.get(component, ELSEWHERE)
 
-    def send_as(self, id_: str, values: list[Json]) -> None:
-        """Queue a tuple with an id that is not drawn."""
-        self.say(self.made_up(values, id_))
+    def send_as(self, id_: str, values: list[Json], comp: str | None = None, stream: str | None = None) -> None:
+        """Queue a `message` with an id that is not drawn."""
+        self.say(msgspec.structs.replace(self.message(values, comp, stream), id=id_))
 
     def tick(self, seconds: int = 1) -> str:
         """Queue a tick tuple, to be settled like any other; returns its id."""
@@ -243,22 +253,25 @@ class ShellBolt(Session):
         pending = self.judge.state.open
         return len(pending) - sum(id_ in pending for id_ in self.tick_ids[self._ticked :])
 
-    def drive(self, tuples: Iterable[list[Json]], window: int, limit: float) -> bool:
+    def drive(
+        self, tuples: Iterable[list[Json]], window: int, limit: float, sources: Iterable[tuple[str, str]] = ()
+    ) -> bool:
         """Send many tuples, at most `window` of them open at a time, and wait until all are settled.
 
         No more than `max_pending` wait to be written, as in Storm. `limit`: seconds without any progress after which it
-        gives up.
+        gives up. `sources`: component and stream of each tuple, in turn; none for the first source.
         """
         source: Iterator[list[Json]] = iter(tuples)
         is_open = self.judge.state.open
         goal = window - window // 4
         exhausted = False
-        say, bits, task = self._queue.append, self._bits, self._task_of(SOURCE)
+        say, bits = self._queue.append, self._bits
+        origins = cycle((comp, stream, self._task_of(comp)) for comp, stream in sources or [self._usual()])
         while not exhausted:
             room = self._room(window)
             sent = 0
-            for values in islice(source, room):
-                say(TupleMsg(SOURCE, values, task, DEFAULT_STREAM, str(bits(64) - _HALF)))
+            for values, (comp, stream, task) in zip(islice(source, room), origins, strict=False):
+                say(TupleMsg(comp, values, task, stream, str(bits(64) - _HALF)))
                 sent += 1
             exhausted = sent < room
             if not self.wait(lambda: len(is_open) + self.queued <= goal and self._room(window) > 0, limit, "settle"):

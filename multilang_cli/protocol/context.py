@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.protocol.messages import DEFAULT_STREAM, Handshake
+from multilang_cli.protocol.messages import DEFAULT_STREAM, Handshake, Json
 from multilang_cli.protocol.verdicts import Profile, SourceSpec, StreamSpec
 
 if TYPE_CHECKING:
@@ -27,6 +27,14 @@ SUBMITTED = 1_700_000_000
 
 _SHUFFLE = {"type": "SHUFFLE"}
 _DIRECT = {"type": "DIRECT"}
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """The values of a tuple for a bolt, and the component and stream that it comes from."""
+
+    values: list[Json]
+    component: str = SOURCE
+    stream: str = DEFAULT_STREAM
 
 
 def topology_of(profile: Profile) -> Profile:

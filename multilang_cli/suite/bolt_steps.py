@@ -37,18 +37,19 @@ def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
     shape = arguments.get("values", "plain")
     if shape == "plain":
         for _ in range(int(arguments.get("times", 1))):
-            stage.bolt.send(stage.sample())
+            stage.send(stage.sample())
     else:
         made = stage.made(shape)
         stage.making_up()
-        for values in made:
-            stage.bolt.send(values)
+        for sample in made:
+            stage.send(sample)
 
 
 def with_ids(stage: Stage, _: dict[str, Any]) -> None:
     """Samples with the most difficult of the ids that Storm may draw."""
     for id_ in IDS:
-        stage.bolt.send_as(id_, stage.sample())
+        sample = stage.sample()
+        stage.bolt.send_as(id_, sample.values, sample.component, sample.stream)
 
 
 def trial(stage: Stage, _: dict[str, Any]) -> None:
@@ -65,8 +66,8 @@ def trial(stage: Stage, _: dict[str, Any]) -> None:
     failed, times = stage.bolt.fails, int(how.removeprefix("after-")) if how.startswith("after-") else 1
     made = stage.made("ascii")
     stage.making_up()
-    for values in made * times:
-        stage.bolt.send(values)
+    for sample in made * times:
+        stage.send(sample)
         if how == "by-limit":
             # Each by itself: who loses tuples that come together takes text all the same.
             settle(stage, {})
@@ -157,7 +158,7 @@ def settle(stage: Stage, _: dict[str, Any]) -> None:
     elif how == "on-tick":
         bolt.tick()
     if how == "on-next":
-        bolt.send(stage.sample())
+        stage.send(stage.sample())
         left = 1
     elif how.startswith("after-"):
         left = int(how.removeprefix("after-")) - 1

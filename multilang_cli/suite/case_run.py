@@ -26,8 +26,9 @@ from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
 from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.plans import streams_of
-from multilang_cli.suite.profiles import profile_of, samples_of
+from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.refusals import DEATHS, costs_nothing, refusal_of
+from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.stage import NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
 from multilang_cli.suite.ticks import declared_ticks, takes_ticks
@@ -192,7 +193,7 @@ class CaseRun:
         accepts = frozenset(component.accepts)
         stage = Stage(
             session,
-            tuple(samples_of(component)),
+            samples_of(component),
             self._handshake_for(session),
             accepts,
             refusable=costs_nothing(self.case, accepts),
@@ -280,7 +281,7 @@ class CaseRun:
     def _blames_the_sample(self, findings: tuple[Finding, ...], watch: _Watch) -> bool:
         """A component that fails or dies on the tuple we made up is not to blame."""
         component = self.plan.component
-        if component.samples or component.testee or self._stage is None or not self._stage.fed:
+        if has_samples(component) or component.testee or self._stage is None or not self._stage.fed:
             return False
         made_up = self._stage.made_up
         musts = {finding.rule for finding in findings if finding.level == "must"}

@@ -14,6 +14,7 @@ from multilang_cli.protocol.shortening import ends
 from multilang_cli.suite import toml_lines
 from multilang_cli.suite.nearest import did_you_mean
 from multilang_cli.suite.options import Component
+from multilang_cli.suite.samples import misdeclared
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,9 +170,12 @@ class _Source:
         if "known_failures" in table:
             plain["known_failures"] = str(self.path.parent / table["known_failures"])
         try:
-            return msgspec.convert(plain, Component)
+            component = msgspec.convert(plain, Component)
         except msgspec.ValidationError as error:
             raise self.error(("component", index), f"{error}.") from None
+        if wrong := misdeclared(component):
+            raise self.error(("component", index, "sources"), wrong)
+        return component
 
     def _check_streams(self, index: int, streams: dict[str, Any]) -> None:
         from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 (slow to import)

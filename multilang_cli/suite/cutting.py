@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from multilang_cli.host.shell_bolt import ShellBolt
-    from multilang_cli.protocol.messages import FromStorm, Json
+    from multilang_cli.protocol.messages import FromStorm
     from multilang_cli.suite.stage import Stage
 
 AFFORDABLE = 3.0
@@ -59,13 +59,13 @@ def _drain(stage: Stage) -> None:
 def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
     """Samples; values: a shape of which the first is taken."""
     shape = arguments.get("values", "plain")
-    values: list[Json] = stage.sample() if shape == "plain" else stage.made(shape)[0]
+    sample = stage.sample() if shape == "plain" else stage.made(shape)[0]
     bolt, each = stage.bolt, bolt_steps.pace(stage)
-    message = bolt.made_up(values)
+    message = bolt.message(sample.values, sample.component, sample.stream)
     for at in _places(stage, message, each, "settle"):
         _drain(stage)
         bolt.cut(TupleMsg, at)
-        bolt.send(values)
+        stage.send(sample)
         _drain(stage)
     bolt_steps.settle(stage, {})
 
@@ -82,7 +82,7 @@ def _task_ids(stage: Stage, _: dict[str, Any]) -> None:
     bolt = stage.bolt
     for at in range(1, len(wire.encode(TaskIds([4]), bolt.version))):
         bolt.hold_task_ids = True
-        bolt.send(stage.sample())
+        stage.send(stage.sample())
         # It may emit a moment later, from a thread that sleeps: quiet is not enough to say that it never asks.
         bolt.wait(partial(_asked_or_over, bolt), stage.limits["output"], "output")
         stage.go_on(if_=True)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.protocol.context import Sample
+from multilang_cli.protocol.messages import DEFAULT_STREAM
 from multilang_cli.suite import documents
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.line_files import read_text
 from multilang_cli.suite.nearest import did_you_mean
-from multilang_cli.suite.options import SETTLES, StreamDeclaration
+from multilang_cli.suite.options import SETTLES, Source, StreamDeclaration
 from multilang_cli.suite.profiles import LIMITS
 
 if TYPE_CHECKING:
@@ -21,6 +24,11 @@ DIRECT = "!direct"
 """What ends the declaration of a direct stream: ``--stream jobs:id,name!direct``."""
 BYTES = ("frame",)
 """Limits in bytes; all others are in seconds."""
+
+_SYSTEM = "__"
+"""What the names of Storm's own components begin with."""
+_OF_SOURCE = re.compile(r"\s*(?P<component>[^\s:=\[\]{}\"]+)(?::(?P<stream>[^\s:=\[\]{}\"]+))?=(?=\s*\[)")
+"""What stands before a tuple of a named source. No JSON begins so."""
 
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off", ""})
 _INT32 = 2**31
@@ -89,9 +97,42 @@ def stream(text: str) -> tuple[str, StreamDeclaration]:
     return name, StreamDeclaration(fields, direct=plain != text)
 
 
-def sample(text: str) -> list[Any]:
-    """The values of one tuple: a JSON array. Raises ConfigError."""
-    return _tuple(f"--tuple {text[:60]}", _json("--tuple", text))
+def source(text: str) -> Source:
+    """``COMPONENT:field,field``, or ``COMPONENT:STREAM:field,field``; no field where its tuples have none.
+
+    Raises ConfigError.
+    """
+    *names, listed = text.split(":")
+    fields = tuple(field.strip() for field in listed.split(",")) if listed.strip() else ()
+    right = len(names) in {1, 2} and all(names) and all(fields) and len(set(fields)) == len(fields)
+    if not right or names[0].startswith(_SYSTEM):
+        expected = "expected COMPONENT:field,field or COMPONENT:STREAM:field,field"
+        raise ConfigError(f"--input: {expected}, no field twice, no name of Storm's own, not {text[:60]!r}.")
+    component, stream = [*names, DEFAULT_STREAM][:2]
+    return Source(component, stream, fields)
+
+
+def sample(text: str, sources: tuple[Source, ...] = ()) -> list[Any] | Sample:
+    """The values of one tuple, a JSON array; after ``COMPONENT=`` or ``COMPONENT:STREAM=`` if it is of that source.
+
+    `sources`: those that are declared. Raises ConfigError.
+    """
+    named = _OF_SOURCE.match(text)
+    if named is None:
+        return _tuple(f"--tuple {text[:60]}", _json("--tuple", text))
+    component, stream = named["component"], named["stream"]
+    values = _tuple(f"--tuple {text[:60]}", _json("--tuple", text[named.end() :]), empty=True)
+    streams = [each.stream for each in sources if each.component == component]
+    if not streams:
+        near = did_you_mean(component, [each.component for each in sources])
+        told = f"tell it with --input {component[:60]}:FIELD,..."
+        raise ConfigError(f"--tuple: there is no source {component[:60]!r}{near} Or {told}")
+    if stream is None:
+        stream = DEFAULT_STREAM if DEFAULT_STREAM in streams else streams[0]
+    if stream not in streams:
+        near = did_you_mean(stream, streams)
+        raise ConfigError(f"--tuple: the source {component[:60]!r} has no stream {stream[:60]!r}{near}")
+    return Sample(values, component, stream)
 
 
 def samples_of_file(name: str) -> list[list[Any]]:
@@ -109,8 +150,8 @@ def samples_of_file(name: str) -> list[list[Any]]:
     return [_tuple(f"--tuples {name}:{n}", _json(f"--tuples {name}:{n}", line)) for n, line in lines]
 
 
-def _tuple(where: str, value: object) -> list[Any]:
-    if not isinstance(value, list) or not value:
+def _tuple(where: str, value: object, *, empty: bool = False) -> list[Any]:
+    if not isinstance(value, list) or not (value or empty):
         raise ConfigError(f'{where}: expected a tuple, a JSON array of values such as ["a sentence", 1].')
     return value
 

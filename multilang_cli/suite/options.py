@@ -6,6 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from multilang_cli.protocol.context import Sample
+from multilang_cli.protocol.messages import DEFAULT_STREAM
+
 DEFAULT_SAMPLE: list[Any] = ["snow white and the seven dwarfs"]
 """What a bolt is fed when nobody gave a sample: one tuple of one field, `sentence`."""
 
@@ -29,11 +32,25 @@ class StreamDeclaration(msgspec.Struct, frozen=True):
     schema: dict[str, Any] | None = None
 
 
+class Source(msgspec.Struct, frozen=True):
+    """A stream that a bolt subscribes to, as its user declares it: a component, its stream, the fields of its tuples.
+
+    `fields` None: not told; then they are named after the values of its first sample. `samples`: tuples of this stream.
+    """
+
+    component: str
+    stream: str = DEFAULT_STREAM
+    fields: tuple[str, ...] | None = None
+    samples: tuple[list[Any], ...] = ()
+
+
 class Component(msgspec.Struct, frozen=True, kw_only=True):
     """The component under test, as flags and ``mlcheck.toml`` describe it.
 
-    `command`: words, never a shell line. `samples`: values of tuples it takes; empty: the default sample. `streams`:
-    None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, pid-file, grace, frame).
+    `command`: words, never a shell line. `samples`: values of tuples it takes, of its first source where none is named;
+    empty, and none in `sources`: the default sample. `sources`: the streams it reads from; empty if nobody declared
+    any. `streams`: None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, pid-file,
+    grace, frame).
     `env`: added to the inherited environment. `task`: its task id. `accepts`: of `ACCEPTS`. `settles`: of `SETTLES`.
     `known_failures`: the path of the file that lists them. `testee`: its part, if it is a library's testee.
     """
@@ -44,7 +61,8 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     conf: dict[str, Any] = {}
     env: dict[str, str] = {}
     cwd: str | None = None
-    samples: tuple[list[Any], ...] = ()
+    samples: tuple[list[Any] | Sample, ...] = ()
+    sources: tuple[Source, ...] = ()
     streams: dict[str, StreamDeclaration] | None = None
     accepts: tuple[str, ...] = ()
     settles: str = "by-limit"

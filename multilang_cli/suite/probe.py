@@ -14,8 +14,9 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.reports.escape import decode
-from multilang_cli.suite.profiles import profile_of, samples_of
+from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.runner import Plan, plan_of
+from multilang_cli.suite.samples import samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,7 +65,8 @@ def _by_a_tuple(plan: Plan) -> Probe | None:
     """Some spouts answer all that they do not know with a sync, some bolts say it by themselves; only bolts settle."""
     with _started(plan, "bolt") as (session, _):
         assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
-        sent, settled = session.send(samples_of(plan.component)[0]), session.judge.state.settled
+        sample = samples_of(plan.component)[0]
+        sent, settled = session.send(sample.values, sample.component, sample.stream), session.judge.state.settled
         if _settles(session, lambda: settled.get(sent) is not None):
             return Probe("bolt", "it settles a tuple: a bolt")
         if session.syncs > 1:

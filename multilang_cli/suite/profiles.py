@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.bolt_rules import TIMER
 from multilang_cli.protocol.context import ACKER, SINK, SOURCE
 from multilang_cli.protocol.conversation import storm_timeout
 from multilang_cli.protocol.verdicts import Profile, SourceSpec, StormVersion, StreamSpec
-from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, StreamDeclaration
+from multilang_cli.suite.samples import sources_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
+    from multilang_cli.suite.options import Component, StreamDeclaration
     from multilang_cli.suite.plans import Asked
 
 VALUED = "valued"
@@ -39,34 +40,26 @@ LIMIT = 10.0
 """Seconds for everything else."""
 
 
-def samples_of(component: Component) -> Sequence[list[Any]]:
-    """The values to feed, never empty."""
-    return component.samples or (DEFAULT_SAMPLE,)
-
-
 def profile_of(
     component: Component, version: StormVersion, timeout: float | None, asked: Asked | None = None
 ) -> Profile:
-    """The judge's profile: one source, one sink with two tasks and an acker around the component.
+    """The judge's profile: its sources, one sink with two tasks and an acker around the component.
 
     `timeout` in seconds, for every limit that the component does not set itself; None: as patient as Storm is. `asked`:
     the streams on which a testee is asked to emit; they are declared then.
     """
     own = component.task
-    acker, source, sink_one, sink_two = islice((task for task in range(1, 6) if task != own), 4)
     kind = "spout" if component.kind == "spout" else "bolt"
     name = component.name or kind
-    fields = (
-        tuple(f"field{i + 1}" for i in range(len(samples_of(component)[0]))) if component.samples else ("sentence",)
-    )
-    inputs = {"default": fields} | ({VALUED: ("plan", "value")} if component.testee else {})
-    shuffled = {stream: SourceSpec(each, {"type": "SHUFFLE"}) for stream, each in inputs.items()}
-    sources = {SOURCE: shuffled} if kind == "bolt" else {}
+    sources = _sources(component) if kind == "bolt" else {}
+    # A bolt may read its own tuples again; beside a spout, which reads nothing, a source stands all the same.
+    others = [each for each in sources if each not in {name, SINK}] or [SOURCE]
+    acker, *read, sink_one, sink_two = islice((task for task in count(1) if task != own), len(others) + 3)
     sinks = (sink_one, sink_two)
     specs = None if component.streams is None else {each: _spec(s, sinks) for each, s in component.streams.items()}
     if specs is None and asked is not None:
         specs = {stream: _asked(tasks, sinks) for stream, tasks in asked.items()}
-    names = {source: SOURCE, own: name, sink_one: SINK, sink_two: SINK, acker: ACKER}
+    names = {**dict(zip(read, others, strict=True)), own: name, sink_one: SINK, sink_two: SINK, acker: ACKER}
     return Profile(
         kind="spout" if kind == "spout" else "bolt",
         storm=version.id,
@@ -83,6 +76,15 @@ def profile_of(
         limits=_limits(component, version, timeout) | component.limits,
         testee=component.testee,
     )
+
+
+def _sources(component: Component) -> dict[str, dict[str, SourceSpec]]:
+    found: dict[str, dict[str, SourceSpec]] = {}
+    for each in sources_of(component):
+        found.setdefault(each.component, {})[each.stream] = SourceSpec(each.fields or (), {"type": "SHUFFLE"})
+    if component.testee:
+        found.setdefault(SOURCE, {})[VALUED] = SourceSpec(("plan", "value"), {"type": "SHUFFLE"})
+    return found
 
 
 def _limits(component: Component, version: StormVersion, timeout: float | None) -> dict[str, float]:

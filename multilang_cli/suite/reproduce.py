@@ -21,6 +21,7 @@ REPEATED: dict[str, str] = {
     "tuples": "--tuple",
     "tuple_files": "--tuples",
     "conf_files": "--conf-file",
+    "inputs": "--input",
     "streams": "--stream",
     "cwd": "--cwd",
     "task": "--task",

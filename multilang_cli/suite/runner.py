@@ -27,6 +27,7 @@ from multilang_cli.suite.case import Case, load_cases
 from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, RunOptions
 from multilang_cli.suite.playing import Progress, Run
 from multilang_cli.suite.profiles import profile_of
+from multilang_cli.suite.samples import has_samples, named, sources_of, unfed
 from multilang_cli.suite.selection import SelectionError, select
 from multilang_cli.suite.ticks import told, with_ticks
 from multilang_cli.transcript.redact import Redactor
@@ -277,13 +278,24 @@ def platform_of() -> dict[str, str]:
 def _notes(plan: Plan) -> list[str]:
     component = plan.component
     notes = []
-    if component.kind == "bolt" and not component.samples:
-        notes.append(f"no samples were given: it was fed one made-up tuple, {DEFAULT_SAMPLE} of the field `sentence`")
+    if component.kind == "bolt":
+        notes += _notes_on_samples(component)
     if component.streams is None and not component.testee:
         notes.append("no output streams were declared: streams and arity were not judged")
     if not plan.version.verified:
         notes.append(f"not confirmed for Storm {plan.version.id}: it was never asked")
     return notes
+
+
+def _notes_on_samples(component: Component) -> list[str]:
+    """What it was fed that nobody declared, and what was declared and not fed."""
+    if has_samples(component):
+        return [f"nothing was fed from {named(each)}: there is no sample of it" for each in unfed(component)]
+    fields = sources_of(component)[0].fields or ()
+    if component.sources:
+        made_up = ", ".join(f"{named(each)} ({', '.join(each.fields or ())})" for each in sources_of(component))
+        return [f"no samples were given: it was fed made-up tuples of {made_up}"]
+    return [f"no samples were given: it was fed one made-up tuple, {DEFAULT_SAMPLE} of the field `{fields[0]}`"]
 
 
 def _near(word: str) -> str:

@@ -11,11 +11,15 @@ from multilang_cli.suite import flag_values
 from multilang_cli.suite.config import Config, ConfigError
 from multilang_cli.suite.flag_values import choice, seconds, truth, whole
 from multilang_cli.suite.options import ACCEPTS, Component, RunOptions
+from multilang_cli.suite.samples import misdeclared
 from multilang_cli.suite.selection import patterns
 from multilang_cli.suite.testee import read_testee
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from multilang_cli.protocol.context import Sample
+    from multilang_cli.suite.options import Source
 
 
 class Flags(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +35,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     conf: tuple[str, ...] = ()
     ackers: str | None = None
     conf_files: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
     streams: tuple[str, ...] = ()
     cwd: str | None = None
     env: tuple[str, ...] = ()
@@ -182,14 +187,31 @@ def with_flags(component: Component, flags: Flags) -> Component:
         changes["accepts"] = tuple(dict.fromkeys((*component.accepts, *accepted)))
     if flags.streams:
         changes["streams"] = {**(component.streams or {}), **dict(map(flag_values.stream, flags.streams))}
+    sources = _sources(component, flags)
     if flags.tuples or flags.tuple_files:
-        changes["samples"] = _samples(flags)
-    return msgspec.structs.replace(component, **changes)
+        changes["samples"] = _samples(flags, sources)
+        # The command line's tuples stand for all of the file's, also for those of a source.
+        sources = tuple(msgspec.structs.replace(each, samples=()) for each in sources)
+    changed = msgspec.structs.replace(component, **changes, sources=sources)
+    if wrong := misdeclared(changed):
+        raise ConfigError(f"{'--input' if flags.inputs else '--tuple' if flags.tuples else '--kind'}: {wrong}")
+    return changed
 
 
-def _samples(flags: Flags) -> tuple[list[Any], ...]:
+def _sources(component: Component, flags: Flags) -> tuple[Source, ...]:
+    """Those of the command line, else those of the file; what the file has of samples for one of them stays."""
+    if not flags.inputs:
+        return component.sources
+    samples = {(each.component, each.stream): each.samples for each in component.sources}
+    given = map(flag_values.source, flags.inputs)
+    return tuple(
+        msgspec.structs.replace(each, samples=samples.get((each.component, each.stream), ())) for each in given
+    )
+
+
+def _samples(flags: Flags, sources: tuple[Source, ...]) -> tuple[list[Any] | Sample, ...]:
     """The tuples of flags and files, in that order."""
-    found = [flag_values.sample(text) for text in flags.tuples]
+    found = [flag_values.sample(text, sources) for text in flags.tuples]
     for name in flags.tuple_files:
         found += flag_values.samples_of_file(name)
     return tuple(found)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.suite import values as made_up
@@ -12,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from multilang_cli.host.session import Session
-    from multilang_cli.protocol.messages import Handshake, Json
+    from multilang_cli.protocol.context import Sample
+    from multilang_cli.protocol.messages import Handshake
 
 TRIAL = 3.0
 """Seconds for what a component may refuse."""
@@ -41,7 +44,7 @@ class Stage:
     def __init__(
         self,
         session: Session,
-        samples: tuple[list[Json], ...],
+        samples: tuple[Sample, ...],
         handshake: Callable[[dict[str, Any]], Handshake],
         accepts: frozenset[str] = frozenset(),
         *,
@@ -72,15 +75,23 @@ class Stage:
         assert isinstance(self.session, ShellSpout)  # noqa: S101 (cases are chosen by kind)
         return self.session
 
-    def sample(self) -> list[Json]:
-        """The next sample's values, in turn, to be fed."""
+    def sample(self) -> Sample:
+        """The next sample, in turn, to be fed."""
         self.fed = True
         self._next_sample += 1
         return self.samples[(self._next_sample - 1) % len(self.samples)]
 
-    def made(self, shape: str) -> list[list[Json]]:
+    def send(self, sample: Sample) -> None:
+        """Queue a tuple, as one of its source."""
+        self.bolt.send(sample.values, sample.component, sample.stream)
+
+    def made(self, shape: str) -> list[Sample]:
         """The tuples that a shape makes of the samples. Raises NotExercised if it makes none."""
-        tuples = [values for sample in self.samples for values in made_up.shaped(sample, shape)]
+        tuples = [
+            msgspec.structs.replace(sample, values=values)
+            for sample in self.samples
+            for values in made_up.shaped(sample.values, shape)
+        ]
         if not tuples:
             raise NotExercised(f"no sample has a value for this ({shape})")
         return tuples

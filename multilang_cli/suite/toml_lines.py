@@ -24,6 +24,9 @@ def line_of(text: str, path: Path) -> int | None:
     """
     best, depth = None, 0
     for number, here in _keys(text):
+        if here == (*path, 0):
+            # An array of tables has no line of its own: it begins with its first.
+            here = path  # noqa: PLW2901
         shared = len(here) if path[: len(here)] == here else 0
         if shared > depth:
             best, depth = number, shared

@@ -152,9 +152,12 @@ class DrivenBolt(Driven):
     session: ShellBolt
 
     def send(
-        self, values: list[Json], comp: str = "source", stream: str = "default", task: int | None = None
+        self, values: list[Json], comp: str | None = None, stream: str | None = None, task: int | None = None
     ) -> Answer:
-        """Send a tuple, wait until it is settled, and give back what was said meanwhile."""
+        """Send a tuple, wait until it is settled, and give back what was said meanwhile.
+
+        `comp`: None for its first source, called "source" if none was told; `stream`: None for the usual one.
+        """
         id_ = self.session.send(_checked(values), comp, stream, task)
         self.session.settle_all(self.limits["settle"])
         return self._heard.answer(id_)
@@ -171,7 +174,9 @@ class DrivenBolt(Driven):
         self.session.settle_all(self.limits["settle"])
         return self._heard.answer(id_)
 
-    def hold(self, values: list[Json], comp: str = "source", stream: str = "default", task: int | None = None) -> str:
+    def hold(
+        self, values: list[Json], comp: str | None = None, stream: str | None = None, task: int | None = None
+    ) -> str:
         """Send a tuple and do not wait: for joins and batches. Returns its id."""
         return self.session.send(_checked(values), comp, stream, task)
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.suite.options import Component, Source
     from multilang_cli.testing.driven import Driven, DrivenBolt, DrivenSpout
 
 WISHES = ("storm", "strict", "allow")
@@ -33,7 +34,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def shell_bolt(request: pytest.FixtureRequest) -> Iterator[Callable[..., DrivenBolt]]:
-    """Starts bolts: ``shell_bolt(*command, streams=, conf=, env=, cwd=)``; each is judged and ended after the test."""
+    """Starts bolts: ``shell_bolt(*command, streams=, sources=, conf=, env=, cwd=)``.
+
+    Each is judged and ended after the test. `streams` and `sources`: fields by stream, and by component or
+    ``component:stream``.
+    """
     from multilang_cli.testing.driven import DrivenBolt  # noqa: PLC0415 (not needed where nobody asks for it)
 
     yield from _starter(request, DrivenBolt, "bolt")
@@ -53,15 +58,23 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: str) -> It
     running: list[Driven] = []
 
     def start(
-        *command: str, streams: Mapping[str, Sequence[str]] | None = None, storm: str = "", **more: Any
+        *command: str,
+        streams: Mapping[str, Sequence[str]] | None = None,
+        sources: Mapping[str, Sequence[str]] | None = None,
+        storm: str = "",
+        **more: Any,
     ) -> Driven:
         """Start a component; it is ended with the test. `more`: as in a [[component]] of mlcheck.toml."""
         if wrong := _misuse(command, storm or wishes.get("storm", ""), more.get("limits", {}), wishes):
             pytest.fail(f"mlcheck: {wrong}", pytrace=False)
         from multilang_cli.suite.options import Component, StreamDeclaration  # noqa: PLC0415
 
-        declared = {name: StreamDeclaration(tuple(fields)) for name, fields in (streams or {}).items()}
-        component = Component(command=command, kind=kind, streams=declared or None, **more)  # type: ignore[arg-type]
+        if streams:
+            more["streams"] = {name: StreamDeclaration(tuple(fields)) for name, fields in streams.items()}
+        if sources:
+            more["sources"] = _sources(sources)
+        component = Component(command=command, kind=kind, **more)  # type: ignore[arg-type]
+        _well_declared(component)
         one: Driven = driven(component, storm or wishes.get("storm", ""))
         running.append(one)
         return one
@@ -72,6 +85,20 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: str) -> It
         for one in running:
             one.end()
     _judge([finding for one in running for finding in one.findings], wishes, running)
+
+
+def _sources(told: Mapping[str, Sequence[str]]) -> tuple[Source, ...]:
+    from multilang_cli.suite.options import Source  # noqa: PLC0415
+
+    names = {name: name.partition(":") for name in told}
+    return tuple(Source(names[name][0], names[name][2] or "default", tuple(told[name])) for name in told)
+
+
+def _well_declared(component: Component) -> None:
+    from multilang_cli.suite.samples import misdeclared  # noqa: PLC0415
+
+    if wrong := misdeclared(component):
+        pytest.fail(f"mlcheck: {wrong}", pytrace=False)
 
 
 def _misuse(command: Sequence[str], storm: str, limits: Mapping[str, float], wishes: Mapping[str, Any]) -> str:

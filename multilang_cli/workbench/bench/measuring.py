@@ -101,13 +101,15 @@ def _bolt_work(bolt: ShellBolt, setup: Setup, window: int) -> Callable[[float, H
 
     def work(seconds: float, _: Histogram) -> int:
         """Drive the bolt for so many seconds; 0, since its emits are not counted."""
-        bolt.drive(_until(time.perf_counter() + seconds, setup.samples), window, limit)
+        values = [sample.values for sample in setup.samples]
+        sources = [(sample.component, sample.stream) for sample in setup.samples]
+        bolt.drive(_until(time.perf_counter() + seconds, values), window, limit, sources)
         return 0
 
     return work
 
 
-def _until(end: float, samples: tuple[list[Json], ...]) -> Iterator[list[Json]]:
+def _until(end: float, samples: list[list[Json]]) -> Iterator[list[Json]]:
     for values in cycle(samples):
         if time.perf_counter() >= end:
             return

@@ -6,10 +6,13 @@ that are kept back are sent before anything is waited for; a spout is asked for 
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
+
+from multilang_cli.protocol.context import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,13 +42,13 @@ WORDS = ("plain words", 'a "b" \\ \t', "snöwhite é 雪", "\U0001f478\U0001f3fd
 class World(NamedTuple):
     """What is known of the component. `samples`: tuples that its user gave, none if there are none.
 
-    `standard`: the tuple that is fed where there are no samples. `accepts`: what it promises to take besides.
+    `standard`: the tuples that are fed where there are no samples. `accepts`: what it promises to take besides.
     `heartbeats`: its Storm sends them.
     """
 
     kind: str
-    samples: tuple[list[Any], ...]
-    standard: list[Any]
+    samples: tuple[Sample, ...]
+    standard: tuple[Sample, ...]
     accepts: frozenset[str]
     heartbeats: bool = True
 
@@ -149,13 +152,24 @@ def _late_task_ids(said: list[Step]) -> Steps:
 def _tuples(world: World) -> SearchStrategy[Step]:
     """Tuples that it takes: nobody said that it takes others."""
     in_turn = st.builds(_step, st.just("tuple"), times=st.integers(1, MOST_TUPLES))
-    shapes = [st.just(sample) for sample in world.samples]
-    for sample in world.samples or (world.standard,):
-        shapes += _varied(sample, world.accepts)
-    if not shapes:
-        return in_turn
-    given = st.lists(st.one_of(shapes), min_size=1, max_size=3)
-    return st.one_of(given.map(lambda tuples: ("tuple", {"these": tuples})), in_turn)
+    shapes: dict[tuple[str, str], list[SearchStrategy[list[Any]]]] = {}
+    for sample in world.samples:
+        shapes.setdefault((sample.component, sample.stream), []).append(st.just(sample.values))
+    for sample in world.samples or world.standard:
+        shapes.setdefault((sample.component, sample.stream), []).extend(_varied(sample.values, world.accepts))
+    given = [
+        st.lists(st.one_of(each), min_size=1, max_size=3).map(partial(_given, source))
+        for source, each in shapes.items()
+        if each
+    ]
+    return st.one_of(*given, in_turn)
+
+
+def _given(source: tuple[str, str], tuples: list[list[Any]]) -> Step:
+    """Tuples of one source, a component and its stream; the usual one need not be named."""
+    usual = Sample([])
+    named = {} if source == (usual.component, usual.stream) else dict(zip(("comp", "stream"), source, strict=True))
+    return "tuple", {"these": tuples, **named}
 
 
 def _varied(sample: list[Any], accepts: frozenset[str]) -> Iterable[SearchStrategy[list[Any]]]:

@@ -9,6 +9,7 @@ import msgspec
 
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.protocol import context
+from multilang_cli.protocol.context import Sample
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import Profile
 from multilang_cli.transcript.redact import Redactor
@@ -40,7 +41,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     rulebook: Rulebook
     profile: Profile
     settings: dict[str, str] = {}
-    samples: tuple[list[Any], ...] = ()
+    samples: tuple[Sample, ...] = ()
     more_context: dict[str, Any] = {}
     limited: bool = True
     timer: float = 0.0

@@ -13,6 +13,7 @@ from multilang_cli.workbench.repl.table import Command, Misuse, Table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from multilang_cli.protocol.context import Sample
     from multilang_cli.protocol.messages import Json
     from multilang_cli.protocol.verdicts import SourceSpec
     from multilang_cli.workbench.repl.driver import Driver
@@ -122,24 +123,30 @@ def _tuple(driver: Driver, rest: str) -> None:
     by_hand = [values] if values is not None else []
     if "file" in named:
         by_hand += parsing.tuples_of(Path(named["file"]))
-    batch = by_hand * times if by_hand else _samples(driver, times)
-    comp = named.get("comp", next(iter(driver.setup.profile.sources), "source"))
-    stream = named.get("stream", DEFAULT_STREAM)
+    comp, stream = named.get("comp"), named.get("stream")
     task = parsing.number(named["task"], "task", least=-1, most=2**31 - 1) if "task" in named else None
     bolt = driver.life.bolt
-    for each in batch:
-        bolt.send(each, comp, stream, task)
+    if by_hand:
+        batch = by_hand * times
+        for each in batch:
+            bolt.send(each, comp, stream, task)
+    else:
+        samples = _samples(driver, times, comp, stream)
+        batch = [each.values for each in samples]
+        for sample in samples:
+            bolt.send(sample.values, comp or sample.component, stream or sample.stream, task)
     driver.life.fed += batch
     driver.life.did("tuple", times=len(batch))
-    if named.keys() & {"comp", "stream", "task"}:
+    if named.keys() & {"comp", "stream", "task"} or (not by_hand and len(driver.setup.profile.sources) > 1):
         driver.life.left_out.append("comp, stream and task of tuples")
 
 
-def _samples(driver: Driver, times: int) -> list[list[Json]]:
-    """Samples in turn."""
-    begin, driver.next_sample = driver.next_sample, driver.next_sample + times
+def _samples(driver: Driver, times: int, comp: str | None, stream: str | None) -> list[Sample]:
+    """Samples in turn, of the component and stream that were named; all of them if there is none of those."""
     samples = driver.setup.samples
-    return list(islice(cycle(samples), begin % len(samples), begin % len(samples) + times))
+    fitting = [each for each in samples if comp in {None, each.component} and stream in {None, each.stream}] or samples
+    begin, driver.next_sample = driver.next_sample, driver.next_sample + times
+    return list(islice(cycle(fitting), begin % len(fitting), begin % len(fitting) + times))
 
 
 def fields_asked(driver: Driver, text: str) -> tuple[str, ...]:
@@ -148,7 +155,8 @@ def fields_asked(driver: Driver, text: str) -> tuple[str, ...]:
     if name != "tuple" or rest.lstrip()[:1] in {"[", "{"} or driver.setup.profile.kind != "bolt":
         return ()
     _, named = parsing.options(rest, _TUPLE_OPTIONS)
-    spec = sources(driver).get(named.get("stream", DEFAULT_STREAM))
+    own = driver.setup.profile.sources.get(named["comp"], {}) if "comp" in named else sources(driver)
+    spec = own.get(named["stream"]) if "stream" in named else own.get(DEFAULT_STREAM, next(iter(own.values()), None))
     return () if "file" in named or spec is None else spec.fields
 
 
