@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Batch, Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
+from multilang_cli.protocol.events import Activation, Batch, Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
 from multilang_cli.protocol.framing import Frame
 from multilang_cli.protocol.messages import (
     Ack,
@@ -255,8 +255,8 @@ def test_fingerprints_are_the_same_from_run_to_run_and_differ_by_rule() -> None:
     assert len(set(prints("11"))) == 3
 
 
-def at(times: list[float], said: list[tuple[str, Message | Fact]], kind: Kind) -> list[str]:
-    conversation = Conversation(example_profile(kind), load_rulebook())
+def at(times: list[float], said: list[tuple[str, Message | Fact]], kind: Kind, storm: str = "2.8.3") -> list[str]:
+    conversation = Conversation(example_profile(kind, {"storm": storm}), load_rulebook(storm))
     events = events_of(BEGIN, step=0.0) + [
         Event(2 + i, t, channel, body)  # type: ignore[arg-type]
         for i, (t, (channel, body)) in enumerate(zip(times, said, strict=True))
@@ -279,6 +279,39 @@ def test_a_gap_forgets_what_was_owed_but_not_what_was_settled() -> None:
     assert at([1.0, 1.1, 1.2], [NEXT, EMIT, EMIT], "spout") == ["message-id-reused"]
     assert at([1.0, 1.1, 1.2, 1.3, 1.4], [NEXT, EMIT, GAP, NEXT, EMIT], "spout") == []
     assert at([1.0, 1.1, 1.2, 1.3], [TUPLE, ("out", Ack("1")), GAP, ("out", Ack("1"))], "bolt") == ["ack-twice"]
+
+
+SYNC = ("out", Sync())
+LOG = ("out", Log("busy"))
+NEAR, DEAD = "silence-near-timeout", "heartbeat-timeout"
+
+
+@pytest.mark.parametrize(
+    ("storm", "kind", "times", "said", "found"),
+    [
+        ("2.8.3", "bolt", [0.0, 29.9], [HEARTBEAT, SYNC], []),
+        ("2.8.3", "bolt", [0.0, 30.5], [HEARTBEAT, SYNC], [NEAR]),
+        ("2.8.3", "bolt", [0.0, 31.5], [HEARTBEAT, SYNC], [DEAD]),
+        ("2.8.3", "bolt", [0.0, 20.0, 40.0], [HEARTBEAT, LOG, SYNC], []),
+        ("0.9.7", "bolt", [0.0, 20.0, 40.0], [HEARTBEAT, LOG, SYNC], [DEAD]),
+        ("0.9.7", "bolt", [0.0, 20.0, 30.5], [HEARTBEAT, LOG, SYNC], [NEAR]),
+        ("0.9.2", "bolt", [0.0, 40.0], [HEARTBEAT, SYNC], []),
+        ("2.8.3", "bolt", [0.0, 40.0], [TUPLE, ("out", Ack("1"))], []),
+        ("2.8.3", "bolt", [0.0, 1.0, 40.0], [HEARTBEAT, ("process", StdinClosed()), SYNC], []),
+        ("2.8.3", "spout", [0.0, 30.5], [NEXT, SYNC], [NEAR]),
+        ("2.8.3", "spout", [0.0, 31.5], [NEXT, SYNC], [DEAD]),
+        ("2.8.3", "spout", [0.0, 20.0, 40.0], [NEXT, LOG, SYNC], []),
+        ("2.8.3", "spout", [40.0, 42.0], [NEXT, SYNC], []),
+        ("1.0.2", "spout", [40.0, 40.1], [NEXT, SYNC], []),
+        ("1.0.2", "spout", [40.0, 42.0], [NEXT, SYNC], [DEAD]),
+        ("1.0.2", "spout", [39.0, 40.0, 42.0], [("control", Activation(active=True)), NEXT, SYNC], []),
+        ("0.9.2", "spout", [0.0, 40.0], [NEXT, SYNC], []),
+    ],
+)
+def test_silence_is_measured_by_the_clock_of_the_storm_class(
+    storm: str, kind: Kind, times: list[float], said: list[tuple[str, Message | Fact]], found: list[str]
+) -> None:
+    assert at(times, said, kind, storm) == found
 
 
 def outlook(

@@ -14,6 +14,7 @@ from multilang_cli.host import describing, waiting, who_waits
 from multilang_cli.host.pipes import SMALL_PIPE
 from multilang_cli.host.pump import Pump
 from multilang_cli.host.who_waits import Debts
+from multilang_cli.protocol.bolt_rules import TIMER
 from multilang_cli.protocol.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ LAST_ROUNDS = 32
 """Reads that empty the largest pipe."""
 STANDSTILL = 1.0
 """Seconds by which a round is late that only a machine can need which does not run us."""
+LATE = 0.1
+"""Seconds of silence beyond what Storm waits at most, after which nothing is said in time any more."""
 SLICE = 0.05
 """Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
 SILENCE = 0.5
@@ -61,11 +64,14 @@ class Session(Pump):
 
     emits: Sequence[Emit] = ()
     keep_emits = True
+    _asked_by_storm: WaitingFor = "sync"
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
         super().__init__(process, judge, sinks)
         self.ended_by_us = False
         self._ended = False
+        self._still = (0, 0.0)
+        self._stood = 0.0
 
     def add_sink(self, sink: Sink) -> None:
         """Have `sink` see every event from now on."""
@@ -83,7 +89,8 @@ class Session(Pump):
         """Pump until `done`, the end of the component, or `limit` seconds; False and a Deadline event if it ran out.
 
         `waiting_for` is what the finding will be about. The limit begins anew whenever `progress` gives something else.
-        Also False, without a Deadline, if the component ended first.
+        Also False, without a Deadline, if the component ended first. Storm's own clock runs in every wait: a silence
+        for which Storm ends the worker ends it too, and one that comes near to that is waited for.
         """
         now = time.monotonic() - self._start
         until = now + limit
@@ -93,7 +100,10 @@ class Session(Pump):
                 return done()
             if progress is not None and (makes := progress()) != made:
                 until, made = now + limit, makes
-            if now >= until:
+            silent = self.judge.silence(now) - self.judge.timeout
+            if silent > TIMER + LATE and not self.process.stdout_unread():
+                return self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=False)
+            if now >= until and silent <= 0:
                 return self._last_chance(done) or self._give_up(waiting_for, limit, proven=False)
             written, said = self._written, self._framer.offset
             patience = min(until - now, self._patience() if self._buffer else LOOK)
@@ -101,8 +111,8 @@ class Session(Pump):
             now = self._caught_up(now + patience)
             if done():
                 return True
-            silent = self._written == written and self._framer.offset == said
-            if silent and waiting_for in _ANSWERS and self._is_final(waiting_for) and not done():
+            still = self._written == written and self._framer.offset == said
+            if still and waiting_for in _ANSWERS and self._is_final(waiting_for) and not done():
                 return self._give_up(waiting_for, limit, proven=True)
         return True
 
@@ -130,6 +140,17 @@ class Session(Pump):
             return now
         self._start += stood
         return latest
+
+    def _stand_still(self, seconds: float) -> None:
+        """Let the clock stand for `seconds` that are over; later, as far as something happened in them."""
+        now = time.monotonic()
+        if self._seq != self._still[0]:
+            self._still = (self._seq, now)
+        self._stood += seconds
+        stands = min(self._stood, now - self._still[1])
+        self._stood -= stands
+        self._start += stands
+        self._still = (self._seq, now)
 
     def stuck(self) -> bool:
         """True if the component is sure to say nothing more: there is no use in waiting for the limit."""
@@ -167,15 +188,19 @@ class Session(Pump):
         True if the pipe is full. `silence`: seconds without a byte that count as stalled, for where the system does not
         tell; who is seen to work is waited for.
         """
-        until, still_since, unread = self.now + limit, self.now, -1
-        while self.running and self.now < until:
+        began = still_since = time.monotonic()
+        now, unread = began, -1
+        while self.running and now < began + limit:
             self.pump(SLICE / 10)
+            # Nobody listens, so no clock runs: neither Storm's nor ours.
+            before, now = now, time.monotonic()
+            self._stand_still(now - before)
             state = describing.describe(self.process).state
             drained = self.idle and not self._buffer and waiting.at_rest(self.process)
             # Looked at last: what waits now was written before.
             if (now_unread := self.process.stdout_unread() or 0) != unread:
-                unread, still_since = now_unread, self.now
-            silent = state != "running" and self.now - still_since > silence
+                unread, still_since = now_unread, now
+            silent = state != "running" and now - still_since > silence
             if state == "writing-stdout" or drained or silent:
                 return state == "writing-stdout" or unread >= FULL
         return False

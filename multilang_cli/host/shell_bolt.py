@@ -91,6 +91,8 @@ class ShellBolt(Session):
     `tick_ids`: those of the ticks that were queued so far.
     """
 
+    _asked_by_storm: WaitingFor = "heartbeat"
+
     def __init__(
         self,
         process: ComponentProcess,
@@ -204,13 +206,18 @@ class ShellBolt(Session):
 
     def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
         """One round of reading and writing; by the clock, heartbeats and ticks when they are due."""
-        if (self._beats.period or self._ticks.period) and not self.judge.expecting_pid:
-            if self._beats.due(self.now):
+        state = self.judge.state
+        if (self._beats.period or self._ticks.period) and state.said and not state.dismissed:
+            if self._beats.due(self.now) and not self._beat_waits():
                 self.heartbeat()
             if self._ticks.due(self.now):
                 self.tick(max(1, round(self._ticks.period)))
             timeout = self._ticks.left(self.now, self._beats.left(self.now, timeout))
         super().pump(timeout, done)
+
+    def _beat_waits(self) -> bool:
+        """True if a heartbeat stands in the queue: Storm's timer only raises a flag, which holds no second one."""
+        return any(message.__class__ is TupleMsg and message.is_heartbeat for message in self._queue)
 
     def settle_all(self, limit: float, left: int = 0) -> bool:
         """Wait until no more than `left` tuples are open, of those that were sent before.
@@ -245,8 +252,17 @@ class ShellBolt(Session):
         return self.wait_beat(limit)
 
     def wait_beat(self, limit: float) -> bool:
-        """Wait until no heartbeat is unanswered, as `beat` does."""
-        return self.wait(lambda: self.idle and not self.judge.state.heartbeats, limit, "heartbeat", self._work_left)
+        """Wait until no heartbeat is unanswered that is sent now, as `beat` does; the clock sends more meanwhile."""
+        asked, waiting = -1, self.judge.state.heartbeats
+
+        def answered() -> bool:
+            """True if all was written once, and every heartbeat of before is answered."""
+            nonlocal asked
+            if asked < 0 and self.idle:
+                asked = self.next_seq
+            return asked >= 0 and (not waiting or waiting[0].seq >= asked)
+
+        return self.wait(answered, limit, "heartbeat", self._work_left)
 
     def _work_left(self) -> int:
         """How many tuples are open, without the ticks that came since it was asked to settle."""

@@ -199,26 +199,50 @@ def _said_right(state: State, batch: Batch, arities: dict[str, int], settled: di
     return len(batch)
 
 
-def check_silence(judge: Conversation, event: Event) -> None:
-    """Has the component been silent for longer than Storm waits? (``ShellBolt.BoltHeartbeatTimerTask``).
+def silence(judge: Conversation, now: float, *, any_message: bool) -> float:
+    """Seconds without a sign of life by Storm's clock (``ShellBolt.BoltHeartbeatTimerTask``); 0 while it asks nothing.
 
-    Storm asks once a second, so an unanswered heartbeat means that it has been asking since; what counts as a sign of
-    life differs by version: any message, before 0.10 only a sync.
+    Storm asks once a second, so an unanswered heartbeat means that it has been asking since. `any_message` is a sign of
+    life, or a sync alone.
     """
     state = judge.state
-    if not state.heartbeats or event.t - state.silent_reported <= judge.timeout:
+    if not state.heartbeats:
+        return 0.0
+    return now - max(state.heartbeats[0].t - TIMER, state.heard if any_message else state.synced)
+
+
+def own_silence(judge: Conversation, now: float) -> float:
+    """The `silence` that the Storm version played counts; 0 where it counts none."""
+    counts = judge.version.refreshed_by
+    return 0.0 if counts == "nothing" else silence(judge, now, any_message=counts == "command")
+
+
+def check_silence(judge: Conversation, event: Event) -> None:
+    """Find a silence that is longer than Storm waits.
+
+    What counts as a sign of life differs by version: any message, from 0.9.3 to 0.9.7 only a sync. What another version
+    alone punishes is in its outlook, and no finding.
+    """
+    state, limit = judge.state, judge.timeout
+    if not state.heartbeats or state.unheard or event.t - state.silent_reported <= limit:
         return
-    asked = state.heartbeats[0].t - TIMER
-    signs = [("", max(asked, state.heard))]
-    if state.heard > max(asked, state.synced):
-        signs.append(("sync-only", max(asked, state.synced)))
-    for when, last in signs:
-        silence = event.t - last
-        if silence > judge.timeout + TIMER:
-            text = f"no sign of life for {silence:.1f} s: Storm's limit is {judge.timeout:g} s"
-            seqs = (state.heartbeats[0].seq,)
-            judge.breach("heartbeat-timeout", event, text, when=when, stable=when, related=seqs)
+    seqs = (state.heartbeats[0].seq,)
+    for when, any_message in (("", True), ("sync-only", False)):
+        silent = silence(judge, event.t, any_message=any_message)
+        if silent <= limit:
+            continue
+        counts = judge.version.refreshed_by == "sync" or (any_message and judge.version.refreshed_by == "command")
+        if silent > limit + TIMER:
+            text = f"no sign of life for {silent:.1f} s: Storm's limit is {limit:g} s"
             state.silent_reported = event.t
+            if counts:
+                judge.breach("heartbeat-timeout", event, text, when=when, stable=when, related=seqs)
+            else:
+                judge.foresee("heartbeat-timeout", event, when)
+            return
+        if counts and event.channel == "out":
+            text = f"no sign of life for {silent:.1f} s: Storm's limit is {limit:g} s, and it looks once a second"
+            judge.breach("silence-near-timeout", event, text, stable=when, related=seqs)
             return
 
 

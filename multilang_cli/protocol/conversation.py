@@ -96,6 +96,7 @@ class Conversation:
         handlers = asked_rules.with_plans(handlers) if profile.testee else handlers
         self._handlers = handlers if profile.feed is None else host_rules.with_feed(handlers)
         self._check_silence: Callable[[Conversation, Event], None] = role.check_silence
+        self._silence: Callable[[Conversation, float], float] = role.own_silence
 
     def feed(self, event: Event) -> list[Finding]:
         """Judge the next event. Events come in the order of their seq; returns what is wrong with this one."""
@@ -171,6 +172,15 @@ class Conversation:
             self._outlooks.add(finding)
         elif len(self.state.later) < REMEMBERED:
             self.state.later.append(Later(event.seq, rule, finding.fates))
+
+    def foresee(self, rule: str, event: Event, when: str) -> None:
+        """Note what other versions would do about what is right on the one played: no finding, only their outlook."""
+        fates = {version: effect.fate for version, effect in self.rulebook.effects(rule, when).items()}
+        self._outlooks.note(fates, event.seq, rule)
+
+    def silence(self, now: float) -> float:
+        """Seconds of silence by the clock of the Storm class that is played; 0 while that clock does not run."""
+        return self._silence(self, now)
 
     def _is_read(self, event: Event) -> bool:
         """True unless it is what a spout says while Storm waits for nothing, and reads nothing."""
@@ -335,7 +345,7 @@ def _gap(judge: Conversation, _: Event, __: Gap) -> None:
 
 
 def _pid(judge: Conversation, event: Event, _: Pid) -> None:
-    judge.state.heard = event.t
+    judge.state.heard = judge.state.synced = event.t
     judge.state.said = True
 
 

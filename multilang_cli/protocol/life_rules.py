@@ -126,7 +126,10 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
     """A limit ran out. Storm itself has few limits; the finding says who waits on whom."""
     within = f" within {fact.limit:g} s"
     tail = f"; the component {fact.blocked}" if fact.blocked else ""
+    if fact.waiting_for == "pid":
+        tail = f" (a limit of mlcheck's own: Storm waits for ever){tail}"
     if fact.proven:
+        tail = f"; the component {fact.blocked}" if fact.blocked else ""
         within, tail = "", f", and that will not change: it has read everything and waits for more{tail}"
     if fact.waiting_for in _DEADLINES:
         rule, text = _DEADLINES[fact.waiting_for]

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _ACKS_NOWHERE = ">=0.10,<2.0"
 """Storm versions that ack inside emit what reaches no task (STORM-746)."""
+_UNSET = "<1.0.3"
+"""Storm versions in which a command does not set the clock of silence, only a message or activate (STORM-2213)."""
 BURST = 8_000
 """Emits in one command from which unread task ids fill both pipes: some 8,200 were measured on 2.8.3."""
 
@@ -68,6 +70,8 @@ def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
 def _activation(judge: Conversation, event: Event, fact: Activation) -> None:
     state = judge.state
     again = fact.active and state.deactivated
+    if fact.active:
+        state.heard = max(state.heard, event.t)
     state.deactivated = not fact.active
     if again and judge.rulebook.effects("reactivation")[judge.version.id].fate == "dies":
         judge.breach("reactivation", event, "this Storm can't activate a shell spout a second time")
@@ -212,17 +216,34 @@ def _metrics(judge: Conversation, event: Event, message: Metrics) -> None:
     emit_rules.check_metrics(judge, event, message)
 
 
-def check_silence(judge: Conversation, event: Event) -> None:
-    """Has Storm waited for the answer for longer than it waits? (``ShellSpout.SpoutHeartbeatTimerTask``)."""
+def own_silence(judge: Conversation, now: float) -> float:
+    """Seconds of silence by the clock of the Storm version played (``ShellSpout.SpoutHeartbeatTimerTask``).
+
+    It runs only while a command is unanswered: since that command or a later message. Before 1.0.3 a command did not
+    set it, so a silence before the command counts too, up to the timeout: more than that the command itself ends.
+    """
     state = judge.state
-    if not state.commands or event.t - state.silent_reported <= judge.timeout:
+    if not state.commands or judge.version.refreshed_by == "nothing":
+        return 0.0
+    asked = state.commands[0].t
+    since = max(state.heard, asked - judge.timeout) if covers(_UNSET, judge.version.id) else max(state.heard, asked)
+    return now - since
+
+
+def check_silence(judge: Conversation, event: Event) -> None:
+    """Find a silence that is longer than Storm waits for an answer."""
+    state, limit = judge.state, judge.timeout
+    silent = own_silence(judge, event.t)
+    if silent <= limit or state.unheard or event.t - state.silent_reported <= limit:
         return
     owed = state.commands[0]
-    silence = event.t - max(owed.t, state.heard)
-    if silence > judge.timeout + TIMER:
-        text = f"silent for {silence:.1f} s, the sync of {owed.what!r} is owed: Storm's limit is {judge.timeout:g} s"
-        judge.breach("heartbeat-timeout", event, text, stable=owed.what, related=(owed.seq,))
+    told = f"silent for {silent:.1f} s, the sync of {owed.what!r} is owed: Storm's limit is {limit:g} s"
+    if silent > limit + TIMER:
+        judge.breach("heartbeat-timeout", event, told, stable=owed.what, related=(owed.seq,))
         state.silent_reported = event.t
+    elif event.t - max(owed.t, state.heard) > limit and event.channel == "out":
+        text = f"{told}, and it looks once a second"
+        judge.breach("silence-near-timeout", event, text, stable=owed.what, related=(owed.seq,))
 
 
 HANDLERS: dict[type, Any] = {

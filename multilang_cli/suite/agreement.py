@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 KNOWN: dict[str, str] = {}
 """Scripts on which mlcheck and Storm are known to differ, on some version at least, and where mlcheck falls short."""
-OF_STORM = frozenset({"ackers-zero", "reactivation"})
+OF_STORM = frozenset({"heartbeat-timeout", "ackers-zero", "reactivation"})
 """Rules about what some versions do of themselves: on the others there is nothing to be found."""
 EACH = 10
 """Of so many scripts on which the versions agree, one is played on all of them in a sample."""

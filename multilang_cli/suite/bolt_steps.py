@@ -162,7 +162,17 @@ def settle(stage: Stage, _: dict[str, Any]) -> None:
         left = 1
     elif how.startswith("after-"):
         left = int(how.removeprefix("after-")) - 1
-    stage.go_on(if_=bolt.settle_all(limit, left))
+    settled = bolt.settle_all(limit, left)
+    if not settled and not (stage.may_refuse or stage.trying):
+        _is_alive(stage)
+    stage.go_on(if_=settled)
+
+
+def _is_alive(stage: Stage) -> None:
+    """Ask the bolt that settled too little for a sign of life: who is dead or stopped is found out in every case."""
+    bolt = stage.bolt
+    if bolt.version.heartbeats and bolt.running and bolt.judge.silence(bolt.now) <= bolt.judge.timeout:
+        bolt.beat(stage.limits["heartbeat"])
 
 
 def beat(stage: Stage) -> None:

@@ -18,6 +18,7 @@ from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
+from multilang_cli.protocol.bolt_rules import TIMER
 from multilang_cli.protocol.coverage import Coverage
 from multilang_cli.protocol.events import Signalled, StdinClosed
 from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Fail, Handshake, TupleMsg
@@ -183,7 +184,8 @@ class CaseRun:
         process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=env, pid_dir=pid_dir)
         if self._profile.kind == "bolt":
             ticks = declared_ticks(plan.component) if takes_ticks(plan.component) else 0
-            bolt = ShellBolt(process, judge, sinks, ticks=ticks, seed=plan.options.seed)
+            timer = TIMER if plan.version.heartbeats else 0.0
+            bolt = ShellBolt(process, judge, sinks, timer=timer, ticks=ticks, seed=plan.options.seed)
             bolt.reminders = REMINDERS
             return bolt
         return ShellSpout(process, judge, sinks)

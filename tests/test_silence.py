@@ -1,0 +1,60 @@
+"""Storm's own clock of silence where mlcheck plays Storm: real components, in one case each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.command import mlcheck
+from tests.sessions import PID
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.component
+
+BOLT = (
+    PID
+    + r"""
+shake()
+while True:
+    tup = message()
+    if tup["stream"] == "__heartbeat": say('{"command":"sync"}\nend\n')
+    else: %s
+"""
+)
+STOPS = "os.kill(os.getpid(), 19)"
+WORKS = "\n".join(
+    ["", *[" " * 8 + line for line in ("time.sleep(30)", 'say(\'{"command":"ack","id":"%s"}\\nend\\n\' % tup["id"])')]]
+)
+TALKS = "\n".join(
+    [
+        "",
+        *[
+            " " * 8 + line
+            for line in (
+                'for n in range(12): time.sleep(0.25); say(\'{"command":"log","msg":"busy"}\\nend\\n\')',
+                'say(\'{"command":"ack","id":"%s"}\\nend\\n\' % tup["id"])',
+            )
+        ],
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "word"),
+    [(STOPS, 1, "heartbeat-timeout"), (WORKS, 1, "heartbeat-timeout"), (TALKS, 0, "PASS")],
+    ids=["stops itself", "works in silence", "says that it works"],
+)
+def test_a_silence_is_judged_in_a_case_that_sends_no_heartbeat(
+    tmp_path: Path, code: str, exit_code: int, word: str
+) -> None:
+    (tmp_path / "bolt.py").write_text(BOLT.replace("%s", code, 1))
+    timeout = "topology.subprocess.timeout.secs=1"
+    ran = mlcheck(
+        "run", "--kind", "bolt", "-k", "end.sigterm", "--conf", timeout,
+        "--tuple", '["x"]', "--", "python3", "bolt.py", cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == exit_code, ran.stdout + ran.stderr
+    assert word in ran.stdout
