@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import sides, throughput
 from benchmarks.measure import Figure, Result, interleaved
-from multilang_cli.host.launch import environment
+from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.transcript.format import Header
@@ -88,7 +88,9 @@ def _told(shrunk: Shrunk) -> str:
 
 
 def _target(argv: list[str]) -> Target:
-    return Target(argv=tuple(map(str, argv)), cwd=Path.cwd(), env=environment({}), limits={"settle": sides.LIMIT})
+    return Target(
+        argv=tuple(map(str, argv)), cwd=Path.cwd(), env=worker_environment({}).variables, limits={"settle": sides.LIMIT}
+    )
 
 
 def replayed(recording: Recording, target: Target) -> float:

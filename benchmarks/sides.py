@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host.launch import environment
+from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.session import Session
 from multilang_cli.protocol import context
@@ -110,7 +110,7 @@ def profile(kind: Literal["bolt", "spout"]) -> Profile:
 
 def started(argv: Sequence[str]) -> ComponentProcess:
     """A component, started as `run` starts one."""
-    return ComponentProcess.start(argv, cwd=HERE, env=environment({}), pid_dir=private_pid_dir())
+    return ComponentProcess.start(argv, cwd=HERE, env=worker_environment({}).variables, pid_dir=private_pid_dir())
 
 
 def handshake(process: ComponentProcess, judge: Conversation) -> Handshake:

@@ -16,10 +16,15 @@ MUTANT_BOLT = str(ROOT / "tests" / "mutants" / "bolt.py")
 def mlcheck(*arguments: str, cwd: Path, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
     """Run the command as a user would, without the settings of whoever runs the tests."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("MLCHECK_") and name != "COLUMNS"}
+    return mlcheck_in({**clean, **env}, *arguments, cwd=cwd, stdin=stdin)
+
+
+def mlcheck_in(env: dict[str, str], *arguments: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command where nothing is set but `env`, and what it needs to be found and to print plainly."""
     return subprocess.run(
         [sys.executable, "-m", "multilang_cli", *arguments],
         cwd=cwd,
-        env={**clean, "NO_COLOR": "1", "PYTHONPATH": str(ROOT), **env},
+        env={"NO_COLOR": "1", "PYTHONPATH": str(ROOT), **env},
         input=stdin,
         capture_output=True,
         text=True,

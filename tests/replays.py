@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.host.launch import environment, resolve
+from multilang_cli.host.environment import worker_environment
+from multilang_cli.host.launch import resolve
 from multilang_cli.suite.options import RunOptions
 from multilang_cli.suite.runner import run_suite
 from multilang_cli.workbench.replay.comparison import Comparison, Side, compare
@@ -29,7 +30,7 @@ def recorded(component: Component, folder: Path, *cases: str) -> list[Recording]
 
 def replayed(recording: Recording, command: tuple[str, ...], **how: Any) -> Replayed:
     conf, settings = how.pop("conf", {}), how.pop("settings", {})
-    cwd, env = Path.cwd(), environment(settings)
+    cwd, env = Path.cwd(), worker_environment(settings).variables
     argv = resolve(command, cwd, env).argv
     target = Target(argv=argv, cwd=cwd, env=env, limits=LIMITS, conf=conf, settings=settings)
     return replay(recording, target, How(**how))

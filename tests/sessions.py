@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host.launch import environment
+from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
@@ -85,7 +85,7 @@ def playing(
     profile = Profile(kind=kind, storm=version.id, limits={"frame": 4 * 1024 * 1024, "grace": 2.0})
     pid_dir = private_pid_dir()
     argv = [sys.executable, "-I", "-S", str(script)]
-    process = ComponentProcess.start(argv, cwd=tmp_path, env=environment({}), pid_dir=pid_dir)
+    process = ComponentProcess.start(argv, cwd=tmp_path, env=worker_environment({}).variables, pid_dir=pid_dir)
     judge = Conversation(profile, load_rulebook())
     conf = context.realistic_conf(base_conf(version.id), profile, {})
     session = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, [Seen()])

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from multilang_cli.host import janitor
-from multilang_cli.host.launch import LaunchError, environment
+from multilang_cli.host.environment import with_additions
+from multilang_cli.host.launch import LaunchError
 from multilang_cli.host.process import (
     READ_SIZE,
     STDERR_KEPT,
@@ -227,9 +228,9 @@ def test_relations_of_pids() -> None:
 
 def test_the_environment_is_inherited_and_path_appended() -> None:
     inherited = {"PATH": "/usr/bin:/bin", "A": "1", "B": "1"}
-    env = environment({"PATH": "/extra", "B": "2"}, inherited)
+    env = with_additions({"PATH": "/extra", "B": "2"}, inherited)
     assert env == {"PATH": "/usr/bin:/bin:/extra", "A": "1", "B": "2"}
-    assert environment({"PATH": "/extra"}, {}) == {"PATH": "/extra"}
+    assert with_additions({"PATH": "/extra"}, {}) == {"PATH": "/extra"}
     with start("/bin/sh", "-c", "echo $PATH $A $B", env=env) as process:
         assert read_line(process) == b"/usr/bin:/bin:/extra 1 2\n"
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         (Flags(command=("x",), tuple_files=("absent",)), "--tuples absent: can't be read: No such file"),
         (Flags(command=("x",), conf=("novalue",)), "--conf: expected K=V, not 'novalue'"),
         (Flags(command=("x",), conf_files=("absent",)), "--conf-file absent: can't be read"),
-        (Flags(command=("x",), env=("=x",)), "--env: expected K=V"),
+        (Flags(command=("x",), env=("=x",)), "--env: expected NAME=VALUE, or NAME"),
         (Flags(command=("x",), inputs=("a",)), "--input: expected COMPONENT:field,field"),
         (Flags(command=("x",), inputs=("a:b:c:d",)), "--input: expected COMPONENT:field,field"),
         (Flags(command=("x",), inputs=("a:b,b",)), "no field twice"),

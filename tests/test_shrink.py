@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from multilang_cli.host.launch import environment
+from multilang_cli.host.environment import worker_environment
 from multilang_cli.protocol.messages import SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.suite.case import read_case
 from multilang_cli.suite.options import Component, StreamDeclaration
@@ -68,7 +68,7 @@ def _played_to(recording: Recording, folder: Path, script: str, **options: objec
     argv = (sys.executable, "-I", "-S", str(folder / script))
     finding = choose(recording.findings(), "ack-twice")
     assert finding is not None
-    target = Target(argv=argv, cwd=folder, env=environment({}), limits=LIMITS)
+    target = Target(argv=argv, cwd=folder, env=worker_environment({}).variables, limits=LIMITS)
     return Shrinker(recording, target, finding, folder / "small.ndjson", **options)  # type: ignore[arg-type]
 
 

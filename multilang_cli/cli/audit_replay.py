@@ -8,11 +8,12 @@ import typer
 
 from multilang_cli.cli.audit_spark import Master, SparkConf, SparkLog, pairs_of, running
 from multilang_cli.cli.exits import CommandError, ExitCode
-from multilang_cli.cli.output import stdout_may_close, write
+from multilang_cli.cli.output import remark, stdout_may_close, write
 from multilang_cli.cli.recorded import paths_of
 from multilang_cli.cli.replay_options import Compare, Ignore, Key
 from multilang_cli.cli.replaying import not_started
-from multilang_cli.host.launch import LaunchError, environment, resolve
+from multilang_cli.host.environment import worker_environment
+from multilang_cli.host.launch import LaunchError, resolve
 from multilang_cli.suite.nearest import did_you_mean
 from multilang_cli.workbench.replay.replaying import Target
 from multilang_cli.workbench.replay.said import ASPECTS, USUAL, Wanted
@@ -64,12 +65,14 @@ def _is_input(word: str) -> bool:
 
 def _target(argv: list[str], cwd: Path) -> Target:
     """What every executor plays to. Raises CommandError where it can't be started, as seen from here."""
-    env = environment({})
+    worker = worker_environment({}, how_to_keep="")
+    for note in worker.notes:
+        remark(f"Note: {note}")
     try:
-        launch = resolve(tuple(argv), cwd.absolute(), env)
+        launch = resolve(tuple(argv), cwd.absolute(), worker.variables)
     except LaunchError as error:
         raise not_started(_WHAT, error) from None
-    return Target(argv=launch.argv, cwd=cwd.absolute(), env=env, why=launch.why)
+    return Target(argv=launch.argv, cwd=cwd.absolute(), env=worker.variables, why=launch.why)
 
 
 def _wanted(ignore: list[str] | None, compare: list[str] | None, key: list[str] | None) -> Wanted:

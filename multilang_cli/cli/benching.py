@@ -15,7 +15,7 @@ from rich.table import Table
 from multilang_cli import __version__
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.one_component import not_started, one_component
-from multilang_cli.cli.output import progress_line, stdout_may_close
+from multilang_cli.cli.output import progress_line, remark, stdout_may_close
 from multilang_cli.cli.shared import console_of
 from multilang_cli.host.launch import LaunchError, readable
 from multilang_cli.protocol.conversation import storm_timeout
@@ -107,6 +107,8 @@ def bench_given(given: dict[str, Any]) -> int:
         words = _words(asked.compare)
         other = msgspec.structs.replace(flags, command=words, component=None, kind=plans[0].component.kind)
         plans.append(one_component(NAME, other).plan)
+    for note in plans[0].surroundings:
+        remark(f"Note: {note}")
     for plan in plans:
         if plan.component.settles != "by-limit":
             why = f"it settles {plan.component.settles}; only a bolt that settles each tuple by itself can be measured"

@@ -14,7 +14,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_versions
 from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.one_component import decided, not_started
-from multilang_cli.cli.output import abandon_stdout
+from multilang_cli.cli.output import abandon_stdout, remark
 from multilang_cli.cli.shared import known_storm
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.suite import config as config_file
@@ -142,6 +142,8 @@ def setup_of(component: Component, options: RunOptions, *, limited: bool) -> Set
         plan = plan_of(component, options)
     except LaunchError as error:
         raise not_started(error) from None
+    for note in plan.surroundings:
+        remark(f"Note: {note}")
     return Setup(
         argv=plan.launch.argv,
         command=component.command,

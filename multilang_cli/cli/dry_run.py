@@ -29,7 +29,8 @@ def show_plan(component: Component, versions: Sequence[RunOptions], console: Con
     Raises LaunchError if it can't be started, SelectionError.
     """
     options = versions[-1]
-    launch = plan_of(component, options).launch
+    plan = plan_of(component, options)
+    launch = plan.launch
     cases = select(load_cases("component", options.suites), component.kind, options.include, options.exclude)
     page = Page(console)
     with stdout_may_close():
@@ -38,6 +39,8 @@ def show_plan(component: Component, versions: Sequence[RunOptions], console: Con
         page.para(starts(component, versions, cases), indent=2)
         for source in read_from(component):
             page.para(source, indent=2)
+        for note in plan.surroundings:
+            page.para(note, indent=2)
         wide = max(len(case.id) for case in cases)
         for case in cases:
             page.para(case.title, label=f"{case.id:{wide}}", label_style="", indent=2, hang=wide + 4)

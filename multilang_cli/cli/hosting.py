@@ -12,7 +12,8 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import progress_line, stdout_may_close
 from multilang_cli.cli.shared import checked_reports, console_of, known_storm, write_reports
-from multilang_cli.host.launch import LaunchError, environment, resolve
+from multilang_cli.host.environment import caller_environment
+from multilang_cli.host.launch import LaunchError, resolve
 from multilang_cli.reports.console import render_pretty, summary_of
 from multilang_cli.reports.formats import STDOUT
 from multilang_cli.reports.verdict import word_of
@@ -49,7 +50,7 @@ def judge(
     reports, console = checked_reports(showing.reports), console_of(showing.color)
     known = known_storm(storm)
     rulebook = load_rulebook(known)
-    cwd, env = Path.cwd(), environment({})
+    cwd, env = Path.cwd(), caller_environment()
     try:
         plan = HostPlan(
             command=command,

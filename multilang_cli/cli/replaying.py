@@ -15,7 +15,8 @@ from multilang_cli.cli.output import stdout_may_close
 from multilang_cli.cli.recorded import spare
 from multilang_cli.cli.replay_options import recording_of, wanted_of
 from multilang_cli.cli.shared import checked_reports, console_of, write_reports
-from multilang_cli.host.launch import LaunchError, environment, resolve
+from multilang_cli.host.environment import worker_environment
+from multilang_cli.host.launch import LaunchError, resolve
 from multilang_cli.reports.formats import STDOUT
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite.config import ConfigError
@@ -125,15 +126,17 @@ def target_of(command: str, component: Component, options: RunOptions, flags: Fl
     usual = profile_of(kind, recording.version, options.timeout).limits
     limits = usual if options.timeout is not None else {**usual, **recording.profile.limits, **component.limits}
     cwd = Path(component.cwd or ".").absolute()
-    env = environment(component.env)
+    conf = {**recording.profile.conf, **given.conf}
+    worker = worker_environment(component.env, conf=conf, keep=component.keep_env)
     try:
-        launch = resolve(component.command, cwd, env)
+        launch = resolve(component.command, cwd, worker.variables)
     except LaunchError as error:
         raise not_started(command, error) from None
     return Target(
         argv=launch.argv,
         cwd=cwd,
-        env=env,
+        env=worker.variables,
+        surroundings=worker.notes,
         why=launch.why,
         settings=component.env,
         conf={**secrets, **given.conf},
@@ -176,7 +179,7 @@ def compared_with(recording: Recording, done: Replayed, wanted: Wanted) -> Compa
 
 
 def _result(recording: Recording, compared: Comparison, target: Target, done: Replayed, path: Path) -> RunResult:
-    notes = [without_secrets_note(recording, tuple(target.conf))]
+    notes = [without_secrets_note(recording, tuple(target.conf)), *target.surroundings]
     notes += [f"not sent: {what}{f', {times} times' if times > 1 else ''}" for what, times in done.left_out.items()]
     if done.in_vain:
         notes.append(f"{done.in_vain} answers were awaited in vain before Storm's side went on")

@@ -63,7 +63,14 @@ Streams = Annotated[
 Cwd = Annotated[
     Text, typer.Option("--cwd", metavar="DIR", help="The working directory, as Storm's resources directory.")
 ]
-Env = Annotated[Texts, typer.Option("--env", metavar="K=V", help="A variable of the environment. Repeatable.")]
+Env = Annotated[
+    Texts,
+    typer.Option(
+        "--env",
+        metavar="NAME[=VALUE]",
+        help="A variable of the environment; NAME alone keeps what else is taken away: PYTHONUNBUFFERED. Repeatable.",
+    ),
+]
 Task = Annotated[Text, typer.Option("--task", metavar="ID", help="The task id. Default: 3.")]
 Settles = Annotated[
     Text,

@@ -48,6 +48,8 @@ def shrink_given(given: dict[str, Any]) -> int:
     wrong = finding_in("shrink", recording, asked.finding)
     component, options = chosen("shrink", flags)
     target = target_of("shrink", component, options, flags, recording)
+    for note in target.surroundings:
+        remark(f"Note: {note}")
     unit = "command" if recording.profile.kind == "spout" else "tuple"
     shows = None if asked.quiet else _Progress(unit)
     shrinker = Shrinker(recording, target, wrong, output, retries=asked.retries, progress=shows)

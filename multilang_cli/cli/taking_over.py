@@ -33,6 +33,8 @@ def take_over(
         raise CommandError(f"replay: {error}") from None
     if note := without_secrets_note(recording, tuple(target.conf)):
         remark(f"Note: {note}")
+    for each in target.surroundings:
+        remark(f"Note: {each}")
     setup = Setup(
         argv=target.argv,
         command=component.command,

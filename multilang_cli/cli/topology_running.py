@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import resource
 import sys
@@ -18,6 +17,7 @@ from multilang_cli.cli.flux_file import read_file
 from multilang_cli.cli.output import remark, stdout_may_close
 from multilang_cli.cli.shared import checked_reports, console_of, known_storm, write_reports
 from multilang_cli.cli.topology_showing import progress_of, show_run
+from multilang_cli.host.environment import caller_environment
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.reports.formats import STDOUT
 from multilang_cli.reports.page import Page
@@ -145,7 +145,7 @@ def _set_up(given: Given, read: FluxFile, version: StormVersion, rulebook: Ruleb
         rulebook,
         folder,
         cwd=Path.cwd(),
-        env=dict(os.environ),
+        env=caller_environment(),
         goal=goal,
         seed=given.seed,
         late=_late(given.late),

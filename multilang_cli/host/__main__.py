@@ -18,7 +18,8 @@ from multilang_cli.catalogue.feed_file import VARIABLE, FeedError, read
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host.launch import LaunchError, environment
+from multilang_cli.host.environment import worker_environment
+from multilang_cli.host.launch import LaunchError
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
@@ -45,7 +46,8 @@ def main(command: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _told_to_end)
     try:
         profile = read(Path(os.environ.get(VARIABLE, "")))
-        process = ComponentProcess.start(command, cwd=Path.cwd(), env=environment({}), pid_dir=private_pid_dir())
+        env = worker_environment({}, conf=profile.conf).variables
+        process = ComponentProcess.start(command, cwd=Path.cwd(), env=env, pid_dir=private_pid_dir())
     except (FeedError, LaunchError) as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -139,18 +139,6 @@ def check_program(path: Path, cwd: Path, env: Mapping[str, str]) -> None:
         _check_shebang(path, head, cwd, env)
 
 
-def environment(additions: Mapping[str, str], inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the environment of a component: inherited, with additions.
-
-    As Storm does it, PATH is appended to the inherited one, never replaced (``ShellProcess.modifyEnvironment``); where
-    none is inherited, Storm would write "null:" in front, which is spared here.
-    """
-    env = {**inherited, **additions}
-    if "PATH" in additions and inherited.get("PATH"):
-        env["PATH"] = inherited["PATH"] + os.pathsep + additions["PATH"]
-    return env
-
-
 def refused(program: str, cwd: Path, env: Mapping[str, str], error: OSError | ValueError) -> LaunchError:
     """Say in a sentence why exec failed."""
     name = show(program)

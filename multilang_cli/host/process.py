@@ -78,7 +78,7 @@ class ComponentProcess:
     def start(cls, argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], pid_dir: Path) -> Self:
         """Start a component: no shell, pipes only, in a session of its own.
 
-        `env` is the whole environment (see `environment`). `pid_dir` is removed at the end, with all that is in it.
+        `env` is the whole environment (`worker_environment`). `pid_dir` is removed at the end, with all that is in it.
         Raises LaunchError if the system refuses.
         """
         cookie = secrets.token_hex(8)

@@ -208,6 +208,14 @@ def pair(flag: str, text: str, expected: str) -> tuple[str, str]:
     return key, value
 
 
+def variable(text: str) -> tuple[str, str]:
+    """``NAME=VALUE``, or ``NAME`` alone, whose value is left to where it is used. Raises ConfigError."""
+    name, _, value = text.partition("=")
+    if not name:
+        raise ConfigError(f"--env: expected NAME=VALUE, or NAME to keep it as it is here, not {text[:60]!r}.")
+    return name, value
+
+
 def limit(text: str) -> tuple[str, float]:
     """``NAME=SECONDS``, or ``NAME=BYTES`` for a limit in bytes. Raises ConfigError."""
     name, value = pair("--limit", text, "NAME=SECONDS")

@@ -50,9 +50,9 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     `command`: words, never a shell line. `samples`: values of tuples it takes, of its first source where none is named;
     empty, and none in `sources`: the default sample. `sources`: the streams it reads from; empty if nobody declared
     any. `streams`: None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, pid-file,
-    grace, frame).
-    `env`: added to the inherited environment. `task`: its task id. `accepts`: of `ACCEPTS`. `settles`: of `SETTLES`.
-    `known_failures`: the path of the file that lists them. `testee`: its part, if it is a library's testee.
+    grace, frame). `env`: added to the environment of a worker; `keep_env`: names of what stays in it as it is here.
+    `task`: its task id. `accepts`: of `ACCEPTS`. `settles`: of `SETTLES`. `known_failures`: the path of the file that
+    lists them. `testee`: its part, if it is a library's testee.
     """
 
     command: tuple[str, ...]
@@ -60,6 +60,7 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     conf: dict[str, Any] = {}
     env: dict[str, str] = {}
+    keep_env: tuple[str, ...] = ()
     cwd: str | None = None
     samples: tuple[list[Any] | Sample, ...] = ()
     sources: tuple[Source, ...] = ()

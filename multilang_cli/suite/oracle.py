@@ -28,7 +28,7 @@ from multilang_cli.catalogue.oracle import (
 )
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.component import player
-from multilang_cli.host.launch import environment
+from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.session import SILENCE, SLICE
 from multilang_cli.host.shell_bolt import ShellBolt
@@ -90,7 +90,7 @@ def play(name: str, version_id: str) -> Played:
     process = ComponentProcess.start(
         [sys.executable, "-I", "-S", player.__file__, str(case_file(name)), name],
         cwd=Path.cwd(),
-        env=environment({}),
+        env=worker_environment({}).variables,
         pid_dir=private_pid_dir(),
     )
     session: ShellBolt | ShellSpout

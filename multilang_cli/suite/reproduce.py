@@ -64,7 +64,10 @@ def words_of(flags: Flags, component: Component, options: RunOptions, config: Co
 def _pairs(option: str, texts: tuple[str, ...]) -> list[str]:
     words = []
     for text in texts:
-        key, _, value = text.partition("=")
+        key, equals, value = text.partition("=")
+        if not equals:
+            words += [option, key]
+            continue
         hidden: Any = redacted({key: value})[0][key]
         words += [option, f"{key}={hidden if isinstance(hidden, str) else json.dumps(hidden)}"]
     return words

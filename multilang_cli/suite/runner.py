@@ -13,7 +13,8 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.host.launch import Launch, environment, readable, resolve
+from multilang_cli.host.environment import worker_environment
+from multilang_cli.host.launch import Launch, readable, resolve
 from multilang_cli.protocol.coverage import covered
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import StormVersion
@@ -43,7 +44,7 @@ class RecordError(ValueError):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """Everything that is the same for all cases of a run."""
+    """Everything that is the same for all cases of a run. `surroundings`: notes on its environment."""
 
     component: Component
     options: RunOptions
@@ -53,6 +54,7 @@ class Plan(msgspec.Struct, frozen=True):
     cwd: Path
     env: dict[str, str]
     record: Path
+    surroundings: tuple[str, ...] = ()
 
 
 def plan_of(component: Component, options: RunOptions) -> Plan:
@@ -60,9 +62,19 @@ def plan_of(component: Component, options: RunOptions) -> Plan:
     rulebook = load_rulebook(options.storm)
     version = rulebook.version(options.storm) if options.storm else rulebook.newest
     cwd = Path(component.cwd or ".").absolute()
-    env = environment(component.env)
-    launch = resolve(component.command, cwd, env)
-    return Plan(component, options, version, rulebook, launch, cwd, env, Path(options.record))
+    worker = worker_environment(component.env, conf=component.conf, keep=component.keep_env)
+    launch = resolve(component.command, cwd, worker.variables)
+    return Plan(
+        component,
+        options,
+        version,
+        rulebook,
+        launch,
+        cwd,
+        worker.variables,
+        Path(options.record),
+        worker.notes,
+    )
 
 
 def run_suite(component: Component, options: RunOptions, progress: Progress | None = None) -> RunResult:
@@ -277,7 +289,7 @@ def platform_of() -> dict[str, str]:
 
 def _notes(plan: Plan) -> list[str]:
     component = plan.component
-    notes = []
+    notes = list(map(readable, plan.surroundings))
     if component.kind == "bolt":
         notes += _notes_on_samples(component)
     if component.streams is None and not component.testee:

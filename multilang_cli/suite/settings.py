@@ -174,7 +174,8 @@ def with_flags(component: Component, flags: Flags) -> Component:
     """`component` with what the command line says of it. Raises ConfigError that begins with the flag."""
     changes: dict[str, Any] = {
         "conf": {**component.conf, **_conf(flags)},
-        "env": {**component.env, **dict(flag_values.pair("--env", text, "K=V") for text in flags.env)},
+        "env": {**component.env, **dict(flag_values.variable(text) for text in flags.env if "=" in text)},
+        "keep_env": (*component.keep_env, *(flag_values.variable(text)[0] for text in flags.env if "=" not in text)),
         "limits": {**component.limits, **dict(map(flag_values.limit, flags.limits))},
     }
     if flags.command:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host.launch import environment, resolve
+from multilang_cli.host.environment import worker_environment
+from multilang_cli.host.launch import resolve
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
@@ -92,7 +93,8 @@ class _Heard:
 class Driven:
     """A component that runs: the handshake is done. `findings`: what the judge found so far, the oldest first.
 
-    `allowed`: rules whose findings a test takes. Raises LaunchError if it can't be started.
+    `allowed`: rules whose findings a test takes. `surroundings`: what is other in its environment than here.
+    Raises LaunchError if it can't be started.
     """
 
     def __init__(self, component: Component, storm: str = "") -> None:
@@ -100,9 +102,10 @@ class Driven:
         version = rulebook.version(storm) if storm else rulebook.newest
         profile = profile_of(component, version, None)
         cwd = Path(component.cwd or ".").absolute()
-        env = environment(component.env)
-        launch = resolve(component.command, cwd, env)
-        process = ComponentProcess.start(launch.argv, cwd=cwd, env=env, pid_dir=private_pid_dir())
+        worker = worker_environment(component.env, conf=component.conf, keep=component.keep_env)
+        self.surroundings = worker.notes
+        launch = resolve(component.command, cwd, worker.variables)
+        process = ComponentProcess.start(launch.argv, cwd=cwd, env=worker.variables, pid_dir=private_pid_dir())
         self._heard = _Heard()
         shell = ShellBolt if component.kind == "bolt" else ShellSpout
         self.session: Session = shell(process, judge_of(profile, rulebook), (self._heard,))

@@ -26,10 +26,20 @@ if TYPE_CHECKING:
 WISHES = ("storm", "strict", "allow")
 MARKER = f"mlcheck({', '.join(WISHES)}): how mlcheck judges the components of this test"
 
+_TOLD = pytest.StashKey[dict[str, None]]()
+"""The notes on environments, each once."""
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line("markers", MARKER)
+    config.stash[_TOLD] = {}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Tell once in what the environment of the components was another than that of the tests."""
+    for note in config.stash[_TOLD]:
+        terminalreporter.write_line(f"mlcheck: {note}")
 
 
 @pytest.fixture
@@ -77,6 +87,7 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: str) -> It
         _well_declared(component)
         one: Driven = driven(component, storm or wishes.get("storm", ""))
         running.append(one)
+        request.config.stash[_TOLD].update(dict.fromkeys(one.surroundings))
         return one
 
     try:

@@ -194,7 +194,11 @@ def _result(
         subjects=(*subjects, _of_run(engine, outcome)),
         complete=not outcome.interrupted,
         limits={"messages": goal.messages or None, "seconds": goal.seconds or None, "idle": goal.idle},
-        notes=(*([outcome.why] if outcome.why else []), *(risk.text for risk in risks)),
+        notes=(
+            *([outcome.why] if outcome.why else []),
+            *setup.worker_environment({}).notes,
+            *(risk.text for risk in risks),
+        ),
     )
     befell = Circumstances(interrupted=outcome.interrupted, no_first_message=bool(outcome.silent))
     return _without_secrets(conclude(result, befell), setup)

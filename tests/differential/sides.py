@@ -17,7 +17,7 @@ from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.oracle import Call, Case, Verdict, shown
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.component import player
-from multilang_cli.host.launch import environment
+from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.session import SILENCE, SLICE
 from multilang_cli.host.shell_bolt import ShellBolt
@@ -132,7 +132,7 @@ def _play(case: Case, folder: Path, version_id: str) -> Told:
     process = ComponentProcess.start(
         [sys.executable, "-I", "-S", player.__file__, str(file)],
         cwd=folder,
-        env=environment({}),
+        env=worker_environment({}).variables,
         pid_dir=private_pid_dir(),
     )
     session: ShellBolt | ShellSpout

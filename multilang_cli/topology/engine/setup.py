@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from multilang_cli.acking.acker import LatePolicy
+from multilang_cli.host.environment import WorkerEnvironment, worker_environment
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import StormVersion
 from multilang_cli.topology.faults.plan import Fault
@@ -67,6 +68,11 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         for component in self.topology.components.values():
             settings |= {**component.conf, **component.env}
         return Redactor(settings)
+
+    def worker_environment(self, additions: dict[str, str]) -> WorkerEnvironment:
+        """The environment of a component, with what the topology adds for it."""
+        how = "env of the component gives it one"
+        return worker_environment(additions, conf=self.conf, inherited=self.env, how_to_keep=how)
 
     @property
     def conf(self) -> dict[str, Any]:

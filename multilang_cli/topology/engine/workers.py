@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.host.launch import Launch, LaunchError, environment, readable, resolve
+from multilang_cli.host.launch import Launch, LaunchError, readable, resolve
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.protocol import context
 from multilang_cli.topology.engine.sessions import session_of
@@ -75,7 +75,7 @@ class Life:
             worker=str(setup.layout.workers[task]),
             started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
-        env = environment(component.env, setup.env)
+        env = setup.worker_environment(component.env).variables
         process = ComponentProcess.start(
             launch.argv, cwd=Path(component.cwd or setup.cwd), env=env, pid_dir=private_pid_dir()
         )
@@ -189,7 +189,7 @@ def launches_of(setup: Setup) -> dict[int, Launch]:
     """What to start for each task that is a process. Raises LaunchError."""
     by_component = {}
     for each in setup.topology.components.values():
-        env = environment(each.env, setup.env)
+        env = setup.worker_environment(each.env).variables
         try:
             by_component[each.id] = resolve(each.command, Path(each.cwd or setup.cwd), env)
         except LaunchError as error:

@@ -37,14 +37,16 @@ STDERR_KEPT = 4096
 class Target(msgspec.Struct, frozen=True, kw_only=True):
     """What a recording is played to: how the component is started.
 
-    `settings`: the variables of the environment that were given. `conf`: values for the handshake's conf. `limits`:
-    seconds or bytes by name, in place of those of the recording.
+    `surroundings`: what is other in `env` than here. `settings`: the variables of the environment that were
+    given. `conf`: values for the handshake's conf. `limits`: seconds or bytes by name, in place of those of the
+    recording.
     """
 
     argv: tuple[str, ...]
     cwd: Path
     env: dict[str, str]
     why: str = ""
+    surroundings: tuple[str, ...] = ()
     settings: dict[str, str] = {}
     conf: dict[str, Any] = {}
     limits: dict[str, float] = {}

@@ -1,0 +1,46 @@
+"""Variables that no Storm worker sets, and what it has where nothing is set (``conformance/environment.yaml``)."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+import yaml
+
+from multilang_cli.catalogue.locate import data_path
+
+
+class Switch(msgspec.Struct, frozen=True):
+    """A variable that changes what a program does.
+
+    `words`: regular expressions of the words of its value that do so; the whole variable if there are none. `between`:
+    characters that part words.
+    """
+
+    name: str
+    language: str
+    effect: str
+    words: tuple[str, ...] = ()
+    between: str = " "
+
+
+class Locale(msgspec.Struct, frozen=True):
+    """The locale that is played where `variables`, the first with a value deciding, have none or one of `plain`."""
+
+    variables: tuple[str, ...]
+    plain: tuple[str, ...]
+    name: str
+
+
+class WorkerDefaults(msgspec.Struct, frozen=True):
+    """What is taken away, and what stands in for what is unset. `path`: PATH."""
+
+    switches: tuple[Switch, ...]
+    locale: Locale
+    path: str
+
+
+@cache
+def load_environment() -> WorkerDefaults:
+    """Everything that is known of the environment of a Storm worker."""
+    return msgspec.convert(yaml.safe_load(data_path("conformance", "environment.yaml").read_bytes()), WorkerDefaults)
