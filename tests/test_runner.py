@@ -192,16 +192,11 @@ def test_a_full_disk_costs_the_transcript_and_not_the_verdict(name: str, verdict
     ]
 
 
-@pytest.mark.parametrize(("samples", "code", "verdict"), [((), 6, "inconclusive"), ((["a b c"],), 1, "not-conformant")])
-def test_dying_on_the_made_up_tuple_is_no_failure(
-    samples: tuple[list[str], ...], code: int, verdict: str, tmp_path: Path
-) -> None:
-    result = run(
-        [*MUTANT, "heartbeat-to-user-code"], "bolt", tmp_path, include=("handshake.pid-first",), samples=samples
-    )
-    assert result.exit_code == 1
-    result = run([*MUTANT, "cut-at-exit"], "bolt", tmp_path, include=("bolt.settle",), samples=samples)
-    assert (result.exit_code, result.verdict) == (code, verdict)
+def test_dying_of_what_it_took_before_is_a_failure_with_and_without_samples(tmp_path: Path) -> None:
+    for samples in ((), (["a b c"],)):
+        for bug, case in (("heartbeat-to-user-code", "handshake.pid-first"), ("exits-after-10", "bolt.settle")):
+            result = run([*MUTANT, bug], "bolt", tmp_path, include=(case,), samples=samples)
+            assert (result.exit_code, result.verdict) == (1, "not-conformant"), (bug, samples)
 
 
 @pytest.mark.parametrize("include", [(), ("handshake.unknown-keys",)])

@@ -33,6 +33,9 @@ State = Literal[
 
 Kin = Literal["self", "child", "descendant"]
 
+STOPPED = "is stopped by a signal"
+"""What is said first of a process that was stopped."""
+
 MOST_THREADS = 6
 """Kinds of waits that the line of facts names."""
 
@@ -188,7 +191,7 @@ _DOING = {
     "idle": _polling,
     "sleeping": lambda seen: f"is asleep ({seen.call})",
     "running": lambda _: "is busy (running)",
-    "stopped": lambda _: "is stopped by a signal, such as SIGSTOP, and does nothing until SIGCONT",
+    "stopped": lambda _: f"{STOPPED}, such as SIGSTOP, and does nothing until SIGCONT",
     "traced": lambda seen: f"is stopped by a debugger{f', {seen.tracer}' if seen.tracer else ''}",
     "elsewhere": _elsewhere,
     "waiting-signal": lambda seen: f"waits for a signal ({seen.call})",

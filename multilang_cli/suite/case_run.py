@@ -20,19 +20,18 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.bolt_rules import TIMER
 from multilang_cli.protocol.coverage import Coverage
-from multilang_cli.protocol.events import Signalled, StdinClosed
-from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Fail, Handshake, TupleMsg
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
-from multilang_cli.reports.verdict import verdict_of
+from multilang_cli.reports.verdict import Judgement, verdict_of
 from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.plans import streams_of
 from multilang_cli.suite.profiles import profile_of
-from multilang_cli.suite.refusals import DEATHS, costs_nothing, refusal_of
-from multilang_cli.suite.samples import has_samples, samples_of
+from multilang_cli.suite.refusals import Refused, costs_nothing, refusal_of, refused_sample, why_refused
+from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.stage import NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
 from multilang_cli.suite.ticks import declared_ticks, takes_ticks
+from multilang_cli.suite.watch import Watch
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.recording import Recording
 from multilang_cli.transcript.redact import Redactor
@@ -43,12 +42,13 @@ if TYPE_CHECKING:
 
     from multilang_cli.host.session import Session
     from multilang_cli.host.speaker import Sink
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.messages import Handshake
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.reports.model import ExcerptLine
     from multilang_cli.suite.case import Case, Need, Step
     from multilang_cli.suite.options import StreamDeclaration
     from multilang_cli.suite.runner import Plan
+    from multilang_cli.suite.watch import Like
 
 REMINDERS = 3
 """Heartbeats after which a bolt that has settled nothing on any of them will not."""
@@ -78,47 +78,12 @@ NEEDS: dict[Need, _Needed] = {
 """By the words of `Case.needs`."""
 
 
-class _Watch:
-    """Sees every event: keeps them for the excerpt, and what became of the tuples while Storm was still there.
-
-    `failed`: how many were failed, `open`: the ids of those that are not settled; Storm's own, as ticks, left out.
-    """
-
-    def __init__(self) -> None:
-        self.events: dict[int, Event] = {}
-        self.failed = 0
-        self.open: set[str] = set()
-        self._dismissed = False
-
-    def take(self, events: Iterable[Event], _: object) -> None:
-        """Keep events as they happen, the latest, and of each no more than a report shows."""
-        for event in events:
-            short = len(event.raw) <= HELD
-            self.events[event.seq] = event if short else msgspec.structs.replace(event, raw=event.raw[:HELD])
-            if len(self.events) > KEPT:
-                self.events.pop(next(iter(self.events)))
-            body = event.body
-            self._dismissed = self._dismissed or isinstance(body, StdinClosed | Signalled)
-            if isinstance(body, TupleMsg) and body.comp != SYSTEM_COMPONENT and not body.is_heartbeat:
-                self.open.add(body.id)
-            elif isinstance(body, Ack | Fail) and body.id in self.open and not self._dismissed:
-                self.open.discard(body.id)
-                self.failed += isinstance(body, Fail)
-
-
-KEPT = 4096
-"""Events of a case that are kept in memory for its report; all of them are in the transcript."""
-
-
-HELD = 4096
-"""Bytes of one event that are kept in memory for its report."""
-
-
 class CaseRun:
     """Runs `case` as `plan` says.
 
     `shaken`: the component said its first message; `played`: steps that were done; `events`: how much happened;
-    `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could.
+    `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
+    what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
     """
 
     def __init__(self, plan: Plan, case: Case) -> None:
@@ -131,6 +96,8 @@ class CaseRun:
         asked = streams_of(case) if case.testee else None
         self._profile = profile_of(plan.component, plan.version, plan.options.timeout, asked)
         self.coverage = Coverage(self._profile)
+        self.acked: frozenset[Like] = frozenset()
+        self.refused: Refused | None = None
         self._missing = ""
         self._stage: Stage | None = None
 
@@ -141,12 +108,13 @@ class CaseRun:
             self.shaken = True
             return self._result("skip", unfit, began)
         transcript = self.plan.record / f"{self.case.id}.ndjson"
-        watch = _Watch()
+        watch = Watch()
         recording = Recording(transcript, self._header(), self.plan.component.env)
         with recording, self._start((recording, watch, self.coverage)) as session:
             self._play(session)
         self.unrecorded = recording.failed
         self.events = session.next_seq
+        self.acked = frozenset(watch.acked)
         result = self._judged(session, watch, began)
         if result.verdict in {"pass", "skip"} and not self.plan.options.record_all:
             transcript.unlink(missing_ok=True)
@@ -255,24 +223,26 @@ class CaseRun:
             started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
 
-    def _judged(self, session: Session, watch: _Watch, began: float) -> SubjectResult:
+    def _judged(self, session: Session, watch: Watch, began: float) -> SubjectResult:
         findings = tuple(session.findings)
-        verdict, reason = verdict_of(findings, self.plan.version.id, self._broken_promise(findings))
+        verdict, reason = verdict_of(findings, self.plan.version.id, self._broken_promise(findings, watch))
         if session.overflowed:
             verdict, reason = "untestable", "a message is longer than our limit (--limit frame=BYTES); Storm has none"
-        elif refusal := refusal_of(self.case, self._stage, findings):
+        elif refusal := refusal_of(self.case, self._stage, findings, watch):
             verdict, reason = refusal
             if verdict == "skip":
                 return self._result(verdict, reason, began)
-        elif verdict in {"fail", "warn", "pass"} and self._blames_the_sample(findings, watch):
-            reason = "it did not take the default tuple: give a sample it understands (--tuple JSON, or samples)"
-            verdict = "untestable"
+        elif like := refused_sample(self.plan.component, self._stage, findings, watch):
+            self.refused = Refused(like, Judgement(verdict, reason))
+            verdict, reason = "untestable", why_refused(self.plan.component, session, watch)
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
         return self._result(verdict, reason, began, session, watch)
 
-    def _broken_promise(self, findings: tuple[Finding, ...]) -> str:
-        """What the component was declared to do and did not; "" if nothing was declared that could be broken."""
+    def _broken_promise(self, findings: tuple[Finding, ...], watch: Watch) -> str:
+        """What no component may do, or what it was declared to do and did not; "" for neither."""
+        if watch.stopped:
+            return "the process stopped itself by a signal, and does nothing more"
         unsettled = next((finding for finding in findings if finding.rule == "tuple-unsettled"), None)
         settles = self.plan.component.settles
         if unsettled is None or (settles in {"by-limit", "unchecked"} and "ticks" not in self.case.accepts):
@@ -280,19 +250,7 @@ class CaseRun:
         declared = f"settles = {settles!r}" if settles != "by-limit" else "accepts = ['ticks']"
         return f"{unsettled.message}, although {declared} is declared"
 
-    def _blames_the_sample(self, findings: tuple[Finding, ...], watch: _Watch) -> bool:
-        """A component that fails or dies on the tuple we made up is not to blame."""
-        component = self.plan.component
-        if has_samples(component) or component.testee or self._stage is None or not self._stage.fed:
-            return False
-        made_up = self._stage.made_up
-        musts = {finding.rule for finding in findings if finding.level == "must"}
-        if made_up is not None and any(finding.seq >= made_up for finding in findings):
-            return False
-        died = bool(musts) and musts <= DEATHS and bool(watch.open or watch.failed)
-        return died or (watch.failed > 0 and not musts)
-
-    def _excerpt(self, findings: tuple[Finding, ...], watch: _Watch) -> tuple[ExcerptLine, ...]:
+    def _excerpt(self, findings: tuple[Finding, ...], watch: Watch) -> tuple[ExcerptLine, ...]:
         component = self.plan.component
         return excerpt_of(findings, watch.events, Redactor({**component.conf, **component.env}).text)
 
@@ -302,7 +260,7 @@ class CaseRun:
         reason: str,
         began: float,
         session: Session | None = None,
-        watch: _Watch | None = None,
+        watch: Watch | None = None,
     ) -> SubjectResult:
         case, plan = self.case, self.plan
         findings = tuple(session.findings) if session is not None else ()

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
     from multilang_cli.suite.baseline import Baseline
     from multilang_cli.suite.case import Case
+    from multilang_cli.suite.refusals import Refused
     from multilang_cli.suite.runner import Plan
+    from multilang_cli.suite.watch import Like
 
 Progress = Callable[[str, int, int], None]
 """Called before each case with its id, how many have begun before, and how many there are."""
@@ -64,6 +66,8 @@ class Run:
         self.notes: tuple[str, ...] = ()
         self.seen: set[str] = set()
         self.broken: set[str] = set()
+        self._acked: set[Like] = set()
+        self._refused: dict[str, Refused] = {}
         self._done: dict[int, SubjectResult] = {}
         self._stopped = False
         self._has_shaken = False
@@ -129,11 +133,19 @@ class Run:
         return strangers(self.known, {case.id for case in fitting(self.available, component.kind)}, component.kind)
 
     def _counted(self, subject: SubjectResult) -> SubjectResult:
+        subject = self._judged(subject)
         counted = self._applied(subject)
         return subject if counted.verdict == "stale" and subject.id in self.excused else counted
 
+    def _judged(self, subject: SubjectResult) -> SubjectResult:
+        """What became of a case, seen with the others: who took a made-up tuple in one, is to blame in another."""
+        refused = self._refused.get(subject.id)
+        if refused is None or refused.like not in self._acked or subject.verdict != "untestable":
+            return subject
+        return msgspec.structs.replace(subject, verdict=refused.otherwise.verdict, reason=refused.otherwise.reason)
+
     def _applied(self, subject: SubjectResult) -> SubjectResult:
-        return apply(self.known, subject, strict=self.plan.options.strict, storm=self.plan.version.id)
+        return apply(self.known, self._judged(subject), strict=self.plan.options.strict, storm=self.plan.version.id)
 
     def _is_last(self, case: Case, played: Played, subject: SubjectResult) -> bool:
         """True if there is no use in going on."""
@@ -181,6 +193,9 @@ class Run:
             with self._lock:
                 self.seen |= run.coverage.seen
                 self.broken |= run.coverage.broken
+                self._acked |= run.acked
+                if run.refused is not None:
+                    self._refused[case.id] = run.refused
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.plan.record}: {run.unrecorded} (--record DIR)"
                     self.notes = (*(note for note in self.notes if note != why), why)

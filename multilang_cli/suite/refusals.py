@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from multilang_cli.reports.escape import decode
 from multilang_cli.reports.verdict import Judgement
 from multilang_cli.suite.case import Refusal
+from multilang_cli.suite.last_words import cause_in, last_line, misses_a_field
+from multilang_cli.suite.samples import has_samples
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from multilang_cli.host.session import Session
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.suite.case import Case
+    from multilang_cli.suite.options import Component
     from multilang_cli.suite.stage import Stage
+    from multilang_cli.suite.watch import Like, Watch
 
-DEATHS = frozenset({"exited", "message-cut", "stdout-closed", "stdin-closed"})
-"""What the end of a process shows as."""
+DEATHS = frozenset({"exited", "message-cut", "stdin-closed"})
+"""What the end of a process shows as. One that lives on with a closed stdout did not die of a tuple."""
 
 _REFUSALS = DEATHS | {
     "sync-missing",
@@ -27,13 +33,23 @@ _REFUSALS = DEATHS | {
 """What it shows as if a component dies of what it was given, or falls silent."""
 
 
+class Refused(NamedTuple):
+    """A made-up tuple that a component did not take: what it is like, and the verdict if it is seen to take such."""
+
+    like: Like
+    otherwise: Judgement
+
+
 _OVERFLOWS = frozenset({"integer-too-big", "json-nonfinite", "json-number", "number-too-large", "decimal-value"})
 """What comes of reckoning with numbers that nobody promised."""
 
 
-def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding]) -> Judgement | None:
-    """The verdict if all that is wrong is that the component refuses what we made up; None if there is more to it."""
-    refusal = _refusal(case, stage)
+def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding], watch: Watch) -> Judgement | None:
+    """The verdict if all that is wrong is that the component refuses what we made up; None if there is more to it.
+
+    Who took it once, and dies of the same later, refuses nothing; nor does a process that stopped itself.
+    """
+    refusal = None if watch.stopped or (watch.open and watch.first_open is None) else _refusal(case, stage)
     wrong = [finding for finding in findings if finding.level != "note" or finding.rule in _OVERFLOWS]
     if refusal is None or stage is None or stage.made_up is None or not wrong:
         return None
@@ -42,6 +58,43 @@ def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding]) -> 
         return None
     promise = f'; if it should, say so: accepts = ["{refusal.unless}"]' if refusal.unless else ""
     return Judgement(refusal.verdict, f"it does not take {refusal.of}: {wrong[0].message}{promise}")
+
+
+def refused_sample(component: Component, stage: Stage | None, findings: Sequence[Finding], watch: Watch) -> Like | None:
+    """What the sample of our making is like that a component fails or dies of, or falls silent at; None if it takes it.
+
+    Only the first like it counts: who has acked one takes it.
+    """
+    if has_samples(component) or component.testee or stage is None or not stage.fed or watch.stopped:
+        return None
+    if stage.made_up is not None and any(finding.seq >= stage.made_up for finding in findings):
+        return None
+    musts = {finding.rule for finding in findings if finding.level == "must"}
+    if musts:
+        return watch.first_open or watch.refused if musts <= _REFUSALS else None
+    waited = any(finding.rule == "tuple-unsettled" for finding in findings)
+    silent = watch.silent or bool(stage.session.judge.state.heartbeats)
+    return watch.first_open if waited and silent else watch.refused
+
+
+def why_refused(component: Component, session: Session, watch: Watch) -> str:
+    """What became of a made-up sample, the cause first, and which option would help."""
+    exited, stderr = session.exit, decode(session.process.stderr_tail)
+    cause = cause_in(stderr, watch.words)
+    what = "fails" if watch.refused else "falls silent at"
+    if exited is not None and not session.ended_by_us:
+        what = "dies of"
+        how = f"killed by signal {exited.signal}" if exited.signal else f"exit code {exited.code}"
+        said = last_line(stderr)
+        # What it prints of each tuple tells nothing, and is another line in each case.
+        told = said and said[:1] not in "{["
+        cause = cause or (f'{how}, and its last line of stderr is "{said}"' if told else how)
+    sample = "give a sample that it takes (--tuple JSON, or samples)"
+    if what == "falls silent at":
+        sample += ", or say when it settles one (--settles)"
+    if misses_a_field(cause) and not component.sources:
+        sample = f"tell the names of its input's fields (--input COMPONENT:FIELD,..., or sources), or {sample}"
+    return f"it {what} a made-up tuple{f': {cause}' if cause else ''}; {sample}"
 
 
 def costs_nothing(case: Case, accepts: frozenset[str]) -> bool:

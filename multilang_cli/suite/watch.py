@@ -1,0 +1,82 @@
+"""What is seen of a case while it is played: its latest events, and what became of each tuple."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from multilang_cli.host.who_waits import STOPPED
+from multilang_cli.protocol.events import Deadline, Signalled, StdinClosed
+from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Error, Fail, Log, TupleMsg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.protocol.events import Event
+
+KEPT = 4096
+"""Events of a case that are kept in memory for its report; all of them are in the transcript."""
+
+HELD = 4096
+"""Bytes of one event that are kept in memory for its report."""
+
+
+class Like(NamedTuple):
+    """What equal tuples have in common: their component, their stream, and a hash of their values."""
+
+    component: str
+    stream: str
+    values: int
+
+
+class Watch:
+    """Sees every event of a case, and what became of the tuples while Storm was still there.
+
+    `open`: the ids of those that are not settled, Storm's own, as ticks, left out. `acked`: what those are like that
+    were acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
+    `silent`: it has said nothing since it was fed. `stopped`: the process was seen to be stopped by a signal. `words`:
+    the last that it logged or reported.
+    """
+
+    def __init__(self) -> None:
+        self.events: dict[int, Event] = {}
+        self.open: dict[str, Like] = {}
+        self.acked: set[Like] = set()
+        self.refused: Like | None = None
+        self.silent = False
+        self.stopped = False
+        self.words = ""
+        self._dismissed = False
+
+    @property
+    def first_open(self) -> Like | None:
+        """What the tuple is like that has been open for longest, if none like it was acked before; else None."""
+        first = next(iter(self.open.values()), None)
+        return None if first in self.acked else first
+
+    def take(self, events: Iterable[Event], _: object) -> None:
+        """Keep events as they happen, the latest, and of each no more than a report shows."""
+        for event in events:
+            short = len(event.raw) <= HELD
+            self.events[event.seq] = event if short else msgspec.structs.replace(event, raw=event.raw[:HELD])
+            if len(self.events) > KEPT:
+                self.events.pop(next(iter(self.events)))
+            self.silent = self.silent and event.channel != "out"
+            self._note(event.body)
+
+    def _note(self, body: object) -> None:
+        if isinstance(body, StdinClosed | Signalled):
+            self._dismissed = True
+        elif isinstance(body, TupleMsg) and body.comp != SYSTEM_COMPONENT and not body.is_heartbeat:
+            self.silent = self.silent or not self.open
+            self.open[body.id] = Like(body.comp or "", body.stream, hash(repr(body.values)))
+        elif isinstance(body, Ack | Fail) and not self._dismissed and (like := self.open.pop(body.id, None)):
+            if isinstance(body, Ack):
+                self.acked.add(like)
+            elif self.refused is None and like not in self.acked:
+                self.refused = like
+        elif isinstance(body, Log | Error):
+            self.words = (body.msg or "")[-HELD:]
+        elif isinstance(body, Deadline):
+            self.stopped = self.stopped or STOPPED in body.blocked
