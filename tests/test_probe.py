@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from multilang_cli.suite.options import Component, RunOptions
-from multilang_cli.suite.probe import kind_of
+from multilang_cli.suite.probe import Probe, kind_of
+from tests.command import mlcheck
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,3 +41,111 @@ def test_who_says_sync_all_the_time_and_settles_nothing_is_neither(tmp_path: Pat
     found = kind_of(Component(command=(sys.executable, str(script)), kind="auto"), RunOptions(timeout=2.0))
     assert (found.kind, found.silent) == (None, False)
     assert found.how == "it says sync without being asked, so it can't be told: say --kind bolt or --kind spout"
+
+
+BEGIN = """
+import json, os, signal, sys
+def read():
+    lines = []
+    while (line := sys.stdin.readline()) != "end\\n":
+        if not line: os._exit(0)
+        lines.append(line)
+    return json.loads("".join(lines))
+def send(message): os.write(1, json.dumps(message).encode() + b"\\nend\\n")
+first = read()
+open(os.path.join(first["pidDir"], str(os.getpid())), "w").close()
+send({"pid": os.getpid()})
+"""
+"""A handshake as it should be."""
+
+OLD_LIBRARY = """
+while True:
+    tuple_ = read()
+    {before}
+    send({{"command": "emit", "anchors": [tuple_["id"]], "tuple": [tuple_["tuple"][0]]}})
+    {after}
+"""
+"""A bolt from before heartbeats: it gives them to the user's code, as libraries of 2012 to 2014 do."""
+
+ACK = 'send({"command": "ack", "id": tuple_["id"]})'
+FAIL = 'send({"command": "fail", "id": tuple_["id"]})'
+
+BOLTS = {
+    "dies of a heartbeat": OLD_LIBRARY.format(before="", after=ACK),
+    "acks a heartbeat": OLD_LIBRARY.format(before=f"if not tuple_['tuple']: {ACK}; continue", after=ACK),
+    "fails everything": OLD_LIBRARY.format(before=f"{FAIL}; continue", after=""),
+    "never acks": OLD_LIBRARY.format(before="", after=""),
+    "takes numbers only": OLD_LIBRARY.format(before="tuple_['tuple'][0] + 1", after=ACK),
+    "acks the third of three": "seen = []\n"
+    + OLD_LIBRARY.format(before="seen.append(tuple_)\n    if len(seen) < 3: continue", after=ACK),
+}
+
+
+def asked(tmp_path: Path, text: str, **more: Any) -> Probe:
+    """What the probe finds of the program `text`; `more`: fields of the component, and the Storm version."""
+    (tmp_path / "component.py").write_text(text, encoding="utf-8")
+    options = RunOptions(timeout=5.0, storm=more.pop("storm", ""))
+    return kind_of(Component(command=(sys.executable, str(tmp_path / "component.py")), kind="auto", **more), options)
+
+
+@pytest.mark.parametrize("name", BOLTS)
+def test_who_acks_fails_or_anchors_is_a_bolt(name: str, tmp_path: Path) -> None:
+    declared = {"acks the third of three": {"settles": "after-3", "samples": (["a"], ["b"])}}
+    more = declared.get(name, {"samples": ([1],)} if name == "takes numbers only" else {})
+    found = asked(tmp_path, BEGIN + BOLTS[name], **more)
+    assert found.kind == "bolt", found.how
+    assert found.how.startswith("it settles" if name != "never acks" else "it anchors an emit to a tuple")
+
+
+def test_a_version_without_heartbeats_sends_none(tmp_path: Path) -> None:
+    watch = "if tuple_['stream'] == '__heartbeat': open('seen', 'w')"
+    found = asked(tmp_path, BEGIN + OLD_LIBRARY.format(before=watch, after=ACK), storm="0.9.2", cwd=str(tmp_path))
+    assert found == Probe("bolt", "it settles a tuple: a bolt")
+    assert not (tmp_path / "seen").exists()
+
+
+def test_a_spout_that_emits_with_ids_and_never_syncs_is_one(tmp_path: Path) -> None:
+    text = "while True:\n    if read().get('command') == 'next': send({'command': 'emit', 'id': 1, 'tuple': [1]})"
+    assert asked(tmp_path, BEGIN + text).kind == "spout"
+
+
+def test_what_was_seen_is_said_of_the_undecided(tmp_path: Path) -> None:
+    text = (
+        "send({'command': 'log', 'msg': 'x'})\nsys.stderr.write('no idea\\n')\nsys.stderr.flush()\nwhile True: read()"
+    )
+    (tmp_path / "component.py").write_text(BEGIN + text, encoding="utf-8")
+    ran = mlcheck("run", "--timeout", "5", "--", sys.executable, "component.py", cwd=tmp_path)
+    assert ran.returncode == 2
+    said = " ".join(ran.stderr.split())
+    assert "it answers neither a heartbeat nor a tuple nor `next`: to a heartbeat it said log after its pid, " in said
+    assert 'its last line of stderr is "no idea"' in said
+    assert "say --kind bolt or --kind spout, or give a tuple that it takes (--tuple JSON)" in said
+
+
+FAULTS = {
+    "raise RuntimeError('in initialize')": "its process ended before it was asked anything; it exited with code 1",
+    "os.kill(os.getpid(), signal.SIGSTOP)": "it stopped itself before it was asked anything",
+    "os.close(1); sys.stdin.read()": "it closed its stdout before it was asked anything",
+    "signal.pause()": "it does not read its stdin",
+}
+"""What a component does after its pid, and what is said of that."""
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_who_dies_or_hangs_by_itself_is_at_fault_whatever_it_is(text: str, tmp_path: Path) -> None:
+    (tmp_path / "component.py").write_text(BEGIN + text, encoding="utf-8")
+    ran = mlcheck("run", "--timeout", "3", "--", sys.executable, "component.py", cwd=tmp_path)
+    assert ran.returncode == 1, ran.stderr
+    assert FAULTS[text] in " ".join(ran.stderr.split())
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_bare_pid_is_the_protocol_of_before_0_7_1(tmp_path: Path, *, dies: bool) -> None:
+    """Its library reads the folder for pids, writes the pid as a line, and reads conf and context."""
+    text = "import os, sys\nfolder = sys.stdin.readline()\nsys.stdin.readline()\nprint(os.getpid(), flush=True)\n"
+    text += "open(folder + '/x')" if dies else "sys.stdin.read()"
+    (tmp_path / "component.py").write_text(text, encoding="utf-8")
+    for kind in ("auto", "bolt"):
+        ran = mlcheck("run", "--timeout", "3", "--kind", kind, "--", sys.executable, "component.py", cwd=tmp_path)
+        assert ran.returncode == 3
+        assert "is the protocol of before Storm 0.7.1" in " ".join((ran.stderr + ran.stdout).split())

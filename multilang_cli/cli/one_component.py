@@ -65,6 +65,8 @@ def decided(component: Component, options: RunOptions, why: str) -> tuple[Compon
     if probe.silent:
         hint = f"say --kind bolt or --kind spout to {why}"
         raise CommandError(f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE)
+    if probe.fault:
+        raise CommandError(f"not conformant, be it a bolt or a spout: {probe.how}", ExitCode.NOT_CONFORMANT)
     raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}")
 
 

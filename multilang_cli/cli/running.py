@@ -47,6 +47,7 @@ _BEFELL: dict[ExitCode, Circumstances] = {
     ExitCode.MISUSE: Circumstances(misuse=True),
     ExitCode.NO_FIRST_MESSAGE: Circumstances(no_first_message=True),
     ExitCode.NOTHING_SELECTED: Circumstances(),
+    ExitCode.NOT_CONFORMANT: Circumstances(own_fault=True),
 }
 """What befell a component with which no case was played."""
 
@@ -298,4 +299,6 @@ def _decided(component: Component, versions: list[RunOptions]) -> tuple[Componen
     if probe.silent:
         hint = "say --kind bolt or --kind spout to see what it does instead"
         raise CommandError(f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE)
+    if probe.fault:
+        raise CommandError(f"not conformant, be it a bolt or a spout: {probe.how}", ExitCode.NOT_CONFORMANT)
     raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}")

@@ -210,6 +210,11 @@ class Session(Pump):
         seen, debts = describing.describe(self.process), self._debts()
         return Look(who_waits.sentence(seen, debts), who_waits.facts(seen, debts))
 
+    @property
+    def rest(self) -> bytes:
+        """What the component has written of a message that has no end yet: the last of it."""
+        return self._framer.pending.strip()[-REST_SHOWN:]
+
     def _debts(self) -> Debts:
         owed, state = self.judge.outstanding(), self.judge.state
         reentered = state.reentered >= 0
@@ -224,7 +229,7 @@ class Session(Pump):
             reentered=reentered,
             unasked=self._unasked(),
             unsent=len(self._buffer),
-            rest=self._framer.pending.strip()[-REST_SHOWN:],
+            rest=self.rest,
         )
 
     def _unasked(self) -> Literal["", "direct", "declined"]:

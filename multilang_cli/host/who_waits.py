@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from multilang_cli.host.launch import show
+from multilang_cli.protocol.diagnosis import bare_pid
 from multilang_cli.protocol.events import Exited
 
 State = Literal[
@@ -256,7 +257,9 @@ def _hints(seen: Waiting, debts: Debts) -> list[str]:
     waits_for_storm = seen.exited is None and (seen.state == "reading-stdin" or bool(seen.polls_stdin))
     # Who owes nothing rests: task ids are no news then.
     found += _task_ids(debts, waiting=waits_for_storm and bool(_awaited(debts)))
-    if debts.rest and seen.state != "writing-stdout":
+    if debts.pid and (old := bare_pid(debts.rest)):
+        found.append(old)
+    elif debts.rest and seen.state != "writing-stdout":
         found.append(f"the last it wrote is no whole message, it ends in {debts.rest!r}")
     if seen.remote:
         found.append(f"what {seen.remote} runs in another place can't be seen from here")

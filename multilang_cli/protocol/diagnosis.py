@@ -33,6 +33,7 @@ HARMLESS = frozenset({"json-duplicate-key", "lone-surrogate", "number-too-large"
 """Traps that every Storm reads, so they hide no other mistake in a message."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_BARE_PID = re.compile(rb"\s*[0-9]{1,10}\s*")
 _END_LINE = re.compile(r"^[^\S\n]*end[^\S\n]*$", re.MULTILINE)
 STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 """A string of JSON."""
@@ -94,7 +95,19 @@ def faulty_frame(frame: Frame) -> Malformed:
         detail = f"more than {frame.size or len(frame.raw):,} bytes without a line that is 'end'"
         return Malformed("frame-too-long", 0, shown, detail)
     detail = f"stdout ended after {len(frame.raw):,} bytes of a message, before its line 'end'"
+    if frame.offset == 0 and (old := bare_pid(frame.raw)):
+        detail += f": {old}"
     return Malformed("message-cut", len(frame.raw), shown, detail)
+
+
+def bare_pid(raw: bytes) -> str:
+    """Name the protocol of before Storm 0.7.1, if the first that a component said is a line with a number; else ""."""
+    if not _BARE_PID.fullmatch(raw):
+        return ""
+    return (
+        f"a bare line with the pid {raw.strip().decode()} is the protocol of before Storm 0.7.1; since then it is a "
+        "JSON message such as {\"pid\": 1}, closed by a line 'end'"
+    )
 
 
 def not_an_object(value: Json, text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:

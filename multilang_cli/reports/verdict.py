@@ -39,12 +39,13 @@ class Judgement(NamedTuple):
 
 
 class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
-    """What befell a run besides its subjects."""
+    """What befell a run besides its subjects. `own_fault`: the component ended or hung before any case."""
 
     interrupted: bool = False
     harness_fault: bool = False
     misuse: bool = False
     no_first_message: bool = False
+    own_fault: bool = False
 
 
 class _Facts(NamedTuple):
@@ -72,8 +73,12 @@ OUTCOMES: tuple[Outcome, ...] = (
     Outcome(5, "harness-fault", "MLCHECK'S FAULT", lambda facts: facts.befell.harness_fault or facts.any("error")),
     Outcome(2, "misuse", "MISUSE", lambda facts: facts.befell.misuse),
     Outcome(3, "no-first-message", "NO FIRST MESSAGE", lambda facts: facts.befell.no_first_message),
-    Outcome(4, "nothing-selected", "NOTHING SELECTED", lambda facts: not facts.any(*VERDICTS)),
-    Outcome(1, "not-conformant", "FAIL", lambda facts: facts.any(*FAILURES, *_strictly(facts))),
+    Outcome(
+        4, "nothing-selected", "NOTHING SELECTED", lambda facts: not (facts.any(*VERDICTS) or facts.befell.own_fault)
+    ),
+    Outcome(
+        1, "not-conformant", "FAIL", lambda facts: facts.befell.own_fault or facts.any(*FAILURES, *_strictly(facts))
+    ),
     Outcome(6, "inconclusive", "INCONCLUSIVE", lambda facts: not _conclusive(facts)),
     Outcome(0, "conformant", "PASS", lambda _: True),
 )

@@ -1,113 +1,231 @@
-"""Is it a bolt or a spout? Asked of the component itself, in fresh processes; what it answers is not judged."""
+"""Is it a bolt or a spout? Asked of the component itself, in fresh processes; what it answers is not judged.
+
+Only bolts ack, fail and anchor; only spouts answer `next` with a sync, and emit with an id. What dies or hangs before
+it was asked anything of a role is at fault whatever it is.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import contextmanager
+from itertools import cycle, islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
 from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.host import describing
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.diagnosis import bare_pid
+from multilang_cli.protocol.messages import Ack, Emit, Fail, Malformed
 from multilang_cli.reports.escape import decode
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.runner import Plan, plan_of
 from multilang_cli.suite.samples import samples_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from multilang_cli.host.session import Session
+    from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Kind
     from multilang_cli.suite.options import Component, RunOptions
+
+    _Question = Callable[[Plan, Session, "_Ear"], Callable[[], bool]]
+    """Asks a session something, and gives back what tells whether it is answered."""
 
 _LOOK = 0.2
 """Seconds between two looks at whether the answer has come."""
 _PATIENCE = 2.0
 """Seconds of waiting that count as no answer, where a timer may still bring one: a spout sleeps for less."""
+_FIRST = 64
+"""Bytes of the first message that are kept."""
+_TUPLES = 10
+"""Samples that are fed at most where no number is declared."""
 _SPOUT = "it answers `next` with a sync: a spout"
+_BOLT = "it answers a heartbeat with a sync, and no `next`: a bolt"
+_SAY = "say --kind bolt or --kind spout"
 
 
 class Probe(NamedTuple):
-    """What the probe found. `kind` None: undecided. `how`: one sentence for people. `silent`: it never said a pid."""
+    """What the probe found. `kind` None: undecided. `how`: one sentence for people. `silent`: it never said a pid.
+
+    `fault`: it died or hung by itself after its pid, which is wrong in a bolt as in a spout.
+    """
 
     kind: Literal["bolt", "spout"] | None
     how: str
     silent: bool = False
+    fault: bool = False
 
 
-def kind_of(component: Component, options: RunOptions) -> Probe:
-    """Ask it as a bolt (a heartbeat) and as a spout (a `next`). Raises LaunchError if it can't be started."""
-    plan = plan_of(component, options)
-    as_bolt, as_spout = _asked(plan, "bolt"), _asked(plan, "spout")
-    for each in (as_bolt, as_spout):
-        if each.silent:
-            return Probe(None, f"it did not answer the handshake{each.end}", silent=True)
-    if as_bolt.answered and as_spout.answered:
-        return _by_a_tuple(plan) or Probe("spout", _SPOUT)
-    if as_bolt.answered and not as_spout.sure and (found := _by_a_tuple(plan)) is not None:
-        return found
-    if not as_spout.sure:
-        as_spout = _asked(plan, "spout", patient=True)
-    if as_spout.answered:
-        return Probe("spout", _SPOUT)
-    if as_bolt.answered:
-        return Probe("bolt", "it answers a heartbeat with a sync, and no `next`: a bolt")
-    ended = as_bolt.end or as_spout.end
-    return Probe(None, f"it answers neither a heartbeat nor `next`{ended}: say --kind bolt or --kind spout")
+class _Ear:
+    """Keeps what a component said in one conversation: how often which message, how many bytes, the `first` ones.
+
+    `told`: how many messages Storm sent it, the handshake among them.
+    """
+
+    def __init__(self) -> None:
+        self.said: Counter[str] = Counter()
+        self.told = self.size = 0
+        self.first = b""
+        self.settles = self.anchors = self.emits_id = False
+
+    def take(self, events: Iterable[Event], _: object) -> None:
+        """Note what the component says; of an irregular message what was meant."""
+        for event in events:
+            self.told += event.channel == "in"
+            if event.channel != "out":
+                continue
+            self.size += len(event.raw)
+            self.first = self.first or event.raw[:_FIRST]
+            body = event.body
+            self.said[_word_of(body)] += 1
+            for message in body.salvage if isinstance(body, Malformed) else (body,):
+                self.settles = self.settles or isinstance(message, Ack | Fail)
+                self.anchors = self.anchors or (isinstance(message, Emit) and bool(message.anchors))
+                self.emits_id = self.emits_id or (isinstance(message, Emit) and message.id is not None)
+
+    @property
+    def acts_as_a_bolt(self) -> bool:
+        """True if it did what only a bolt does."""
+        return self.settles or self.anchors
+
+    def __str__(self) -> str:
+        """Name the messages after the pid, in the order in which they came first."""
+        words = [f"{count} x {word}" if count > 1 else word for word, count in self.said.items() if word != "pid"]
+        return f"{', '.join(words) or 'nothing'} after its pid, {self.size} bytes in all"
 
 
-def _by_a_tuple(plan: Plan) -> Probe | None:
-    """Some spouts answer all that they do not know with a sync, some bolts say it by themselves; only bolts settle."""
-    with _started(plan, "bolt") as (session, _):
-        assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
-        sample = samples_of(plan.component)[0]
-        sent, settled = session.send(sample.values, sample.component, sample.stream), session.judge.state.settled
-        if _settles(session, lambda: settled.get(sent) is not None):
-            return Probe("bolt", "it settles a tuple: a bolt")
-        if session.syncs > 1:
-            return Probe(None, "it says sync without being asked, so it can't be told: say --kind bolt or --kind spout")
-    return None
+def _word_of(body: object) -> str:
+    return "irregular message" if isinstance(body, Malformed) else type(body).__name__.lower()
 
 
 class _Answer(NamedTuple):
     """What came of a question. `sure`: more would not have come. `silent`: there was no first message.
 
-    `end`: a few words on how the process ended, "" if it did not.
+    `end`: a few words on how the process ended, "" if it did not. `fault`: what it did by itself that no component may.
     """
 
-    answered: bool
+    ear: _Ear
+    answered: bool = False
     sure: bool = True
     silent: bool = False
     end: str = ""
+    fault: str = ""
 
 
-def _asked(plan: Plan, kind: Kind, *, patient: bool = False) -> _Answer:
+def kind_of(component: Component, options: RunOptions) -> Probe:
+    """Ask it as a bolt (a heartbeat, a tuple) and as a spout (a `next`). Raises LaunchError if it can't be started."""
+    plan = plan_of(component, options)
+    as_bolt, as_spout = _asked(plan, "bolt", _beat if plan.version.heartbeats else _feed), _asked(plan, "spout", _next)
+    for each in (as_bolt, as_spout):
+        if each.silent:
+            return Probe(None, f"it did not answer the handshake{each.end}", silent=True)
+    if as_bolt.fault and as_spout.fault:
+        return Probe(None, f"{as_bolt.fault}{as_bolt.end}", fault=True)
+    if as_bolt.ear.acts_as_a_bolt:
+        return Probe("bolt", f"it {_deed(as_bolt.ear)} a tuple: a bolt")
+    if as_spout.answered and not as_bolt.answered:
+        return Probe("spout", _SPOUT)
+    if as_bolt.answered and not as_spout.answered and as_spout.sure:
+        return Probe("bolt", _BOLT)
+    fed = _asked(plan, "bolt", _feed) if plan.version.heartbeats else as_bolt
+    return _by_a_tuple(fed, as_bolt, as_spout) or _by_waiting(plan, fed, as_bolt, as_spout)
+
+
+def _by_a_tuple(fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe | None:
+    """Some spouts answer all that they do not know with a sync, some bolts say it by themselves; only bolts settle."""
+    if fed.ear.acts_as_a_bolt:
+        return Probe("bolt", f"it {_deed(fed.ear)} a tuple: a bolt")
+    if as_bolt.answered and fed.ear.said["sync"] >= fed.ear.told:
+        return Probe(None, f"it says sync without being asked, so it can't be told: {_SAY}")
+    if as_spout.answered:
+        return Probe("spout", _SPOUT)
+    if fed.ear.said["emit"] and not as_spout.ear.said["emit"]:
+        return Probe("bolt", "it emits in answer to a tuple, and not to `next`: a bolt")
+    return None
+
+
+def _by_waiting(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe:
+    """A slow spout is given its whole limit, once all else is tried."""
+    if not as_spout.sure:
+        as_spout = _asked(plan, "spout", _next, patient=True)
+    if as_spout.answered:
+        return Probe("spout", _SPOUT)
+    if as_bolt.answered:
+        return Probe("bolt", _BOLT)
+    if as_spout.ear.emits_id:
+        return Probe("spout", "it emits with an id in answer to `next`: a spout, although no sync came")
+    if as_spout.fault:
+        return Probe(None, f"{as_spout.fault}{as_spout.end}", fault=True)
+    return Probe(None, _unsure(plan, fed, as_bolt, as_spout))
+
+
+def _deed(ear: _Ear) -> str:
+    return "settles" if ear.settles else "anchors an emit to"
+
+
+def _unsure(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> str:
+    """What was seen, for people who have to say it themselves."""
+    beats = plan.version.heartbeats
+    asked = "a heartbeat nor a tuple nor `next`" if beats else "a tuple nor `next`"
+    seen = [("to a heartbeat", as_bolt)] if beats else []
+    seen += [("to a tuple", fed), ("to `next`", as_spout)]
+    told = "; ".join(f"{to} it said {each.ear}{each.end}" for to, each in seen)
+    more = "" if plan.component.samples else ", or give a tuple that it takes (--tuple JSON)"
+    return f"it answers neither {asked}: {told}: {_SAY}{more}"
+
+
+def _asked(plan: Plan, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
     """Whether it answers as a `kind` would; `patient`: within the whole limit, whatever it looks like meanwhile."""
-    with _started(plan, kind) as (session, silence):
+    ear = _Ear()
+    with _started(plan, kind, ear) as (session, silence):
         if silence is not None:
-            return _Answer(answered=False, silent=True, end=silence)
-        if isinstance(session, ShellBolt):
-            session.heartbeat()
-            answered = _settles(session, lambda: session.syncs > 0, patient=patient)
-        else:
-            assert isinstance(session, ShellSpout)  # noqa: S101 (there are two kinds)
-            # A bolt may send a sync that nobody asked for.
-            session.wait_quiet(_LOOK)
-            session.forget_syncs()
-            session.ask("next")
-            answered = _settles(session, lambda: session.answered, patient=patient)
-        return _Answer(
-            answered, sure=answered or patient or session.exit is not None or session.stuck(), end=_last_words(session)
-        )
+            return _Answer(ear, silent=True, end=silence)
+        # What it says by itself is no answer, and what it does by itself is its own fault.
+        session.wait_quiet(_PATIENCE)
+        if fault := _fault_of(session):
+            return _Answer(ear, fault=f"{fault} before it was asked anything", end=_last_words(session))
+        done = ask(plan, session, ear)
+        answered = _settles(session, lambda: done() or ear.acts_as_a_bolt, patient=patient)
+        sure = answered or patient or session.exit is not None or session.stuck()
+        fault = _unread(session) if patient and not answered else ""
+        return _Answer(ear, answered and done(), sure=sure, end=_last_words(session), fault=fault)
+
+
+def _beat(_: Plan, session: Session, __: _Ear) -> Callable[[], bool]:
+    assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
+    bolt = session
+    bolt.heartbeat()
+    return lambda: bolt.syncs > 0
+
+
+def _feed(plan: Plan, session: Session, ear: _Ear) -> Callable[[], bool]:
+    assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
+    samples = samples_of(plan.component)
+    word, _, number = plan.component.settles.partition("-")
+    many = int(number) if word == "after" else min(len(samples), _TUPLES)
+    for sample in islice(cycle(samples), many):
+        session.send(sample.values, sample.component, sample.stream)
+    return lambda: ear.acts_as_a_bolt
+
+
+def _next(_: Plan, session: Session, __: _Ear) -> Callable[[], bool]:
+    assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
+    spout = session
+    # A bolt may send a sync that nobody asked for.
+    spout.forget_syncs()
+    spout.ask("next")
+    return lambda: spout.answered
 
 
 @contextmanager
-def _started(plan: Plan, kind: Kind) -> Iterator[tuple[Session, str | None]]:
+def _started(plan: Plan, kind: Kind, ear: _Ear) -> Iterator[tuple[Session, str | None]]:
     """The component as a `kind`, its handshake done; else a few words on its end."""
     component = msgspec.structs.replace(plan.component, kind=kind)
     profile = profile_of(component, plan.version, plan.options.timeout)
@@ -116,10 +234,15 @@ def _started(plan: Plan, kind: Kind) -> Iterator[tuple[Session, str | None]]:
     judge = Conversation(profile, plan.rulebook)
     conf = context.realistic_conf(base_conf(plan.version.id), profile, component.conf)
     handshake = context.handshake(profile, plan.version, conf, str(pid_dir))
-    with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge) as session:
+    with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, (ear,)) as session:
         session.say(handshake)
         shaken = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")
-        yield session, None if shaken else _last_words(session)
+        yield session, None if shaken else _before_its_pid(session, ear)
+
+
+def _before_its_pid(session: Session, ear: _Ear) -> str:
+    old = bare_pid(ear.first or session.rest)
+    return (f"; {old}" if old else "") + _last_words(session)
 
 
 def _last_words(session: Session) -> str:
@@ -129,6 +252,22 @@ def _last_words(session: Session) -> str:
         how = f"; it was killed by signal {ended.signal}" if ended.signal else f"; it exited with code {ended.code}"
     said = decode(session.process.stderr_tail).strip().splitlines()
     return how + (f', and its last line of stderr is "{said[-1][:200]}"' if said else "")
+
+
+def _fault_of(session: Session) -> str:
+    """What a component has done by itself after its pid that ends it for Storm, "" if nothing."""
+    if session.exit is not None:
+        return "its process ended"
+    if not session.running:
+        return "it closed its stdout"
+    return "it stopped itself" if describing.describe(session.process).state == "stopped" else ""
+
+
+def _unread(session: Session) -> str:
+    """What is wrong with who was asked and gave no answer within the whole limit, "" if it has at least read it."""
+    if fault := _fault_of(session):
+        return "" if session.exit is not None else fault
+    return "it does not read its stdin" if describing.describe(session.process).stdin else ""
 
 
 def _settles(session: Session, done: Callable[[], bool], *, patient: bool = False) -> bool:
