@@ -52,7 +52,7 @@ def played(mutant: Planted, jobs: int, timeout: float) -> Killed:
     began, kills = time.monotonic(), dict[str, set[str]]()
     with tempfile.TemporaryDirectory() as folder:
         for component in mutant.components:
-            result = run_suite(component, RunOptions(record=folder, jobs=jobs, timeout=timeout))
+            result = run_suite(component, RunOptions(record=folder, jobs=jobs, timeout=timeout, exhaustive=True))
             for subject in result.subjects:
                 if rules := {rule_of(name) for name in broken(subject, result.storm)}:
                     kills.setdefault(subject.id, set()).update(rules)

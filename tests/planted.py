@@ -95,7 +95,7 @@ def missed(mutant: Planted, record: Path) -> dict[str, str]:
         own = {case.id for case in fitting(available_for(component, ()), component.kind)}
         wanted = [case for case in mutant.claims if case in own and case not in seen]
         while wanted:
-            options = RunOptions(record=str(record), include=tuple(wanted), timeout=PATIENCE, jobs=2)
+            options = RunOptions(record=str(record), include=tuple(wanted), timeout=PATIENCE, jobs=2, exhaustive=True)
             seen |= {subject.id: subject for subject in run_suite(component, options).subjects}
             # A run ends at the first case in which there is no first message.
             wanted = [case for case in wanted if case not in seen]

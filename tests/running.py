@@ -24,7 +24,7 @@ def run(
     samples: tuple[list[Any], ...] = options.pop("samples", ())
     more = {name: options.pop(name) for name in ("env", "conf", "metrics") if name in options}
     component = Component(command=tuple(command), kind=kind, streams=declared, samples=samples, **more)
-    return run_suite(component, RunOptions(**{"record": str(record), "timeout": LIMIT, **options}))
+    return run_suite(component, RunOptions(**{"record": str(record), "timeout": LIMIT, "exhaustive": True, **options}))
 
 
 def rules_of(result: RunResult) -> set[str]:

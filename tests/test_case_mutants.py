@@ -48,7 +48,7 @@ def play(file: str, name: str, record: Path, *cases: str, accepts: tuple[str, ..
         conf={"topology.subprocess.timeout.secs": 1} if name.startswith("slow-") else {},
         limits={"settle": 20.0, "heartbeat": 20.0},
     )
-    return run_suite(component, RunOptions(record=str(record), include=cases, strict=True))
+    return run_suite(component, RunOptions(record=str(record), include=cases, strict=True, exhaustive=True))
 
 
 PAIRS = [(file, name) for file in FILES for name in mutants(file)]
@@ -85,7 +85,7 @@ def test_a_bolt_that_does_not_take_our_tuple_is_not_to_blame(tmp_path: Path) -> 
     script = tmp_path / "picky.py"
     script.write_text((MUTANTS.parent / "right" / "bolts.py").read_text(encoding="utf-8"), encoding="utf-8")
     component = Component(command=(sys.executable, str(script), "picky"), kind="bolt")
-    result = run_suite(component, RunOptions(record=str(tmp_path), strict=True))
+    result = run_suite(component, RunOptions(record=str(tmp_path), strict=True, exhaustive=True))
     assert {s.id: s.reason for s in result.subjects if s.verdict not in {"pass", "skip", "untestable"}} == {}
     assert result.exit_code == 6
 
@@ -115,10 +115,12 @@ def test_reckoning_with_what_was_never_promised_is_no_failure(tmp_path: Path, sa
     script = tmp_path / "reckons.py"
     script.write_text(RECKONS, encoding="utf-8")
     component = Component(command=(sys.executable, str(script)), kind="bolt", samples=(sample,))
-    result = run_suite(component, RunOptions(record=str(tmp_path), include=("bolt.value",), strict=True))
+    result = run_suite(
+        component, RunOptions(record=str(tmp_path), include=("bolt.value",), strict=True, exhaustive=True)
+    )
     assert {s.id: s.verdict for s in result.subjects if s.verdict not in {"pass", "skip"}} == {}
     strict = msgspec.structs.replace(component, accepts=("integers", "floats"))
-    result = run_suite(strict, RunOptions(record=str(tmp_path), include=("bolt.value",), strict=True))
+    result = run_suite(strict, RunOptions(record=str(tmp_path), include=("bolt.value",), strict=True, exhaustive=True))
     assert result.exit_code == 1
 
 
@@ -134,7 +136,7 @@ def without_ackers(file: str, name: str, record: Path, *cases: str) -> RunResult
     component = Component(
         command=(sys.executable, str(MUTANTS.parent / file), name), kind="spout", conf={"topology.acker.executors": 0}
     )
-    return run_suite(component, RunOptions(record=str(record), include=cases, strict=True))
+    return run_suite(component, RunOptions(record=str(record), include=cases, strict=True, exhaustive=True))
 
 
 def test_without_ackers_the_deadlock_is_storms_and_named(tmp_path: Path) -> None:

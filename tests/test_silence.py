@@ -58,3 +58,14 @@ def test_a_silence_is_judged_in_a_case_that_sends_no_heartbeat(
     )  # fmt: skip
     assert ran.returncode == exit_code, ran.stdout + ran.stderr
     assert word in ran.stdout
+
+
+def test_a_limit_that_is_shorter_than_the_silence_ends_as_well(tmp_path: Path) -> None:
+    """The limit runs out while Storm's timer may look at any moment: that moment is waited for, and no longer."""
+    (tmp_path / "bolt.py").write_text(BOLT.replace("%s", STOPS, 1))
+    ran = mlcheck(
+        "run", "--kind", "bolt", "-k", "end.sigterm", "--conf", "topology.subprocess.timeout.secs=1",
+        "--limit", "settle=1.5", "--tuple", '["x"]', "--", "python3", "bolt.py", cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "heartbeat-timeout" in ran.stdout

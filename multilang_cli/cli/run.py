@@ -30,6 +30,7 @@ def run(
     pid: option.Pid = None,
     limits: option.Limits = None,
     real_ticks: option.RealTicks = False,
+    exhaustive: option.Exhaustive = False,
     include: option.Include = None,
     exclude: option.Exclude = None,
     fail_fast: option.FailFast = False,

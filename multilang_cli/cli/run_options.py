@@ -106,6 +106,10 @@ RealTicks = Annotated[
         "--real-ticks", help="Send ticks as often as conf says (topology.tick.tuple.freq.secs), not each second."
     ),
 ]
+Exhaustive = Annotated[
+    bool,
+    typer.Option("--exhaustive", help="Play also the cases that could only show again where it hangs."),
+]
 Include = Annotated[
     Texts,
     typer.Option(

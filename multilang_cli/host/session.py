@@ -106,7 +106,7 @@ class Session(Pump):
             if now >= until and silent <= 0:
                 return self._last_chance(done) or self._give_up(waiting_for, limit, proven=False)
             written, said = self._written, self._framer.offset
-            patience = min(until - now, self._patience() if self._buffer else LOOK)
+            patience = min(until - now if until > now else SLICE, self._patience() if self._buffer else LOOK)
             self.pump(patience, done)
             now = self._caught_up(now + patience)
             if done():

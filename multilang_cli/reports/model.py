@@ -68,7 +68,8 @@ class SubjectResult(_Value, frozen=True, kw_only=True):
 
     `reason`: one sentence, empty on pass. `expected`: what had to come back. `duration` in seconds. `transcript`: the
     path of its recording; `further_parts`: those of the files that it goes on in, if it does. `storm`: the version
-    that it was judged for, "" for that of the run. `reproduce`: the one command that shows it again.
+    that it was judged for, "" for that of the run. `reproduce`: the one command that shows it again. `same_cause`: the
+    case that shows what this one, which was not played, could only have shown again.
     """
 
     id: str
@@ -89,6 +90,7 @@ class SubjectResult(_Value, frozen=True, kw_only=True):
     further_parts: tuple[str, ...] = ()
     storm: str = ""
     reproduce: str = ""
+    same_cause: str = ""
 
 
 class Tool(_Value, frozen=True, kw_only=True):

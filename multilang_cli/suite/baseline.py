@@ -17,6 +17,7 @@ from multilang_cli.reports.verdict import weigh
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.line_files import parted
 from multilang_cli.suite.nearest import did_you_mean
+from multilang_cli.suite.repeats import as_known
 from multilang_cli.suite.selection import nearest
 
 if TYPE_CHECKING:
@@ -130,9 +131,13 @@ def apply(baseline: Baseline, subject: SubjectResult, *, strict: bool, storm: st
     xfail if it breaks only listed rules; fail (warn, flaky) if it breaks another; stale if it breaks none of them.
     """
     entry = baseline.entries.get(subject.id)
-    if entry is None or subject.verdict in {"untestable", "error"}:
+    if entry is None:
         return subject
     at = baseline.at(entry)
+    if subject.same_cause:
+        return as_known(subject, at)
+    if subject.verdict in {"untestable", "error"}:
+        return subject
     if subject.verdict == "skip":
         return _stale(subject, f"{at} lists it, but it was not tested: {subject.reason}; delete the line")
     wrong = broken(subject, storm)

@@ -27,6 +27,7 @@ from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.plans import streams_of
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.refusals import Refused, costs_nothing, refusal_of, refused_sample, why_refused
+from multilang_cli.suite.repeats import Hang, HangWatch, shortened
 from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.stage import NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
@@ -84,9 +85,10 @@ class CaseRun:
     `shaken`: the component said its first message; `played`: steps that were done; `events`: how much happened;
     `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
     what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
+    `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer.
     """
 
-    def __init__(self, plan: Plan, case: Case) -> None:
+    def __init__(self, plan: Plan, case: Case, short: float | None = None) -> None:
         self.plan = plan
         self.case = case
         self.shaken = False
@@ -95,9 +97,13 @@ class CaseRun:
         self.events = 0
         asked = streams_of(case) if case.testee else None
         self._profile = profile_of(plan.component, plan.version, plan.options.timeout, asked)
+        self._short = short is not None
+        if short is not None:
+            self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
         self.coverage = Coverage(self._profile)
         self.acked: frozenset[Like] = frozenset()
         self.refused: Refused | None = None
+        self.hang: Hang | None = None
         self._missing = ""
         self._stage: Stage | None = None
 
@@ -108,10 +114,11 @@ class CaseRun:
             self.shaken = True
             return self._result("skip", unfit, began)
         transcript = self.plan.record / f"{self.case.id}.ndjson"
-        watch = Watch()
+        watch, hangs = Watch(), HangWatch(confirms=self._short)
         recording = Recording(transcript, self._header(), self.plan.component.env)
-        with recording, self._start((recording, watch, self.coverage)) as session:
+        with recording, self._start((recording, watch, hangs, self.coverage)) as session:
             self._play(session)
+        self.hang = hangs.hang
         self.unrecorded = recording.failed
         self.events = session.next_seq
         self.acked = frozenset(watch.acked)

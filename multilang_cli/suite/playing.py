@@ -21,6 +21,7 @@ from multilang_cli.reports.verdict import Circumstances
 from multilang_cli.suite.baseline import apply, strangers
 from multilang_cli.suite.case_run import CaseRun
 from multilang_cli.suite.jobs import Jobs
+from multilang_cli.suite.repeats import Hang, Repeats
 from multilang_cli.suite.selection import fitting
 
 if TYPE_CHECKING:
@@ -40,10 +41,11 @@ STOPS = frozenset({"fail", "stale", "flaky", "error"})
 
 
 class Played(NamedTuple):
-    """What became of a case, and whether the component ever said its first message in it."""
+    """What became of a case, and whether the component ever said its first message in it. `hang`: where it hung."""
 
     subject: SubjectResult
     shaken: bool
+    hang: Hang | None = None
 
 
 class Run:
@@ -73,6 +75,9 @@ class Run:
         self._has_shaken = False
         self._begun = 0
         self._lock = threading.Lock()
+        options = plan.options
+        every = options.exhaustive or bool(plan.component.testee or options.write_known_failures)
+        self._repeats = None if every else Repeats(plan.component.kind)
 
     @property
     def subjects(self) -> tuple[SubjectResult, ...]:
@@ -104,8 +109,8 @@ class Run:
         try:
             with jobs:
                 for number, played in enumerate(jobs):
-                    self._done[number] = played.subject
-                    if self._is_last(self.cases[number], played, self._counted(played.subject)):
+                    self._done[number] = self._in_order(self.cases[number], played)
+                    if self._is_last(self.cases[number], played, self._counted(self._done[number])):
                         break
             if self.plan.options.jobs > 1:
                 self._forget_remaining()
@@ -114,6 +119,13 @@ class Run:
             for number, played in jobs.finished.items():
                 self._done.setdefault(number, played.subject)
         self.duration = round(time.monotonic() - began, 3)
+
+    def _in_order(self, case: Case, played: Played) -> SubjectResult:
+        """How a case counts after those before it, whichever were played at the same time."""
+        if self._repeats is None or played.subject.same_cause:
+            return played.subject
+        with self._lock:
+            return self._repeats.note(case, played.subject, played.hang)
 
     def _forget_remaining(self) -> None:
         """Remove the transcripts of cases that had begun when others made an end of the run."""
@@ -140,7 +152,7 @@ class Run:
     def _judged(self, subject: SubjectResult) -> SubjectResult:
         """What became of a case, seen with the others: who took a made-up tuple in one, is to blame in another."""
         refused = self._refused.get(subject.id)
-        if refused is None or refused.like not in self._acked or subject.verdict != "untestable":
+        if refused is None or subject.same_cause or refused.like not in self._acked or subject.verdict != "untestable":
             return subject
         return msgspec.structs.replace(subject, verdict=refused.otherwise.verdict, reason=refused.otherwise.reason)
 
@@ -167,14 +179,21 @@ class Run:
             if progress is not None:
                 progress(case.id, self._begun, len(self.cases))
             self._begun += 1
-        played = self._once(self.plan, case)
+            short = None
+            if self._repeats is not None:
+                if (repeated := self._repeats.repeated(case)) is not None:
+                    return Played(repeated, True)
+                short = self._repeats.short(case)
+        played = self._once(self.plan, case, short)
+        if short is not None and played.hang is not None and self._is_another(played.hang):
+            played = self._once(self.plan, case)
         if played.subject.verdict == "fail" and self.plan.options.retries:
             return self._again(case, played)
         return played
 
     def _again(self, case: Case, first: Played) -> Played:
         """Play a case that failed until it does not: then it is flaky. What is shown is the first run."""
-        subject, shaken = first
+        subject, shaken = first.subject, first.shaken
         with tempfile.TemporaryDirectory(prefix=".again-", dir=self.plan.record) as folder:
             plan = msgspec.structs.replace(self.plan, record=Path(folder))
             for number in range(1, self.plan.options.retries + 1):
@@ -183,11 +202,16 @@ class Run:
                 if played.subject.verdict in {"pass", "warn"}:
                     reason = f"failed {number} of {number + 1} runs: {subject.reason}"
                     return Played(msgspec.structs.replace(subject, verdict="flaky", reason=reason), shaken)
-        return Played(subject, shaken)
+        return Played(subject, shaken, first.hang)
 
-    def _once(self, plan: Plan, case: Case) -> Played:
+    def _is_another(self, hang: Hang) -> bool:
+        """True if a case that was to confirm a hang has shown another, for which the wait was too short."""
+        with self._lock:
+            return self._repeats is not None and not self._repeats.confirms(hang)
+
+    def _once(self, plan: Plan, case: Case, short: float | None = None) -> Played:
         """Play a case; a fault of ours costs this case, not the run."""
-        run = CaseRun(plan, case)
+        run = CaseRun(plan, case, short)
         try:
             subject = run.run()
             with self._lock:
@@ -199,7 +223,7 @@ class Run:
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.plan.record}: {run.unrecorded} (--record DIR)"
                     self.notes = (*(note for note in self.notes if note != why), why)
-            return Played(subject, run.shaken)
+            return Played(subject, run.shaken, run.hang)
         except LaunchError:
             raise
         except Exception as error:

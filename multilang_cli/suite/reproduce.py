@@ -54,6 +54,7 @@ def words_of(flags: Flags, component: Component, options: RunOptions, config: Co
                 [f"--{name}" if value else f"--no-{name}"] if isinstance(value, bool) else [f"--{name}", str(value)]
             )
     words += ["--real-ticks"] if options.real_ticks else []
+    words += ["--exhaustive"] if options.exhaustive else []
     for name, option in REPEATED.items():
         values = getattr(flags, name) or ()
         for value in (values,) if isinstance(values, str) else values:

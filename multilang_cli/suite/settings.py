@@ -57,6 +57,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     record: str | None = None
     record_all: bool = False
     real_ticks: bool = False
+    exhaustive: bool = False
     suites: tuple[str, ...] = ()
     testees: tuple[str, ...] = ()
     prepare: bool = False
@@ -117,6 +118,7 @@ def run_options(flags: Flags, environ: Mapping[str, str], config: Config) -> Run
         write_known_failures=flags.write_known_failures or "",
         record_all=flags.record_all,
         real_ticks=flags.real_ticks,
+        exhaustive=flags.exhaustive,
         suites=(*config.settings.get("suites", ()), *flags.suites),
     )
 

@@ -1,0 +1,146 @@
+"""A hang costs its whole wait once: what the later cases are worth, in the order of the suite."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.protocol.events import Deadline, Event
+from multilang_cli.protocol.messages import Ack, SpoutCommand, Sync, TupleMsg
+from multilang_cli.reports.model import SubjectResult
+from multilang_cli.suite.baseline import apply, parse
+from multilang_cli.suite.case import Case, load_cases
+from multilang_cli.suite.repeats import Hang, HangWatch, Repeats, could_only_repeat
+from tests.command import mlcheck
+from tests.sessions import PID
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from multilang_cli.protocol.messages import Message
+    from multilang_cli.reports.model import Verdict
+
+CASES = {case.id: case for case in load_cases("component")}
+THIRD = Hang("next", 3, True, 3.0)
+SPOUT = (
+    PID
+    + r"""
+shake()
+while True:
+    if message()["command"] == "next": time.sleep(1000)
+    say('{"command":"sync"}\nend\n')
+"""
+)
+
+
+def hang_of(*said: Message | Deadline, confirms: bool = False) -> Hang | None:
+    watch = HangWatch(confirms=confirms)
+    watch.take([Event(n, float(n), "control", body) for n, body in enumerate(said)], ())
+    return watch.hang
+
+
+NEXT = SpoutCommand("next")
+TUPLE = [TupleMsg("src", ["x"], 2, "default", str(n)) for n in range(5)]
+BEAT = TupleMsg(None, [], -1, "__heartbeat", "9")
+
+
+def test_where_a_case_hung() -> None:
+    assert hang_of(NEXT, Sync(), NEXT, Deadline("sync", 31.0)) == Hang("next", 2, True, 3.0)
+    assert hang_of(*TUPLE[:3], Ack("0"), BEAT, Deadline("heartbeat", 31.0)) == Hang("tuple", 2, True, 6.0)
+    assert hang_of(BEAT, Sync(), BEAT, Deadline("heartbeat", 31.0)) == Hang("heartbeat", 2, True, 3.0)
+    assert hang_of(TUPLE[0], Deadline("settle", 31.0)) == Hang("tuple", 1, False, 3.0)
+    assert hang_of(TUPLE[0], BEAT, Deadline("settle", 31.0), Deadline("heartbeat", 31.0)) == Hang("tuple", 1, True, 3.0)
+
+
+def test_what_was_no_long_wait_is_no_hang() -> None:
+    assert hang_of(NEXT, Deadline("sync", 31.0, proven=True)) is None
+    assert hang_of(NEXT, Deadline("sync", 3.0)) is None
+    assert hang_of(NEXT, Deadline("sync", 3.0), confirms=True) == Hang("next", 1, True, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("case", "repeats"),
+    [
+        ("spout.sync.next", True),
+        ("spout.emit.arity", True),
+        ("spout.sync.deactivate", False),
+        ("spout.cut.next", False),
+    ],
+)
+def test_what_a_case_sends_tells_whether_it_comes_to_that_place(case: str, repeats: bool) -> None:
+    assert could_only_repeat(CASES[case], "spout", THIRD) is repeats
+
+
+def subject(case: Case, verdict: Verdict) -> SubjectResult:
+    return SubjectResult(id=case.id, title=case.title, verdict=verdict, reason="no sync of 'next'")
+
+
+def note(repeats: Repeats, id_: str, verdict: Verdict, hang: Hang | None) -> str:
+    return repeats.note(CASES[id_], subject(CASES[id_], verdict), hang).verdict
+
+
+def test_the_second_confirms_and_the_third_is_not_played() -> None:
+    repeats, third = Repeats("spout"), CASES["spout.emit.direct"]
+    assert repeats.short(CASES["spout.sync.next"]) is None
+    assert note(repeats, "spout.sync.next", "fail", THIRD) == "fail"
+    assert (repeats.short(third), repeats.repeated(third)) == (3.0, None)
+    assert note(repeats, "spout.emit.arity", "fail", THIRD) == "fail"
+    told = repeats.repeated(third)
+    assert told is not None
+    assert (told.verdict, told.same_cause) == ("untestable", "spout.sync.next")
+    assert repeats.repeated(CASES["spout.sync.deactivate"]) is None
+    assert note(repeats, "spout.cut.next", "fail", THIRD) == "untestable"
+    assert note(repeats, "spout.cut.ack", "fail", THIRD._replace(at="ack")) == "fail"
+
+
+def test_a_case_that_passes_that_place_refutes_the_cause() -> None:
+    repeats = Repeats("spout")
+    note(repeats, "spout.sync.next", "fail", THIRD)
+    note(repeats, "spout.emit.arity", "pass", None)
+    assert repeats.short(CASES["spout.emit.direct"]) is None
+
+
+def test_a_hang_on_what_only_one_case_sends_says_nothing_of_others() -> None:
+    repeats = Repeats("bolt")
+    note(repeats, "bolt.value.null", "fail", Hang("tuple", 1, True, 3.0))
+    assert repeats.short(CASES["bolt.settle.once"]) is None
+
+
+def test_open_tuples_shorten_waits_and_skip_nothing() -> None:
+    repeats = Repeats("bolt")
+    for id_ in ("bolt.settle.once", "bolt.settle.ids", "bolt.emit.anchors"):
+        assert note(repeats, id_, "warn", Hang("tuple", 1, False, 3.0)) == "warn"
+        assert (repeats.short(CASES[id_]), repeats.repeated(CASES[id_])) == (3.0, None)
+
+
+def test_a_bolt_that_hangs_on_a_made_up_tuple_is_waited_for_once() -> None:
+    repeats = Repeats("bolt")
+    assert note(repeats, "bolt.settle.once", "untestable", Hang("tuple", 1, True, 3.0)) == "untestable"
+    assert repeats.short(CASES["bolt.settle.ids"]) == 3.0
+    assert repeats.confirms(Hang("tuple", 1, True, 3.0))
+    assert repeats.repeated(CASES["bolt.settle.ids"]) is None
+
+
+def test_a_line_of_known_failures_matches_a_case_that_was_not_played() -> None:
+    known = parse("spout.cut.next  sync-missing  # hangs\n", "known.txt", {"sync-missing"})
+    told = SubjectResult(
+        id="spout.cut.next", title="", verdict="untestable", reason="same", same_cause="spout.sync.next"
+    )
+    assert apply(known, told, strict=False, storm="2.8.3").verdict == "xfail"
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(("options", "verdicts"), [((), "fail fail untestable"), (("--exhaustive",), "fail fail fail")])
+def test_a_hang_costs_its_wait_once(tmp_path: Path, options: tuple[str, ...], verdicts: str) -> None:
+    (tmp_path / "spout.py").write_text(SPOUT)
+    cases = [word for name in ("sync.next", "sync.activate", "output-after-sync") for word in ("-k", f"spout.{name}")]
+    ran = mlcheck(
+        "run", "--kind", "spout", *cases, *options, "--conf", "topology.subprocess.timeout.secs=3",
+        "--report", "json=report.json", "--", sys.executable, "spout.py", cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == 1, ran.stderr
+    report = json.loads((tmp_path / "report.json").read_bytes())
+    assert " ".join(sorted(each["verdict"] for each in report["subjects"])) == verdicts
