@@ -205,10 +205,11 @@ def test_a_declared_topology_is_kept() -> None:
 def test_handshakes_hold_to_the_schema(kind: Any, version: StormVersion) -> None:
     profile = Profile(kind=kind, task=1, conf={"my.key": "x"})
     conf = realistic_conf(base_conf(version.id), profile, {"topology.name": "words"})
-    message = handshake(profile, version, conf, "/pids", {"later": True})
+    message = handshake(profile, version, conf, "/pids", {"task->component": {"9": "later"}, "later": True})
     sent = json.loads(wire.encode(message, version)[:-5])
     assert schemas.explain(sent, "messages/handshake") == []
-    assert sent["context"]["later"] is True
+    assert sent["context"]["task->component"]["9"] == "later"
+    assert "later" not in sent["context"]
     assert ("streams" in sent["context"]) == (version is LATEST)
     assert sent["context"]["task->component"]["1"] == "component"
     assert "__acker" in sent["context"]["task->component"].values()

@@ -242,11 +242,15 @@ class Session(Pump):
     def handshake(self, message: Handshake, limit: float, *, await_file: bool = False) -> bool:
         """Send the handshake and wait for the first message; checks the pid and its file. False if none came."""
         self.say(message)
-        # In small pieces it takes its time: the limit begins when all is written.
-        if not self.wait(lambda: not self.judge.expecting_pid, limit, "pid", self._piped):
+        if not self.await_pid(limit):
             return False
         self.check_pid(await_file=await_file)
         return True
+
+    def await_pid(self, limit: float) -> bool:
+        """Wait for the first message. False if none came."""
+        # In small pieces it takes its time: the limit begins when all is written.
+        return self.wait(lambda: not self.judge.expecting_pid, limit, "pid", self._piped)
 
     def check_pid(self, *, await_file: bool) -> None:
         """Look at the announced pid and its file.

@@ -22,7 +22,7 @@ class ShellSpout(Session):
     """Plays ShellSpout to a spout. A sync that comes early answers the next command, as it does in Storm.
 
     With `topology.acker.executors` 0 an emit with an id is acked before it is answered, as in Storm, and from 0.10.0 to
-    1.2.4 one that reaches no task.
+    1.2.4 one that reaches no task. `active`: None until the topology is activated for the first time.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -34,6 +34,7 @@ class ShellSpout(Session):
         self._unread: list[Emit] = []
         self._inner: list[TaskIds | None] = []
         self._waiting = False
+        self.active: bool | None = None
         self.acks_at_once = self.profile.without_ackers
 
     @property
@@ -70,6 +71,8 @@ class ShellSpout(Session):
 
         activate and deactivate are sent to no component by a Storm that does not know them; True at once then.
         """
+        if command in {"activate", "deactivate"}:
+            self.active = command == "activate"
         if command in {"activate", "deactivate"} and not self.version.activate:
             self.note("control", Activation(command == "activate"))
             return True

@@ -135,9 +135,11 @@ def handshake(
     """Storm's first message to the task of `profile`.
 
     `conf`: see ``realistic_conf``. `pid_dir`: an existing directory. `extra`: more for the context, such as a larger
-    topology has, or a later Storm might send; what the profile says stays.
+    topology has; what the profile says stays, and a key that this version does not send is left out.
     """
-    return Handshake(dict(conf), pid_dir, _with_more(topology_context(profile, version), extra or {}))
+    own = topology_context(profile, version)
+    more = {key: value for key, value in (extra or {}).items() if key in own}
+    return Handshake(dict(conf), pid_dir, _with_more(own, more))
 
 
 def _with_more(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
     if not state.quiet_calls:
         state.quiet_since = event.t
     if message.command in {"ack", "fail"}:
-        state.message_ids.pop(_key(message.id), None)
+        state.message_ids.pop(key_of(message.id), None)
     elif message.command in {"activate", "deactivate"}:
         _activation(judge, event, Activation(message.command == "activate"))
 
@@ -141,7 +141,7 @@ def acked_inside(judge: Conversation, emit: Emit) -> bool:
 
 def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
     state = judge.state
-    key = _key(emit.id)
+    key = key_of(emit.id)
     first = state.message_ids.get(key)
     if first is not None:
         text = "a message id that is still pending: an ack will not say which tuple it means"
@@ -153,7 +153,8 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
         state.reentered = event.seq
 
 
-def _key(id_: Json) -> str:
+def key_of(id_: Json) -> str:
+    """An id as JSON text: a string and a number are two ids."""
     return str(id_) if id_.__class__ is int else json.dumps(id_, sort_keys=True, default=str)
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.messages import HEARTBEAT_STREAM, SYSTEM_TASK, TupleMsg
 from multilang_cli.suite.stage import FEW, NotExercised
 
 if TYPE_CHECKING:
     from multilang_cli.suite.stage import Stage
 
-IDS = ("-9223372036854775808", "9223372036854775807", "9007199254740993", "-1", "0")
-"""Ids that Storm could draw: signed 64-bit integers as strings. Who makes numbers of them loses the last bits."""
+IDS = (
+    "9223366657141538492",
+    "-9223370353215747951",
+    "113662209360253365",
+    "-5025562857975149833",
+    "-1850184588377",
+)
+"""Ids that Storm can draw (``java.util.Random.nextLong``). Who makes numbers of them loses the last bits."""
 
 LOOKING = 5.0
 """Seconds for which a bolt that seems too slow is looked at."""
@@ -119,16 +124,15 @@ def _pace_once(stage: Stage, times: int) -> float:
 
 
 def heartbeat(stage: Stage, arguments: dict[str, Any]) -> None:
-    """comp: None as Storm sends it, or a name as the protocol page shows; times: so many in a row, without waiting.
+    """times: so many, without waiting; between: as many samples between two of them, in one write.
 
     wait: False to go on without their syncs.
     """
-    bolt = stage.bolt
-    for _ in range(int(arguments.get("times", 1))):
-        if arguments.get("comp") is None:
-            bolt.heartbeat()
-        else:
-            bolt.say(TupleMsg(arguments["comp"], [], SYSTEM_TASK, HEARTBEAT_STREAM, bolt.new_id()))
+    bolt, between = stage.bolt, int(arguments.get("between", 0))
+    for number in range(int(arguments.get("times", 1))):
+        if number and between:
+            tuples(stage, {"times": between})
+        bolt.heartbeat(ahead=not between)
     if arguments.get("wait", True):
         stage.go_on(if_=bolt.wait_beat(stage.limits["heartbeat"]))
 

@@ -212,8 +212,7 @@ class CaseRun:
                 overrides["mlcheck.pad"] = "x" * pad
             conf = context.realistic_conf(base_conf(plan.version.id), self._profile, overrides)
             pid_dir = str(session.process.pid_dir)
-            message = context.handshake(self._profile, plan.version, conf, pid_dir, arguments.get("context"))
-            return msgspec.structs.replace(message, more=arguments.get("extra", {}))
+            return context.handshake(self._profile, plan.version, conf, pid_dir, arguments.get("context"))
 
         return build
 

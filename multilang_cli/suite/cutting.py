@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from multilang_cli.host.shell_bolt import ShellBolt
+    from multilang_cli.protocol.context import Sample
     from multilang_cli.protocol.messages import FromStorm
     from multilang_cli.suite.stage import Stage
 
@@ -51,6 +52,14 @@ def _places(stage: Stage, message: FromStorm, each: float, limit: str) -> list[i
     return sorted(range(1, size, max(1, round(size / max(1, affordable)))), key=lambda at: at * GOLDEN % 1)
 
 
+def _message(bolt: ShellBolt, sample: Sample) -> TupleMsg:
+    return bolt.message(sample.values, sample.component, sample.stream)
+
+
+def _size(bolt: ShellBolt, sample: Sample) -> int:
+    return len(wire.encode(_message(bolt, sample), bolt.version))
+
+
 def _drain(stage: Stage) -> None:
     """Wait until the pipe has taken everything."""
     stage.go_on(if_=stage.session.flush(stage.limits["read"]))
@@ -59,12 +68,15 @@ def _drain(stage: Stage) -> None:
 def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
     """Samples; values: a shape of which the first is taken."""
     shape = arguments.get("values", "plain")
-    sample = stage.sample() if shape == "plain" else stage.made(shape)[0]
     bolt, each = stage.bolt, bolt_steps.pace(stage)
-    message = bolt.message(sample.values, sample.component, sample.stream)
-    for at in _places(stage, message, each, "settle"):
+    made = [] if shape == "plain" else stage.made(shape)[:1]
+    size = partial(_size, bolt)
+    longest = max(made or stage.samples, key=size)
+    for at in _places(stage, _message(bolt, longest), each, "settle"):
         _drain(stage)
-        bolt.cut(TupleMsg, at)
+        sample = made[0] if made else stage.sample()
+        # A shorter sample is cut at another of its places.
+        bolt.cut(TupleMsg, at if at < size(sample) else at % (size(sample) - 1) + 1)
         stage.send(sample)
         _drain(stage)
     bolt_steps.settle(stage, {})
@@ -99,6 +111,7 @@ def _asked_or_over(bolt: ShellBolt) -> bool:
 
 def _next(stage: Stage, _: dict[str, Any]) -> None:
     spout, limit = stage.spout, stage.limits["sync"]
+    spout_steps.activate(stage)
     began = spout.now
     stage.go_on(if_=spout.call("next", limit=limit))
     for at in _places(stage, SpoutCommand("next", ""), spout.now - began, "sync"):

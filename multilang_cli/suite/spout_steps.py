@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.protocol.spout_rules import key_of
 from multilang_cli.suite.stage import NotExercised
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Json
     from multilang_cli.suite.stage import Stage
 
+NEVER_EMITTED = "mlcheck: an id that was never emitted"
 MOST_TRIES = 20
 """Calls of next after which a spout counts as one that emits no ids."""
-UNKNOWN_IDS: tuple[Json, ...] = ("mlcheck: an id that was never emitted", 9007199254740993, -1)
-"""Ids of both types that the protocol has."""
 
 
 def call(stage: Stage, arguments: dict[str, Any]) -> None:
     """command, times; seconds: after which it is not called again, so that a spout that sleeps costs no more.
 
-    id: `unknown` for ack and fail of ids that it never emitted; else each is that of a tuple it emitted. pick: that of
-    the tuple at this place among those that are pending, counted in a circle.
+    ack and fail are of tuples that it emitted; pick: of the one at this place among those pending, counted in a circle.
+    id: `unknown` in a case that was written of a conversation in which the id was never emitted; no shipped one has it.
+    A spout is activated before it is asked for a tuple, whatever a case says.
     """
     spout, command = stage.spout, str(arguments["command"])
+    if command == "next":
+        activate(stage)
     until = spout.now + arguments.get("seconds", float("inf"))
-    for number in range(int(arguments.get("times", 1))):
+    for _ in range(int(arguments.get("times", 1))):
         id_: Json = ""
         if arguments.get("id") == "unknown":
             stage.making_up()
-            id_ = UNKNOWN_IDS[number % len(UNKNOWN_IDS)]
+            id_ = NEVER_EMITTED
         elif "pick" in arguments:
             id_ = _picked(stage, int(arguments["pick"]))
         elif command in {"ack", "fail"}:
@@ -36,6 +40,12 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
         stage.go_on(if_=spout.call(command, id_, stage.patience("sync")))
         if spout.now > until:
             return
+
+
+def activate(stage: Stage) -> None:
+    """Activate the spout if it was not activated yet: no Storm asks one for tuples before (``SpoutExecutor.call``)."""
+    if stage.spout.active is None:
+        stage.go_on(if_=stage.spout.call("activate", limit=stage.patience("sync")))
 
 
 def emitted_id(stage: Stage) -> Json:
@@ -69,12 +79,20 @@ def _check_ackers(stage: Stage) -> None:
 
 
 def settle_pending(stage: Stage, arguments: dict[str, Any]) -> None:
-    """command: ack or fail every tuple that it has emitted with an id so far, in the order of Storm's emits."""
+    """command: ack, fail, or either in turn, for every tuple that it has emitted with an id so far, in that order.
+
+    backwards: in the other order. again: only if an id among them was emitted before, else there is no occasion.
+    """
     spout = stage.spout
     _check_ackers(stage)
     pending = [emit.id for emit in spout.emits if emit.id is not None]
     if not pending:
         raise NotExercised("it emitted no tuple with an id")
+    keys = [key_of(id_) for id_ in pending]
+    if arguments.get("again") and stage.settled.isdisjoint(keys) and len(set(keys)) == len(keys):
+        raise NotExercised("it emitted no id a second time")
+    stage.settled.update(keys)
     spout.emits.clear()
-    for id_ in pending:
-        stage.go_on(if_=spout.call(str(arguments["command"]), id_, stage.limits["sync"]))
+    commands = cycle(("fail", "ack") if arguments["command"] == "either" else (str(arguments["command"]),))
+    for command, id_ in zip(commands, reversed(pending) if arguments.get("backwards") else pending, strict=False):
+        stage.go_on(if_=spout.call(command, id_, stage.limits["sync"]))

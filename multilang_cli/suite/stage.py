@@ -38,7 +38,8 @@ class Stage:
     `handshake`: builds the handshake message from a step's arguments. `accepts`: what the component says it takes
     besides tuples like its samples. `fed`: True once a sample was delivered. `made_up`: the seq from which on it was
     given what we made up, None if it was not; `trying`: what it was given is a trial, which it may refuse; `refusable`:
-    it may refuse all that is made up, and `may_refuse` that it was given such.
+    it may refuse all that is made up, and `may_refuse` that it was given such. `settled`: ids that a spout's acks and
+    fails were about.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Stage:
         self.trying = ""
         self.refusable = refusable
         self.may_refuse = False
+        self.settled: set[str] = set()
         self._next_sample = 0
 
     @property

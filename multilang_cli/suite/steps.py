@@ -25,28 +25,32 @@ Operation = Callable[[Stage, dict[str, Any]], None]
 
 
 def _handshake(stage: Stage, arguments: dict[str, Any]) -> None:
-    """conf, context, extra: keys to add; pad: bytes of conf; piece: bytes a write; with: what follows at once.
+    """conf, context: keys to add; pad: bytes of conf; piece: bytes a write; then: what follows once the pid is read.
 
     await_file: wait for the pid file.
     """
     session = stage.session
     session.piece = int(arguments.get("piece", 0))
-    if arguments.get("with") == "tuple":
-        session.say(stage.handshake(arguments))
-        bolt_steps.tuples(stage, {})
-        stage.shaken = session.wait(lambda: not session.judge.expecting_pid, stage.limits["pid"], "pid")
-        session.check_pid(await_file=False)
-    else:
-        await_file = bool(arguments.get("await_file"))
-        stage.shaken = session.handshake(stage.handshake(arguments), stage.limits["pid"], await_file=await_file)
+    session.say(stage.handshake(arguments))
+    stage.shaken = session.await_pid(stage.limits["pid"])
     session.piece = 0
     stage.go_on(if_=stage.shaken)
+    if arguments.get("then") == "tuple":
+        bolt_steps.tuples(stage, {})
+        session.pump(0)
+    session.check_pid(await_file=bool(arguments.get("await_file")))
 
 
 def _barrier(stage: Stage, _: dict[str, Any]) -> None:
-    """The component is alive and has read everything: a heartbeat's sync, or a spout's answer to next."""
+    """The component is alive and has read everything: a heartbeat's sync, or a spout's answer to next.
+
+    A spout that was not activated is activated, which it answers as well; where Storm tells it nothing, it is asked
+    for next.
+    """
     if isinstance(stage.session, ShellBolt):
         bolt_steps.beat(stage)
+    elif stage.spout.active is None and stage.spout.version.activate:
+        spout_steps.activate(stage)
     else:
         spout_steps.call(stage, {"command": "next"})
 

@@ -133,7 +133,7 @@ DEEDS: dict[str, Mutant] = {
     "late-flush": Mutant("heartbeat-unanswered", "flushes the pid, and leaves the rest in a buffer until stdin ends"),
     "drops-while-waiting": Mutant("tuple-unsettled", "waits for task ids and drops the tuples that come first"),
     "exits-after-10": Mutant("exited", "exits after ten tuples"),
-    "exits-on-unknown-key": Mutant("exited", "exits when a message has a key that it does not know"),
+    "exits-on-unknown-key": Mutant("exited", "exits when conf has a setting that is an object it does not know"),
     "says-goodbye": Mutant("output-at-end", "prints a farewell at the end of its stdin"),
     "cut-at-exit": Mutant("message-cut", "exits in the middle of a message"),
     "closes-stdout": Mutant("stdout-closed", "closes stdout after the first tuple, and goes on reading"),
@@ -144,7 +144,6 @@ DEEDS: dict[str, Mutant] = {
 }
 
 MUTANTS: dict[str, Mutant] = FIELDS | TEXTS | EXTRAS | DEEDS
-KNOWN_KEYS = {"conf", "pidDir", "context", "id", "comp", "stream", "task", "tuple"}
 
 
 class Bolt:
@@ -163,8 +162,9 @@ class Bolt:
                 self.leave()
             lines.append(line)
         message = json.loads(b"".join(lines))
-        if self.bug == "exits-on-unknown-key" and isinstance(message, dict) and not message.keys() <= KNOWN_KEYS:
-            sys.exit("a key that I do not know")
+        conf = message.get("conf", {}) if isinstance(message, dict) else {}
+        if self.bug == "exits-on-unknown-key" and any(isinstance(v, dict) and "nested" in v for v in conf.values()):
+            sys.exit("a setting that I do not know")
         return message
 
     def leave(self) -> None:

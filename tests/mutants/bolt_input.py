@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import locale
 import os
+import select
 import sys
+import time
 from collections import deque
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,7 +36,7 @@ MUTANTS: dict[str, Mutant] = {
     "read-is-a-heartbeat": Mutant("exited", "bolt.cut.heartbeat", "the same for heartbeats only"),
     "read-is-task-ids": Mutant("exited", "bolt.cut.task-ids", "the same while it waits for task ids"),
     "one-sync-for-all": Mutant(
-        "heartbeat-unanswered", "bolt.heartbeat.two-in-a-row", "answers heartbeats that come together with one sync"
+        "heartbeat-unanswered", "bolt.heartbeat.around-tuple", "answers heartbeats that come together with one sync"
     ),
     "deaf-when-busy": Mutant(
         "heartbeat-unanswered", "bolt.heartbeat.behind-backlog", "drops a heartbeat while more than 50 tuples wait"
@@ -48,8 +50,8 @@ MUTANTS: dict[str, Mutant] = {
     "64k-conf": Mutant("exited", "handshake.large-conf", "has a buffer of 64 KiB for the handshake"),
     "ascii-conf": Mutant("exited", "handshake.non-ascii-conf", "decodes the handshake as ASCII"),
     "read-is-the-conf": Mutant("exited", "handshake.piecewise", "takes what its first read returns for the handshake"),
-    "drops-after-conf": Mutant(
-        "tuple-unsettled", "handshake.with-first-tuple", "drops what comes together with the handshake"
+    "drops-while-starting": Mutant(
+        "tuple-unsettled", "handshake.first-tuple", "empties its stdin once it is ready, a moment after its pid"
     ),
     "64k": Mutant("exited", "bolt.value.large", "has a buffer of 64 KiB for a line", "large"),
     "int32": Mutant("exited", "bolt.value.integers", "takes integers of 32 bits only", "integers"),
@@ -137,11 +139,13 @@ class Bolt:
         kinds = {grouping["type"] for targets in groupings.values() for grouping in targets.values()}
         if self.bug == "small-context" and kinds - {"SHUFFLE", "DIRECT"}:
             sys.exit(f"unknown groupings: {kinds}")
-        if self.bug == "drops-after-conf":
-            self.buffer = b""
         Path(message["pidDir"], str(os.getpid())).touch()
         self.send({"pid": os.getpid()})
         self.shaken = True
+        if self.bug == "drops-while-starting":
+            time.sleep(0.3)
+            while select.select([0], [], [], 0)[0] and os.read(0, READ):
+                pass
 
     def task_ids(self) -> Any:
         """Wait for task ids, keeping what comes before them."""

@@ -30,8 +30,7 @@ MUTANTS: dict[str, Mutant] = {
     "no-tasks": Mutant("exited", "spout.task-ids.empty", "takes the first of the task ids, which may be none"),
     "stays-closed": Mutant("exited", "spout.reactivate", "closes its source when deactivated, and can't open it again"),
     "forgets-when-idle": Mutant("sync-missing", "spout.reactivate", "does not answer acks while it is inactive"),
-    "ack-unknown": Mutant("exited", "spout.ack.unknown", "dies of the ack of an id that it does not know"),
-    "fail-unknown": Mutant("exited", "spout.fail.unknown", "dies of the fail of an id that it does not know"),
+    "forgets-failed": Mutant("exited", "spout.id.again", "emits again what failed, and dies of the ack of it"),
     "read-is-next": Mutant("exited", "spout.cut.next", "takes what one read returns for a whole next"),
     "read-is-ack": Mutant("exited", "spout.cut.ack", "the same for acks"),
     "read-is-fail": Mutant("exited", "spout.cut.fail", "the same for fails"),
@@ -65,7 +64,8 @@ class Spout:
         self.slept = False
         if bug == "drops-when-full":
             os.set_blocking(1, False)
-        self.pending: set[Any] = set()
+        self.failed: list[int] = []
+        self.forgotten: set[Any] = set()
 
     def read(self) -> Any:
         """Return the next message; exit at the end of stdin."""
@@ -89,21 +89,19 @@ class Spout:
             except BlockingIOError:
                 return
 
-    def emit(self) -> None:
+    def emit(self, number: int) -> None:
         """Emit one pair, as the bug has it, and wait for its task ids."""
-        self.emitted += 1
-        out: dict[str, Any] = {"command": "emit", "id": f"id{self.emitted}", "tuple": ["word", self.emitted]}
+        out: dict[str, Any] = {"command": "emit", "id": f"id{number}", "tuple": ["word", number]}
         if self.bug == "no-ids":
             del out["id"]
         if self.bug == "direct-to-anybody":
             out |= {"stream": "jobs", "task": 77}
         if self.bug == "unlike-schema":
-            out["tuple"] = ["word", str(self.emitted)]
+            out["tuple"] = ["word", str(number)]
         if self.bug == "arity":
             out["tuple"].append("more")
         if self.bug == "stream":
             out["stream"] = "nope"
-        self.pending.add(out.get("id"))
         self.send(out)
         if "task" not in out:
             ids = self.read()
@@ -118,8 +116,11 @@ class Spout:
         if self.bug == "drops-when-full":
             for _ in range(200):
                 self.send({"command": "log", "msg": "so much to say"})
-        if self.emitted < ENOUGH:
-            self.emit()
+        if self.failed:
+            self.emit(self.failed.pop(0))
+        elif self.emitted < ENOUGH:
+            self.emitted += 1
+            self.emit(self.emitted)
         elif self.bug != "busy":
             time.sleep(0.002)
 
@@ -137,9 +138,11 @@ class Spout:
             if command == "next":
                 self.next_tuple()
             elif command in ("ack", "fail"):
-                if message["id"] not in self.pending and self.bug == f"{command}-unknown":
+                if command == "ack" and message["id"] in self.forgotten:
                     sys.exit("no such id")
-                self.pending.discard(message["id"])
+                if command == "fail":
+                    self.failed.append(int(message["id"][2:]))
+                    self.forgotten |= {message["id"]} if self.bug == "forgets-failed" else set()
                 if self.bug == "forgets-when-idle" and not self.active:
                     continue
             else:

@@ -120,6 +120,23 @@ def logs() -> None:
     loop(answer)
 
 
+def replays() -> None:
+    """Emits again what failed, under the id that it had, as often as it takes; knows it by its ack alone."""
+    ids, pending, failed = _numbers(), set[int](), list[int]()
+
+    def answer(command: Command) -> None:
+        if command["command"] == "next":
+            number = failed.pop() if failed else next(ids)
+            pending.add(number)
+            emit("word", id=number)
+        elif command["command"] == "ack":
+            pending.remove(command["id"])
+        elif command["command"] == "fail":
+            failed.append(command["id"])
+
+    loop(answer)
+
+
 def reads_ids() -> None:
     """Reads the task ids of each emit before it goes on."""
     ids = _numbers()
@@ -174,6 +191,7 @@ SPOUTS: dict[str, Callable[[], None]] = {
     "answers-later": answers_later,
     "logs": logs,
     "reads-ids": reads_ids,
+    "replays": replays,
     "finite": finite,
 }
 

@@ -98,8 +98,8 @@ def _opening() -> SearchStrategy[Step]:
             "piece": st.sampled_from((4096, 1000, 100)),
             "pad": st.sampled_from((1000, OVERFULL)),
             "conf": st.dictionaries(words.map("mlcheck.{}".format), words, min_size=1, max_size=2),
-            "extra": st.just({"a key of tomorrow": {"at": ["the", "top"]}}),
-            "context": st.just({"a key of tomorrow": True}),
+            "context": st.just({"task->component": {"6": "near", "7": "near"}, "streams": ["own"]}),
+            "await_file": st.just(True),
         },
     )
     return st.one_of(plain, plain, usual).map(lambda arguments: ("handshake", arguments))
