@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.suite.options import Component, RunOptions, Source
+from multilang_cli.suite.options import Component, RunOptions, Source, StreamDeclaration
 from multilang_cli.suite.runner import run_suite
 from tests.sessions import PID
 
@@ -101,6 +101,38 @@ def test_a_bolt_that_takes_it_in_another_case_is_to_blame(tmp_path: Path) -> Non
     result = run_suite(component, RunOptions(record=str(tmp_path), include=CASES, timeout=5.0))
     verdicts = {each.id: each.verdict for each in result.subjects}
     assert verdicts == dict(zip(CASES, ("pass", "fail", "pass"), strict=True))
+
+
+STREAMS = {"default": StreamDeclaration(("word",), schema={"items": {"type": "string"}})}
+EMIT = (
+    """say('{"command":"emit","anchors":["%s"],"stream":"%s","need_task_ids":false,"tuple":%s}\\nend\\n' % ARGUMENTS)"""
+)
+WRONG = {
+    "arity": EMIT.replace("ARGUMENTS", """(tup["id"], "default", '["a","b"]')"""),
+    "stream-undeclared": EMIT.replace("ARGUMENTS", """(tup["id"], "other", '["a"]')"""),
+    "values-unlike-schema": EMIT.replace("ARGUMENTS", """(tup["id"], "default", '[1]')"""),
+}
+OF_THEM = ("bolt.emit.arity", "bolt.emit.declared-streams", "bolt.emit.schema", "bolt.settle.once", "bolt.emit.unicode")
+
+
+@pytest.mark.parametrize("rule", WRONG)
+def test_what_comes_of_a_made_up_tuple_is_judged_for_what_the_wire_must_carry(tmp_path: Path, rule: str) -> None:
+    made_up = played(tmp_path, WRONG[rule], *OF_THEM, streams=STREAMS)
+    verdicts = {each.id: each.verdict for each in made_up.subjects}
+    assert verdicts == dict(zip(OF_THEM, ("skip", "skip", "skip", "pass", "pass"), strict=True))
+    assert all(each.reason.startswith("no samples are declared") for each in made_up.subjects if each.verdict == "skip")
+    assert "streams, arity and schemas of what it emits were not judged" in made_up.notes[0]
+    declared = played(tmp_path, WRONG[rule], *OF_THEM, streams=STREAMS, samples=(["a"],))
+    assert {each.verdict for each in declared.subjects} == {"fail"}
+    assert {finding.rule for each in declared.subjects for finding in each.findings} == {rule}
+
+
+def test_what_comes_of_a_variant_of_a_sample_is_none_of_its_meaning(tmp_path: Path) -> None:
+    deed = 'tup["tuple"] == ["a"] or ' + WRONG["arity"]
+    result = played(tmp_path, deed, *OF_THEM, streams=STREAMS, samples=(["a"],))
+    assert {each.id: each.verdict for each in result.subjects} == dict(
+        zip(OF_THEM, ("skip", "skip", "skip", "pass", "pass"), strict=True)
+    )
 
 
 def test_with_a_sample_every_death_is_its_own(tmp_path: Path) -> None:

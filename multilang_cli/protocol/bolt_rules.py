@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol import emit_rules
 from multilang_cli.protocol.messages import (
+    SYSTEM_COMPONENT,
     SYSTEM_TASK,
     Ack,
     Emit,
@@ -40,6 +41,9 @@ def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
         if state.later:
             judge.catch_up()
         state.open[message.id] = (event.seq, event.t)
+        samples = judge.profile.samples
+        if samples is not None and message.comp != SYSTEM_COMPONENT and message.values not in samples:
+            state.undeclared.add(message.id, event.seq)
         if not event.raw.isascii():
             state.foreign = True
             state.replaced = state.replaced or _REPLACEMENT in event.raw
@@ -149,7 +153,8 @@ def pass_right(judge: Conversation, batch: Batch) -> int:
     if state.heartbeats or judge.profile.testee or judge.profile.feed is not None:
         return 0
     if batch.channel == "in":
-        return 0 if state.later or not batch.data.isascii() else _pass_sent(state, batch)
+        slow = state.later or judge.profile.samples is not None or not batch.data.isascii()
+        return 0 if slow else _pass_sent(state, batch)
     right = 0 if state.foreign and not state.replaced else _pass_said(state, batch, judge.arities)
     if right:
         state.heard = batch.t

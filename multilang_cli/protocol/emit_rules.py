@@ -35,10 +35,10 @@ def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool 
 
     `without_tuple`: it has no values that could be right or wrong.
     """
-    streams = judge.streams
+    streams, declared = judge.streams, _of_declared(judge, emit)
     spec = streams.get(emit.stream) if streams is not None else None
     if spec is not None:
-        if spec.fields is not None and len(emit.values) != len(spec.fields) and not without_tuple:
+        if declared and spec.fields is not None and len(emit.values) != len(spec.fields) and not without_tuple:
             _arity(judge, event, emit, spec)
         if spec.direct and not emit.task:
             _plain_to_direct(judge, event, emit, spec)
@@ -48,17 +48,26 @@ def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool 
         when = "unknown" if not own else "" if without_tuple else _variant_of_own(judge, emit)
         judge.breach("stream-system", event, text, when=when, subject=emit.stream)
         spec = own_spec(judge, emit.stream)
-    elif streams is not None:
+    elif streams is not None and declared:
         text = f"emit on the stream {emit.stream!r}, which is not declared"
         when = "direct" if emit.task else ""
         judge.breach("stream-undeclared", event, text, when=when, subject=emit.stream, stable=emit.stream)
     if spec is not None and emit.task:
         _direct(judge, event, emit, spec, emit.task, without_tuple=without_tuple)
-    if judge.check_values is not None and not without_tuple and (why := judge.check_values(emit.stream, emit.values)):
+    checks = judge.check_values is not None and declared and not without_tuple
+    if checks and judge.check_values is not None and (why := judge.check_values(emit.stream, emit.values)):
         text = f"values on the stream {emit.stream!r} that its declared schema refuses: {why}"
         judge.breach("values-unlike-schema", event, text, subject=emit.stream, stable=emit.stream)
     for hazard in emit.hazards:
         _hazard(judge, event, hazard, travels=travels(judge, emit, spec))
+
+
+def _of_declared(judge: Conversation, emit: Emit) -> bool:
+    """True if an emit can only come of tuples that were declared: what becomes of others nobody promised."""
+    undeclared = judge.state.undeclared
+    if judge.profile.samples is None or not (undeclared.young or undeclared.packed):
+        return True
+    return bool(emit.anchors) and all(undeclared.get(anchor) is None for anchor in emit.anchors)
 
 
 def _variant_of_own(judge: Conversation, emit: Emit) -> str:

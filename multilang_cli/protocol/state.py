@@ -123,6 +123,8 @@ class State(msgspec.Struct):
     settled: Remembered = msgspec.field(default_factory=Remembered)
     heartbeat_ids: Remembered = msgspec.field(default_factory=Remembered)
     heartbeats: list[Owed] = []
+    undeclared: Remembered = msgspec.field(default_factory=Remembered)
+    """Tuples that nobody declared (`Profile.samples`)."""
     foreign: bool = False
     """A tuple held text beyond ASCII."""
     replaced: bool = False

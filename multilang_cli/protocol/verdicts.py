@@ -56,7 +56,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     `sources`: subscribed streams by component, then stream. `tasks`: component name by task id. `metrics`: registered
     metrics by name, their kind (count, assignable, combined, reduced, plain); None if nobody told, then it is not
     judged whether one is registered. `conf`: topology configuration by key. `local`: Storm's local mode. `pid`: own, or
-    foreign behind a container. `limits` in seconds or bytes by name.
+    foreign behind a container. `limits` in seconds or bytes by name. `samples`: values of tuples that a bolt's user
+    declared; what it emits of others was made up for is judged for what the wire must carry alone. None: of all tuples.
     `testee`: its part, if it is a library's testee (``conformance/testees``): bolt, basic (a bolt whose library anchors
     and acks by itself) or spout; `features`: what it says that its library can do. `feed`: what a host was told to say;
     then the host is judged, and not the component.
@@ -75,6 +76,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     pid: Literal["own", "foreign"] = "own"
     settles: str = "by-limit"
     limits: dict[str, float] = {}
+    samples: tuple[list[Any], ...] | None = None
     testee: Literal["", "bolt", "basic", "batch", "spout"] = ""
     feed: Feed | None = None
 

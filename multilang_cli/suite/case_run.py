@@ -28,7 +28,7 @@ from multilang_cli.suite.plans import streams_of
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.refusals import Refused, costs_nothing, refusal_of, refused_sample, why_refused
 from multilang_cli.suite.repeats import Hang, HangWatch, shortened
-from multilang_cli.suite.samples import samples_of
+from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.stage import NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
 from multilang_cli.suite.ticks import declared_ticks, takes_ticks
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.reports.model import ExcerptLine
     from multilang_cli.suite.case import Case, Need, Step
-    from multilang_cli.suite.options import StreamDeclaration
+    from multilang_cli.suite.options import Component, StreamDeclaration
     from multilang_cli.suite.runner import Plan
     from multilang_cli.suite.watch import Like
 
@@ -96,7 +96,8 @@ class CaseRun:
         self.played = 0
         self.events = 0
         asked = streams_of(case) if case.testee else None
-        self._profile = profile_of(plan.component, plan.version, plan.options.timeout, asked)
+        profile = profile_of(plan.component, plan.version, plan.options.timeout, asked)
+        self._profile = msgspec.structs.replace(profile, samples=_declared(plan.component, case))
         self._short = short is not None
         if short is not None:
             self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
@@ -145,6 +146,8 @@ class CaseRun:
             return f"its environment is declared to have {fixed[0]}={component.env[fixed[0]]}"
         if undone := [word for word in case.supports if word not in component.features]:
             return f"its library does not say that it can do this ({', '.join(undone)})"
+        if component.kind == "bolt" and not has_samples(component) and {"streams", "schema"} & {*case.needs}:
+            return "no samples are declared: what it emits of a made-up tuple is not judged (--tuple JSON, or samples)"
         streams = component.streams
         for need in case.needs:
             if not NEEDS[need].met(streams):
@@ -294,6 +297,15 @@ class CaseRun:
         """The component at the end of a command line; a testee is named by its folder, before."""
         component = self.plan.component
         return [] if component.testee else ["--", *component.command]
+
+
+def _declared(component: Component, case: Case) -> tuple[list[Any], ...] | None:
+    """Values of the tuples that a bolt's user, or the case, says that it takes; None where no tuple is made up."""
+    if component.testee or component.kind == "spout":
+        return None
+    own = [sample.values for sample in samples_of(component)] if has_samples(component) else []
+    of_case = [values for _, arguments in case.steps for values in arguments.get("these", ())]
+    return (*own, *of_case)
 
 
 def _with_transcript(result: SubjectResult, path: Path) -> SubjectResult:

@@ -304,10 +304,12 @@ def _notes_on_samples(component: Component) -> list[str]:
     if has_samples(component):
         return [f"nothing was fed from {named(each)}: there is no sample of it" for each in unfed(component)]
     fields = sources_of(component)[0].fields or ()
+    unjudged = "; streams, arity and schemas of what it emits were not judged" if component.streams is not None else ""
     if component.sources:
         made_up = ", ".join(f"{named(each)} ({', '.join(each.fields or ())})" for each in sources_of(component))
-        return [f"no samples were given: it was fed made-up tuples of {made_up}"]
-    return [f"no samples were given: it was fed one made-up tuple, {DEFAULT_SAMPLE} of the field `{fields[0]}`"]
+        return [f"no samples were given: it was fed made-up tuples of {made_up}{unjudged}"]
+    default = f"{DEFAULT_SAMPLE} of the field `{fields[0]}`"
+    return [f"no samples were given: it was fed one made-up tuple, {default}{unjudged}"]
 
 
 def _near(word: str) -> str:
