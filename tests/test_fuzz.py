@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.cli.fuzzing import NAME
+from multilang_cli.host.pump import OutOfTimeError
 from multilang_cli.protocol.context import Sample
 from multilang_cli.protocol.verdicts import Clause
 from multilang_cli.reports.model import SubjectResult
@@ -261,3 +262,30 @@ def test_a_fault_of_the_player_is_no_find(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="no more processes"):
         hunted(tmp_path, play)
+
+
+def test_what_is_played_when_time_ends_is_no_find(tmp_path: Path) -> None:
+    count = iter(range(10**6))
+
+    def play(_: Life) -> Played:
+        if next(count) == 7:
+            raise OutOfTimeError
+        return played()
+
+    hunt = hunted(tmp_path, play)
+    assert (hunt.out_of_time, hunt.lives, hunt.caught) == (True, 7, None)
+
+
+def test_a_find_is_made_small_in_what_is_left_of_the_time(tmp_path: Path) -> None:
+    times: list[float] = []
+
+    def play(life: Life) -> Played:
+        times.append(len(times))
+        return played("wrong" if len(times) > 50 and len(life.steps) > 2 else "")
+
+    terms = Terms(conversations=10**6, seconds=100.0, seed=1, folder=tmp_path, key="k", clock=lambda: float(len(times)))
+    hunt = Hunt(play, world("bolt", "ticks"), terms)
+    hunt.go()
+    assert hunt.caught is not None
+    assert not hunt.out_of_time
+    assert 51 < len(times) <= 105

@@ -12,7 +12,7 @@ Conversations = Annotated[
 ]
 MaxTime = Annotated[
     float,
-    typer.Option("--max-time", metavar="SECONDS", min=0.1, help="To search; as long again to shrink a find. [120]"),
+    typer.Option("--max-time", metavar="SECONDS", min=0.1, help="For everything, also to shrink a find. [120]"),
 ]
 SaveCase = Annotated[
     str | None, typer.Option("--save-case", metavar="FILE", help="Write what was found as a case, for --suite.")

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Self
 
 Progress = Callable[[str, int, int], None]
 
 _ERASE = "\r\x1b[K"
+
+EVERY = 30.0
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 @contextmanager
@@ -44,19 +50,55 @@ def remark(text: str) -> None:
 
 
 @contextmanager
-def progress_line(*, verbose: bool, quiet: bool) -> Iterator[Progress | None]:
-    """Says on stderr which case runs: each on a line of its own if `verbose`, else on one line of a terminal only."""
+def progress_line(*, verbose: bool, quiet: bool, every: float = EVERY) -> Iterator[Progress | None]:
+    """Says on stderr which case runs: each on a line of its own if `verbose`, else on one line of a terminal.
+
+    Where stderr is a file or the log of a CI, a line says each `every` seconds how far it is.
+    """
     terminal = sys.stderr.isatty()
     if verbose:
         yield _name
-    elif quiet or not terminal:
+    elif quiet:
         yield None
+    elif not terminal:
+        with _Log(every) as log:
+            yield log
     else:
         try:
             yield _show
         finally:
             sys.stderr.write(_ERASE)
             sys.stderr.flush()
+
+
+class _Log:
+    """Says by the clock what was begun last: a case may take longer than a CI waits for a sign of life."""
+
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self._began = time.monotonic()
+        self._last = ""
+        self._over = threading.Event()
+        self._clock = threading.Thread(target=self._tell, name="progress", daemon=True)
+
+    def __call__(self, case: str, done: int, total: int) -> None:
+        """Note what begins."""
+        self._last = f"{done + 1}/{total} {case}"
+
+    def _tell(self) -> None:
+        while not self._over.wait(self._every):
+            if self._last:
+                remark(f"{self._last}  ({time.monotonic() - self._began:.0f} s)")
+
+    def __enter__(self) -> Self:
+        """The clock runs."""
+        self._clock.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """No line comes any more."""
+        self._over.set()
+        self._clock.join()
 
 
 def _name(case: str, done: int, total: int) -> None:

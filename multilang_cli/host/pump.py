@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -36,12 +37,17 @@ Ear = Callable[[Any, int], None]
 """What is done about a message, given about how many bytes it has."""
 
 
+class OutOfTimeError(Exception):
+    """The time that the whole command was given is over: no fault of the component."""
+
+
 class Pump(Speaker):
     """A running component and its judge: what a `Speaker` says to it, and what is heard of it.
 
     `sip`: read so many bytes at a time. `overflowed`: a frame passed the limit. `ears`: what ShellBolt or ShellSpout
     does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event from which on
     they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read, each piece of it.
+    `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is raised.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -53,6 +59,7 @@ class Pump(Speaker):
         self.deaf_from: int | None = None
         self.heard = b""
         self.tamper: Callable[[bytes], bytes] | None = None
+        self.until = math.inf
         self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)))
         self._eof = False
         self._held_open = False
@@ -148,8 +155,10 @@ class Pump(Speaker):
         """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.
 
         Returns after one round, at once if something could be written; with `done` it reads as well, if all was written
-        and that was not all that is waited for.
+        and that was not all that is waited for. Raises OutOfTimeError after `until`.
         """
+        if time.monotonic() >= self.until:
+            raise OutOfTimeError
         if self._answers or self._queue:
             self._refill()
         unwritten = bool(self._buffer) and not self._closing

@@ -91,7 +91,8 @@ def summary_of(result: RunResult) -> str:
         shown.append(f"{untested} not tested")
     counts = "" if result.gates else " (it does not count)"
     took = f"  in {result.duration:.1f}s" if result.duration else ""
-    return f"{', '.join(shown) or 'nothing was tested'}{took}{counts}"
+    extent = f"; {result.extent}" if result.extent else ""
+    return f"{', '.join(shown) or 'nothing was tested'}{took}{extent}{counts}"
 
 
 def next_command(result: RunResult) -> str:

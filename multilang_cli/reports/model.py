@@ -161,7 +161,8 @@ class RunResult(_Value, frozen=True, kw_only=True):
     caller knows better than the report. `gates`: False if its verdict does not count in the exit code of the whole that
     it is a part of. `parts`: the results it is made of, one a component and Storm version, see ``combined.combine``;
     they have the subjects then. `sentences`: how each component fares on the versions, if there are several.
-    `coverage`: what was exercised, where somebody asked.
+    `coverage`: what was exercised, where somebody asked. `extent`: how much of what was asked was played, if time ended
+    before all of it was.
     """
 
     schema_version: str = SCHEMA_VERSION
@@ -190,3 +191,4 @@ class RunResult(_Value, frozen=True, kw_only=True):
     parts: tuple[RunResult, ...] = ()
     sentences: tuple[str, ...] = ()
     coverage: tuple[Coverage, ...] = ()
+    extent: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import shlex
 import time
 from datetime import UTC, datetime
@@ -80,7 +81,7 @@ NEEDS: dict[Need, _Needed] = {
 
 
 class CaseRun:
-    """Runs `case` as `plan` says.
+    """Runs `case` as `plan` says; at `until`, on the machine's clock, it is broken off with OutOfTimeError.
 
     `shaken`: the component said its first message; `played`: steps that were done; `events`: how much happened;
     `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
@@ -88,8 +89,9 @@ class CaseRun:
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer.
     """
 
-    def __init__(self, plan: Plan, case: Case, short: float | None = None) -> None:
+    def __init__(self, plan: Plan, case: Case, short: float | None = None, until: float = math.inf) -> None:
         self.plan = plan
+        self._until = until
         self.case = case
         self.shaken = False
         self.unrecorded = ""
@@ -118,6 +120,7 @@ class CaseRun:
         watch, hangs = Watch(), HangWatch(confirms=self._short)
         recording = Recording(transcript, self._header(), self.plan.component.env)
         with recording, self._start((recording, watch, hangs, self.coverage)) as session:
+            session.until = self._until
             self._play(session)
         self.hang = hangs.hang
         self.unrecorded = recording.failed

@@ -15,12 +15,15 @@ from hypothesis import HealthCheck, Phase, Verbosity, configuration, given, seed
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky
 
+from multilang_cli.host.pump import OutOfTimeError
 from multilang_cli.workbench.fuzz.grammar import Life, World, lives
 from multilang_cli.workbench.fuzz.shrink import shrunk
 
 if TYPE_CHECKING:
     from multilang_cli.reports.model import SubjectResult
 
+MORE = 0.05
+"""Of the time, so much more for a life that is caught at its end to be made smaller."""
 A_ROUND = 25
 """Lives that are drawn before it is begun anew, from another seed: the first of a search are always small."""
 
@@ -38,7 +41,7 @@ Play = Callable[[Life], Played]
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """How long to hunt: so many `conversations`, at most so many `seconds`; as many again to make a life smaller.
+    """How long to hunt: so many `conversations`, at most so many `seconds`, those to make a life smaller among them.
 
     `seed`: where the lives come from. `folder`: the database. `key`: the component's place in it. `clock`: seconds.
     """
@@ -70,9 +73,10 @@ class Enough(KeyboardInterrupt):
 class Hunt:
     """One hunt. `caught`: the smallest life so far that shows what was found first; `steady`: it does so every time.
 
-    `undecided`: what became of a life that could not be judged, for want of a sample. `tried`: lives played since one
-    was caught, to make it smaller. `seconds`: until then. `out_of_time`: they were over before all conversations were
-    played. `tell`: is called after each life.
+    `until`: when it is over, on the clock of its terms; `play` raises OutOfTimeError then. `undecided`: what became of
+    a life that could not be judged, for want of a sample. `tried`: lives played since one was caught, to make it
+    smaller. `seconds`: until then. `out_of_time`: the time was over before all conversations were played. `tell`: is
+    called after each life.
     """
 
     def __init__(self, play: Play, world: World, terms: Terms, tell: Callable[[Hunt], None] = lambda _: None) -> None:
@@ -89,7 +93,8 @@ class Hunt:
         self._world = world
         self._terms = terms
         self._tell = tell
-        self._began = self._until = terms.clock()
+        self._began = terms.clock()
+        self.until = self._began + terms.seconds
         self._known = 0
         self._is_over = False
         self._fault: Exception | None = None
@@ -98,8 +103,6 @@ class Hunt:
         """Hunt. Raises what `play` raises, KeyboardInterrupt as well: what was caught by then stays."""
         terms = self._terms
         configuration.set_hypothesis_home_dir(terms.folder)
-        self._began = terms.clock()
-        self._until = self._began + terms.seconds
         database = DirectoryBasedExampleDatabase(terms.folder / "examples")
         keys = {long: f"{terms.key}.{'long' if long else 'short'}".encode() for long in (False, True)}
         rounds = 0
@@ -161,11 +164,12 @@ class Hunt:
         """Play a life. Raises Enough."""
         if self.caught is None and self.conversations >= self._terms.conversations:
             raise Enough
-        if self._terms.clock() >= self._until:
-            self.out_of_time = self.caught is None
-            raise Enough
+        if self._terms.clock() >= self.until:
+            raise self._over()
         try:
             played = self._play(life)
+        except OutOfTimeError:
+            raise self._over() from None
         except Exception as error:
             if isinstance(error.__context__, KeyboardInterrupt):
                 # What an interrupt left half done can fail when it is cleaned up; it is an interrupt all the same.
@@ -174,6 +178,10 @@ class Hunt:
             self._fault = error
             raise Enough from error
         return self._weigh(life, played)
+
+    def _over(self) -> Enough:
+        self.out_of_time = self.caught is None
+        return Enough()
 
     def _weigh(self, life: Life, played: Played) -> bool:
         if self.caught is None:
@@ -197,7 +205,7 @@ class Hunt:
         if not played.rule or (self.caught is not None and played.rule != self.caught.played.rule):
             return False
         if self.caught is None:
-            self._until = self._terms.clock() + self._terms.seconds
+            self.until += self._terms.seconds * MORE
             self.caught = Caught(life, played, self.lives <= self._known)
         elif size_of(life) < size_of(self.caught.life):
             self.caught = Caught(life, played, self.caught.known)

@@ -1,0 +1,39 @@
+"""Progress is told also where there is no terminal."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.cli import output
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_in_a_log_a_line_comes_by_the_clock_and_none_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    enough = threading.Event()
+
+    def remark(text: str) -> None:
+        said.append(text)
+        if len(said) == 2:
+            enough.set()
+
+    monkeypatch.setattr(output, "remark", remark)
+    with output.progress_line(verbose=False, quiet=False, every=0.01) as progress:
+        assert progress is not None
+        progress("bolt.settle.once", 2, 65)
+        assert enough.wait(60)
+    count = len(said)
+    assert all(line.startswith("3/65 bolt.settle.once  (") and line.endswith(" s)") for line in said)
+    assert len(said) == count
+    assert not any(thread.name == "progress" for thread in threading.enumerate())
+
+
+def test_nothing_is_said_where_nothing_began_or_nobody_wants_it(capsys: Any) -> None:
+    with output.progress_line(verbose=False, quiet=False, every=0.001) as progress:
+        assert progress is not None
+    with output.progress_line(verbose=False, quiet=True) as none:
+        assert none is None
+    assert capsys.readouterr().err == ""
