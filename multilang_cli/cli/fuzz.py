@@ -52,6 +52,7 @@ def fuzz(
     pid: option.Pid = None,
     limits: option.Limits = None,
     timeout: option.Timeout = None,
+    memory: option.Memory = None,
     strict: Strict = None,
     record: option.Record = None,
     reports: Reports = None,

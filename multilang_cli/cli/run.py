@@ -40,6 +40,7 @@ def run(
     write_known_failures: option.WriteKnownFailures = None,
     dry_run: option.DryRun = False,
     timeout: option.Timeout = None,
+    memory: option.Memory = None,
     strict: Strict = None,
     seed: option.Seed = None,
     record: option.Record = None,

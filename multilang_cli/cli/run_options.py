@@ -143,6 +143,14 @@ Timeout = Annotated[
         "--timeout", metavar="SECONDS", help="Every limit that --limit does not set. Default: as patient as Storm, 31."
     ),
 ]
+Memory = Annotated[
+    Text,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="What its processes may hold together: 512M, 2G, none. Default: half of the machine, parted among --jobs.",
+    ),
+]
 Seed = Annotated[Text, typer.Option("--seed", metavar="N", help="Where everything random comes from. Default: 0.")]
 Record = Annotated[Text, typer.Option("--record", metavar="DIR", help="For transcripts. Default: .mlcheck/last.")]
 RecordAll = Annotated[bool, typer.Option("--record-all", help="Keep the transcripts of passing cases too.")]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+import signal
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from multilang_cli.host import describing
+from multilang_cli.host import describing, memory
 from multilang_cli.host.process import READ_SIZE, ComponentProcess
 from multilang_cli.host.speaker import Speaker
-from multilang_cli.protocol.events import Batch, Chunk, Event, Exited, StdoutClosed
+from multilang_cli.protocol.events import Batch, Chunk, Event, Exited, Signalled, StdoutClosed
 from multilang_cli.protocol.framing import DEFAULT_LIMIT, Frame, Framer, texts_of
 from multilang_cli.protocol.messages import FromComponent, Malformed, Pid
 from multilang_cli.protocol.reading import SYNCS, read_command, read_frame, read_run
@@ -47,7 +48,8 @@ class Pump(Speaker):
     `sip`: read so many bytes at a time. `overflowed`: a frame passed the limit. `ears`: what ShellBolt or ShellSpout
     does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event from which on
     they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read, each piece of it.
-    `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is raised.
+    `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is raised. `memory`: what
+    the process and its descendants may hold, in bytes; with more it is killed, and TooMuchMemoryError is raised.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -59,7 +61,8 @@ class Pump(Speaker):
         self.deaf_from: int | None = None
         self.heard = b""
         self.tamper: Callable[[bytes], bytes] | None = None
-        self.until = math.inf
+        self.until = self.memory = math.inf
+        self._looked = 0.0
         self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)))
         self._eof = False
         self._held_open = False
@@ -155,10 +158,15 @@ class Pump(Speaker):
         """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.
 
         Returns after one round, at once if something could be written; with `done` it reads as well, if all was written
-        and that was not all that is waited for. Raises OutOfTimeError after `until`.
+        and that was not all that is waited for. Raises OutOfTimeError after `until`, and
+        TooMuchMemoryError.
         """
-        if time.monotonic() >= self.until:
+        now = time.monotonic()
+        if now >= self.until:
             raise OutOfTimeError
+        if now - self._looked >= memory.LOOK and self.memory < math.inf:
+            self._looked = now
+            self._look_at_memory()
         if self._answers or self._queue:
             self._refill()
         unwritten = bool(self._buffer) and not self._closing
@@ -167,6 +175,14 @@ class Pump(Speaker):
                 return
             unwritten = False
         self.hear(self.process.poll(timeout, want_write=unwritten))
+
+    def _look_at_memory(self) -> None:
+        held = memory.held_by(self.process.pid, self.memory)
+        if held > self.memory:
+            # It was not the component that ended itself.
+            self.note("process", Signalled(signal.SIGKILL))
+            self.process.signal(signal.SIGKILL)
+            raise memory.TooMuchMemoryError(held, self.memory)
 
     def push(self) -> bool:
         """Write all that the pipe takes now; True if something is left. With `hear`, one round for who polls itself."""

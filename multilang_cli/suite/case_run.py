@@ -15,6 +15,7 @@ from packaging.version import Version
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.host.launch import readable
+from multilang_cli.host.memory import TooMuchMemoryError, ceiling
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
@@ -92,6 +93,7 @@ class CaseRun:
     def __init__(self, plan: Plan, case: Case, short: float | None = None, until: float = math.inf) -> None:
         self.plan = plan
         self._until = until
+        self._too_much = ""
         self.case = case
         self.shaken = False
         self.unrecorded = ""
@@ -121,7 +123,12 @@ class CaseRun:
         recording = Recording(transcript, self._header(), self.plan.component.env)
         with recording, self._start((recording, watch, hangs, self.coverage)) as session:
             session.until = self._until
-            self._play(session)
+            session.memory = ceiling(self.plan.options.memory, self.plan.options.jobs)
+            try:
+                self._play(session)
+            except TooMuchMemoryError as error:
+                # What it would have said with more is not known.
+                self._too_much, self.shaken = str(error), True
         self.hang = hangs.hang
         self.unrecorded = recording.failed
         self.events = session.next_seq
@@ -238,7 +245,9 @@ class CaseRun:
     def _judged(self, session: Session, watch: Watch, began: float) -> SubjectResult:
         findings = tuple(session.findings)
         verdict, reason = verdict_of(findings, self.plan.version.id, self._broken_promise(findings, watch))
-        if session.overflowed:
+        if self._too_much:
+            verdict, reason = "untestable", f"{self._too_much}, and was killed (--memory SIZE allows more)"
+        elif session.overflowed:
             verdict, reason = "untestable", "a message is longer than our limit (--limit frame=BYTES); Storm has none"
         elif refusal := refusal_of(self.case, self._stage, findings, watch):
             verdict, reason = refusal

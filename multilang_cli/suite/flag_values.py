@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.host.memory import size_of
 from multilang_cli.protocol.context import Sample
 from multilang_cli.protocol.messages import DEFAULT_STREAM
 from multilang_cli.suite import documents
@@ -56,6 +57,15 @@ def _number(name: str, text: str, expected: str) -> float:
         return float(text)
     except ValueError:
         raise ConfigError(f"{name}: expected {expected}, not {text[:60]!r}.") from None
+
+
+def memory(name: str, text: str) -> str:
+    """A size of memory, such as 2G, or none. Raises ConfigError that begins with `name`."""
+    try:
+        size_of(text)
+    except ValueError:
+        raise ConfigError(f"{name}: expected a size such as 512M or 2G, or none, not {text[:60]!r}.") from None
+    return text
 
 
 def truth(name: str, text: str) -> bool:

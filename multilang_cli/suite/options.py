@@ -84,11 +84,11 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     `include` and `exclude`: case id patterns (a dotted prefix, or a glob). `jobs`: cases played at once. `retries`: how
     often a case that fails is played again. `timeout`: seconds, for every limit that the component's own limits do not
     set; None: as patient as Storm is. `exhaustive`: play also the cases that could only show a hang
-    again. `real_ticks`: ticks come as often as the component's conf says, not each second.
-    `record`: directory of transcripts; failing cases are kept, all with
-    `record_all`. `suites`: files and folders with more cases. `write_known_failures`: the file to write what fails to,
-    in place of reading the component's. `reproduce`: words of the command line that repeat this run, without the
-    selection and the component.
+    again. `real_ticks`: ticks come as often as the component's conf says, not each second. `memory`: what the
+    component's processes may hold, "" for a share of the machine. `record`: directory of transcripts; failing cases are
+    kept, all with `record_all`. `suites`: files and folders with more cases. `write_known_failures`: the file to write
+    what fails to, in place of reading the component's. `reproduce`: words of the command line that repeat this run,
+    without the selection and the component.
     """
 
     storm: str = ""
@@ -99,6 +99,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int = 1
     retries: int = 0
     timeout: float | None = None
+    memory: str = ""
     real_ticks: bool = False
     exhaustive: bool = False
     record: str = ".mlcheck/last"

@@ -15,6 +15,7 @@ import msgspec
 
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.host import describing
+from multilang_cli.host.memory import TooMuchMemoryError, ceiling
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
@@ -192,7 +193,11 @@ def _asked(plan: Plan, kind: Kind, ask: _Question, *, patient: bool = False) -> 
         if fault := _fault_of(session):
             return _Answer(ear, fault=f"{fault} before it was asked anything", end=_last_words(session))
         done = ask(plan, session, ear)
-        answered = _settles(session, lambda: done() or ear.acts_as_a_bolt, patient=patient)
+        session.memory = ceiling(plan.options.memory)
+        try:
+            answered = _settles(session, lambda: done() or ear.acts_as_a_bolt, patient=patient)
+        except TooMuchMemoryError as error:
+            return _Answer(ear, end=f"; {error}, and was killed (--memory SIZE allows more)")
         sure = answered or patient or session.exit is not None or session.stuck()
         fault = _unread(session) if patient and not answered else ""
         return _Answer(ear, answered and done(), sure=sure, end=_last_words(session), fault=fault)

@@ -52,6 +52,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     known_failures: str | None = None
     write_known_failures: str | None = None
     timeout: str | None = None
+    memory: str | None = None
     strict: bool | None = None
     seed: str | None = None
     record: str | None = None
@@ -84,6 +85,7 @@ SETTINGS: dict[str, Callable[[str, str], Any]] = {
     "storm": _text,
     "jobs": _at_least(1),
     "timeout": seconds,
+    "memory": flag_values.memory,
     "strict": truth,
     "seed": whole,
     "record": _text,
