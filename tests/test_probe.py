@@ -104,8 +104,9 @@ def test_a_version_without_heartbeats_sends_none(tmp_path: Path) -> None:
     assert not (tmp_path / "seen").exists()
 
 
-def test_a_spout_that_emits_with_ids_and_never_syncs_is_one(tmp_path: Path) -> None:
-    text = "while True:\n    if read().get('command') == 'next': send({'command': 'emit', 'id': 1, 'tuple': [1]})"
+@pytest.mark.parametrize("id_", ["'id': 1, ", ""])
+def test_a_spout_that_emits_and_never_syncs_is_one(id_: str, tmp_path: Path) -> None:
+    text = f"while True:\n    if read().get('command') == 'next': send({{'command': 'emit', {id_}'tuple': [1]}})"
     assert asked(tmp_path, BEGIN + text).kind == "spout"
 
 

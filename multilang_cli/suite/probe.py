@@ -1,6 +1,6 @@
 """Is it a bolt or a spout? Asked of the component itself, in fresh processes; what it answers is not judged.
 
-Only bolts ack, fail and anchor; only spouts answer `next` with a sync, and emit with an id. What dies or hangs before
+Only bolts ack, fail and anchor; only spouts answer `next` with a sync, or emit for it. What dies or hangs before
 it was asked anything of a role is at fault whatever it is.
 """
 
@@ -74,7 +74,7 @@ class _Ear:
         self.said: Counter[str] = Counter()
         self.told = self.size = 0
         self.first = b""
-        self.settles = self.anchors = self.emits_id = False
+        self.settles = self.anchors = False
 
     def take(self, events: Iterable[Event], _: object) -> None:
         """Note what the component says; of an irregular message what was meant."""
@@ -89,7 +89,6 @@ class _Ear:
             for message in body.salvage if isinstance(body, Malformed) else (body,):
                 self.settles = self.settles or isinstance(message, Ack | Fail)
                 self.anchors = self.anchors or (isinstance(message, Emit) and bool(message.anchors))
-                self.emits_id = self.emits_id or (isinstance(message, Emit) and message.id is not None)
 
     @property
     def acts_as_a_bolt(self) -> bool:
@@ -160,8 +159,8 @@ def _by_waiting(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -
         return Probe("spout", _SPOUT)
     if as_bolt.answered:
         return Probe("bolt", _BOLT)
-    if as_spout.ear.emits_id:
-        return Probe("spout", "it emits with an id in answer to `next`: a spout, although no sync came")
+    if as_spout.ear.said["emit"] and not fed.ear.said["emit"]:
+        return Probe("spout", "it emits in answer to `next`, and not to a tuple: a spout, although no sync came")
     if as_spout.fault:
         return Probe(None, f"{as_spout.fault}{as_spout.end}", fault=True)
     return Probe(None, _unsure(plan, fed, as_bolt, as_spout))
