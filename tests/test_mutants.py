@@ -53,8 +53,6 @@ def mutants(kind: str) -> dict[str, Any]:
 
 def rule_of(kind: str, name: str) -> str | None:
     expected: str | None = OTHERWISE[kind].get(name, mutants(kind)[name].rule)
-    if name == "log-after-sync":
-        return "log-after-sync"
     return expected
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol import emit_rules
+from multilang_cli.protocol import emit_rules, text_rules
 from multilang_cli.protocol.messages import (
     SYSTEM_COMPONENT,
     SYSTEM_TASK,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TIMER = 1.0
 """Seconds between two heartbeats, and between two looks at the clock (``ShellBolt.BoltHeartbeatTimerTask``)."""
 
-_REPLACEMENT = "\ufffd".encode()
+_REPLACEMENT = text_rules.REPLACEMENT.encode()
 
 
 def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
@@ -47,6 +47,7 @@ def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
         if not event.raw.isascii():
             state.foreign = True
             state.replaced = state.replaced or _REPLACEMENT in event.raw
+            text_rules.remember(state, message)
 
 
 def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
@@ -95,11 +96,8 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
     state.heard = event.t
     if emit.task is not None:
         emit_rules.check_task(judge, event, emit)
-    if state.foreign and not state.replaced and (_REPLACEMENT in event.raw or b"\\ufffd" in event.raw.lower()):
-        text = (
-            "a value holds U+FFFD, which nothing that was sent holds: bytes were decoded that were no whole characters"
-        )
-        judge.breach("text-damaged", event, text, subject=emit.stream, stable=emit.stream)
+    if state.foreign:
+        text_rules.check(judge, event, emit)
     for anchor in emit.anchors:
         if anchor not in state.open:
             check_anchor(judge, event, anchor)
@@ -155,7 +153,7 @@ def pass_right(judge: Conversation, batch: Batch) -> int:
     if batch.channel == "in":
         slow = state.later or judge.profile.samples is not None or not batch.data.isascii()
         return 0 if slow else _pass_sent(state, batch)
-    right = 0 if state.foreign and not state.replaced else _pass_said(state, batch, judge.arities)
+    right = 0 if state.foreign else _pass_said(state, batch, judge.arities)
     if right:
         state.heard = batch.t
     return right

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.protocol.verdicts import StormVersion
+    from multilang_cli.protocol.verdicts import Level, StormVersion
 
 _UNFINISHED = frozenset({"message-cut", "frame-too-long"})
 """Frames that are no message yet: the handshake still waits for its answer."""
@@ -141,11 +141,12 @@ class Conversation:
         stable: str = "",
         related: tuple[int, ...] = (),
         effects: dict[str, VersionEffect] | None = None,
+        level: Level | None = None,
     ) -> None:
         """Record a breach of `rule` at `event`.
 
         `when`: the variant of the rule; `subject`: what it is about; `stable`: the part of it that is the same in each
-        run; `related`: seqs of the events that explain it; `effects`: where they are not simply those of the rule.
+        run; `related`: seqs of the events that explain it; `effects`, `level`: where not simply the rule's.
         """
         if self.profile.testee and rule in asked_rules.ASKED_FOR:
             return
@@ -156,7 +157,7 @@ class Conversation:
             effects = self._forgiven(effects, event, rule)
         finding = Finding(
             rule=rule,
-            level=self.rulebook.rules[rule].level,
+            level=level or self.rulebook.rules[rule].level,
             seq=event.seq,
             offset=event.offset,
             message=bounded(message, LONGEST_MESSAGE),

@@ -175,9 +175,9 @@ def _not_settled(judge: Conversation, event: Event, within: str, tail: str) -> N
 
 
 def ended(judge: Conversation, event: Event, _: End) -> None:
-    """What a spout said after its last sync was never read by Storm."""
+    """What a spout emitted after its last sync was never read by Storm. A log may be lost: that is what a log is."""
     state = judge.state
     if judge.profile.kind == "spout" and state.unread:
         related = tuple(state.unread[:5])
-        text = "output after the last sync, which Storm never read"
+        text = "an emit after the last sync, which Storm never read"
         judge.breach("output-after-sync", event, text, when="unread", stable="unread", related=related)

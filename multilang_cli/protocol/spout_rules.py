@@ -89,7 +89,8 @@ def _answering(judge: Conversation, event: Event, what: str) -> None:
     """
     state = judge.state
     state.heard = event.t
-    _unread(judge, event)
+    if what == "emit":
+        _unread(judge, event)
     if state.commands or not state.commanded or state.phase != "running" or state.gap:
         return
     rule = "output-after-sync" if what == "emit" else "log-after-sync"

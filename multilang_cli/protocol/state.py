@@ -127,6 +127,8 @@ class State(msgspec.Struct):
     """Tuples that nobody declared (`Profile.samples`)."""
     foreign: bool = False
     """A tuple held text beyond ASCII."""
+    texts: list[str] = []
+    """Texts beyond ASCII that tuples held, the latest."""
     replaced: bool = False
     """Something it was sent held U+FFFD, the sign of bytes that were no text."""
     # spouts

@@ -60,7 +60,7 @@ DEEDS: dict[str, Mutant] = {
     "log-before-pid": Mutant("pid-not-first", "logs before it says its pid"),
     "print": Mutant("stdout-text", "prints what it emits"),
     "sync-before-emit": Mutant("output-after-sync", "sync first, then the emit"),
-    "log-after-sync": Mutant("output-after-sync", "logs after the sync"),
+    "log-after-sync": Mutant("log-after-sync", "logs after the sync"),
     "sync-unasked": Mutant("sync-extra", "a sync after the handshake that answers nothing"),
     "dies-on-ack-unknown": Mutant("exited", "dies when it is told of an id that it has settled before"),
     "id-retyped": Mutant("exited", "emits its ids as numbers, keeps them as strings, and dies of the first ack"),
