@@ -4,7 +4,6 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 
 from multilang_cli.catalogue import schemas
@@ -169,4 +168,4 @@ def test_what_is_shown_is_what_a_run_is_given(project: Path) -> None:
     for component in config.components:
         rows = {row.name: row.value for row in settings_of_component(config, component)}
         assert rows["task"] == component.task
-        assert rows["settles"] == msgspec.to_builtins(component)["settles"]
+        assert rows["settles"] == component.settling

@@ -29,7 +29,7 @@ FOUND_BY_SILENCE = {
         "ignores-eof",
         "ignores-sigterm",
         "late-flush",
-        "leak-first",
+        *("leak-first", "leak-tenth", "leak-equal", "leak-value"),
         "never-ack",
         "no-flush",
         "stops-reading",
@@ -59,6 +59,7 @@ def rule_of(kind: str, name: str) -> str | None:
 # Warnings do not stop a run at its first red case: these need no more than one.
 ENOUGH = {
     "tuple-unsettled": "bolt.settle.once",
+    "tuple-forgotten": "bolt.settle.once",
     "pid-file-missing": "handshake.pid-file",
     "pid-file-filled": "handshake.pid-file",
     "json-too-deep": "bolt.emit.anchors",

@@ -110,8 +110,8 @@ def bench_given(given: dict[str, Any]) -> int:
     for note in plans[0].surroundings:
         remark(f"Note: {note}")
     for plan in plans:
-        if plan.component.settles != "by-limit":
-            why = f"it settles {plan.component.settles}; only a bolt that settles each tuple by itself can be measured"
+        if plan.component.settling != "by-limit":
+            why = f"it settles {plan.component.settling}; only a bolt that settles each tuple by itself can be measured"
             raise CommandError(f"bench: {why}", ExitCode.INCONCLUSIVE)
     candidates = [Candidate(plan) for plan in plans]
     code = _measured(candidates, windows, asked, place)  # type: ignore[arg-type]

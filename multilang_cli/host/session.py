@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from multilang_cli.host.process import ComponentProcess
     from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.events import Again
     from multilang_cli.protocol.messages import Emit, Handshake
 
 WaitingFor = Literal[
@@ -85,12 +86,15 @@ class Session(Pump):
         limit: float,
         waiting_for: WaitingFor,
         progress: Callable[[], object] | None = None,
+        *,
+        quietly: bool = False,
     ) -> bool:
         """Pump until `done`, the end of the component, or `limit` seconds; False and a Deadline event if it ran out.
 
         `waiting_for` is what the finding will be about. The limit begins anew whenever `progress` gives something else.
         Also False, without a Deadline, if the component ended first. Storm's own clock runs in every wait: a silence
-        for which Storm ends the worker ends it too, and one that comes near to that is waited for.
+        for which Storm ends the worker ends it too, and one that comes near to that is waited for. `quietly`: without a
+        Deadline for what is waited for.
         """
         now = time.monotonic() - self._start
         until = now + limit
@@ -104,7 +108,7 @@ class Session(Pump):
             if silent > TIMER + LATE and not self.process.stdout_unread():
                 return self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=False)
             if now >= until and silent <= 0:
-                return self._last_chance(done) or self._give_up(waiting_for, limit, proven=False)
+                return self._last_chance(done) or (not quietly and self._give_up(waiting_for, limit, proven=False))
             written, said = self._written, self._framer.offset
             patience = min(until - now if until > now else SLICE, self._patience() if self._buffer else LOOK)
             self.pump(patience, done)
@@ -113,7 +117,7 @@ class Session(Pump):
                 return True
             still = self._written == written and self._framer.offset == said
             if still and waiting_for in _ANSWERS and self._is_final(waiting_for) and not done():
-                return self._give_up(waiting_for, limit, proven=True)
+                return not quietly and self._give_up(waiting_for, limit, proven=True)
         return True
 
     def _last_chance(self, done: Callable[[], bool]) -> bool:
@@ -124,9 +128,11 @@ class Session(Pump):
             self.pump(0)
         return done()
 
-    def _give_up(self, waiting_for: WaitingFor, limit: float, *, proven: bool) -> Literal[False]:
+    def _give_up(
+        self, waiting_for: WaitingFor, limit: float, *, proven: bool, again: Again | None = None
+    ) -> Literal[False]:
         sentence, facts = self.look()
-        self.note("control", Deadline(waiting_for, limit, sentence, proven, facts))
+        self.note("control", Deadline(waiting_for, limit, sentence, proven, facts, again))
         return False
 
     def _caught_up(self, latest: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from itertools import cycle, islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from multilang_cli.host.session import WaitingFor
     from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Batch
+    from multilang_cli.protocol.events import Again, Batch
 
 
 KEPT_EMITS = 10_000
@@ -219,14 +219,17 @@ class ShellBolt(Session):
         """True if a heartbeat stands in the queue: Storm's timer only raises a flag, which holds no second one."""
         return any(message.__class__ is TupleMsg and message.is_heartbeat for message in self._queue)
 
-    def settle_all(self, limit: float, left: int = 0) -> bool:
-        """Wait until no more than `left` tuples are open, of those that were sent before.
+    def settle_all(
+        self, limit: float, left: int = 0, *, also: Callable[[], bool] = lambda: True, quietly: bool = False
+    ) -> bool:
+        """Wait until no more than `left` tuples are open, of those that were sent before, and `also` holds.
 
         Ticks that come meanwhile do not count: what is settled on a tick may have to wait for the next one itself.
-        False, with a finding, if `limit` seconds pass in which none is settled.
+        False, with a finding unless `quietly`, if `limit` seconds pass in which none is settled.
         """
         self._ticked, self._reminded = len(self.tick_ids), 0
-        return self.wait(lambda: self._work_left() <= left and self.idle, limit, "settle", self._work_left)
+        done = lambda: self.unsettled <= left and self.idle and also()  # noqa: E731 (a condition)
+        return self.wait(done, limit, "settle", lambda: self.unsettled, quietly=quietly)
 
     def _is_final(self, waiting_for: WaitingFor) -> bool:
         """True for a bolt at rest, unless a tick or a heartbeat is still to come on which it may settle its tuples."""
@@ -241,6 +244,10 @@ class ShellBolt(Session):
             self.heartbeat()
             return False
         return True
+
+    def not_settled(self, limit: float, *, proven: bool, again: Again | None = None) -> Literal[False]:
+        """Say that tuples were not settled in time: a finding."""
+        return self._give_up("settle", limit, proven=proven, again=again)
 
     def beat(self, limit: float) -> bool:
         """Send a heartbeat and wait for its sync.
@@ -262,9 +269,10 @@ class ShellBolt(Session):
                 asked = self.next_seq
             return asked >= 0 and (not waiting or waiting[0].seq >= asked)
 
-        return self.wait(answered, limit, "heartbeat", self._work_left)
+        return self.wait(answered, limit, "heartbeat", lambda: self.unsettled)
 
-    def _work_left(self) -> int:
+    @property
+    def unsettled(self) -> int:
         """How many tuples are open, without the ticks that came since it was asked to settle."""
         pending = self.judge.state.open
         return len(pending) - sum(id_ in pending for id_ in self.tick_ids[self._ticked :])

@@ -82,13 +82,26 @@ class WriteFailed(_Fact, frozen=True, tag="write-failed"):
     error: str
 
 
+class Again(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An open tuple, and those equal to it that were fed after it: how many, and how many of them were settled.
+
+    `declared`: the component is said to take such tuples, and to read from one source alone: it joins nothing.
+    """
+
+    id: str
+    fed: int
+    settled: int
+    declared: bool = False
+
+
 class Deadline(_Fact, frozen=True, tag="deadline"):
     """A limit ran out while something was owed.
 
     `waiting_for`: pid, sync, heartbeat, settle, exit-after-eof, exit-after-term, read (it does not read its stdin),
     output, plan (what a testee was asked to do), or host (what its host was to do). `limit` in seconds. `blocked`: who
     waits on whom, as far as the system tells; `facts`: what was seen, as bytes in pipes. `proven`: the limit was not
-    waited for, because the component waits for its stdin and nothing else, or a host has ended.
+    waited for, because the component waits for its stdin and nothing else, or a host has ended. `again`: of a tuple
+    that stayed open while later ones were settled, what became of equal ones.
     """
 
     waiting_for: Literal[
@@ -98,6 +111,7 @@ class Deadline(_Fact, frozen=True, tag="deadline"):
     blocked: str = ""
     proven: bool = False
     facts: str = ""
+    again: Again | None = None
 
 
 class Activation(_Fact, frozen=True, tag="activation"):

@@ -11,6 +11,7 @@ from multilang_cli.protocol.taking import fields_of
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import (
+        Again,
         Chunk,
         Deadline,
         End,
@@ -141,7 +142,7 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
     elif fact.waiting_for == "heartbeat":
         _no_answer(judge, event, within, tail)
     elif fact.waiting_for == "settle":
-        _not_settled(judge, event, within, tail)
+        _not_settled(judge, event, fact.again, within, tail)
 
 
 def _no_sync(judge: Conversation, event: Event, within: str, tail: str) -> None:
@@ -163,15 +164,40 @@ def _no_answer(judge: Conversation, event: Event, within: str, tail: str) -> Non
         judge.breach("heartbeat-unanswered", event, text, when=when, related=(owed.seq,))
 
 
-def _not_settled(judge: Conversation, event: Event, within: str, tail: str) -> None:
+def _not_settled(judge: Conversation, event: Event, again: Again | None, within: str, tail: str) -> None:
     waiting = judge.state.open
     if not waiting:
+        return
+    related = tuple(seq for seq, _ in list(waiting.values())[:5])
+    if again is not None and again.id in waiting:
+        _passed_over(judge, event, again, related, tail)
         return
     first = next(iter(waiting))
     many = f"{len(waiting)} tuples were" if len(waiting) > 1 else "a tuple was"
     text = f"{many} neither acked nor failed{within}{tail}"
-    related = tuple(seq for seq, _ in list(waiting.values())[:5])
     judge.breach("tuple-unsettled", event, text, subject=first, related=related)
+
+
+CERTAIN = 20
+"""Equal tuples that must have been settled before it is said that the first of them was forgotten."""
+ENOUGH = 200
+"""Equal tuples of which none was settled, before it is said that none ever is."""
+
+
+def _passed_over(judge: Conversation, event: Event, again: Again, related: tuple[int, ...], tail: str) -> None:
+    """Judge a tuple that stayed open while later ones were settled: forgotten, if equal ones show that it is no batch.
+
+    What nobody declared a component need not understand, and a join may wait for a partner: that is no failure.
+    """
+    settled = f"{again.settled} of {again.fed} equal tuples that came after it were"
+    if again.settled:
+        text = f"a tuple was neither acked nor failed, though {settled}"
+    else:
+        text = f"a tuple was neither acked nor failed, nor any of {again.fed} equal ones after it; others were"
+    certain = again.declared and (again.settled >= CERTAIN or again.fed >= ENOUGH)
+    rule = "tuple-forgotten" if certain else "tuple-unsettled"
+    shown = (judge.state.open[again.id][0], *related)
+    judge.breach(rule, event, text + tail, subject=again.id, related=tuple(dict.fromkeys(shown))[:5])
 
 
 def ended(judge: Conversation, event: Event, _: End) -> None:

@@ -89,6 +89,8 @@ def summary_of(result: RunResult) -> str:
     untested = untested_in(result)
     if untested:
         shown.append(f"{untested} not tested")
+    if result.profile is not None and result.profile.kind == "bolt" and result.profile.settles == "unchecked":
+        shown.append("settling not tested")
     counts = "" if result.gates else " (it does not count)"
     took = f"  in {result.duration:.1f}s" if result.duration else ""
     extent = f"; {result.extent}" if result.extent else ""

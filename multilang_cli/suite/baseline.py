@@ -211,7 +211,7 @@ def render(
 
 def _listed(subject: SubjectResult, storm: str, *, strict: bool) -> list[str]:
     wrong = broken(subject, storm)
-    if subject.kind != "case" or not (strict or "fail" in wrong.values()):
+    if subject.kind not in {"case", "run"} or not (strict or "fail" in wrong.values()):
         return []
     return [rule for rule, weight in wrong.items() if strict or weight == "fail"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.suite.holes import SEVERAL, await_settled
 from multilang_cli.suite.stage import FEW, NotExercised
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ IDS = (
 
 LOOKING = 5.0
 """Seconds for which a bolt that seems too slow is looked at."""
-
-SEVERAL = 4
-"""Ticks that a batch is waited for, at least."""
 
 GROWTH = 4
 """How many times the tuples of the look before."""
@@ -166,17 +164,9 @@ def settle(stage: Stage, _: dict[str, Any]) -> None:
         left = 1
     elif how.startswith("after-"):
         left = int(how.removeprefix("after-")) - 1
-    settled = bolt.settle_all(limit, left)
-    if not settled and not (stage.may_refuse or stage.trying):
-        _is_alive(stage)
-    stage.go_on(if_=settled)
-
-
-def _is_alive(stage: Stage) -> None:
-    """Ask the bolt that settled too little for a sign of life: who is dead or stopped is found out in every case."""
-    bolt = stage.bolt
-    if bolt.version.heartbeats and bolt.running and bolt.judge.silence(bolt.now) <= bolt.judge.timeout:
-        bolt.beat(stage.limits["heartbeat"])
+        if not (stage.known.settled or stage.feed.settled or stage.trying):
+            tuples(stage, {"times": max(0, left + 1 - stage.feed.fed - bolt.queued)})
+    stage.go_on(if_=await_settled(stage, limit, left))
 
 
 def beat(stage: Stage) -> None:

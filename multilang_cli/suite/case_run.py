@@ -31,6 +31,7 @@ from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.refusals import Refused, costs_nothing, refusal_of, refused_sample, why_refused
 from multilang_cli.suite.repeats import Hang, HangWatch, shortened
 from multilang_cli.suite.samples import has_samples, samples_of
+from multilang_cli.suite.settling import Feed
 from multilang_cli.suite.stage import NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
 from multilang_cli.suite.ticks import declared_ticks, takes_ticks
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from multilang_cli.suite.case import Case, Need, Step
     from multilang_cli.suite.options import Component, StreamDeclaration
     from multilang_cli.suite.runner import Plan
+    from multilang_cli.suite.settling import Settling
     from multilang_cli.suite.watch import Like
 
 REMINDERS = 3
@@ -87,14 +89,24 @@ class CaseRun:
     `shaken`: the component said its first message; `played`: steps that were done; `events`: how much happened;
     `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
     what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
-    `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer.
+    `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
+    became of what it was fed; `known`: how it settles, from the cases before.
     """
 
-    def __init__(self, plan: Plan, case: Case, short: float | None = None, until: float = math.inf) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        case: Case,
+        short: float | None = None,
+        until: float = math.inf,
+        known: Settling | None = None,
+    ) -> None:
         self.plan = plan
         self._until = until
         self._too_much = ""
         self.case = case
+        self.feed = Feed(samples_of(plan.component) if has_samples(plan.component) else ())
+        self._known = known
         self.shaken = False
         self.unrecorded = ""
         self.played = 0
@@ -121,7 +133,7 @@ class CaseRun:
         transcript = self.plan.record / f"{self.case.id}.ndjson"
         watch, hangs = Watch(), HangWatch(confirms=self._short)
         recording = Recording(transcript, self._header(), self.plan.component.env)
-        with recording, self._start((recording, watch, hangs, self.coverage)) as session:
+        with recording, self._start((recording, watch, hangs, self.coverage, self.feed)) as session:
             session.until = self._until
             session.memory = ceiling(self.plan.options.memory, self.plan.options.jobs)
             try:
@@ -187,6 +199,9 @@ class CaseRun:
             self._handshake_for(session),
             accepts,
             refusable=costs_nothing(self.case, accepts),
+            feed=self.feed,
+            known=self._known,
+            settles_declared=bool(component.settles),
         )
         self._stage = stage
         try:
@@ -266,9 +281,9 @@ class CaseRun:
             return "the process stopped itself by a signal, and does nothing more"
         unsettled = next((finding for finding in findings if finding.rule == "tuple-unsettled"), None)
         settles = self.plan.component.settles
-        if unsettled is None or (settles in {"by-limit", "unchecked"} and "ticks" not in self.case.accepts):
+        if unsettled is None or (settles in {"", "unchecked"} and "ticks" not in self.case.accepts):
             return ""
-        declared = f"settles = {settles!r}" if settles != "by-limit" else "accepts = ['ticks']"
+        declared = f"settles = {settles!r}" if settles else "accepts = ['ticks']"
         return f"{unsettled.message}, although {declared} is declared"
 
     def _excerpt(self, findings: tuple[Finding, ...], watch: Watch) -> tuple[ExcerptLine, ...]:

@@ -22,6 +22,8 @@ tuple without values; arity: with one more or fewer.
 
 SETTLES = ("by-limit", "on-tick", "on-next", "after-N", "unchecked")
 """When a component settles a tuple; N is a number of tuples."""
+USUAL = SETTLES[0]
+"""When it settles one if nobody declared it."""
 
 
 class StreamDeclaration(msgspec.Struct, frozen=True):
@@ -51,8 +53,8 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     empty, and none in `sources`: the default sample. `sources`: the streams it reads from; empty if nobody declared
     any. `streams`: None if nobody declared any. `limits`: seconds or bytes by name (`Deadline.waiting_for`, pid-file,
     grace, frame). `env`: added to the environment of a worker; `keep_env`: names of what stays in it as it is here.
-    `task`: its task id. `accepts`: of `ACCEPTS`. `settles`: of `SETTLES`. `known_failures`: the path of the file that
-    lists them. `testee`: its part, if it is a library's testee.
+    `task`: its task id. `accepts`: of `ACCEPTS`. `settles`: of `SETTLES`, "" if nobody declared it.
+    `known_failures`: the path of the file that lists them. `testee`: its part, if it is a library's testee.
     """
 
     command: tuple[str, ...]
@@ -66,7 +68,7 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[Source, ...] = ()
     streams: dict[str, StreamDeclaration] | None = None
     accepts: tuple[str, ...] = ()
-    settles: str = "by-limit"
+    settles: str = ""
     features: tuple[str, ...] = ()
     limits: dict[str, float] = {}
     pid: Literal["own", "foreign"] = "own"
@@ -74,6 +76,11 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     metrics: dict[str, str] | None = None
     known_failures: str = ""
     testee: Literal["", "bolt", "basic", "batch", "spout"] = ""
+
+    @property
+    def settling(self) -> str:
+        """When it settles a tuple, as declared or as most do."""
+        return self.settles or USUAL
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -62,7 +62,8 @@ def settings_of_component(config: Config, component: Component) -> tuple[Setting
     """Every key of one ``[[component]]`` of `config`; a line for each key of its tables. Secrets are hidden."""
     origins, index = _Origins(config), config.components.index(component)
     conf, env = redacted(component.conf)[0], redacted(component.env)[0]
-    shown = {"name": component.name, **_plain(msgspec.structs.replace(component, conf=conf, env=env))}
+    plain = msgspec.structs.replace(component, conf=conf, env=env, settles=component.settling)
+    shown = {"name": component.name, **_plain(plain)}
     secrets = Redactor({**component.conf, **component.env})
     return tuple(
         Setting(key_path(path), _without(secrets, value), origins.of(("component", index, *path)))

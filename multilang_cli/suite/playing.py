@@ -17,12 +17,13 @@ import msgspec
 
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.reports.model import SubjectResult
-from multilang_cli.reports.verdict import Circumstances
+from multilang_cli.reports.verdict import Circumstances, Judgement
 from multilang_cli.suite.baseline import apply, strangers
 from multilang_cli.suite.case_run import CaseRun
 from multilang_cli.suite.jobs import Jobs
 from multilang_cli.suite.repeats import Hang, Repeats
 from multilang_cli.suite.selection import fitting
+from multilang_cli.suite.settling import SUBJECT, Settling, subject_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -53,7 +54,7 @@ class Run:
 
     `cases`: those selected of the `available`. `known`: the failures that are known, perhaps none. `excused`: ids of
     known failures that may pass here, because they are met on another version. `seen`: the occasions that the component
-    was given (``coverage``), `broken`: the rules it broke.
+    was given (``coverage``), `broken`: the rules it broke. `settling`: how it settles.
     """
 
     def __init__(self, plan: Plan, cases: list[Case], known: Baseline, available: list[Case]) -> None:
@@ -70,6 +71,7 @@ class Run:
         self.broken: set[str] = set()
         self._acked: set[Like] = set()
         self._refused: dict[str, Refused] = {}
+        self.settling = Settling()
         self._done: dict[int, SubjectResult] = {}
         self._stopped = False
         self._has_shaken = False
@@ -82,12 +84,21 @@ class Run:
     @property
     def subjects(self) -> tuple[SubjectResult, ...]:
         """What became of the cases that were played, in their order, as it counts with what is known to fail."""
-        return tuple(self._counted(self._done[number]) for number in sorted(self._done))
+        cases = tuple(self._counted(self._done[number]) for number in sorted(self._done))
+        return (*cases, *map(self._counted, self._as_a_whole()))
+
+    def _as_a_whole(self) -> tuple[SubjectResult, ...]:
+        """What is to be said of all cases together; that nothing is, where it is known to fail."""
+        judgement = self.settling.judged(self.plan.component)
+        if judgement is None and SUBJECT in self.known.entries and self.settling.settled:
+            judgement = Judgement("pass", "")
+        return () if judgement is None else (subject_of(judgement),)
 
     @property
     def stale(self) -> set[str]:
         """The ids of known failures that are none here."""
-        return {each.id for each in self._done.values() if self._applied(each).verdict == "stale"}
+        played = (*self._done.values(), *self._as_a_whole())
+        return {each.id for each in played if self._applied(each).verdict == "stale"}
 
     @property
     def remaining(self) -> list[Case]:
@@ -142,7 +153,8 @@ class Run:
         options, component = self.plan.options, self.plan.component
         if options.include or options.exclude:
             return ()
-        return strangers(self.known, {case.id for case in fitting(self.available, component.kind)}, component.kind)
+        ids = {SUBJECT, *(case.id for case in fitting(self.available, component.kind))}
+        return strangers(self.known, ids, component.kind)
 
     def _counted(self, subject: SubjectResult) -> SubjectResult:
         subject = self._judged(subject)
@@ -211,7 +223,7 @@ class Run:
 
     def _once(self, plan: Plan, case: Case, short: float | None = None) -> Played:
         """Play a case; a fault of ours costs this case, not the run."""
-        run = CaseRun(plan, case, short)
+        run = CaseRun(plan, case, short, known=self.settling)
         try:
             subject = run.run()
             with self._lock:
@@ -220,6 +232,7 @@ class Run:
                 self._acked |= run.acked
                 if run.refused is not None:
                     self._refused[case.id] = run.refused
+                self.settling.add(run.feed)
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.plan.record}: {run.unrecorded} (--record DIR)"
                     self.notes = (*(note for note in self.notes if note != why), why)

@@ -72,7 +72,7 @@ def profile_of(
         features=component.features,
         metrics=component.metrics,
         pid=component.pid,
-        settles=component.settles,
+        settles=component.settling,
         limits=_limits(component, version, timeout) | component.limits,
         testee=component.testee,
     )

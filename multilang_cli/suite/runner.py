@@ -230,7 +230,7 @@ def _result(run: Run) -> RunResult:
         ),
         subjects=(*subjects, *run.strangers()),
         complete=not remaining,
-        notes=(*_notes(run.plan), *_unjudged(run), *run.notes),
+        notes=(*_notes(run.plan), *_unjudged(run), *run.settling.notes(run.plan.component), *run.notes),
         coverage=_coverage(run),
         untested=(Untested(reason=run.why_remaining, ids=tuple(c.id for c in remaining)),) if remaining else (),
     )
@@ -239,7 +239,8 @@ def _result(run: Run) -> RunResult:
 def _about(plan: Plan, subjects: Sequence[SubjectResult], started: datetime) -> RunResult:
     """What is the same however a component is tested; its last words are those of the last of `subjects`."""
     options = plan.options
-    last = subjects[-1] if subjects else None
+    cases = [subject for subject in subjects if subject.kind != "run"]
+    last = cases[-1] if cases else None
     profile = profile_of(plan.component, plan.version, options.timeout)
     return RunResult(
         tool=Tool(version=__version__),

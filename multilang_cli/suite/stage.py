@@ -9,6 +9,7 @@ import msgspec
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.suite import values as made_up
+from multilang_cli.suite.settling import TRIAL, Feed, Settling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.context import Sample
     from multilang_cli.protocol.messages import Handshake
-
-TRIAL = 3.0
-"""Seconds for what a component may refuse."""
 
 FEW = 5
 """Tuples, or calls, that tell how fast a component works."""
@@ -39,7 +37,8 @@ class Stage:
     besides tuples like its samples. `fed`: True once a sample was delivered. `made_up`: the seq from which on it was
     given what we made up, None if it was not; `trying`: what it was given is a trial, which it may refuse; `refusable`:
     it may refuse all that is made up, and `may_refuse` that it was given such. `settled`: ids that a spout's acks and
-    fails were about.
+    fails were about. `feed`: what a bolt was fed so far, `known`: how it settles, in all of the run;
+    `settles_declared`: somebody said so.
     """
 
     def __init__(
@@ -50,6 +49,9 @@ class Stage:
         accepts: frozenset[str] = frozenset(),
         *,
         refusable: bool = False,
+        feed: Feed | None = None,
+        known: Settling | None = None,
+        settles_declared: bool = False,
     ) -> None:
         self.session = session
         self.samples = samples
@@ -61,6 +63,9 @@ class Stage:
         self.made_up: int | None = None
         self.trying = ""
         self.refusable = refusable
+        self.feed = feed or Feed()
+        self.known = known or Settling()
+        self.settles_declared = settles_declared
         self.may_refuse = False
         self.settled: set[str] = set()
         self._next_sample = 0

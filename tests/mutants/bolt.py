@@ -124,7 +124,10 @@ DEEDS: dict[str, Mutant] = {
     "print-at-import": Mutant("stdout-text", "prints a greeting before the handshake"),
     "ack-before-emit": Mutant("anchor-settled", "acks first, then emits anchored to what is settled"),
     "never-ack": Mutant("tuple-unsettled", "never settles a tuple"),
-    "leak-first": Mutant("tuple-unsettled", "forgets to settle its first tuple"),
+    "leak-first": Mutant("tuple-forgotten", "forgets to settle its first tuple"),
+    "leak-tenth": Mutant("tuple-forgotten", "forgets to settle each tenth tuple"),
+    "leak-equal": Mutant("tuple-forgotten", "forgets to settle the first of equal tuples"),
+    "leak-value": Mutant("tuple-forgotten", "forgets to settle tuples that it filters out"),
     "fail-twice": Mutant("fail-twice", "fails each tuple twice"),
     "ack-heartbeat": Mutant("heartbeat-acked", "acks heartbeats"),
     "ignore-heartbeat": Mutant("heartbeat-unanswered", "does not answer heartbeats"),
@@ -153,6 +156,8 @@ class Bolt:
         self.bug = bug
         self.unsent = b""
         self.tuples = 0
+        self.seen: set[str] = set()
+        self.forgets = False
 
     def read(self) -> Any:
         """Return the next message; exit at the end of stdin."""
@@ -230,7 +235,7 @@ class Bolt:
 
     def settle(self, command: str, identity: str) -> None:
         """Ack or fail, as its bug has it."""
-        if self.bug == "never-ack" or (self.bug == "leak-first" and self.tuples == 1):
+        if self.bug == "never-ack" or self.forgets:
             return
         self.send({"command": command, "id": identity})
         if self.bug in EXTRAS:
@@ -242,6 +247,14 @@ class Bolt:
         """Split a sentence, then settle its tuple."""
         self.tuples += 1
         words = str(message["tuple"][0]).split()
+        leaks = {
+            "leak-first": self.tuples == 1,
+            "leak-tenth": self.tuples % 10 == 0,
+            "leak-equal": str(words) not in self.seen,
+            "leak-value": len(words) > 2,
+        }
+        self.forgets = leaks.get(self.bug, False)
+        self.seen.add(str(words))
         if self.bug == "floods-stderr":
             os.write(2, b"debug: about to split\n" * 50_000)
         if self.bug == "fail-twice":

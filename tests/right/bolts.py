@@ -181,6 +181,91 @@ def on_next() -> None:
     loop(process)
 
 
+def batch_by_value() -> None:
+    """Settles three equal tuples together, whatever came between."""
+    batches: dict[str, list[Tuple]] = {}
+
+    def process(tup: Tuple) -> None:
+        batch = batches.setdefault(json.dumps(tup["tuple"]), [])
+        batch.append(tup)
+        if len(batch) == 3:
+            for each in batch:
+                ack(each)
+            batch.clear()
+
+    loop(process)
+
+
+def window_of_3() -> None:
+    """Holds the latest three, and acks what they push out."""
+    window: list[Tuple] = []
+
+    def process(tup: Tuple) -> None:
+        window.append(tup)
+        if len(window) > 3:
+            ack(window.pop(0))
+
+    loop(process)
+
+
+def joins() -> None:
+    """Holds a tuple until its partner comes: the two kinds come on one stream."""
+    waiting: dict[int, list[Tuple]] = {}
+
+    def process(tup: Tuple) -> None:
+        if tup["tuple"][0] not in ("a b", "c d"):
+            ack(tup)
+            return
+        kind = int(tup["tuple"][0] == "c d")
+        if waiting.get(1 - kind):
+            partner = waiting[1 - kind].pop(0)
+            for each in (partner, tup):
+                ack(each)
+        else:
+            waiting.setdefault(kind, []).append(tup)
+
+    loop(process)
+
+
+def filters() -> None:
+    """Passes some tuples on and drops the others: all are acked."""
+
+    def process(tup: Tuple) -> None:
+        if tup["tuple"][0] != "a b":
+            emit(tup, "kept")
+        ack(tup)
+
+    loop(process)
+
+
+def later() -> None:
+    """Settles each tuple by a thread of its own, those that came first the last."""
+
+    def process(tup: Tuple) -> None:
+        threading.Timer(0.05 if tup["tuple"][0] == "a b" else 0, ack, (tup,)).start()
+
+    loop(process)
+
+
+def on_late_heartbeat() -> None:
+    """Settles what has come on a heartbeat, but not on each: only when its own clock says that it is time."""
+    kept: list[Tuple] = []
+    flushed = time.monotonic()
+    shake()
+    while True:
+        message = read()
+        if not isinstance(message, dict):
+            continue
+        if message["stream"] != "__heartbeat":
+            kept.append(message)
+            continue
+        if time.monotonic() - flushed > 1.5:
+            while kept:
+                ack(kept.pop())
+            flushed = time.monotonic()
+        send({"command": "sync"})
+
+
 def never() -> None:
     """Keeps every tuple for ever, and says so (settles = unchecked)."""
     loop(lambda _: None)
@@ -334,6 +419,11 @@ BOLTS: dict[str, Callable[[], None]] = {
     "on-third-tick": on_third_tick,
     "on-heartbeat": on_heartbeat,
     "on-next": on_next,
+    "batch-by-value": batch_by_value,
+    "window-of-3": window_of_3,
+    "joins": joins,
+    "filters": filters,
+    "later": later,
     "never": never,
     "fails-all": fails_all,
     "picky": picky,
@@ -350,5 +440,8 @@ BOLTS: dict[str, Callable[[], None]] = {
     "forks": forks,
 }
 
+PATIENT: dict[str, Callable[[], None]] = {"on-late-heartbeat": on_late_heartbeat}
+"""Those with which a whole run takes minutes."""
+
 if __name__ == "__main__":
-    BOLTS[sys.argv[1]]()
+    (BOLTS | PATIENT)[sys.argv[1]]()

@@ -32,9 +32,12 @@ class ByHand(Session):
         limit: float,
         waiting_for: WaitingFor,
         progress: Callable[[], object] | None = None,
+        *,
+        quietly: bool = False,
     ) -> bool:
         """As any session waits, or until a person has waited long enough: False then."""
-        return super().wait(lambda: self.interrupted or done(), limit, waiting_for, progress) and not self.interrupted
+        waited = super().wait(lambda: self.interrupted or done(), limit, waiting_for, progress, quietly=quietly)
+        return waited and not self.interrupted
 
     def say_raw(self, data: bytes) -> None:
         """Write bytes behind all that is queued, whatever they are. Each whole frame in them is an event, and the rest.

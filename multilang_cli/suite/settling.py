@@ -1,0 +1,184 @@
+"""Settling: what a bolt was fed, what became of it, and what a whole run says of that. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from multilang_cli.protocol.events import Deadline, Signalled, StdinClosed
+from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, TupleMsg
+from multilang_cli.protocol.verdicts import ACKERS
+from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.verdict import Judgement
+from multilang_cli.suite.samples import has_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.protocol.context import Sample
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.suite.options import Component
+
+SUBJECT = "settling"
+"""The id of the subject that a whole run's settling is judged by; it stands in files of known failures too."""
+UNANCHORED = (
+    "it acks what it takes and never anchors what it emits: Storm does not follow those tuples, so one that is lost or "
+    "fails behind it is never replayed (anchor them, unless at most once is what you want)"
+)
+REFUSED = (
+    "it fails every declared sample: a spout that replays what is failed does so for ever (give samples that it takes)"
+)
+TRIAL = 3.0
+"""Seconds for what need not come: a component may refuse it, or was seen not to give it."""
+SOON = 1.0
+"""Seconds for what a component was proven to forget."""
+LONGEST = 65_536
+"""Bytes of a tuple up to which it is compared with the samples."""
+
+
+class Fed(NamedTuple):
+    """A tuple that is open, and its place among those that were fed, from 1."""
+
+    place: int
+    message: TupleMsg
+
+
+class Feed:
+    """What a bolt was fed in one conversation and what became of it: a sink of events.
+
+    Storm's own tuples, as ticks and heartbeats, are left out, and so is what it says once it was told to end.
+    `samples`: the declared ones. `open`: by id, in the order in which they were fed; `fed`, `acked`, `failed`,
+    `emitted` and `anchored`: how many; `good` and `refused`: how many of the samples were acked, and failed. `starved`:
+    none was settled in a time in which it should have been.
+    """
+
+    def __init__(self, samples: Iterable[Sample] = ()) -> None:
+        self.open: dict[str, Fed] = {}
+        self.fed = self.acked = self.failed = self.emitted = self.anchored = self.good = self.refused = 0
+        self.starved = False
+        self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
+        self._latest = 0
+        self._dismissed = False
+
+    @property
+    def settled(self) -> int:
+        """How many were acked or failed."""
+        return self.acked + self.failed
+
+    def take(self, events: Iterable[Event], _: object = (), /) -> None:
+        """See what happened."""
+        for event in events:
+            body = event.body
+            if isinstance(body, TupleMsg):
+                if body.comp != SYSTEM_COMPONENT and not body.is_heartbeat:
+                    self.fed += 1
+                    self.open[body.id] = Fed(self.fed, body)
+            elif self._dismissed:
+                continue
+            elif isinstance(body, Ack | Fail):
+                self._settled(body)
+            elif isinstance(body, Emit):
+                self.emitted += 1
+                self.anchored += bool(body.anchors)
+            elif isinstance(body, StdinClosed | Signalled):
+                self._dismissed = True
+            elif isinstance(body, Deadline) and body.waiting_for == "settle":
+                self.starved = self.starved or bool(self.fed and not self.settled)
+
+    def _settled(self, said: Ack | Fail) -> None:
+        fed = self.open.pop(said.id, None)
+        if fed is None:
+            return
+        self._latest = max(self._latest, fed.place)
+        failed = isinstance(said, Fail)
+        self.failed += failed
+        self.acked += not failed
+        if self._samples and self.is_sample(fed.message):
+            self.refused += failed
+            self.good += not failed
+
+    def is_sample(self, message: TupleMsg) -> bool:
+        """True if a tuple is one of the declared samples."""
+        data = msgspec.json.encode(message.values)
+        return len(data) <= LONGEST and (message.comp, message.stream, data) in self._samples
+
+    def passed_over(self, lead: int = 1) -> Fed | None:
+        """The oldest tuple that is open although one fed `lead` places after it, or later, is settled; None if none."""
+        oldest = next(iter(self.open.values()), None)
+        return oldest if oldest is not None and self._latest - oldest.place >= lead else None
+
+
+class Settling:
+    """What the cases of a run together say of how a bolt settles; counts as in `Feed`.
+
+    `starved`: the most that it was fed in a conversation that waited in vain for the first to be settled.
+    `waited_out`: a whole limit was waited for in vain, with heartbeats. `forgetful`: it is proven to forget tuples.
+    `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples.
+    """
+
+    def __init__(self) -> None:
+        self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
+        self.starved = 0
+        self.waited_out = self.forgetful = self.tried = self.by_value = False
+
+    def patience(self, limit: float) -> float:
+        """Seconds to wait for a tuple to be settled: once the whole limit; what did not come then is soon given up."""
+        return min(limit, SOON if self.forgetful else TRIAL) if self.waited_out or self.forgetful else limit
+
+    def add(self, feed: Feed) -> None:
+        """Count what one conversation showed."""
+        for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused"):
+            setattr(self, name, getattr(self, name) + getattr(feed, name))
+        if feed.starved:
+            self.starved = max(self.starved, feed.fed)
+
+    def notes(self, component: Component) -> Sequence[str]:
+        """What its user should know although nothing is wrong."""
+        unfollowed = component.testee or component.conf.get(ACKERS) == 0
+        if unfollowed or not (self.acked and self.emitted) or self.anchored:
+            return ()
+        return (UNANCHORED,)
+
+    def judged(self, component: Component) -> Judgement | None:
+        """What is to be said of the run as a whole; None if nothing, or if it was not fed enough to tell."""
+        if component.testee or component.kind != "bolt" or component.settling == "unchecked":
+            return None
+        if self.starved and not self.settled:
+            return _never(component, self)
+        if self.refused and not self.good:
+            return Judgement("warn", REFUSED)
+        return None
+
+
+def subject_of(judgement: Judgement) -> SubjectResult:
+    """The subject that carries what is said of the run as a whole."""
+    return SubjectResult(
+        id=SUBJECT,
+        title="settles what it is fed",
+        kind="run",
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+        expected="an ack or a fail for what it is fed, in the run as a whole",
+    )
+
+
+def _never(component: Component, seen: Settling) -> Judgement:
+    none = f"it settled none of the {seen.fed} tuples that it was fed"
+    if component.settles:
+        return Judgement("fail", f"{none}, although settles = {component.settles!r} is declared")
+    options = 'settles = "after-N" if it collects N, "on-tick" if a tick settles them, "unchecked" if it can\'t be told'
+    sample = "" if has_samples(component) else "; or does it need other tuples? (--tuple JSON, or samples)"
+    return Judgement("untestable", f"{none}: if that is right, declare when it settles them: {options}{sample}")
+
+
+def others_than(message: TupleMsg, samples: Sequence[Sample]) -> list[Sample]:
+    """The samples that are fed between tuples equal to `message`, in their order, those that come after it first."""
+    places = [number for number, sample in enumerate(samples) if _is(message, sample)]
+    at = places[0] if places else -1
+    turned = [*samples[at + 1 :], *samples[: at + 1]]
+    return [sample for sample in turned if not _is(message, sample)]
+
+
+def _is(message: TupleMsg, sample: Sample) -> bool:
+    return (message.comp, message.stream, message.values) == (sample.component, sample.stream, sample.values)

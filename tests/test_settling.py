@@ -1,0 +1,239 @@
+"""What is said of a bolt that settles late, little or nothing: certain where it is, and never of one that is right."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.protocol.context import Sample
+from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.protocol.events import Again, Deadline, Event, Signalled
+from multilang_cli.protocol.messages import Ack, Emit, Fail, Message, TupleMsg
+from multilang_cli.reports.console import summary_of
+from multilang_cli.suite.options import Component, RunOptions, Source
+from multilang_cli.suite.runner import run_suite
+from multilang_cli.suite.settling import SUBJECT, Feed, Settling, others_than
+from tests.running import rules_of
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.events import Fact
+    from multilang_cli.reports.model import RunResult, SubjectResult
+
+HERE = Path(__file__).parent
+SAMPLES: tuple[list[Any], ...] = (["a b", 1], ["c d e", 2])
+PAIR = (["a b", 1], ["c d", 2])
+
+
+def fed(feed: Feed, *said: Message | Fact) -> Feed:
+    feed.take([Event(seq, 0.0, "in", body) for seq, body in enumerate(said)])
+    return feed
+
+
+def of(id_: str, *values: Any) -> TupleMsg:
+    return TupleMsg("source", list(values or ("x",)), 2, "default", id_)
+
+
+ONE, TWO, THREE = of("1"), of("2"), of("3")
+
+
+@pytest.mark.parametrize(
+    ("said", "lead", "passed_over"),
+    [
+        ((), 1, None),
+        ((ONE, TWO), 1, None),
+        ((ONE, TWO, Ack("1")), 1, None),
+        ((ONE, TWO, Ack("2")), 1, "1"),
+        ((ONE, TWO, Fail("2")), 1, "1"),
+        ((ONE, TWO, Ack("2"), Ack("1")), 1, None),
+        ((ONE, TWO, THREE, Ack("2")), 2, None),
+        ((ONE, TWO, THREE, Ack("3")), 2, "1"),
+        ((ONE, TWO, Signalled(15), Ack("2")), 1, None),
+        ((of("1"), TupleMsg("__system", [1], -1, "__tick", "2"), Ack("2")), 1, None),
+        ((of("1"), TupleMsg(None, [], -1, "__heartbeat", "2"), Ack("2")), 1, None),
+    ],
+)
+def test_a_tuple_is_passed_over_if_later_ones_are_settled(said: Any, lead: int, passed_over: str | None) -> None:
+    found = fed(Feed(), *said).passed_over(lead)
+    assert (found and found.message.id) == passed_over
+
+
+STARVED = (ONE, Deadline("settle", 5.0))
+DECLARED = Component(command=("x",), samples=(["x"],))
+
+
+@pytest.mark.parametrize(
+    ("component", "said", "verdict"),
+    [
+        (DECLARED, (ONE,), None),
+        (DECLARED, STARVED, "untestable"),
+        (msgspec.structs.replace(DECLARED, settles="by-limit"), STARVED, "fail"),
+        (msgspec.structs.replace(DECLARED, settles="unchecked"), STARVED, None),
+        (msgspec.structs.replace(DECLARED, testee="bolt"), STARVED, None),
+        (DECLARED, (ONE, TWO, Ack("1"), Deadline("settle", 5.0)), None),
+        (DECLARED, (ONE, TWO, Fail("1")), "warn"),
+        (DECLARED, (ONE, TWO, Fail("1"), Ack("2")), None),
+        (DECLARED, (of("1", "of ours"), Fail("1")), None),
+        (Component(command=("x",)), (ONE, Fail("1")), None),
+    ],
+)
+def test_a_run_as_a_whole_is_judged_by_what_it_settled(component: Component, said: Any, verdict: str | None) -> None:
+    samples = [Sample(values) for values in component.samples if isinstance(values, list)]
+    settling = Settling()
+    settling.add(fed(Feed(samples), *said))
+    judged = settling.judged(component)
+    assert (judged and judged.verdict) == verdict
+
+
+def test_others_are_fed_between_equal_ones_in_their_order() -> None:
+    samples = [Sample(["a"]), Sample(["b"]), Sample(["a"]), Sample(["c"])]
+    message = TupleMsg(samples[1].component, ["b"], 2, samples[1].stream, "1")
+    assert [each.values for each in others_than(message, samples)] == [["a"], ["c"], ["a"]]
+    assert others_than(message, samples[1:2]) == []
+
+
+@pytest.mark.parametrize(
+    ("again", "rule"),
+    [
+        (Again("1", 20, 20, declared=True), "tuple-forgotten"),
+        (Again("1", 20, 19, declared=True), "tuple-unsettled"),
+        (Again("1", 200, 0, declared=True), "tuple-forgotten"),
+        (Again("1", 199, 0, declared=True), "tuple-unsettled"),
+        (Again("1", 200, 200, declared=False), "tuple-unsettled"),
+        (Again("2", 200, 200, declared=True), "tuple-unsettled"),
+    ],
+)
+def test_a_tuple_is_forgotten_only_if_equal_ones_show_it(again: Again, rule: str) -> None:
+    judge = Conversation(example_profile("bolt", {}), load_rulebook())
+    bodies: list[tuple[Any, Any]] = [("in", ONE), ("in", TWO), ("out", Ack("2"))]
+    bodies.append(("control", Deadline("settle", 5.0, again=again)))
+    found = judge.feed_all([Event(seq, 0.0, channel, body) for seq, (channel, body) in enumerate(bodies)])
+    assert [finding.rule for finding in found] == [rule]
+
+
+def play(
+    file: str, name: str, record: Path, *cases: str, options: dict[str, Any] | None = None, **more: Any
+) -> RunResult:
+    component = Component(
+        command=(sys.executable, str(HERE / file), name), kind="bolt", **{"samples": SAMPLES, **(options or {})}
+    )
+    return run_suite(component, RunOptions(**{"record": str(record), "include": cases, "timeout": 1.0, **more}))
+
+
+def as_a_whole(result: RunResult) -> SubjectResult | None:
+    return next((subject for subject in result.subjects if subject.id == SUBJECT), None)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("options", "code", "verdict", "words"),
+    [
+        ({}, 6, "untestable", 'settles = "after-N"'),
+        ({"samples": ()}, 6, "untestable", "--tuple"),
+        ({"settles": "by-limit"}, 1, "fail", "although settles = 'by-limit' is declared"),
+        ({"settles": "after-30"}, 1, "fail", "although settles = 'after-30' is declared"),
+    ],
+)
+def test_who_settles_nothing_never_passes(
+    tmp_path: Path, options: dict[str, Any], code: int, verdict: str, words: str
+) -> None:
+    result = play("mutants/bolt.py", "never-ack", tmp_path, "bolt.settle", options=options)
+    subject = as_a_whole(result)
+    assert subject is not None
+    assert (result.exit_code, subject.verdict) == (code, verdict)
+    assert words in subject.reason
+
+
+@pytest.mark.component
+def test_a_selection_that_feeds_nothing_says_nothing_of_settling(tmp_path: Path) -> None:
+    result = play("mutants/bolt.py", "never-ack", tmp_path, "bolt.heartbeat.idle", "handshake.pid-first")
+    assert (result.exit_code, as_a_whole(result)) == (0, None)
+
+
+@pytest.mark.component
+def test_what_is_unchecked_is_called_untested_in_the_last_line(tmp_path: Path) -> None:
+    result = play("mutants/bolt.py", "never-ack", tmp_path, "bolt.settle", options={"settles": "unchecked"})
+    assert result.exit_code == 0
+    assert "settling not tested" in summary_of(result)
+    assert "settling not tested" not in summary_of(play("mutants/bolt.py", "none", tmp_path, "bolt.settle"))
+
+
+LEAKS = ("leak-first", "leak-tenth", "leak-equal", "leak-value")
+SOURCES = tuple(Source(name, samples=SAMPLES) for name in ("left", "right"))
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("name", LEAKS)
+@pytest.mark.parametrize(
+    ("options", "case", "rule"),
+    [
+        ({}, "bolt.settle.once", "tuple-forgotten"),
+        ({"settles": "after-10"}, "stdout.clean", "tuple-forgotten"),
+        ({"samples": (), "sources": SOURCES}, "bolt.settle.once", "tuple-unsettled"),
+    ],
+    ids=["declared", "within-a-batch", "joins"],
+)
+def test_a_bolt_that_forgets_tuples_fails(
+    tmp_path: Path, name: str, options: dict[str, Any], case: str, rule: str
+) -> None:
+    result = play("mutants/bolt.py", name, tmp_path, case, options=options)
+    assert (rules_of(result), result.exit_code) == ({rule}, int(rule == "tuple-forgotten"))
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("name", ["leak-first", "leak-tenth"])
+def test_what_is_forgotten_of_our_own_making_is_a_warning(tmp_path: Path, name: str) -> None:
+    result = play("mutants/bolt.py", name, tmp_path, "bolt.settle.once", options={"samples": ()})
+    assert (rules_of(result), result.exit_code) == ({"tuple-unsettled"}, 0)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("name", ["batch-of-5", "batch-by-value", "window-of-3", "joins", "on-next"])
+def test_who_collects_tuples_is_told_to_say_so(tmp_path: Path, name: str) -> None:
+    result = play("right/bolts.py", name, tmp_path, "bolt.emit.before-settling", options={"samples": PAIR})
+    assert rules_of(result) <= {"tuple-unsettled"}
+    assert result.exit_code in {0, 6}
+
+
+@pytest.mark.component
+def test_who_settles_on_some_heartbeats_is_right(tmp_path: Path) -> None:
+    cases = ("bolt.settle.once", "bolt.emit.before-settling")
+    result = play("right/bolts.py", "on-late-heartbeat", tmp_path, *cases, timeout=20.0)
+    assert (rules_of(result), result.exit_code, as_a_whole(result)) == (set(), 0, None)
+
+
+@pytest.mark.component
+def test_who_fails_every_sample_is_warned_of(tmp_path: Path) -> None:
+    subject = as_a_whole(play("right/bolts.py", "fails-all", tmp_path, "bolt.settle"))
+    assert subject is not None
+    assert (subject.verdict, "every declared sample" in subject.reason) == ("warn", True)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(("name", "noted"), [("acks-then-emits", True), ("threads", False), ("polls", False)])
+def test_who_acks_and_never_anchors_is_told_what_replay_loses(tmp_path: Path, name: str, noted: bool) -> None:
+    result = play("right/bolts.py", name, tmp_path, "bolt.settle.once", timeout=20.0)
+    assert result.exit_code == 0
+    assert any("never anchors" in note for note in result.notes) == noted
+
+
+@pytest.mark.component
+def test_settling_can_be_a_known_failure(tmp_path: Path) -> None:
+    file = tmp_path / "known.txt"
+    cases = "bolt.settle.ids tuple-unsettled, expectation\nbolt.settle.once tuple-unsettled, expectation\n"
+    file.write_text(f"{cases}{SUBJECT} expectation\n", encoding="utf-8")
+    options = {"settles": "by-limit", "known_failures": str(file)}
+    listed = play("mutants/bolt.py", "never-ack", tmp_path, "bolt.settle", options=options)
+    assert {subject.id: subject.verdict for subject in listed.subjects}[SUBJECT] == "xfail"
+    assert listed.exit_code == 0
+    mended = play("mutants/bolt.py", "none", tmp_path, "bolt.settle", options=options)
+    assert {subject.id: subject.verdict for subject in mended.subjects}[SUBJECT] == "stale"
+
+
+def test_an_emit_without_anchors_is_told_from_one_with() -> None:
+    feed = fed(Feed(), ONE, Emit(["x"]), Emit(["x"], anchors=("1",)))
+    assert (feed.emitted, feed.anchored) == (2, 1)
