@@ -6,6 +6,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.host.environment import worker_environment
@@ -77,12 +79,13 @@ def deadline(session: Session) -> Deadline:
 
 @contextmanager
 def playing(
-    tmp_path: Path, code: str, kind: Kind = "bolt", storm: str = "2.8.3"
+    tmp_path: Path, code: str, kind: Kind = "bolt", storm: str = "2.8.3", profile: Profile | None = None
 ) -> Iterator[tuple[Session, Handshake]]:
     script = tmp_path / "component.py"
     script.write_text(PID + code)
     version = load_rulebook().version(storm)
-    profile = Profile(kind=kind, storm=version.id, limits={"frame": 4 * 1024 * 1024, "grace": 2.0})
+    limits = {"frame": 4 * 1024 * 1024, "grace": 2.0}
+    profile = msgspec.structs.replace(profile or Profile(kind=kind), storm=version.id, limits=limits)
     pid_dir = private_pid_dir()
     argv = [sys.executable, "-I", "-S", str(script)]
     process = ComponentProcess.start(argv, cwd=tmp_path, env=worker_environment({}).variables, pid_dir=pid_dir)

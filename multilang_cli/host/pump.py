@@ -98,18 +98,20 @@ class Pump(Speaker):
             frame, *frames = frames
             message = read_frame(frame, expecting_pid=True)
             self.pid = message.pid if isinstance(message, Pid) else self.pid
-            self._hear_one(frame, message, now)
+            # Whatever else it says, Storm takes the first message for the answer to its handshake, and does nothing.
+            self._hear_one(frame, message, now, first=True)
+            self.overflowed = isinstance(message, Malformed) and message.kind == "frame-too-long"
         if len(frames) == 1:
             self._hear_one(frames[0], read_command(frames[0]), now)
         elif frames:
             self._hear_several(frames, now)
 
-    def _hear_one(self, frame: Frame, message: FromComponent | Malformed, now: float) -> None:
+    def _hear_one(self, frame: Frame, message: FromComponent | Malformed, now: float, *, first: bool = False) -> None:
         raw = frame.raw
         event = Event(self._seq, now, "out", message, raw, frame.offset)
         self._seq += 1
-        self._happened((event,))
-        if self.deaf_from is None:
+        found = self._happened((event,))
+        if self.deaf_from is None and not first and not (found and self.judge.passed_over(found)):
             self.heard = raw
             self._react(message, len(raw))
 
@@ -121,10 +123,12 @@ class Pump(Speaker):
             for number, (frame, message) in enumerate(zip(frames, messages, strict=True), seq)
         ]
         self._seq += len(events)
-        self._happened(events)
+        passed_over = self.judge.passed_over(self._happened(events))
         for number, message in enumerate(messages, seq):
             if self.deaf_from is not None and number >= self.deaf_from:
                 break
+            if number in passed_over:
+                continue
             self.heard = frames[number - seq].raw
             self._react(message, len(self.heard))
 
@@ -132,8 +136,14 @@ class Pump(Speaker):
         texts, offset = texts_of(run), self._framer.offset - len(run)
         batch = Batch(self._seq, self.now, "out", read_run(run, texts), data=run, offset=offset, texts=texts)
         self._seq += len(texts)
-        self._happened(batch)
-        self._react_all(batch)
+        found = self._happened(batch)
+        if found and (passed_over := self.judge.passed_over(found)):
+            for number, (message, text) in enumerate(zip(batch.bodies, texts, strict=True), batch.seq):
+                if number not in passed_over and (self.deaf_from is None or number < self.deaf_from):
+                    self.heard = text
+                    self._react(message, len(text))
+        else:
+            self._react_all(batch)
 
     def _react_all(self, batch: Batch) -> None:
         ears, texts = self.ears, batch.texts

@@ -80,7 +80,11 @@ class _Choice(NamedTuple):
         if self.by is None:
             return (self.tasks[turn % len(self.tasks)],)
         values = emit.values
-        key = repr([values[index] if index < len(values) else None for index in self.by])
+        try:
+            key = repr([values[index] if index < len(values) else None for index in self.by])
+        except RecursionError:
+            # Nested too deep for Python, not for Java: one of its tasks, the same each time.
+            key = ""
         at = zlib.crc32(key.encode("utf-8", "surrogatepass")) if self.by else 0
         return (self.tasks[at % len(self.tasks)],)
 

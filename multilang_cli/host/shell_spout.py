@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from multilang_cli.host.session import Session
@@ -30,8 +31,10 @@ class ShellSpout(Session):
         self.ears = {Emit: self._heard_emit, Sync: self._heard_sync}
         self.emits: list[Emit] = []
         self.keep_emits = True
-        self._syncs = 0
-        self._unread: list[Emit] = []
+        # One thread of Storm's writes both: task ids come behind the command in whose answer it reads the emit.
+        self._replies = self._queue
+        self._answered = False
+        self._unread: deque[Emit | Sync] = deque()
         self._inner: list[TaskIds | None] = []
         self._waiting = False
         self.active: bool | None = None
@@ -43,19 +46,28 @@ class ShellSpout(Session):
         return bool(self.emits)
 
     def _heard_emit(self, emit: Emit, size: int) -> None:
-        """Answered with task ids, but only while a command is out: between commands Storm reads nothing."""
         if self.keep_emits and len(self.emits) < KEPT_EMITS:
             self.emits.append(kept(emit, size))
-        if self._waiting:
-            self._take(emit)
-        else:
-            self._unread.append(emit)
+        self._unread.append(emit)
+        self._read()
 
-    def _heard_sync(self, _: Sync, __: int) -> None:
-        if self._inner:
-            self.answer(self._inner.pop())
-        else:
-            self._syncs += 1
+    def _heard_sync(self, sync: Sync, _: int) -> None:
+        self._unread.append(sync)
+        self._read()
+
+    def _read(self) -> None:
+        """Take what was said, but only up to the sync of the command that is out: between commands Storm reads nothing.
+
+        With a command within a command, the first sync is that of the inner one.
+        """
+        while self._waiting and self._unread:
+            said = self._unread.popleft()
+            if isinstance(said, Emit):
+                self._take(said)
+            elif self._inner:
+                self.answer(self._inner.pop())
+            else:
+                self._waiting, self._answered = False, True
 
     def _take(self, emit: Emit) -> None:
         """Where Storm acks inside the emit, it writes the ack and waits for a sync before the task ids."""
@@ -82,26 +94,28 @@ class ShellSpout(Session):
     def wait_sync(self, limit: float) -> bool:
         """Wait for the sync of what was asked, as `call` does."""
         answered = self.wait(self._is_answered, limit, "sync")
-        self._syncs -= self._syncs > 0
-        self._waiting = False
+        self.leave()
         return answered
 
     def _is_answered(self) -> bool:
-        return self._syncs > 0 and not (self._queue or self._answers)
+        return self._answered and not (self._queue or self._answers)
 
     def ask(self, command: str, id_: Json = "") -> None:
-        """Send a command without waiting for its sync; task ids of what was said before are sent now."""
-        self._waiting = True
+        """Send a command without waiting for its sync; what was said before is read now, as its answer."""
+        self._waiting, self._answered = True, False
         self.say(SpoutCommand(command, id_))
-        for emit in self._unread:
-            self._take(emit)
-        self._unread.clear()
+        self._read()
+
+    def leave(self) -> None:
+        """Wait for the sync no longer: it came, or Storm would have given up."""
+        self._waiting = self._answered = False
 
     def forget_syncs(self) -> None:
         """Take no sync that came so far for an answer."""
-        self._syncs = 0
+        self._answered = False
+        self._unread = deque(said for said in self._unread if not isinstance(said, Sync))
 
     @property
     def answered(self) -> bool:
-        """True if a sync came that no `call` has taken."""
-        return self._syncs > 0
+        """True if the sync of the command that was sent last has come."""
+        return self._answered

@@ -29,6 +29,7 @@ from multilang_cli.protocol.events import (
 from multilang_cli.protocol.messages import FromComponent, Json, Malformed, Pid, Sync
 from multilang_cli.protocol.outlooks import Outlooks, effects_of_malformed, fingerprint, goes_on, refused, throws
 from multilang_cli.protocol.rulebook import VersionEffect
+from multilang_cli.protocol.serializing import effects_with
 from multilang_cli.protocol.shortening import bounded
 from multilang_cli.protocol.state import (
     MOVERS,
@@ -188,6 +189,24 @@ class Conversation:
         state = self.state
         return event.channel != "out" or self.profile.kind == "bolt" or state.reading > 0 or not state.said
 
+    def effects_by_conf(
+        self, hazard: str, values: list[Json], effects: dict[str, VersionEffect]
+    ) -> dict[str, VersionEffect]:
+        """The effects of values that can't be serialized, as conf has it; `effects` if it says nothing of that."""
+        return effects_with(self.profile.conf, hazard, values, effects, self._dialects)
+
+    def passed_over(self, found: Sequence[Finding]) -> frozenset[int]:
+        """The messages among `found`, by seq, of which the Storm that is played reports an error, and does no more."""
+        version = self.version.id
+        if version not in self._forgiving:
+            return frozenset()
+        return frozenset(
+            finding.seq
+            for finding in found
+            if finding.rule != "heartbeat-timeout"
+            and throws(finding.rule, finding.fates[version], finding.errors.get(version, ""))
+        )
+
     def _forgiven(self, effects: dict[str, VersionEffect], event: Event, rule: str) -> dict[str, VersionEffect]:
         """The effects in local mode: some versions report an error, and only the next tuple ends the worker."""
         deadly = {version for version in self._forgiving if throws(rule, effects[version].fate, effects[version].error)}
@@ -218,10 +237,13 @@ class Conversation:
 
     def take(self, event: Event, malformed: Malformed, *, first: bool) -> None:
         """Judge what this Storm takes an irregular frame for; `first`: it stands in the place of the pid."""
-        found = taken(malformed, self.profile.kind, self.version)
+        lives = self.version.id in self._forgiving and not first
+        found = taken(malformed, self.profile.kind, self.version, lives=lives)
         self._only = found.dialects
         for message in found.messages:
-            self.handle(event, message)
+            # In the place of the pid no message is acted on: a sync there answers nothing.
+            if not first or isinstance(message, Pid):
+                self.handle(event, message)
         if found.fields is not None and not first:
             tuple_rules.read_without(self, event, found.fields)
         self._only = None

@@ -38,8 +38,6 @@ def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool 
     streams, declared = judge.streams, _of_declared(judge, emit)
     spec = streams.get(emit.stream) if streams is not None else None
     if spec is not None:
-        if declared and spec.fields is not None and len(emit.values) != len(spec.fields) and not without_tuple:
-            _arity(judge, event, emit, spec)
         if spec.direct and not emit.task:
             _plain_to_direct(judge, event, emit, spec)
     elif emit.stream.startswith(SYSTEM_PREFIX):
@@ -54,12 +52,14 @@ def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool 
         judge.breach("stream-undeclared", event, text, when=when, subject=emit.stream, stable=emit.stream)
     if spec is not None and emit.task:
         _direct(judge, event, emit, spec, emit.task, without_tuple=without_tuple)
+    if spec is not None and declared and not without_tuple:
+        _arity(judge, event, emit, spec)
     checks = judge.check_values is not None and declared and not without_tuple
     if checks and judge.check_values is not None and (why := judge.check_values(emit.stream, emit.values)):
         text = f"values on the stream {emit.stream!r} that its declared schema refuses: {why}"
         judge.breach("values-unlike-schema", event, text, subject=emit.stream, stable=emit.stream)
     for hazard in emit.hazards:
-        _hazard(judge, event, hazard, travels=travels(judge, emit, spec))
+        _hazard(judge, event, hazard, emit, travels=travels(judge, emit, spec))
 
 
 def _of_declared(judge: Conversation, emit: Emit) -> bool:
@@ -75,7 +75,9 @@ def _variant_of_own(judge: Conversation, emit: Emit) -> str:
     fields = _ACKED.get(emit.stream)
     if fields is None or emit.task or judge.profile.without_ackers or len(emit.values) == fields:
         return ""
-    return "arity" if emit.values else "empty"
+    if not emit.values or not judge.profile.local:
+        return "arity" if emit.values else "empty"
+    return "arity-local" if judge.profile.kind == "bolt" else "arity-local-spout"
 
 
 def own_spec(judge: Conversation, stream: str) -> StreamSpec | None:
@@ -112,10 +114,14 @@ def _consumed(spec: StreamSpec | None) -> bool:
 
 
 def _arity(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec) -> None:
-    fields = spec.fields or ()
+    """Storm chooses the tasks first: the values are counted when a tuple is made for one."""
+    fields = spec.fields
+    if fields is None or len(emit.values) == len(fields):
+        return
     text = f"{len(emit.values)} values on the stream {emit.stream!r}, which declares {len(fields)}: {', '.join(fields)}"
-    when = "" if _consumed(spec) else "unconsumed"
-    if _consumed(spec) and not emit.task:
+    reached = target_of(emit.task) in _tasks(spec) if emit.task else _consumed(spec)
+    when = "" if reached else "unconsumed"
+    if reached and not emit.task:
         if len(emit.values) <= _last_grouped(spec):
             when = "grouping"
         elif judge.profile.local:
@@ -174,10 +180,15 @@ _HAZARDS = {
 }
 
 
-def _hazard(judge: Conversation, event: Event, hazard: str, *, travels: bool) -> None:
+def _hazard(judge: Conversation, event: Event, hazard: str, emit: Emit, *, travels: bool) -> None:
     rule, text = _HAZARDS[hazard]
     when = hazard if hazard == "scale" else "" if travels else "unconsumed"
-    judge.breach(rule, event, text, when=when, stable=hazard)
+    effects = judge.rulebook.effects(rule, when)
+    if travels and (with_conf := judge.effects_by_conf(hazard, emit.values, effects)) is not effects:
+        if all(effect.fate == "survives" for effect in with_conf.values()):
+            return
+        effects = with_conf
+    judge.breach(rule, event, text, when=when, stable=hazard, effects=effects)
 
 
 def _is_whole(value: Json) -> bool:

@@ -25,17 +25,18 @@ class Taken(NamedTuple):
     fields: dict[str, Any] | None = None
 
 
-def taken(malformed: Malformed, kind: Kind, version: StormVersion) -> Taken:
+def taken(malformed: Malformed, kind: Kind, version: StormVersion, *, lives: bool = False) -> Taken:
     """What Storm `version` takes the frame for.
 
-    What was meant, where this Storm dies of the frame anyway, or where only the shape of the message is wrong.
+    What was meant, where this Storm dies of the frame anyway, or where only the shape of the message is wrong. `lives`:
+    it reports an error and goes on, with nothing done.
     """
     reading = malformed.by_dialect.get(version.dialect)
     if malformed.kind == "command-unknown":
         # Storm skips a command that it does not know: what was meant by it has not happened.
         return Taken(())
     if malformed.strict or reading is None or refused(reading, kind):
-        return Taken(malformed.salvage)
+        return Taken(() if lives and reading is not None and refused(reading, kind) else malformed.salvage)
     alike = frozenset(
         dialect for dialect, other in malformed.by_dialect.items() if not refused(other, kind) and _same(reading, other)
     )

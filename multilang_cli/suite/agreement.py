@@ -86,7 +86,7 @@ def differences(played: Iterable[Played]) -> str:
     """Each disagreement that is not known, with both sides, for people."""
     return "\n".join(
         f"{row.case} on {row.version}: mlcheck says {row.predicted}, Storm {row.actual}\n"
-        f"  mlcheck: {row.told}\n  Storm:   {row.events}"
+        f"  mlcheck: {row.told} {row.sent}\n  Storm:   {row.events} {row.received}"
         for row in played
         if not row.agrees and row.case not in KNOWN
     )

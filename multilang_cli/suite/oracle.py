@@ -6,6 +6,7 @@ ShellSpout talks to the scripted player; the judge's outlook is the fate we pred
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from pathlib import Path
@@ -36,6 +37,7 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.collector import Collector
 from multilang_cli.protocol.events import Deadline
+from multilang_cli.protocol.messages import SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.protocol.verdicts import FATAL, Fate
 
 if TYPE_CHECKING:
@@ -50,7 +52,10 @@ MARGIN = 1.3
 
 
 class Played(msgspec.Struct, frozen=True):
-    """What we say about one script on one version, and what Storm did. `rules`: those that the judge saw broken."""
+    """What we say about one script on one version, and what Storm did. `rules`: those that the judge saw broken.
+
+    `sent`, `received`: where the script asks for it, what we sent after the handshake, and what Storm did.
+    """
 
     case: str
     version: str
@@ -59,24 +64,30 @@ class Played(msgspec.Struct, frozen=True):
     told: list[dict[str, Any]]
     events: list[dict[str, Any]]
     rules: frozenset[str]
+    sent: list[str] = []
+    received: list[str] = []
 
     @property
     def agrees(self) -> bool:
-        """Fate and events are the same; "unknown" is an answer that claims nothing."""
-        return self.predicted == "unknown" or (self.predicted == self.actual and same_events(self.told, self.events))
+        """Fate, events and what was sent are the same; "unknown" is an answer that claims nothing."""
+        same = self.predicted == self.actual and same_events(self.told, self.events)
+        return self.predicted == "unknown" or (same and self.sent == self.received)
 
 
 class _Follower:
-    """Feeds the collector, and collects the rules that are broken."""
+    """Feeds the collector, collects the rules that are broken, and what Storm's side sends."""
 
     def __init__(self, collector: Collector) -> None:
         self.collector = collector
         self.rules: set[str] = set()
+        self.sent: list[str] = []
 
     def take(self, events: Iterable[Event], findings: Sequence[Finding]) -> None:
         """Hand each event on with its own findings, and remember the rules that were broken."""
         self.rules.update(finding.rule for finding in findings)
         for event in events:
+            if event.channel == "in" and self.collector.fate not in FATAL:
+                self.sent += _as_received(event.body)
             self.collector.feed(event, [finding for finding in findings if finding.seq == event.seq])
 
 
@@ -104,10 +115,35 @@ def play(name: str, version_id: str) -> Played:
     predicted = next(outlook.fate for outlook in judge.outlook() if outlook.version == version.id)
     recorded = oracle_verdicts()[name][version.id]
     told = [shown(call, version.dialect) for call in collector.told]
-    rules = frozenset(follower.rules)
-    return Played(
-        name, version.id, plain(predicted), recorded_fate(name, version), told, recorded_events(recorded), rules
+    played = Played(
+        name,
+        version.id,
+        plain(predicted),
+        recorded_fate(name, version),
+        told,
+        recorded_events(recorded),
+        frozenset(follower.rules),
     )
+    # What the dead were sent, and did not read, nobody knows.
+    if not case.get("received") or played.actual in FATAL:
+        return played
+    received = [_TASK_IDS if isinstance(each, list) else each for each in recorded["received"]]
+    received = [each for each in received if each != _HEARTBEAT]
+    return msgspec.structs.replace(played, sent=follower.sent, received=received)
+
+
+_TASK_IDS, _HEARTBEAT = "taskids", "heartbeat"
+
+
+def _as_received(body: Any) -> list[str]:
+    """A message to the component as the player notes it; nothing for the handshake and for heartbeats."""
+    if isinstance(body, TaskIds):
+        return [_TASK_IDS]
+    if isinstance(body, TupleMsg):
+        return [] if body.is_heartbeat else ["tuple"]
+    if isinstance(body, SpoutCommand):
+        return [body.command if body.id == "" else f"{body.command}:{json.dumps(body.id)}"]
+    return []
 
 
 def _profile(case: Case, version: StormVersion) -> Profile:

@@ -232,9 +232,8 @@ class SpoutTask(TaskSession, ShellSpout):
 
     def _take_sync(self) -> None:
         """A sync ends what was asked, be it one that came too early."""
-        if self._waiting and self._syncs:
-            self._syncs -= 1
-            self._waiting = False
+        if self.answered:
+            self.leave()
             self._executor.synced(self.flow.t)
 
     def overdue(self) -> bool:

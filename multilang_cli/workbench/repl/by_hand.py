@@ -83,5 +83,4 @@ class SpoutByHand(ByHand, ShellSpout):
     def leave(self) -> None:
         """Wait for the sync no longer: it came, or Storm would have given up."""
         self.asked = False
-        self._syncs = max(0, self._syncs - 1)
-        self._waiting = False
+        super().leave()
