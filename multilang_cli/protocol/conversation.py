@@ -41,7 +41,7 @@ from multilang_cli.protocol.state import (
     from_plain,
     to_plain,
 )
-from multilang_cli.protocol.taking import fields_of, taken
+from multilang_cli.protocol.taking import fields_of, is_emit, taken
 from multilang_cli.protocol.verdicts import (
     LONGEST_MESSAGE,
     LONGEST_SUBJECT,
@@ -214,8 +214,12 @@ class Conversation:
             return effects
         fatal: dict[str, Fate] = dict.fromkeys(deadly, "dies")
         self.state.later.append(Later(event.seq, rule, fatal))
-        fate: Fate = "loses-data" if _means_something(event.body) else "survives"
-        return {v: VersionEffect(fate, e.error) if v in deadly else e for v, e in effects.items()}
+        return {
+            v: VersionEffect("loses-data" if _means_something(event.body, self._dialects[v]) else "survives", e.error)
+            if v in deadly
+            else e
+            for v, e in effects.items()
+        }
 
     def catch_up(self) -> None:
         """Storm looks again: what it had not noticed counts now, as far as a sync that a spout sent unasked."""
@@ -304,10 +308,12 @@ _NUMBER = re.compile(r"\d+")
 _NOTHING = VersionEffect("survives", "")
 
 
-def _means_something(body: Any) -> bool:
-    """True if Storm was to act on a message: on any but a sync."""
-    if isinstance(body, Malformed) and body.kind == "tuple-missing":
-        return True
+def _means_something(body: Any, dialect: str) -> bool:
+    """True if Storm was to act on a message: on any but a sync, or on an emit that its parser alone makes of it."""
+    if isinstance(body, Malformed):
+        reading = body.by_dialect.get(dialect)
+        if body.kind == "tuple-missing" or (reading is not None and reading.error is None and is_emit(reading)):
+            return True
     meant = body.salvage if isinstance(body, Malformed) else (body,)
     return any(not isinstance(message, Sync) for message in meant)
 

@@ -73,11 +73,21 @@ def _of_declared(judge: Conversation, emit: Emit) -> bool:
 def _variant_of_own(judge: Conversation, emit: Emit) -> str:
     """The acker consumes some of Storm's own streams, by the first field."""
     fields = _ACKED.get(emit.stream)
-    if fields is None or emit.task or judge.profile.without_ackers or len(emit.values) == fields:
+    if fields is None or emit.task:
+        return ""
+    if judge.profile.without_ackers:
+        return "no-ackers" if emit.values else "no-ackers-empty"
+    if len(emit.values) == fields:
         return ""
     if not emit.values or not judge.profile.local:
         return "arity" if emit.values else "empty"
     return "arity-local" if judge.profile.kind == "bolt" else "arity-local-spout"
+
+
+def is_for_no_acker(judge: Conversation, emit: Emit) -> bool:
+    """True if an emit goes to the ackers where there are none: by a fields grouping over no tasks."""
+    acked = emit.stream in _ACKED and emit.stream in _OWN_STREAMS[judge.profile.kind]
+    return acked and not emit.task and judge.profile.without_ackers
 
 
 def own_spec(judge: Conversation, stream: str) -> StreamSpec | None:
@@ -121,11 +131,10 @@ def _arity(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec) -> N
     text = f"{len(emit.values)} values on the stream {emit.stream!r}, which declares {len(fields)}: {', '.join(fields)}"
     reached = target_of(emit.task) in _tasks(spec) if emit.task else _consumed(spec)
     when = "" if reached else "unconsumed"
-    if reached and not emit.task:
-        if len(emit.values) <= _last_grouped(spec):
-            when = "grouping"
-        elif judge.profile.local:
-            when = "local" if judge.profile.kind == "bolt" else "local-spout"
+    if reached and not emit.task and len(emit.values) <= _last_grouped(spec):
+        when = "grouping"
+    elif reached and judge.profile.local:
+        when = "local" if judge.profile.kind == "bolt" else "local-spout"
     judge.breach("arity", event, text, when=when, subject=emit.stream, stable=emit.stream)
 
 

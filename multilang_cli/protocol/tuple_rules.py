@@ -47,6 +47,8 @@ def variant(judge: Conversation, fields: dict[str, Any]) -> str:
     stream = fields.get("stream")
     emit = Emit([], DEFAULT_STREAM if stream is None else str(stream), fields.get("task") or None)
     spec = (judge.streams or {}).get(emit.stream) or emit_rules.own_spec(judge, emit.stream)
+    if emit_rules.is_for_no_acker(judge, emit):
+        return "no-ackers"
     if spec is None:
         return "undeclared" if judge.streams is not None else ""
     if not emit_rules.travels(judge, emit, spec):
