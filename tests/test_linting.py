@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -93,8 +94,90 @@ def test_a_line_that_is_gone_is_no_silence(lost: int, why: str, tmp_path: Path) 
     del lines[lost]
     path.write_text("".join(lines), encoding="utf-8")
     judged = judge_transcripts([path], load_rulebook())
-    assert [note.rpartition(f"{path}:")[2].partition(": ")[2] for note in judged.notes] == [why]
+    [note] = judged.notes
+    byte = sum(map(len, lines[: lost if lost > 0 else -1]))
+    assert note.rpartition(f"{path}:")[2].partition(": ")[2] == f"{why} (from byte {byte} on)"
+    assert judged.subjects[0].verdict != "pass"
     assert not judged.complete
+
+
+def rewrite(path: Path, damage: str) -> None:
+    """Damage a recording as told."""
+    data = path.read_bytes()
+    lines = data.splitlines(keepends=True)
+    packed = gzip.compress(data)
+    path.write_bytes(
+        {
+            "no end": b"".join(lines[:-1]),
+            "cut": data[:-9],
+            "cut before the end line": b"".join(lines[:-1])[:-9],
+            "zeros behind": data + bytes(5000),
+            "crc": packed[:-8] + bytes(4) + packed[-4:],
+            "gzip cut": packed[:-8],
+            "not utf-8 behind": data + b"\xff\n",
+            "nested": data + b'{"conv":"t","seq":99,"t":1,"ch":"in","msg":' + b"[" * 5000 + b"\n",
+        }[damage]
+    )
+
+
+DAMAGES = ["no end", "cut", "cut before the end line", "zeros behind", "crc", "gzip cut", "not utf-8 behind", "nested"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_recording_is_never_a_pass(damage: str, tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    rewrite(path, damage)
+    result = lint_result(judge_transcripts([path], load_rulebook()), strict=False)
+    assert (result.exit_code, result.complete) == (6, False)
+    assert [subject.verdict for subject in result.subjects] == ["untestable"]
+    assert re.search("from byte [0-9]+ on|no end line behind event [0-9]+", result.subjects[0].reason)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_what_was_found_before_the_damage_still_counts(damage: str, tmp_path: Path) -> None:
+    path = recorded(tmp_path / "t.ndjson", f'{TWICE}< {{"command":"ack"}}\n> {{"command":"next"}}\n')
+    rewrite(path, damage)
+    result = lint_result(judge_transcripts([path], load_rulebook()), strict=False)
+    assert (result.exit_code, result.complete) == (1, False)
+
+
+@pytest.mark.parametrize(("damage", "code"), [("no end", 0), ("cut", 0), ("crc", 6), ("not utf-8 behind", 6)])
+def test_only_the_end_may_be_open(damage: str, code: int, tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    rewrite(path, damage)
+    result = lint_result(judge_transcripts([path], load_rulebook(), open_ended=True), strict=False)
+    assert (result.exit_code, result.complete) == (code, code == 0)
+
+
+def test_a_file_without_a_conversation_is_a_subject_beside_others(tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    (tmp_path / "junk").write_bytes(b"\xff")
+    result = lint_result(judge_transcripts([path, tmp_path / "junk"], load_rulebook()), strict=False)
+    assert [subject.verdict for subject in result.subjects] == ["pass", "untestable"]
+    assert result.exit_code == 6
+
+
+def test_a_line_that_stands_twice_is_one(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "t.ndjson", TWICE)
+    once = judge_transcripts([path], load_rulebook())
+    header, *events, end = path.read_bytes().splitlines(keepends=True)
+    for again in ([line for line in events for _ in "ab"], [*events, *events]):
+        path.write_bytes(b"".join([header, *again, end]))
+        twice = judge_transcripts([path], load_rulebook())
+        assert (twice.complete, twice.notes) == (once.complete, once.notes)
+        assert twice.subjects[0].findings == once.subjects[0].findings
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_lint_and_promote_say_the_same_of_a_damaged_recording(damage: str, tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    rewrite(path, damage)
+    for command in (["lint"], ["promote"], ["diff", str(path)]):
+        ran = mlcheck(*command, str(path), cwd=tmp_path)
+        assert ran.returncode == 6, (command, ran)
+        assert "SAME" not in ran.stdout
+        assert "passed" not in ran.stdout
+        assert "Traceback" not in ran.stderr
 
 
 def test_of_many_damaged_lines_the_number_is_told(tmp_path: Path) -> None:

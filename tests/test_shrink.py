@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -233,7 +235,9 @@ def test_misuse_is_a_sentence(words: list[str], why: str, code: int, incident: t
         (folder / "wrong.ndjson").write_bytes((folder / "rec" / "bolt.heartbeat.behind-backlog.ndjson").read_bytes())
         healthy = msgspec.structs.replace(recording, events=recording.events[:6])
         lines = (folder / "wrong.ndjson").read_bytes().splitlines(keepends=True)
-        (folder / "right.ndjson").write_bytes(b"".join(lines[: len(healthy.events)]))
+        end = json.loads(lines[-1])
+        end["end"]["events"] = Counter(json.loads(line)["ch"] for line in lines[1 : len(healthy.events)])
+        (folder / "right.ndjson").write_bytes(b"".join([*lines[: len(healthy.events)], json.dumps(end).encode()]))
     ran = mlcheck(*words, cwd=folder)
     assert why in ran.stderr
     assert ran.returncode == code

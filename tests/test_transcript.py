@@ -163,7 +163,7 @@ def test_a_file_cut_at_any_byte_is_read_up_to_there(tmp_path: Path) -> None:
         assert len(whole) == ended + at_end
         remainder = size - sum(map(len, lines[:ended]))
         assert [entry for entry in got if isinstance(entry, Cut)] == (
-            [] if at_end or not remainder else [Cut(str(path), ended + 1, remainder)]
+            [] if at_end or not remainder else [Cut(str(path), ended + 1, remainder, size - remainder)]
         )
         assert [event.raw for e in got if isinstance(e, Happened) for event in e.events] == [e.raw for e in events][
             : max(0, len(whole) - 1)
@@ -199,7 +199,7 @@ def test_writing_goes_on_after_a_cut_line(tmp_path: Path) -> None:
         ('{"transcript":"1.0","conv":"c1"}', 1, "missing required field `profile`"),
         ("not json\n{}", 2, "no line of a transcript"),
         ("not json", 2, "no line of a transcript"),
-        ('{"conv":"c1","seq":0,"t":0,"ch":"out","msg":' + "[" * 9999 + "]" * 9999 + "}", 2, "recursion depth"),
+        ('{"conv":"c1","seq":0,"t":0,"ch":"out","msg":' + "[" * 9999 + "]" * 9999 + "}", 2, "nested too deep"),
         ('{"conv":"c2","seq":0,"t":0,"ch":"out","msg":{}}', 2, "no header of a conversation 'c2'"),
         ('{"conv":"c1","seq":0,"t":0,"ch":"side","msg":{}}', 2, "no channel 'side'"),
         ('{"conv":"c1","seq":0,"t":0,"ch":"control","msg":{"event":"party"}}', 2, "no fact"),

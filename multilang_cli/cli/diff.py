@@ -54,6 +54,7 @@ def diff(
             notes=tuple(f"{now}: {note}" for note in after.notes),
             transcript=now,
             next_command="" if compared.same else shlex.join(["mlcheck", "lint", now]),
+            damage=f"{now}: {after.damage}" if after.damage else "",
         )
     )
     write_reports(reports, result, before.rulebook)

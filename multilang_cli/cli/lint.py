@@ -25,6 +25,9 @@ def lint(
     coverage: Annotated[
         bool, typer.Option("--coverage", help="Say which rules and clauses the recordings exercised, and which never.")
     ] = False,
+    open_ended: Annotated[
+        bool, typer.Option("--open-ended", help="Take a missing end, as of a tap that still runs.")
+    ] = False,
     report: Reports = None,
     color: Color = None,
 ) -> int:
@@ -38,7 +41,9 @@ def lint(
     console = console_of(color)
     spare("lint", (each.path for each in reports), paths_of("lint", transcripts))
     html = any(each.format == "html" for each in reports)
-    result, rulebook = judged("lint", transcripts, storm or "", strict=bool(strict), twice=html, coverage=coverage)
+    result, rulebook = judged(
+        "lint", transcripts, storm or "", strict=bool(strict), twice=html, coverage=coverage, open_ended=open_ended
+    )
     write_reports(reports, result, rulebook)
     if all(each.path != STDOUT for each in reports):
         with stdout_may_close():

@@ -15,6 +15,7 @@ from multilang_cli.workbench.replay.choosing import choose, known
 from multilang_cli.workbench.replay.promoting import promote as promoted
 from multilang_cli.workbench.replay.recording import Recording
 
+_UNSURE = ExitCode.INCONCLUSIVE
 _WANTED = "--finding {name!r}: there is no such finding in it; found are {known}."
 
 
@@ -57,6 +58,11 @@ def promote(
 def finding_in(command: str, recording: Recording, name: str) -> Finding:
     """The finding that is meant. Raises CommandError."""
     findings = recording.findings()
+    if not findings and recording.part_only:
+        why = "; ".join(recording.notes) or recording.damage
+        raise CommandError(
+            f"{command}: {recording.path}: nothing is wrong in what can be played of it: {why}.", _UNSURE
+        )
     if not findings:
         raise CommandError(f"{command}: {recording.path}: nothing is wrong in it.", ExitCode.NOTHING_SELECTED)
     found = choose(findings, name)

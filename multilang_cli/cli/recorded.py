@@ -34,11 +34,12 @@ def judged(
     strict: bool = False,
     twice: bool = False,
     coverage: bool = False,
+    open_ended: bool = False,
 ) -> tuple[RunResult, Rulebook]:
     """The result of judging `transcripts`, as the command line names them, for the version `storm`, "" as recorded.
 
-    `twice`: they will be read once more, stdin too. `coverage`: what they exercised is told as well. Raises
-    CommandError, which names the `command`.
+    `twice`: they will be read once more, stdin too. `coverage`: what they exercised is told as well.
+    `open_ended`: the end may be missing. Raises CommandError, which names the `command`.
     """
     if "-" in transcripts and len(transcripts) > 1:
         raise CommandError(f"{command}: - stands for stdin and must be the only transcript.")
@@ -51,7 +52,7 @@ def judged(
     if size >= LARGE:
         remark(f"{command}: {size / 1e6:,.0f} MB are read; this may take minutes")
     try:
-        found = judge_transcripts(paths, rulebook, version, coverage=coverage)
+        found = judge_transcripts(paths, rulebook, version, coverage=coverage, open_ended=open_ended)
         return lint_result(found, strict=strict), rulebook
     except TranscriptError as error:
         hint = "Transcripts are what `mlcheck run`, `tap` and `repl` record."

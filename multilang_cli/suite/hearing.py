@@ -47,13 +47,17 @@ _ASIDE = frozenset({"process", "err"})
 
 
 class Hearing:
-    """One conversation as it is read. `late`: its first parts are missing; `closed`: its last one has its end."""
+    """One conversation as it is read. `late`: its first parts are missing; `closed`: its last one has its end.
+
+    `damage`: a loss that its writer did not declare, in a sentence, "" if there is none: it can't pass then.
+    """
 
     def __init__(self, header: Header, path: str, rulebook: Rulebook, storm: str, *, coverage: bool) -> None:
         self.header = header
         self.path = path
         self.further: list[str] = []
         self.closed = False
+        self.damage = ""
         profile = msgspec.structs.replace(header.profile, storm=storm or header.profile.storm)
         try:
             self.rulebook = rulebook if not profile.storm else load_rulebook(profile.storm)
@@ -124,6 +128,16 @@ class Hearing:
         last = self._kept[-1][-1] if self._kept else Event(0, 0.0, "control", Gap(""))
         if not isinstance(last.body, Gap):
             self.feed([Event(last.seq, last.t, "control", Gap(why))])
+
+    def lose(self, why: str) -> None:
+        """Know that something is missing here which nobody declared."""
+        self.damage = self.damage or why
+        self.miss(why)
+
+    @property
+    def last(self) -> int:
+        """The seq of the last event that was read; -1 before the first."""
+        return self._kept[-1][-1].seq if self._kept else -1
 
     def catch_up(self) -> None:
         """Judge what was taken so far."""
@@ -226,13 +240,13 @@ class Hearing:
     def result(self) -> SubjectResult:
         """What became of it."""
         if self._result is not None:
-            return self._result
+            return self._damaged(self._result)
         findings = tuple(map(self._clean, self._findings))
         verdict, reason = verdict_of(findings, self.version)
         if verdict == "pass" and not self._said:
             verdict, reason = "untestable", "the recording holds nothing that the component said"
         profile = self.profile
-        return SubjectResult(
+        result = SubjectResult(
             id=self.header.conv,
             title=f"{profile.kind} {profile.component}, Storm {self.version}",
             kind="conversation",
@@ -248,6 +262,13 @@ class Hearing:
             further_parts=tuple(self.further),
             storm=self.version,
         )
+        return self._damaged(result)
+
+    def _damaged(self, result: SubjectResult) -> SubjectResult:
+        """A result without a pass, if something was lost."""
+        if not self.damage or result.verdict not in {"pass", "untestable"}:
+            return result
+        return msgspec.structs.replace(result, verdict="untestable", reason=self.damage)
 
 
 def _quotable(event: Event) -> Event:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.rulebook import Rulebook
 
+NOT_CLOSED = "the recording was not closed: it has no end line behind event {seq}; what came last may be missing"
 LIVELY = 32
 """Conversations of which events are kept to be quoted: those that were heard last."""
 
@@ -45,32 +46,41 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge_transcripts(
-    paths: Sequence[Path | str], rulebook: Rulebook, storm: str = "", *, coverage: bool = False
+    paths: Sequence[Path | str],
+    rulebook: Rulebook,
+    storm: str = "",
+    *,
+    coverage: bool = False,
+    open_ended: bool = False,
 ) -> Judged:
     """Judge every conversation in `paths`, in the order in which they begin; several files may be parts of one.
 
-    `storm`: the version to judge for instead of the recorded one. `coverage`: say what they exercised, too. What can't
-    be read is noted, and the rest judged. Raises OSError, TranscriptError where there is nothing that can be read, and
-    for a Storm version that is not known.
+    `storm`: the version to judge for instead of the recorded one. `coverage`: say what they exercised, too.
+    `open_ended`: the end may be missing, as of a tap that still runs. What can't be read is noted, and the rest judged.
+    Raises OSError, TranscriptError where there is nothing that can be read, and for a Storm version that is not known.
     """
-    heard, unread = _heard(paths, lambda header, path: Hearing(header, path, rulebook, storm, coverage=coverage))
+    heard, unread = _heard(
+        paths, lambda header, path: Hearing(header, path, rulebook, storm, coverage=coverage), open_ended
+    )
     if not heard:
         raise unread.broken[0] if unread.broken else TranscriptError(str(paths[0]), 0, "there is no conversation in it")
     first = heard[0]
     return Judged(
-        subjects=tuple(hearing.result() for hearing in heard),
+        subjects=(*(hearing.result() for hearing in heard), *_unheard(heard, unread)),
         notes=(*unread.notes(), *_notes(heard)),
         coverage=_coverage(heard) if coverage else (),
         argv=first.header.argv,
         storm=first.version,
-        complete=unread.whole,
+        complete=unread.whole and not any(hearing.damage for hearing in heard),
     )
 
 
-def _heard(paths: Sequence[Path | str], hearing_of: Callable[[Header, str], Hearing]) -> tuple[list[Hearing], Unread]:
+def _heard(
+    paths: Sequence[Path | str], hearing_of: Callable[[Header, str], Hearing], open_ended: bool
+) -> tuple[list[Hearing], Unread]:
     """Every conversation in `paths`, judged to its end, and what could not be read."""
     heard: list[Hearing] = []
-    unread = Unread()
+    unread = Unread(open_ended=open_ended)
     lively = _Lively(heard)
     for number, path, entry in lines_of(paths):
         if isinstance(entry, Happened):
@@ -89,10 +99,26 @@ def _heard(paths: Sequence[Path | str], hearing_of: Callable[[Header, str], Hear
         elif number < 0:
             unread.note(entry)
         else:
-            heard[number].miss(why_of(entry))
+            heard[number].lose(why_of(entry))
     for hearing in heard:
         hearing.catch_up()
+        # Whose the bytes were that were cut is not known.
+        cut = (why for path, why in unread.lost if path in {hearing.path, *hearing.further})
+        unclosed = "" if hearing.closed or open_ended else NOT_CLOSED.format(seq=hearing.last)
+        hearing.damage = hearing.damage or next(cut, unclosed)
     return heard, unread
+
+
+def _unheard(heard: Sequence[Hearing], unread: Unread) -> list[SubjectResult]:
+    """What became of files in which no conversation could be read."""
+    known = {path for hearing in heard for path in (hearing.path, *hearing.further)}
+    return [
+        SubjectResult(
+            id=error.path, title="no conversation", kind="conversation", verdict="untestable", reason=str(error)
+        )
+        for error in unread.broken
+        if error.path not in known
+    ]
 
 
 def _notes(heard: Sequence[Hearing]) -> list[str]:

@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from multilang_cli.transcript.format import TranscriptError
+from typing import TYPE_CHECKING
+
 from multilang_cli.transcript.read import Cut, Damaged
+
+if TYPE_CHECKING:
+    from multilang_cli.transcript.format import TranscriptError
 
 MOST_NOTES = 100
 """Places that can't be read that are named; of more, the number is given."""
 
 
 class Unread:
-    """What could not be read. `broken`: files from some place on."""
+    """What could not be read. `broken`: files from some place on. `open_ended`: a cut end is taken."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, open_ended: bool = False) -> None:
+        self.open_ended = open_ended
         self.broken: list[TranscriptError] = []
         self._places: list[str] = []
         self._more = 0
         self._damaged = False
+        self._cut: dict[str, str] = {}
+
+    @property
+    def lost(self) -> list[tuple[str, str]]:
+        """Files of which the rest is lost, and why."""
+        return [*self._cut.items(), *((error.path, str(error)) for error in self.broken)]
 
     def note(self, entry: Cut | Damaged) -> None:
         """Remember a line."""
-        if isinstance(entry, Damaged):
+        if isinstance(entry, Damaged) or not self.open_ended:
             self._damaged = True
+            if isinstance(entry, Cut):
+                self._cut.setdefault(entry.path, why_of(entry))
         if len(self._places) < MOST_NOTES:
             self._places.append(why_of(entry))
         else:
@@ -29,7 +42,7 @@ class Unread:
 
     @property
     def whole(self) -> bool:
-        """True if nothing is missing but what a recording that was cut lost at its end."""
+        """True if nothing is missing but what a writer that is still at work has not written yet."""
         return not (self.broken or self._damaged)
 
     def notes(self) -> list[str]:
@@ -41,5 +54,6 @@ class Unread:
 def why_of(entry: Cut | Damaged) -> str:
     """Why a line could not be read, and where it stands."""
     if isinstance(entry, Damaged):
-        return str(TranscriptError(entry.path, entry.line, entry.why))
-    return f"{entry.path}:{entry.line}: the recording was cut here: its last {entry.size} bytes are lost"
+        return entry.told
+    where = f"its last {entry.size} bytes, from byte {entry.byte} on, are lost"
+    return f"{entry.path}:{entry.line}: the recording was cut here: {where}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections import deque
 from collections.abc import Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -38,6 +39,8 @@ LONGEST = 256 * 1024 * 1024
 """Bytes of the longest line that is read: a message of 64 MiB, the usual limit, takes a third of that."""
 TOGETHER = 256
 """Frames that are read together, at most."""
+RECENT = 1024
+"""Lines among which one that stands twice is found."""
 SHORT = 4096
 """Bytes of their lines, at most."""
 
@@ -50,22 +53,32 @@ class Happened(msgspec.Struct, frozen=True, gc=False):
 
 
 class Cut(msgspec.Struct, frozen=True):
-    """The last line of a writer that was killed: what it held is lost. `line` from 1, `size` in bytes."""
+    """The last line of a writer that was killed: what it held is lost. `line` from 1, `size` in bytes.
+
+    `byte`: where it begins.
+    """
 
     path: str
     line: int
     size: int
+    byte: int = 0
 
 
 class Damaged(msgspec.Struct, frozen=True):
     """A line that can't be read, amid others, or before which some are missing: what they held is lost.
 
-    `line` from 1, 0 if it is the rest of the file.
+    `line` from 1, 0 if it is the rest of the file. `byte`: where that begins, in what was unpacked if it was gzip.
     """
 
     path: str
     line: int
     why: str
+    byte: int = 0
+
+    @property
+    def told(self) -> str:
+        """Where it is and why, in a sentence."""
+        return f"{TranscriptError(self.path, self.line, self.why)} (from byte {self.byte} on)"
 
 
 Entry = Header | Happened | EndLine | Cut | Damaged
@@ -84,12 +97,15 @@ class Transcript:
     """One conversation: its first `header`, and its events by iterating, once.
 
     Afterwards `ends` has the end line of each part that was closed, and `cut` what was cut, None if nothing was.
+    `closed`: the last part has its end line. `damage`: the first loss that no writer declared, "" if there is none.
     """
 
     def __init__(self, *paths: Path | str) -> None:
         self.path = str(paths[0])
         self.ends: list[EndLine] = []
         self.cut: Cut | None = None
+        self.closed = False
+        self.damage = ""
         self._entries = entries(*paths)
         first = next(self._entries, None)
         if not isinstance(first, Header):
@@ -104,17 +120,19 @@ class Transcript:
                 yield from entry.events
             elif isinstance(entry, EndLine):
                 self.ends.append(entry)
+                self.closed = True
             elif isinstance(entry, Cut):
                 self.cut = entry
+                self.damage = self.damage or f"{entry.path}:{entry.line}: cut from byte {entry.byte} on"
             elif isinstance(entry, Damaged):
-                why = str(TranscriptError(entry.path, entry.line, entry.why))
-                yield Event(last.seq, last.t, "control", Gap(why))
+                self.damage = self.damage or entry.told
+                yield Event(last.seq, last.t, "control", Gap(entry.told))
             elif entry.conv != self.header.conv or entry.part == 1:
                 raise TranscriptError(self.path, 0, f"a second conversation, {entry.conv!r}, where one was expected")
             else:
                 if entry.part > part + 1:
                     yield Event(last.seq, last.t, "control", Gap(f"part {part + 1} is missing"))
-                part = entry.part
+                part, self.closed = entry.part, False
 
 
 def entries(*paths: Path | str) -> Iterator[Entry]:
@@ -154,6 +172,10 @@ class _File:
         self.path = path
         self.all = conversations
         self.here: dict[str, ConversationReader] = {}
+        self.byte = 0
+        self.torn: Exception | None = None
+        self._latest: dict[str, int] = {}
+        self._recent: deque[tuple[str, int, int]] = deque(maxlen=RECENT)
 
     def entries(self) -> Iterator[Entry]:
         """The lines of the file."""
@@ -161,7 +183,16 @@ class _File:
             try:
                 yield from self._lines(file)
             except _UNPACKABLE as error:
-                yield self._damaged(0, f"what was compressed there is damaged: {error}")
+                self.torn = error
+            if self.torn is not None:
+                yield self._damaged(0, f"what was compressed there is damaged: {self.torn}")
+
+    def _texts(self, file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
+        """The lines as bytes, up to where what was compressed is damaged."""
+        try:
+            yield from iter(partial(file.readline, LONGEST), b"")
+        except _UNPACKABLE as error:
+            self.torn = error
 
     def _lines(self, file: IO[bytes] | gzip.GzipFile) -> Iterator[Entry]:
         """A line that cannot be read is only damaged if it ends, or a line other than a header follows."""
@@ -169,23 +200,27 @@ class _File:
         last: EventLine | None = None
         run: list[EventLine] = []
         why, number, whole = "", 0, False
-        for number, text in enumerate(iter(partial(file.readline, LONGEST), b""), 1):
+        size = 0
+        for number, text in enumerate(self._texts(file), 1):
+            self.byte, size = self.byte + size, len(text)
             if cut is not None:
-                yield cut if text.startswith(_OPENING) else self._damaged(cut.line, why)
+                yield cut if text.startswith(_OPENING) else self._damaged(cut.line, why, cut.byte)
                 cut = None
             try:
                 line = decode_line(text)
             except BAD as error:
                 yield from self._told(run, number)
                 run = []
-                why = f"no line of a transcript: {error}"
+                why = f"no line of a transcript: {'nested too deep' if isinstance(error, RecursionError) else error}"
                 if isinstance(error, msgspec.ValidationError):
                     yield self._damaged(number, why)
                     continue
-                cut = Cut(self.path, number, len(text) + _skip_line(file, text))
-                whole = text.endswith(b"\n")
+                cut = Cut(self.path, number, len(text) + _skip_line(file, text), self.byte)
+                size, whole = cut.size, text.endswith(b"\n")
                 if not self.here and not _begins_header(text):
                     raise TranscriptError(self.path, number, why) from None
+                continue
+            if self._stands_twice(line, text):
                 continue
             if last is not None and line.t == last.t and len(run) < TOGETHER and self._goes_on(last, line, text):
                 run.append(line)
@@ -195,9 +230,24 @@ class _File:
                     run = []
                 yield from self._one(line, text, number)
             last = line
+        self.byte += size
         yield from self._told(run, number + 1)
         if cut is not None:
-            yield self._damaged(cut.line, why) if whole else cut
+            yield self._damaged(cut.line, why, cut.byte) if whole else cut
+
+    def _stands_twice(self, line: EventLine, text: bytes) -> bool:
+        """True if this line of an event stood shortly before: who delivers at least once may write it again."""
+        if line.transcript is not None:
+            self._latest.pop(line.conv, None)
+            return False
+        if line.conv not in self.here:
+            return False
+        mark = (line.conv, line.seq, hash(text))
+        twice = line.end is None and line.seq <= self._latest.get(line.conv, -1) and mark in self._recent
+        if not twice and line.end is None:
+            self._latest[line.conv] = line.seq
+            self._recent.append(mark)
+        return twice
 
     def _goes_on(self, last: EventLine, line: EventLine, text: bytes) -> bool:
         """True if `line`, whose bytes are `text`, is a plain frame that went through the same pipe behind `last`."""
@@ -236,13 +286,13 @@ class _File:
             return None
         return self._damaged(number, f"its end tells of {counted} events, and there are {read}")
 
-    def _damaged(self, number: int, why: str) -> Damaged:
+    def _damaged(self, number: int, why: str, byte: int | None = None) -> Damaged:
         """A damaged line. Raises TranscriptError if it comes before any header."""
         if not self.here:
             raise TranscriptError(self.path, number, why)
         for conversation in self.here.values():
             conversation.miss()
-        return Damaged(self.path, number, why)
+        return Damaged(self.path, number, why, self.byte if byte is None else byte)
 
     def _entry(self, line: EventLine, text: bytes, number: int) -> Entry | None:
         try:

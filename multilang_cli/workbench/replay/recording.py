@@ -32,7 +32,8 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
 
     `profile`: that of the header, with its Storm version; `notes`: sentences on what is missing in it. `path`: as it
     was named, `files`: all it was read from. `past`: what the judge found, where the recording begins in the middle:
-    its events alone would not show it.
+    its events alone would not show it. `damage`: a loss that its writer did not declare, in a sentence. `part_only`:
+    something stands behind a gap, or may, which is not among the events.
     """
 
     path: str
@@ -43,6 +44,8 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     past: tuple[Finding, ...] | None = None
+    damage: str = ""
+    part_only: bool = False
 
     @property
     def version(self) -> StormVersion:
@@ -83,7 +86,9 @@ def load(*paths: Path | str, name: str = "") -> Recording:
     path = name or str(paths[0])
     events = list(transcript)
     notes = [f"read from its {len(files)} parts"] if len(files) > 1 else []
-    if not transcript.ends:
+    damage = transcript.damage
+    if not transcript.closed:
+        damage = damage or "it was not closed: it has no end line, and what came last may be missing"
         notes.append("the recording was not closed; what came last may be missing")
     if transcript.cut is not None:
         notes.append(f"the recording was cut at line {transcript.cut.line}")
@@ -105,6 +110,8 @@ def load(*paths: Path | str, name: str = "") -> Recording:
         events=tuple(events[:gap]),
         notes=tuple(notes),
         files=tuple(files),
+        damage=damage,
+        part_only=gap is not None or bool(damage),
     )
     return recording if header.part == 1 else _from_the_middle(recording)
 

@@ -34,9 +34,14 @@ def result_of(
     notes: tuple[str, ...] = (),
     transcript: str | None = None,
     next_command: str = "",
+    damage: str = "",
 ) -> RunResult:
-    """What was compared, not yet concluded. `name`: of the command; `argv`: of the component that speaks now."""
-    subjects = [_conversation(recording, comparison, transcript)]
+    """What was compared, not yet concluded. `name`: of the command; `argv`: of the component that speaks now.
+
+    `damage`: what is lost of the other recording, if there is one; that of `recording` counts as well.
+    """
+    damage = f"{recording.path}: {recording.damage}" if recording.damage else damage
+    subjects = [_conversation(recording, comparison, transcript, damage)]
     for number, difference in enumerate(comparison.differences[:MOST], 1):
         subjects.append(
             SubjectResult(
@@ -66,11 +71,12 @@ def result_of(
         },
         subjects=tuple(subjects),
         notes=tuple(said),
+        complete=not damage,
         next_command=next_command,
     )
 
 
-def _conversation(recording: Recording, comparison: Comparison, transcript: str | None) -> SubjectResult:
+def _conversation(recording: Recording, comparison: Comparison, transcript: str | None, damage: str) -> SubjectResult:
     reasons = [turned_text(turned) for turned in comparison.findings]
     reasons += filter(None, (comparison.input, end_text(comparison)))
     if comparison.differences:
@@ -79,6 +85,8 @@ def _conversation(recording: Recording, comparison: Comparison, transcript: str 
     silent = not any(event.channel == "out" for event in recording.events)
     if comparison.same and (silent or (recording.past is not None and not comparison.compared)):
         verdict, reasons = "untestable", ["the recording holds nothing that the component said, or can say again"]
+    elif comparison.same and damage:
+        verdict, reasons = "untestable", [f"the same as far as it can be compared; {damage}"]
     return SubjectResult(
         id=recording.header.conv,
         title=f"{recording.profile.kind} {recording.profile.component}, as in {recording.path}",
