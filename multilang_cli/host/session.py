@@ -6,6 +6,7 @@ Single-threaded. Bytes are moved by ``pump``; what the shell classes of Storm do
 
 from __future__ import annotations
 
+import math
 import signal
 import time
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 from multilang_cli.host import describing, waiting, who_waits
 from multilang_cli.host.pipes import SMALL_PIPE
 from multilang_cli.host.pump import Pump
+from multilang_cli.host.starving import Starved
 from multilang_cli.host.who_waits import Debts
 from multilang_cli.protocol.bolt_rules import TIMER
 from multilang_cli.protocol.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
@@ -45,6 +47,8 @@ LAST_ROUNDS = 32
 """Reads that empty the largest pipe."""
 STANDSTILL = 1.0
 """Seconds by which a round is late that only a machine can need which does not run us."""
+STARVED = 4
+"""How many times a limit is added to it at most, for the time in which a component was ready to run and was not run."""
 LATE = 0.1
 """Seconds of silence beyond what Storm waits at most, after which nothing is said in time any more."""
 SLICE = 0.05
@@ -71,6 +75,7 @@ class Session(Pump):
         super().__init__(process, judge, sinks)
         self.ended_by_us = False
         self._ended = False
+        self._starved = Starved(process)
         self._still = (0, 0.0)
         self._stood = 0.0
 
@@ -99,6 +104,7 @@ class Session(Pump):
         now = time.monotonic() - self._start
         until = now + limit
         made = progress() if progress is not None else None
+        looked, spare = time.monotonic(), STARVED * limit
         while not done():
             if self._eof or self.overflowed or self.flooded:
                 return done()
@@ -115,6 +121,11 @@ class Session(Pump):
             now = self._caught_up(now + patience)
             if done():
                 return True
+            if (clock := time.monotonic()) - looked >= LOOK:
+                lost = min(self._starved.lost(), clock - looked, spare)
+                looked, spare = clock, spare - lost
+                self._stand_still(lost)
+                now = self.now
             still = self._written == written and self._framer.offset == said
             if still and waiting_for in _ANSWERS and self._is_final(waiting_for) and not done():
                 return not quietly and self._give_up(waiting_for, limit, proven=True)
@@ -170,18 +181,21 @@ class Session(Pump):
         """How long a round may block that has something to write: not while somebody looks at what no pipe tells."""
         return 0.001 if self.piece or self._cut is not None else LOOK
 
-    def wait_quiet(self, limit: float, silence: float = SILENCE) -> bool:
+    def wait_quiet(self, limit: float, silence: float = SILENCE, talk: float = math.inf) -> bool:
         """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
 
         A barrier that needs no answer. `silence`: seconds that count as quiet too, for where the system does not tell.
-        False after `limit` seconds; that is no finding.
+        False after `limit` seconds, or `talk` for one that goes on talking; that is no finding.
         """
-        until, silent_since = self.now + limit, self.now
+        began = silent_since = self.now
+        until = began + limit
         while self.running and self.now < until:
             before = self.spoken
             self.pump(SLICE / 10)
             if self.spoken != before:
                 silent_since = self.now
+                if silent_since - began > talk:
+                    return False
             elif not self.idle or self._buffer:
                 continue
             elif waiting.settled(self.process) or self.now - silent_since > silence:

@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.suite.holes import SEVERAL, await_settled
-from multilang_cli.suite.stage import FEW, NotExercised
+from multilang_cli.suite.stage import FEW, TALK, NotExercised
 
 if TYPE_CHECKING:
     from multilang_cli.suite.stage import Stage
@@ -175,7 +175,7 @@ def beat(stage: Stage) -> None:
     if bolt.version.heartbeats:
         stage.go_on(if_=bolt.beat(stage.patience("heartbeat")))
     else:
-        bolt.wait_quiet(stage.limits["output"])
+        bolt.wait_quiet(stage.limits["output"], talk=TALK)
         stage.go_on(if_=True)
 
 

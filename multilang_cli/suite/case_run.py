@@ -32,7 +32,7 @@ from multilang_cli.suite.refusals import Refused, costs_nothing, refusal_of, ref
 from multilang_cli.suite.repeats import Hang, HangWatch, shortened
 from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.settling import Feed
-from multilang_cli.suite.stage import NotExercised, Stage, Stop
+from multilang_cli.suite.stage import TALK, NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
 from multilang_cli.suite.ticks import declared_ticks, takes_ticks
 from multilang_cli.suite.watch import Watch
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.reports.model import ExcerptLine
     from multilang_cli.suite.case import Case, Need, Step
+    from multilang_cli.suite.idling import Idle
     from multilang_cli.suite.options import Component, StreamDeclaration
     from multilang_cli.suite.runner import Plan
     from multilang_cli.suite.settling import Settling
@@ -90,7 +91,8 @@ class CaseRun:
     `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
     what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
-    became of what it was fed; `known`: how it settles, from the cases before.
+    became of what it was fed; `known`: how it settles, from the cases before. `idle`: of a spout's
+    empty calls.
     """
 
     def __init__(
@@ -115,6 +117,7 @@ class CaseRun:
         profile = profile_of(plan.component, plan.version, plan.options.timeout, asked)
         self._profile = msgspec.structs.replace(profile, samples=_declared(plan.component, case))
         self._short = short is not None
+        self.idle: Idle | None = None
         if short is not None:
             self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
         self.coverage = Coverage(self._profile)
@@ -202,6 +205,7 @@ class CaseRun:
             feed=self.feed,
             known=self._known,
             settles_declared=bool(component.settles),
+            idle=self.idle,
         )
         self._stage = stage
         try:
@@ -225,7 +229,7 @@ class CaseRun:
         if session.profile.testee and not self._missing:
             OPERATIONS["done"](stage, {})
         if isinstance(session, ShellSpout):
-            session.wait_quiet(stage.limits["output"])
+            session.wait_quiet(stage.limits["output"], talk=TALK)
         elif self._missing:
             with contextlib.suppress(Stop, NotExercised):
                 OPERATIONS["barrier"](stage, {})

@@ -20,6 +20,7 @@ from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, Judgement
 from multilang_cli.suite.baseline import apply, strangers
 from multilang_cli.suite.case_run import CaseRun
+from multilang_cli.suite.idling import Idle
 from multilang_cli.suite.jobs import Jobs
 from multilang_cli.suite.repeats import Hang, Repeats
 from multilang_cli.suite.selection import fitting
@@ -80,6 +81,7 @@ class Run:
         options = plan.options
         every = options.exhaustive or bool(plan.component.testee or options.write_known_failures)
         self._repeats = None if every else Repeats(plan.component.kind)
+        self._idle = Idle(limited=not every)
 
     @property
     def subjects(self) -> tuple[SubjectResult, ...]:
@@ -224,6 +226,7 @@ class Run:
     def _once(self, plan: Plan, case: Case, short: float | None = None) -> Played:
         """Play a case; a fault of ours costs this case, not the run."""
         run = CaseRun(plan, case, short, known=self.settling)
+        run.idle = self._idle
         try:
             subject = run.run()
             with self._lock:

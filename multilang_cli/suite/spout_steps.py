@@ -27,7 +27,7 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
     spout, command = stage.spout, str(arguments["command"])
     if command == "next":
         activate(stage)
-    until = spout.now + arguments.get("seconds", float("inf"))
+    began, seconds = spout.now, arguments.get("seconds", stage.idle.budget)
     for _ in range(int(arguments.get("times", 1))):
         id_: Json = ""
         if arguments.get("id") == "unknown":
@@ -37,8 +37,11 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
             id_ = _picked(stage, int(arguments["pick"]))
         elif command in {"ack", "fail"}:
             id_ = emitted_id(stage)
-        stage.go_on(if_=spout.call(command, id_, stage.patience("sync")))
-        if spout.now > until:
+        if command == "next":
+            ask(stage)
+        else:
+            stage.go_on(if_=spout.call(command, id_, stage.patience("sync")))
+        if spout.now - began > seconds or _is_tired(stage):
             return
 
 
@@ -48,17 +51,37 @@ def activate(stage: Stage) -> None:
         stage.go_on(if_=stage.spout.call("activate", limit=stage.patience("sync")))
 
 
+def ask(stage: Stage) -> None:
+    """Call next, and note how long it took if it brought nothing."""
+    spout, before, began = stage.spout, len(stage.spout.emits), stage.spout.now
+    stage.go_on(if_=spout.call("next", limit=stage.patience("sync")))
+    if len(spout.emits) > before:
+        stage.idle.came(stage.idled)
+        stage.idled = 0.0
+    else:
+        stage.idled += spout.now - began
+        stage.idle.asked(stage.idled)
+
+
+def _is_tired(stage: Stage) -> bool:
+    """True if it was asked in vain for so long that there is no use in more."""
+    return stage.idled > stage.idle.allowance
+
+
 def emitted_id(stage: Stage) -> Json:
     """The id of a tuple that is pending; calls next for one. Raises NotExercised if none comes."""
     spout = stage.spout
     _check_ackers(stage)
-    for _ in range(MOST_TRIES):
+    tries = 0
+    while True:
         ready = next((emit for emit in spout.emits if emit.id is not None), None)
         if ready is not None:
             spout.emits.remove(ready)
             return ready.id
-        stage.go_on(if_=spout.call("next", limit=stage.limits["sync"]))
-    raise NotExercised(f"it emitted no tuple with an id in {MOST_TRIES} calls of next")
+        if tries == MOST_TRIES or (tries and _is_tired(stage)):
+            raise NotExercised(f"it emitted no tuple with an id in {tries} call{'s' * (tries > 1)} of next")
+        ask(stage)
+        tries += 1
 
 
 def _picked(stage: Stage, place: int) -> Json:

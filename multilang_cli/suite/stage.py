@@ -9,6 +9,7 @@ import msgspec
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.suite import values as made_up
+from multilang_cli.suite.idling import Idle
 from multilang_cli.suite.settling import TRIAL, Feed, Settling
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.context import Sample
     from multilang_cli.protocol.messages import Handshake
+
+TALK = 1.0
+"""Seconds for which a component that is never quiet is listened to."""
 
 FEW = 5
 """Tuples, or calls, that tell how fast a component works."""
@@ -38,7 +42,8 @@ class Stage:
     given what we made up, None if it was not; `trying`: what it was given is a trial, which it may refuse; `refusable`:
     it may refuse all that is made up, and `may_refuse` that it was given such. `settled`: ids that a spout's acks and
     fails were about. `feed`: what a bolt was fed so far, `known`: how it settles, in all of the run;
-    `settles_declared`: somebody said so.
+    `settles_declared`: somebody said so. `idle`: what is known of a spout's empty calls; `idled`: seconds of those
+    since it emitted last.
     """
 
     def __init__(
@@ -52,8 +57,11 @@ class Stage:
         feed: Feed | None = None,
         known: Settling | None = None,
         settles_declared: bool = False,
+        idle: Idle | None = None,
     ) -> None:
         self.session = session
+        self.idle = idle or Idle(limited=False)
+        self.idled = 0.0
         self.samples = samples
         self.handshake = handshake
         self.accepts = accepts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.suite import bolt_steps, cutting, spout_steps, testee_steps
-from multilang_cli.suite.stage import NotExercised, Stage
+from multilang_cli.suite.stage import TALK, NotExercised, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,7 +97,7 @@ def _hold_task_ids(stage: Stage, _: dict[str, Any]) -> None:
 
 def _quiet(stage: Stage, _: dict[str, Any]) -> None:
     """Wait until the component waits for us: it has read everything and said what it had to say."""
-    stage.session.wait_quiet(stage.limits["output"])
+    stage.session.wait_quiet(stage.limits["output"], talk=TALK)
     stage.go_on(if_=True)
 
 

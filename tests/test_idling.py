@@ -1,0 +1,71 @@
+"""What a run asks of a spout that sleeps, and of one that is never quiet; time that a component was not run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.starving import Starved
+from multilang_cli.suite.idling import PATIENT, SOON, Idle
+from tests.sessions import LIMIT, playing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TALKS = """
+shake()
+while True: time.sleep(0.02); say('{"command":"log","msg":"still here"}\\nend\\n')
+"""
+LATE = """
+shake()
+tup = message()
+time.sleep(1.2)
+say('{"command":"ack","id":"%s"}\\nend\\n' % tup["id"])
+message()
+"""
+
+
+def test_a_spout_that_emits_nothing_is_asked_for_long_once() -> None:
+    idle = Idle()
+    assert idle.allowance == PATIENT
+    idle.asked(PATIENT / 2)
+    assert idle.allowance == PATIENT
+    idle.asked(PATIENT)
+    assert idle.allowance == SOON
+
+
+def test_a_spout_whose_tuples_take_their_time_is_given_it() -> None:
+    idle = Idle()
+    idle.asked(4.0)
+    idle.came(4.0)
+    assert idle.allowance == 8.0
+    idle.came(0.0)
+    assert idle.allowance == 8.0
+
+
+def test_who_plays_all_asks_as_often_as_the_cases_say() -> None:
+    idle = Idle(limited=False)
+    idle.asked(PATIENT)
+    assert idle.allowance == idle.budget == float("inf")
+
+
+@pytest.mark.component
+def test_who_is_never_quiet_is_not_waited_for(tmp_path: Path) -> None:
+    with playing(tmp_path, TALKS) as (session, handshake):
+        assert session.handshake(handshake, LIMIT)
+        assert not session.wait_quiet(1000.0, talk=0.1)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("lost", [0.0, 10.0])
+def test_a_limit_does_not_run_while_the_machine_does_not_run_the_component(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: float
+) -> None:
+    monkeypatch.setattr(Starved, "lost", lambda _: lost)
+    with playing(tmp_path, LATE) as (session, handshake):
+        assert isinstance(session, ShellBolt)
+        assert session.handshake(handshake, LIMIT)
+        session.send(["x"])
+        assert session.settle_all(0.6) is (lost > 0)
