@@ -64,6 +64,13 @@ MUTANTS = {
     "beat-task": ("host-heartbeat", "host.bolt.heartbeats"),
     "no-beat": ("host-heartbeat-missing", "host.bolt.heartbeats"),
     "orphans": ("host-leaves", "host.bolt.stop"),
+    "acks-anything": ("host-settle-extra", "host.spout.ids"),
+    "asks-while-inactive": ("host-inactive", "host.spout.activation"),
+    "ticks-unasked": ("host-tick", "host.bolt.tuples"),
+    "stranger": ("host-source", "host.bolt.tuples"),
+    "patient": ("host-goes-on", "host.spout.timeout"),
+    "punishes-idle": ("host-gives-up", "host.spout.idle"),
+    "only-syncs": ("host-gives-up", "host.bolt.busy"),
 }
 SHORT = 0.3
 """Limits for a host that is known to let them run out: six seconds."""

@@ -86,7 +86,8 @@ def _converse(session: ShellBolt | ShellSpout, profile: Profile) -> None:
     for call in feed.calls:
         ids = [emit.id for emit in session.emits if emit.id is not None]
         id_ = ids[call.emit] if call.call in {"ack", "fail"} and call.emit < len(ids) else ""
-        if not session.call(call.call, id_, session.judge.timeout) or not _lives(session):
+        # Storm looks once a second: by then it has seen that the timeout is over.
+        if not session.call(call.call, id_, session.judge.timeout + 2 * TIMER) or not _lives(session):
             return
 
 

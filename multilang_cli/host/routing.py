@@ -28,7 +28,8 @@ class Router:
         fallback = min((task for task in profile.tasks if task > profile.task), default=profile.task + 1)
         # A testee tells the task ids of an emit, so those of the next one must be others.
         undeclared = (_sinks(profile) if profile.testee else ()) or (fallback,)
-        self._undeclared = _choice(undeclared).ready if profile.streams is None else ()
+        consumed = profile.streams is None and not profile.unconsumed
+        self._undeclared = _choice(undeclared).ready if consumed else ()
         self._choices = {name: _choices_of(spec) for name, spec in (profile.streams or {}).items()}
         # Most streams have one consumer, any task of which will do.
         self._ready = {name: each[0].ready for name, each in self._choices.items() if len(each) == 1}

@@ -51,7 +51,9 @@ def topology_of(profile: Profile) -> Profile:
     if streams is None:
         sinks = tuple(task for task, component in sorted(tasks.items()) if component == SINK)
         field = "word" if profile.kind == "bolt" else "sentence"
-        streams = {DEFAULT_STREAM: StreamSpec(fields=(field,), consumers={SINK: sinks}, groupings={SINK: _SHUFFLE})}
+        plain = StreamSpec(fields=(field,))
+        consumed = msgspec.structs.replace(plain, consumers={SINK: sinks}, groupings={SINK: _SHUFFLE})
+        streams = {DEFAULT_STREAM: plain if profile.unconsumed else consumed}
     return msgspec.structs.replace(
         profile, tasks=dict(sorted(tasks.items())), streams=streams, sources=_sources(profile)
     )

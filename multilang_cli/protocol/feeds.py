@@ -36,10 +36,14 @@ class FedCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Feed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a host is told to say, in this order: `tuples` to a bolt, `calls` to a spout."""
+    """What a host is told to say, in this order: `tuples` to a bolt, `calls` to a spout.
+
+    `free`: it was told nothing, and may say what it likes: only what any Storm holds to is asked of it then.
+    """
 
     tuples: tuple[FedTuple, ...] = ()
     calls: tuple[FedCall, ...] = ()
+    free: bool = False
 
 
 class Wanted(msgspec.Struct, array_like=True):
@@ -53,8 +57,14 @@ class HostMemory(msgspec.Struct):
     """What the judge remembers of a host.
 
     `greeted`: it sent a handshake. `tuples`, `calls`: what is still to be said; `passed`: tuples passed over by
-    later ones. `ids`: of the tuples it sent, with their seqs. `wanted`: emits that still want their task ids.
-    `command`: the seq of the command that the spout has not answered, -1 for none. `message_ids`: of the spout's emits.
+    later ones. `ids`: of the tuples it sent, with their seqs. `wanted`: emits that still want their task ids;
+    `unread`: those that a spout said after its sync, so that Storm reads them with its next command.
+    `commands`: the seqs of the commands that the spout has not answered, one inside another with no ackers. `early`:
+    syncs that no command waited for; `shifted`: there was one, so that answers no longer fit their commands.
+    `message_ids`: of the spout's emits. `pending`: how many emits of an id still have to be acked or failed, by its
+    JSON text; `inside`: the ids of those that are acked before the emit returns. `active`: None where nobody told.
+    `shown_tasks`, `shown_sources`: task->component and source->stream->fields of the context, None where a version
+    shows none. `tick_period`: the seconds between two ticks in conf, 0 for no ticks; `ticks`: how many came.
     `beat`: when the last heartbeat came, at first the pid, in seconds. `stopping`: it was told to end. `over`: the
     component has ended, or was let go.
     """
@@ -65,8 +75,18 @@ class HostMemory(msgspec.Struct):
     passed: list[FedTuple] = []
     ids: dict[str, int] = {}
     wanted: list[Wanted] = []
-    command: int = -1
+    unread: list[Wanted] = []
+    commands: list[int] = []
+    early: int = 0
+    shifted: bool = False
     message_ids: list[Json] = []
+    pending: dict[str, int] = {}
+    inside: list[str] = []
+    active: bool | None = None
+    shown_tasks: dict[str, Json] = {}
+    shown_sources: dict[str, Json] | None = None
+    tick_period: float = 0.0
+    ticks: int = 0
     beat: float = 0.0
     stopping: bool = False
     over: bool = False

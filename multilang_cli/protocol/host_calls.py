@@ -6,39 +6,99 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.asked import same
 from multilang_cli.protocol.feeds import FedCall, Wanted
-from multilang_cli.protocol.hosting import memory_of
+from multilang_cli.protocol.hosting import is_free, memory_of
 from multilang_cli.protocol.shortening import shown
+from multilang_cli.protocol.spout_rules import acked_inside, key_of
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.events import Activation, Event
     from multilang_cli.protocol.feeds import HostMemory
     from multilang_cli.protocol.messages import Emit, Json, SpoutCommand, Sync
 
 _SETTLES = frozenset({"ack", "fail"})
+_ACTIVITY = frozenset({"activate", "deactivate"})
 
 
 def command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
-    """A command: it waits for the sync of the one before, and is the next one of the feed."""
+    """A command: it waits for the sync of the one before, fits what the spout said, and is the next one of the feed."""
     memory = memory_of(judge)
-    if memory.command >= 0:
-        text = f"{message.command} was sent before the sync of the command before it"
-        judge.breach("host-unsynced", event, text, subject=message.command, related=(memory.command,))
-    memory.command = event.seq
-    if memory.wanted:
-        _unanswered(judge, event, memory)
+    inside = message.command == "ack" and key_of(message.id) in memory.inside
+    if not inside:
+        _in_turn(judge, event, message)
+    if memory.early:
+        memory.early -= 1
+    else:
+        memory.commands.append(event.seq)
+    if message.command in _SETTLES:
+        _settled(judge, event, message)
+    elif message.command in _ACTIVITY:
+        _active(judge, event, active=message.command == "activate")
+    elif message.command == "next" and not _is_active(judge):
+        text = "next was sent to a spout that is not active: ack and fail may come then, next does not"
+        judge.breach("host-inactive", event, text, stable="next")
+    if is_free(judge):
+        return
     if message.command == "next":
         if memory.calls and memory.calls[0].call == "next":
             del memory.calls[0]
+    elif not inside:
+        _called(judge, event, message)
+
+
+def _in_turn(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+    """Nothing is owed by now: neither the sync of the command before, nor task ids."""
+    memory = memory_of(judge)
+    if memory.commands and not memory.early:
+        text = f"{message.command} was sent before the sync of the command before it"
+        judge.breach("host-unsynced", event, text, subject=message.command, related=(memory.commands[-1],))
+        memory.commands.clear()
+    if memory.wanted:
+        _unanswered(judge, event, memory)
+    # What was said after the sync is read only now.
+    memory.wanted, memory.unread = memory.unread, []
+
+
+def _settled(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+    """An ack or fail: one for each emit with an id, and none for any other id."""
+    memory, key = memory_of(judge), key_of(message.id)
+    if left := memory.pending.get(key, 0):
+        memory.pending[key] = left - 1
+        if left == 1:
+            del memory.pending[key]
+        if key in memory.inside:
+            memory.inside.remove(key)
         return
-    _called(judge, event, message)
+    how = (
+        "of another type" if any(str(message.id) == other.strip('"') for other in memory.pending) else "that is pending"
+    )
+    text = f"{_name(message)}: no emit has this id {how}, or each has had its ack or fail"
+    judge.breach("host-settle-extra", event, text, subject=shown(message.id), stable=message.command)
+
+
+def activation(judge: Conversation, event: Event, fact: Activation) -> None:
+    """The topology was activated or deactivated, of which no spout of this Storm is told."""
+    _active(judge, event, active=fact.active)
+
+
+def _active(judge: Conversation, event: Event, *, active: bool) -> None:
+    memory = memory_of(judge)
+    if memory.active is active:
+        text = f"{'activate' if active else 'deactivate'} was sent a second time"
+        judge.breach("host-inactive", event, text, stable="again")
+    memory.active = active
+
+
+def _is_active(judge: Conversation) -> bool:
+    """A spout is activated before anything else; a Storm that tells none of it may have done so unseen."""
+    active = memory_of(judge).active
+    return not judge.version.activate if active is None else active
 
 
 def _unanswered(judge: Conversation, event: Event, memory: HostMemory) -> None:
     for emit in memory.wanted:
         text = f"the task ids of an emit on the stream {emit.stream!r} did not come before the next command"
         judge.breach("host-task-ids-missing", event, text, subject=emit.stream, related=(emit.seq,))
-    memory.wanted = []
 
 
 def _called(judge: Conversation, event: Event, message: SpoutCommand) -> None:
@@ -72,17 +132,28 @@ def _name(message: SpoutCommand) -> str:
 
 
 def sync(judge: Conversation, _: Event, __: Sync) -> None:
-    """The spout is done with a command."""
-    memory_of(judge).command = -1
+    """The spout is done with a command; a sync that none waits for will end the next one at once."""
+    memory = memory_of(judge)
+    if memory.commands:
+        memory.commands.pop()
+    elif judge.profile.kind == "spout":
+        memory.early += 1
+        memory.shifted = True
 
 
 def emit(judge: Conversation, event: Event, message: Emit) -> None:
     """An emit may want its task ids; a spout's has an id by which it is acked or failed."""
-    memory = memory_of(judge)
-    if judge.profile.kind == "spout" and message.id is not None:
-        memory.message_ids.append(message.id)
+    memory, spout = memory_of(judge), judge.profile.kind == "spout"
+    if spout and message.id is not None:
+        key = key_of(message.id)
+        memory.pending[key] = memory.pending.get(key, 0) + 1
+        if acked_inside(judge, message):
+            memory.inside.append(key)
+        if not is_free(judge):
+            memory.message_ids.append(message.id)
     if message.wants_task_ids:
-        memory.wanted.append(Wanted(event.seq, message.stream))
+        read = not spout or bool(memory.commands)
+        (memory.wanted if read else memory.unread).append(Wanted(event.seq, message.stream))
 
 
 def check_owed(judge: Conversation, event: Event) -> None:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from multilang_cli.protocol import host_calls, host_tuples
 from multilang_cli.protocol.asked import same
 from multilang_cli.protocol.context import topology_context
-from multilang_cli.protocol.events import Barrier, Deadline, Exited, PidChecked, Signalled, StdinClosed
-from multilang_cli.protocol.hosting import death_of, holds_several, is_whole, memory_of, value_of
+from multilang_cli.protocol.events import Activation, Barrier, Deadline, Exited, PidChecked, Signalled, StdinClosed
+from multilang_cli.protocol.hosting import death_of, holds_several, is_free, is_whole, memory_of, value_of
 from multilang_cli.protocol.messages import (
+    TICK_FREQUENCY,
     Emit,
     Handshake,
     Malformed,
@@ -67,7 +68,7 @@ def _both(usual: Handler | None, hosts: Handler | None) -> Handler:
 def _is_in_place(judge: Conversation, event: Event, body: Any) -> bool:
     """True for a whole message that comes when such may come: the handshake, and after the pid all others."""
     memory = memory_of(judge)
-    if not is_whole(event.raw) or holds_several(event.raw):
+    if not is_whole(event.raw) or (not is_free(judge) and holds_several(event.raw)):
         if not memory.stopping:
             judge.breach("host-end", event, "a message is not closed by a line that is just end")
         return False
@@ -90,6 +91,10 @@ def _why_none(body: Any, event: Event) -> str:
 
 
 def _handshake(judge: Conversation, event: Event, message: Handshake) -> None:
+    _remember(judge, message)
+    if is_free(judge):
+        _check_keys(judge, event, message)
+        return
     for key, value in judge.profile.conf.items():
         if key not in message.conf or not same(value, message.conf[key]):
             text = f"conf says {shown(message.conf.get(key))} for {key!r}; it was told {shown(value)}"
@@ -98,6 +103,24 @@ def _handshake(judge: Conversation, event: Event, message: Handshake) -> None:
         if not _has(message.context, key, value):
             text = f"the context says {shown(message.context.get(key))} for {key!r}; it was told {shown(value)}"
             judge.breach("host-context", event, text, subject=key, stable=key)
+
+
+def _remember(judge: Conversation, message: Handshake) -> None:
+    """What the component was shown: tuples come from there, and ticks as conf says."""
+    memory, period = memory_of(judge), message.conf.get(TICK_FREQUENCY)
+    tasks, sources = message.context.get("task->component"), message.context.get("source->stream->fields")
+    memory.shown_tasks = tasks if isinstance(tasks, dict) else {}
+    memory.shown_sources = sources if isinstance(sources, dict) else None
+    if isinstance(period, int | float) and not isinstance(period, bool) and period > 0:
+        memory.tick_period = float(period)
+
+
+def _check_keys(judge: Conversation, event: Event, message: Handshake) -> None:
+    """A Storm's context has the keys of its version, no more and no fewer, and nothing stands beside it."""
+    told = topology_context(judge.profile, judge.version).keys()
+    for key in sorted((told ^ message.context.keys()) | message.more.keys()):
+        text = f"Storm {judge.version.id} {'has' if key in told else 'sends no'} {key!r} in its handshake"
+        judge.breach("host-context", event, text, subject=key, stable=key)
 
 
 def _has(context: dict[str, Json], key: str, value: Json) -> bool:
@@ -134,12 +157,19 @@ def _malformed(judge: Conversation, event: Event, body: Malformed) -> None:
 
 def _ended(judge: Conversation, event: Event, fact: StdinClosed | Signalled | Exited) -> None:
     """Only what ends a worker of this Storm ends a component before its time."""
-    memory, state = memory_of(judge), judge.state
-    sign = state.heard if judge.version.refreshed_by == "command" else max(state.began, state.synced)
-    timed_out = judge.version.heartbeats and event.t - sign >= judge.timeout
-    if not (memory.stopping or memory.over or timed_out or isinstance(fact, Exited)):
+    memory = memory_of(judge)
+    timed_out = judge.version.heartbeats and _silence(judge, event) >= judge.timeout
+    if not (memory.stopping or memory.over or timed_out or isinstance(fact, Exited) or is_free(judge)):
         judge.breach("host-gives-up", event, "ended the component, which had done nothing that this Storm dies of")
     memory.over = True
+
+
+def _silence(judge: Conversation, event: Event) -> float:
+    """Seconds for which the component has owed this Storm a sign of life; a spout owes none between two commands."""
+    state = judge.state
+    if judge.profile.kind == "spout":
+        return event.t - max(state.commands[0].t, state.heard) if state.commands else 0.0
+    return event.t - (state.heard if judge.version.refreshed_by == "command" else max(state.began, state.synced))
 
 
 def _barrier(judge: Conversation, event: Event, fact: Barrier) -> None:
@@ -203,6 +233,7 @@ HANDLERS: dict[type, Any] = {
     StdinClosed: _ended,
     Signalled: _ended,
     Exited: _ended,
+    Activation: host_calls.activation,
     Barrier: _barrier,
     Deadline: _deadline,
 }

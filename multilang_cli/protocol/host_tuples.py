@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.asked import same
-from multilang_cli.protocol.hosting import memory_of
-from multilang_cli.protocol.messages import HEARTBEAT_STREAM, TaskIds, TupleMsg
+from multilang_cli.protocol.hosting import is_free, memory_of
+from multilang_cli.protocol.messages import HEARTBEAT_STREAM, SYSTEM_TASK, TaskIds, TupleMsg
+from multilang_cli.protocol.rulebook import covers
 from multilang_cli.protocol.shortening import shown
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 HEARTBEAT = 5.0
 """Seconds that may pass between two heartbeats. Storm means to send one a second, and at worst needs two."""
+SLACK = 1.0
+"""Seconds by which a tick may be early: a timer begins before the component is heard."""
+_CHECKED_ARITY = "<2.0"
+"""Storm versions that check the arity of each tuple where it is made (``TupleImpl``); later ones in local mode only."""
+_LONGS = range(-(2**63), 2**63)
 _DIRECT = "DIRECT"
 _ALL = "ALL"
 
@@ -32,23 +38,80 @@ def given(judge: Conversation, event: Event, message: TupleMsg) -> None:
         text = f"the id {message.id} was given to another tuple before"
         judge.breach("host-tuple-id", event, text, subject=message.id, stable="again", related=(first,))
     memory.ids[message.id] = event.seq
+    if is_free(judge) and not _is_long(message.id):
+        text = f"the id {message.id} is none that Storm draws: expected a signed integer of 64 bits, as a string"
+        judge.breach("host-tuple-id", event, text, subject=message.id, stable="drawn")
     if message.stream == HEARTBEAT_STREAM:
         _heartbeat(judge, event, message)
-    elif not message.is_tick:
-        _fed(judge, event, message)
+    elif message.is_tick:
+        _tick(judge, event, message)
+    else:
+        _check_source(judge, event, message)
+        if not is_free(judge):
+            _fed(judge, event, message)
+
+
+def _is_long(id_: str) -> bool:
+    """True for what Java's Long.toString gives."""
+    try:
+        return str(int(id_)) == id_ and int(id_) in _LONGS
+    except ValueError:
+        return False
+
+
+def _tick(judge: Conversation, event: Event, message: TupleMsg) -> None:
+    """A tick comes each interval that conf names, and says which."""
+    memory = memory_of(judge)
+    memory.ticks += 1
+    period, elapsed = memory.tick_period, event.t - judge.state.began
+    if not period:
+        text = "a tick was sent, and topology.tick.tuple.freq.secs in conf asks for none"
+        judge.breach("host-tick", event, text, stable="none")
+    elif message.task != SYSTEM_TASK or not same(message.values, [int(period)]):
+        text = f"a tick of task {message.task} with {shown(message.values)}; expected task -1 and [{period:g}]"
+        judge.breach("host-tick", event, text, stable="shape")
+    elif memory.ticks * period > elapsed + SLACK:
+        text = f"{memory.ticks} ticks within {elapsed:.1f} s: conf asks for one every {period:g} s"
+        judge.breach("host-tick", event, text, stable="often")
+
+
+def _check_source(judge: Conversation, event: Event, message: TupleMsg) -> None:
+    """A tuple is of a task of its component, and of a stream that the context shows as subscribed to."""
+    memory = memory_of(judge)
+    if memory.shown_tasks.get(str(message.task)) != message.comp:
+        text = f"the context does not show task {message.task} as one of the component {message.comp!r}"
+        judge.breach("host-source", event, text, subject=message.comp or "", stable="task")
+        return
+    if memory.shown_sources is None:
+        return
+    streams = memory.shown_sources.get(message.comp or "")
+    fields = streams.get(message.stream) if isinstance(streams, dict) else None
+    if not isinstance(fields, list):
+        text = f"the context does not show {message.comp!r}, stream {message.stream!r}, as a source"
+        judge.breach("host-source", event, text, subject=message.stream, stable="stream")
+    elif len(message.values) != len(fields) and (covers(_CHECKED_ARITY, judge.version.id) or judge.profile.local):
+        text = f"the tuple has {len(message.values)} values; the context shows {len(fields)} fields of its stream"
+        judge.breach("host-source", event, text, subject=message.stream, stable="arity")
 
 
 def _heartbeat(judge: Conversation, event: Event, message: TupleMsg) -> None:
+    if not judge.version.heartbeats:
+        text = f"a heartbeat was sent; Storm {judge.version.id} sends none"
+        judge.breach("host-heartbeat", event, text, stable="version")
     if not message.is_heartbeat or message.values:
         text = f"a heartbeat of task {message.task} with the values {shown(message.values)}; expected task -1 and []"
         judge.breach("host-heartbeat", event, text)
+    elif is_free(judge) and message.comp is not None:
+        # The protocol page shows a name; no Storm was ever seen to send one.
+        text = f"a heartbeat of the component {message.comp!r}: every Storm sends null"
+        judge.breach("host-heartbeat", event, text, stable="comp")
     _check_beat(judge, event)
     memory_of(judge).beat = event.t
 
 
 def _check_beat(judge: Conversation, event: Event) -> None:
     silence = event.t - memory_of(judge).beat
-    if judge.version.heartbeats and silence > HEARTBEAT:
+    if judge.version.heartbeats and silence > HEARTBEAT and not is_free(judge):
         judge.breach("host-heartbeat-missing", event, f"no heartbeat for {silence:.1f} s", stable="late")
 
 
@@ -124,6 +187,8 @@ def check_owed(judge: Conversation, event: Event) -> None:
 def task_ids(judge: Conversation, event: Event, message: TaskIds) -> None:
     """Task ids answer the emits that asked for them, in their order."""
     memory = memory_of(judge)
+    if not memory.wanted and memory.shifted and memory.unread:
+        memory.wanted.append(memory.unread.pop(0))
     if not memory.wanted:
         text = f"the task ids {shown(message.tasks)} were sent, and no emit asked for any"
         judge.breach("host-task-ids-extra", event, text)

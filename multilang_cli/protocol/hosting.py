@@ -27,6 +27,11 @@ def memory_of(judge: Conversation) -> HostMemory:
     return judge.state.hosted
 
 
+def is_free(judge: Conversation) -> bool:
+    """True for a host that was told nothing: what it says is held to Storm alone, not to a feed."""
+    return judge.profile.feed is not None and judge.profile.feed.free
+
+
 def death_of(judge: Conversation) -> Outlook | None:
     """What this Storm has died or hung of by now; None if it goes on."""
     mine = next(outlook for outlook in judge.outlook() if outlook.version == judge.version.id)

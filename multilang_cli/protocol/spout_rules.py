@@ -132,8 +132,10 @@ def acked_inside(judge: Conversation, emit: Emit) -> bool:
     """
     if judge.profile.without_ackers:
         return True
-    if judge.streams is None or not covers(_ACKS_NOWHERE, judge.version.id):
+    if not covers(_ACKS_NOWHERE, judge.version.id):
         return False
+    if judge.streams is None:
+        return judge.profile.unconsumed
     spec = judge.streams.get(emit.stream)
     tasks = [task for tasks in spec.consumers.values() for task in tasks] if spec is not None else []
     reached = emit.task in tasks if emit.task else bool(tasks)

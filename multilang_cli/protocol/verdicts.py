@@ -60,7 +60,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     declared; what it emits of others was made up for is judged for what the wire must carry alone. None: of all tuples.
     `testee`: its part, if it is a library's testee (``conformance/testees``): bolt, basic (a bolt whose library anchors
     and acks by itself) or spout; `features`: what it says that its library can do. `feed`: what a host was told to say;
-    then the host is judged, and not the component.
+    then the host is judged, and not the component. `unconsumed`: nobody consumes the streams, declared or not, that are
+    not direct.
     """
 
     kind: Kind
@@ -79,6 +80,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     samples: tuple[list[Any], ...] | None = None
     testee: Literal["", "bolt", "basic", "batch", "spout"] = ""
     feed: Feed | None = None
+    unconsumed: bool = False
 
     @property
     def without_ackers(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,6 +42,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
     `needs`: what must be declared for it to say anything; `accepts`: what the component must say that it takes. `env`:
     variables of the environment. `steps`: operations in order, each a name and its arguments (``steps.OPERATIONS``).
+    `unconsumed`: nobody consumes what the component emits, but for direct streams.
     `loose`: one for which the component gives no occasion is passed over; in other cases it makes an end.
     `testee`: for which part of a library's testee it is, "" for any component; `supports`: what the library must do.
     """
@@ -58,8 +60,16 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     env: dict[str, str] = {}
     refusal: Refusal | None = None
     loose: bool = False
+    unconsumed: bool = False
     testee: Literal["", "bolt", "basic", "batch", "spout"] = ""
     supports: tuple[str, ...] = ()
+
+
+@cache
+def shipped() -> frozenset[str]:
+    """The ids of all shipped cases: those in which what we say has to be what a Storm says."""
+    folder = locate.data_path("conformance", "cases")
+    return frozenset(path.stem for suite in ("component", "library") for path in (folder / suite).glob("*.yaml"))
 
 
 def load_cases(suite: str = "component", extra: tuple[str, ...] = ()) -> list[Case]:

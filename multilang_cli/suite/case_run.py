@@ -25,9 +25,11 @@ from multilang_cli.protocol.coverage import Coverage
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import Judgement, verdict_of
+from multilang_cli.suite.case import shipped
 from multilang_cli.suite.excerpts import excerpt_of
+from multilang_cli.suite.own_side import OwnSide
 from multilang_cli.suite.plans import streams_of
-from multilang_cli.suite.profiles import profile_of
+from multilang_cli.suite.profiles import profile_of, without_consumers
 from multilang_cli.suite.refusals import Refused, costs_nothing, refusal_of, refused_sample, why_refused
 from multilang_cli.suite.repeats import Hang, HangWatch, shortened
 from multilang_cli.suite.samples import has_samples, samples_of
@@ -120,6 +122,8 @@ class CaseRun:
         self.idle: Idle | None = None
         if short is not None:
             self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
+        if case.unconsumed:
+            self._profile = without_consumers(self._profile)
         self.coverage = Coverage(self._profile)
         self.acked: frozenset[Like] = frozenset()
         self.refused: Refused | None = None
@@ -136,7 +140,9 @@ class CaseRun:
         transcript = self.plan.record / f"{self.case.id}.ndjson"
         watch, hangs = Watch(), HangWatch(confirms=self._short)
         recording = Recording(transcript, self._header(), self.plan.component.env)
-        with recording, self._start((recording, watch, hangs, self.coverage, self.feed)) as session:
+        ours = OwnSide(self._profile, self.plan.rulebook) if self.case.id in shipped() else None
+        sinks = (recording, watch, hangs, self.coverage, self.feed, *((ours,) if ours is not None else ()))
+        with recording, self._start(sinks) as session:
             session.until = self._until
             session.memory = ceiling(self.plan.options.memory, self.plan.options.jobs)
             try:
@@ -149,6 +155,8 @@ class CaseRun:
         self.events = session.next_seq
         self.acked = frozenset(watch.acked)
         result = self._judged(session, watch, began)
+        if ours is not None and ours.fault:
+            result = self._at_fault(result, ours.fault)
         if result.verdict in {"pass", "skip"} and not self.plan.options.record_all:
             transcript.unlink(missing_ok=True)
             return result
@@ -278,6 +286,13 @@ class CaseRun:
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
         return self._result(verdict, reason, began, session, watch)
+
+    def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:
+        """The result where we said what no Storm says: whatever came of it is not the component's."""
+        reason = f"a fault of mlcheck's own: it said what Storm {self.plan.version.id} does not ({fault})"
+        return msgspec.structs.replace(
+            result, verdict="error", reason=f"{reason}; please report it with the transcript"
+        )
 
     def _broken_promise(self, findings: tuple[Finding, ...], watch: Watch) -> str:
         """What no component may do, or what it was declared to do and did not; "" for neither."""

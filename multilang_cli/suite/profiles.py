@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from multilang_cli.protocol.bolt_rules import TIMER
 from multilang_cli.protocol.context import ACKER, SINK, SOURCE
 from multilang_cli.protocol.conversation import storm_timeout
@@ -85,6 +87,15 @@ def _sources(component: Component) -> dict[str, dict[str, SourceSpec]]:
     if component.testee:
         found.setdefault(SOURCE, {})[VALUED] = SourceSpec(("plan", "value"), {"type": "SHUFFLE"})
     return found
+
+
+def without_consumers(profile: Profile) -> Profile:
+    """`profile` in a topology where nobody consumes what the component emits, but for direct streams."""
+    streams = profile.streams and {
+        name: spec if spec.direct else msgspec.structs.replace(spec, consumers={}, groupings={})
+        for name, spec in profile.streams.items()
+    }
+    return msgspec.structs.replace(profile, streams=streams, unconsumed=True)
 
 
 def _limits(component: Component, version: StormVersion, timeout: float | None) -> dict[str, float]:

@@ -38,6 +38,8 @@ class Host:
         self.open: set[str] = set()
         self.ids: list[Any] = []
         self.heard = threading.Event()
+        self.asked = threading.Event()
+        self.active = False
         self.stopping = threading.Event()
 
     def write(self, message: Any, end: str = "\nend\n") -> None:
@@ -120,12 +122,17 @@ class Host:
             self.open.discard(message["id"])
         elif command == "error" and MUTANT == "dies-of-errors":
             raise WorkerDiedError("an error")
+        elif command == "log" and MUTANT == "only-syncs":
+            self.heard.clear()
 
     def call(self, call: dict[str, Any]) -> None:
         command = call["call"]
         id_ = self.ids[call.get("emit", 0)] if command in {"ack", "fail"} else ""
         if command in {"ack", "fail"} and MUTANT == "ids-as-text":
             id_ = str(id_)
+        if command == "ack" and MUTANT == "acks-anything":
+            id_ = "an id of nobody"
+        self.asked.set()
         self.write({"command": "nextTuple" if MUTANT == "other-words" and command == "next" else command, "id": id_})
         if MUTANT == "unsynced":
             self.write({"command": "next", "id": ""})
@@ -136,13 +143,31 @@ class Host:
                 self.emitted(message)
             elif message["command"] not in {"log", "error"} and MUTANT != "forgiving":
                 raise WorkerDiedError("unknown command")
+        self.asked.clear()
+        if command in {"activate", "deactivate"}:
+            self.active = command == "activate"
+        if command == "deactivate" and MUTANT == "asks-while-inactive":
+            self.call({"call": "next"})
 
     def tuple_of(self, fed: dict[str, Any]) -> dict[str, Any]:
         id_ = "1" if MUTANT == "same-id" else str(random.getrandbits(60))
         self.open.add(id_)
         values = list(map(str, fed["values"])) if MUTANT == "values-as-text" else fed["values"]
         source = {name: fed[name] for name in ("comp", "stream", "task")}
+        if MUTANT == "stranger":
+            source["comp"] = "nobody"
         return {"id": int(id_) if MUTANT == "id-number" else id_, "tuple": values, **source}
+
+    def watch(self) -> None:
+        """Give a spout up that does not answer in time; one that is asked nothing owes no answer."""
+        silent = 0.0
+        while not self.stopping.wait(BEAT):
+            owes = self.asked.is_set() or MUTANT == "punishes-idle"
+            silent = 0.0 if self.heard.is_set() or not owes else silent + BEAT
+            self.heard.clear()
+            if silent > TIMEOUT and MUTANT != "patient":
+                self.end()
+                os._exit(DIED)
 
     def beat(self) -> None:
         silent = 0.0
@@ -169,6 +194,15 @@ class Host:
             tuples = tuples[::-1]
         if MUTANT == "drops-last":
             tuples = tuples[:-1]
+        if MUTANT == "ticks-unasked":
+            self.write(
+                {
+                    **self.tuple_of({**FEED["tuples"][0], "values": [1]}),
+                    "comp": "__system",
+                    "stream": "__tick",
+                    "task": -1,
+                }
+            )
         for fed in tuples:
             for _ in range(2 if MUTANT == "twice" else 1):
                 self.write(self.tuple_of(fed))
@@ -179,15 +213,15 @@ class Host:
 
     def be_spout(self) -> None:
         calls = FEED.get("calls", [])
+        threading.Thread(target=self.watch, daemon=True).start()
         skipped = {"no-activate": "activate", "no-acks": "ack"}.get(MUTANT)
         for call in calls:
             for _ in range(2 if MUTANT == "calls-twice" and call["call"] != "next" else 1):
                 if call["call"] != skipped:
                     self.call(call)
-        while True:
-            self.call({"call": "next"})
-            if self.stopping.wait(0.05):
-                return
+        while not self.stopping.wait(0.05):
+            if self.active or MUTANT == "no-activate":
+                self.call({"call": "next"})
 
     def end(self) -> None:
         self.stopping.set()
