@@ -34,7 +34,7 @@ DECLARED: dict[str, dict[str, Any]] = {
     "batch-of-5": {"settles": "after-5"},
     "on-tick": {"settles": "on-tick", "accepts": ("ticks",)},
     "on-third-tick": {"settles": "on-tick", "accepts": ("ticks",)},
-    "batch-by-value": {"settles": "after-5"},
+    "batch-by-value": {"settles": "unchecked"},
     "window-of-3": {"settles": "after-4"},
     "joins": {"settles": "unchecked"},
     "on-next": {"settles": "on-next"},
@@ -47,6 +47,8 @@ DECLARED: dict[str, dict[str, Any]] = {
 
 WORTH_A_WORD = {"no-ids": {"never-an-id"}}
 """Notes that are fair."""
+WARNED_OF = {"fails-all": {"settling"}}
+"""Subjects with a warning that is fair."""
 
 
 def copy_examples(folder: Path) -> Path:
