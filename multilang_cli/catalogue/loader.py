@@ -15,6 +15,7 @@ import yaml
 from packaging.version import Version
 
 from multilang_cli.catalogue import locate, schemas
+from multilang_cli.catalogue.yaml_bounds import check_depth
 from multilang_cli.catalogue.yaml_lines import lines_of
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import Kind, Profile, Rule, StormVersion
@@ -175,11 +176,13 @@ def _read(path: Path, schema: str, into: type[_T]) -> _T:
 @cache
 def _plain(path: Path) -> Any:
     try:
-        return yaml.load(path.read_bytes(), Loader=_Loader)  # noqa: S506 (it is a safe one)
+        data = path.read_bytes()
+        check_depth(data)
+        return yaml.load(data, Loader=_Loader)  # noqa: S506 (it is a safe one)
     except OSError as error:
         raise CatalogueError(f"{path}: {error.strerror}") from None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise CatalogueError(f"{path}:{line}: {error.problem}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise CatalogueError(f"{path}: {error}") from None

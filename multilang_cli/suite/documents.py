@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import yaml
 
+from multilang_cli.catalogue.yaml_bounds import check_depth
 from multilang_cli.catalogue.yaml_lines import lines_of
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def parse(text: str, suffix: str, name: str) -> Any:
     try:
         if suffix == ".json":
             return json.loads(text, parse_constant=_refuse)
+        if suffix != ".toml":
+            check_depth(text.encode("utf-8", "surrogatepass"))
         value = tomllib.loads(text) if suffix == ".toml" else yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe one)
         return json.loads(json.dumps(value, default=str, allow_nan=False))
     except json.JSONDecodeError as error:
