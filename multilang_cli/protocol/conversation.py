@@ -229,9 +229,11 @@ class Conversation:
             if not later.rule:
                 state.reading -= 1
                 state.unread = [seq for seq in state.unread if seq > later.seq]
+                state.unread_logs = [seq for seq in state.unread_logs if seq > later.seq]
                 return
             self._outlooks.note(later.fates, later.seq, later.rule)
         state.unread.clear()
+        state.unread_logs.clear()
 
     def handle(self, event: Event, message: FromComponent) -> None:
         """Judge a message that was saved from an irregular frame as if it had been sent alone."""
@@ -368,7 +370,7 @@ def _gap(judge: Conversation, _: Event, __: Gap) -> None:
     state.task_ids = state.emits = state.stderr = 0
     for owed in (state.open, state.message_ids):
         owed.clear()
-    for waiting in (state.heartbeats, state.commands, state.unread, state.later):
+    for waiting in (state.heartbeats, state.commands, state.unread, state.unread_logs, state.later):
         waiting.clear()
     state.reading = 1
 

@@ -203,6 +203,8 @@ def _passed_over(judge: Conversation, event: Event, again: Again, related: tuple
 def ended(judge: Conversation, event: Event, _: End) -> None:
     """What a spout emitted after its last sync was never read by Storm. A log may be lost: that is what a log is."""
     state = judge.state
+    if judge.profile.kind == "spout" and state.unread_logs:
+        judge.foresee("log-after-sync", event, "unread")
     if judge.profile.kind == "spout" and state.unread:
         related = tuple(state.unread[:5])
         text = "an emit after the last sync, which Storm never read"

@@ -57,7 +57,7 @@ def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
     state.stderr = 0
     state.emitted = False
     state.reading += 1
-    if state.later or state.unread:
+    if state.later or state.unread or state.unread_logs:
         judge.catch_up()
     if not state.quiet_calls:
         state.quiet_since = event.t
@@ -89,8 +89,7 @@ def _answering(judge: Conversation, event: Event, what: str) -> None:
     """
     state = judge.state
     state.heard = event.t
-    if what == "emit":
-        _unread(judge, event)
+    _unread(judge, event, state.unread if what == "emit" else state.unread_logs)
     if state.commands or not state.commanded or state.phase != "running" or state.gap:
         return
     rule = "output-after-sync" if what == "emit" else "log-after-sync"
@@ -98,10 +97,10 @@ def _answering(judge: Conversation, event: Event, what: str) -> None:
     judge.breach(rule, event, text, subject=what, stable=what, related=(state.last_sync,))
 
 
-def _unread(judge: Conversation, event: Event) -> None:
+def _unread(judge: Conversation, event: Event, unread: list[int]) -> None:
     state = judge.state
-    if not state.reading and state.commanded and state.phase == "running" and len(state.unread) < REMEMBERED:
-        state.unread.append(event.seq)
+    if not state.reading and state.commanded and state.phase == "running" and len(unread) < REMEMBERED:
+        unread.append(event.seq)
 
 
 def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
@@ -205,7 +204,7 @@ def ended(judge: Conversation, event: Event, fact: End) -> None:
 
 def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
     judge.state.heard = event.t
-    _unread(judge, event)
+    _unread(judge, event, judge.state.unread)
     command = type(message).__name__.lower()
     text = f"a spout sends {command!r}: only bolts settle tuples"
     judge.breach("spout-settles", event, text, subject=command, stable=command)

@@ -136,6 +136,8 @@ class State(msgspec.Struct):
     commanded: int = 0
     last_sync: int = -1
     unread: list[int] = []
+    unread_logs: list[int] = []
+    """What a spout said while Storm reads nothing: emits and settles, and what may be lost without harm."""
     message_ids: dict[str, int] = {}
     reading: int = 0
     """Commands whose answer Storm waits for: it reads what a spout says. With no ackers one stands inside another."""
