@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.protocol import wire
-from multilang_cli.protocol.context import handshake, realistic_conf, topology_context
+from multilang_cli.protocol.context import handshake, realistic_conf, sent_by, topology_context
 from multilang_cli.protocol.framing import TERMINATOR
 from multilang_cli.protocol.messages import FromStorm, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.protocol.verdicts import Profile, SourceSpec, StormVersion, StreamSpec
@@ -209,11 +209,17 @@ def test_handshakes_hold_to_the_schema(kind: Any, version: StormVersion) -> None
     sent = json.loads(wire.encode(message, version)[:-5])
     assert schemas.explain(sent, "messages/handshake") == []
     assert sent["context"]["task->component"]["9"] == "later"
-    assert "later" not in sent["context"]
+    assert sent["context"]["later"] is True
     assert ("streams" in sent["context"]) == (version is LATEST)
     assert sent["context"]["task->component"]["1"] == "component"
     assert "__acker" in sent["context"]["task->component"].values()
     assert (sent["conf"]["my.key"], sent["conf"]["storm.id"]) == ("x", "words-1-1700000000")
+
+
+@pytest.mark.parametrize("version", [LATEST, OLD])
+def test_what_no_storm_sends_is_left_out_of_a_context(version: StormVersion) -> None:
+    extra = {"task->component": {"9": "later"}, "later": True}
+    assert sent_by(version, Profile(kind="bolt"), extra) == {"task->component": {"9": "later"}}
 
 
 def test_the_conf_is_of_its_era() -> None:

@@ -137,11 +137,14 @@ def handshake(
     """Storm's first message to the task of `profile`.
 
     `conf`: see ``realistic_conf``. `pid_dir`: an existing directory. `extra`: more for the context, such as a larger
-    topology has; what the profile says stays, and a key that this version does not send is left out.
+    topology has; what the profile says stays.
     """
-    own = topology_context(profile, version)
-    more = {key: value for key, value in (extra or {}).items() if key in own}
-    return Handshake(dict(conf), pid_dir, _with_more(own, more))
+    return Handshake(dict(conf), pid_dir, _with_more(topology_context(profile, version), extra or {}))
+
+
+def sent_by(version: StormVersion, profile: Profile, extra: Mapping[str, Any]) -> dict[str, Any]:
+    """What of `extra` for the context has a key that this version sends."""
+    return {key: value for key, value in extra.items() if key in topology_context(profile, version)}
 
 
 def _with_more(own: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

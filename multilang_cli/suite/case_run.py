@@ -252,7 +252,8 @@ class CaseRun:
                 overrides["mlcheck.pad"] = "x" * pad
             conf = context.realistic_conf(base_conf(plan.version.id), self._profile, overrides)
             pid_dir = str(session.process.pid_dir)
-            return context.handshake(self._profile, plan.version, conf, pid_dir, arguments.get("context"))
+            more = context.sent_by(plan.version, self._profile, arguments.get("context", {}))
+            return context.handshake(self._profile, plan.version, conf, pid_dir, more)
 
         return build
 
