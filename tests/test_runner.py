@@ -69,7 +69,7 @@ def test_an_interrupted_run_leaves_a_partial_report_and_no_component(tmp_path: P
         stdout=subprocess.DEVNULL,
         env={**os.environ, "MLCHECK_TIMEOUT": "60"},
     )
-    waiting = tmp_path / "r" / "bolt.emit.anchors.ndjson"
+    waiting = tmp_path / "r" / "bolt.settle.once.ndjson"
     assert until(waiting.exists)
     assert child.poll() is None
     child.send_signal(number)

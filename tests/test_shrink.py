@@ -137,7 +137,10 @@ PROMOTED = [
 def test_a_promoted_case_is_red_on_the_bug_and_green_without(bug: str, tmp_path: Path) -> None:
     wrong, right = ([sys.executable, MUTANT_BOLT, name] for name in (bug, "none"))
     component = Component(
-        command=tuple(wrong), streams={"default": StreamDeclaration(("word",))}, limits={"settle": 20.0}
+        command=tuple(wrong),
+        streams={"default": StreamDeclaration(("word",))},
+        samples=(["snow white"],),
+        limits={"settle": 20.0},
     )
     (recording,) = recorded(component, tmp_path / "rec", "bolt.settle.once")
     ran = mlcheck("promote", recording.path, "-o", "bolt.it.yaml", cwd=tmp_path)

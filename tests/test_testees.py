@@ -157,7 +157,7 @@ def test_only_the_parts_are_played_for_which_something_is_selected(tmp_path: Pat
     assert (ran.returncode, "1 passed" in ran.stdout) == (0, True)
     assert "component-spout" not in ran.stdout
     both = ("run", "--testee", str(ROOT / "component"), "-q", "-k", "library.basic.stream")
-    ran = mlcheck(*both, "-k", "library.spout.emit.one", "--exclude", "spout.ack", cwd=tmp_path)
+    ran = mlcheck(*both, "-k", "library.spout.emit.one", "--exclude", "spout.id", cwd=tmp_path)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert [line.split(":")[0] for line in ran.stdout.splitlines()[:-1]] == ["component-basic", "component-spout"]
     nothing = mlcheck(*both, "-k", "library.spout.emit.onne", cwd=tmp_path)

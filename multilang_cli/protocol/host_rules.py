@@ -138,7 +138,7 @@ def _pid(judge: Conversation, event: Event, _: Pid) -> None:
 
 
 def _pid_checked(judge: Conversation, event: Event, fact: PidChecked) -> None:
-    if fact.file == "missing":
+    if fact.file == "missing" and not is_free(judge):
         judge.breach("host-pid-dir", event, "pidDir is no directory in which the component can make a file")
 
 

@@ -179,7 +179,7 @@ class CaseRun:
             return f"its environment is declared to have {fixed[0]}={component.env[fixed[0]]}"
         if undone := [word for word in case.supports if word not in component.features]:
             return f"its library does not say that it can do this ({', '.join(undone)})"
-        if component.kind == "bolt" and not has_samples(component) and {"streams", "schema"} & {*case.needs}:
+        if _judges_values(case) and component.kind == "bolt" and not has_samples(component):
             return "no samples are declared: what it emits of a made-up tuple is not judged (--tuple JSON, or samples)"
         streams = component.streams
         for need in case.needs:
@@ -353,6 +353,12 @@ def _declared(component: Component, case: Case) -> tuple[list[Any], ...] | None:
     own = [sample.values for sample in samples_of(component)] if has_samples(component) else []
     of_case = [values for _, arguments in case.steps for values in arguments.get("these", ())]
     return (*own, *of_case)
+
+
+def _judges_values(case: Case) -> bool:
+    """True if a case judges what is emitted of samples; tuples that stand in the case itself are declared by it."""
+    own = any("these" in arguments for _, arguments in case.steps)
+    return not own and bool({"streams", "schema"} & {*case.needs})
 
 
 def _with_transcript(result: SubjectResult, path: Path) -> SubjectResult:

@@ -62,7 +62,6 @@ DEEDS: dict[str, Mutant] = {
     "sync-before-emit": Mutant("output-after-sync", "sync first, then the emit"),
     "log-after-sync": Mutant("log-after-sync", "logs after the sync"),
     "sync-unasked": Mutant("sync-extra", "a sync after the handshake that answers nothing"),
-    "dies-on-ack-unknown": Mutant("exited", "dies when it is told of an id that it has settled before"),
     "id-retyped": Mutant("exited", "emits its ids as numbers, keeps them as strings, and dies of the first ack"),
     "exits-after-5": Mutant("exited", "exits after five commands"),
     "exits-when-empty": Mutant("exited", "exits when it has nothing more to emit"),
@@ -148,7 +147,7 @@ class Spout:
 
     def settle(self, command: str, identity: Any) -> None:
         """Forget a sentence, or put it back."""
-        if self.bug in ("dies-on-ack-unknown", "id-retyped") and identity not in self.pending:
+        if self.bug == "id-retyped" and identity not in self.pending:
             sys.exit(f"no such id: {identity}")
         sentence = self.pending.pop(identity, None)
         if command == "fail" and sentence is not None:

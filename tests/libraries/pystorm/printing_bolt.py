@@ -4,7 +4,7 @@ from pystorm import Bolt
 
 class PrintingBolt(Bolt):
     def process(self, tup):  # noqa: ANN001, ANN201
-        print(tup.values)  # noqa: T201 - pystorm says that prints go to its log
+        print(tup.values, flush=True)  # noqa: T201 - pystorm says that prints go to its log
         self.emit([tup.values[0]])
 
 
