@@ -60,7 +60,11 @@ def of_testee(folder: Path) -> Iterator[Planted]:
     """The mutants of a testee: each of its parts has the bug."""
     parts = read_testee(folder).components()
     for name, mutant in read_mutants(folder).items():
-        mutated = tuple(msgspec.structs.replace(part, env={**part.env, VARIABLE: name}) for part in parts)
+        conf = {"topology.subprocess.timeout.secs": int(PATIENCE)}
+        mutated = tuple(
+            msgspec.structs.replace(part, conf={**conf, **part.conf}, env={**part.env, VARIABLE: name})
+            for part in parts
+        )
         yield Planted(folder.name, name, mutant.about, mutated, mutant.kills)
 
 

@@ -112,7 +112,9 @@ class Session(Pump):
                 until, made = now + limit, makes
             silent = self.judge.silence(now) - self.judge.timeout
             if silent > TIMER + LATE and not self.process.stdout_unread():
-                return self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=False)
+                self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=False)
+                # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
+                return bool(self.profile.testee) and self._give_up("plan", self.profile.limits["plan"], proven=False)
             if now >= until and silent <= 0:
                 return self._last_chance(done) or (not quietly and self._give_up(waiting_for, limit, proven=False))
             written, said = self._written, self._framer.offset

@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.host import waiting
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.messages import HEARTBEAT_STREAM, SYSTEM_TASK, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.suite import bolt_steps, spout_steps
@@ -106,7 +105,8 @@ def _task_ids(stage: Stage, _: dict[str, Any]) -> None:
 
 
 def _asked_or_over(bolt: ShellBolt) -> bool:
-    return bool(bolt.held) or (bolt.idle and (not bolt.judge.state.open or waiting.stuck(bolt.process)))
+    # What waits in our own buffer, behind a message that is cut, the component has not seen yet.
+    return bool(bolt.held) or (bolt.idle and (not bolt.judge.state.open or bolt.stuck()))
 
 
 def _next(stage: Stage, _: dict[str, Any]) -> None:
