@@ -168,6 +168,7 @@ def test_lag_from_outside(topic: Topic, tmp_path: Path) -> None:
 
 
 @pytest.mark.kafka
+@pytest.mark.mlcheck(allow=["metric-unregistered"])
 def test_storm_is_told_the_metrics_if_one_is_registered(shell_spout: Callable[..., DrivenSpout], topic: Topic) -> None:
     told = {"bootstrap.servers": topic.kafka.bootstrap_servers, "topic": topic.name, "metrics": 1e-9, "metric": "lag"}
     conf = {f"kafka.spout.{name}": value for name, value in told.items()}
