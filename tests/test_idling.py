@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.starving import Starved
-from multilang_cli.suite.idling import PATIENT, SOON, Idle
+from multilang_cli.suite import idling
+from multilang_cli.suite.idling import ENOUGH, PATIENT, SOON, Idle
+from tests.running import run
 from tests.sessions import LIMIT, playing
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+RIGHT = [sys.executable, str(Path(__file__).parent / "right" / "spouts.py")]
 TALKS = """
 shake()
 while True: time.sleep(0.02); say('{"command":"log","msg":"still here"}\\nend\\n')
@@ -49,6 +50,38 @@ def test_who_plays_all_asks_as_often_as_the_cases_say() -> None:
     idle = Idle(limited=False)
     idle.asked(PATIENT)
     assert idle.allowance == idle.budget == float("inf")
+
+
+def test_who_emits_without_ids_is_asked_for_them_once() -> None:
+    idle, seen = Idle(), []
+    for tuples, with_ids in ((ENOUGH - 1, 0), (1, 0), (1, 1)):
+        idle.emitted(tuples, with_ids)
+        seen.append(idle.knows_no_ids)
+    assert seen == [False, True, False]
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("case", ["spout.sync.ack", "spout.id.again"])
+def test_a_spout_that_emits_late_is_waited_for(tmp_path: Path, case: str) -> None:
+    [subject] = run([*RIGHT, "late"], "spout", tmp_path, include=(case,), exhaustive=False).subjects
+    assert subject.reason in {"", "it emitted no id a second time"}
+
+
+@pytest.mark.component
+def test_a_spout_that_never_emits_is_told_that_nothing_was_tested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(idling, "PATIENT", 0.3)
+    result = run([*RIGHT, "silent"], "spout", tmp_path, include=("spout.sync.ack", "spout.sync.fail"), exhaustive=False)
+    assert {subject.verdict for subject in result.subjects} == {"skip"}
+    assert "it emitted nothing in 0.3 s of `next`: nothing that it emits was tested" in result.notes
+
+
+@pytest.mark.component
+def test_a_spout_without_ids_is_not_asked_for_them_in_every_case(tmp_path: Path) -> None:
+    result = run([*RIGHT, "no-ids"], "spout", tmp_path, include=("spout.sync.ack", "spout.sync.fail"), exhaustive=False)
+    reasons = [subject.reason for subject in result.subjects]
+    assert reasons == ["it emitted no tuple with an id in 20 calls of next", "it emits no tuple with an id"]
 
 
 @pytest.mark.component

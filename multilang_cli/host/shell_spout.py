@@ -23,7 +23,8 @@ class ShellSpout(Session):
     """Plays ShellSpout to a spout. A sync that comes early answers the next command, as it does in Storm.
 
     With `topology.acker.executors` 0 an emit with an id is acked before it is answered, as in Storm, and from 0.10.0 to
-    1.2.4 one that reaches no task. `active`: None until the topology is activated for the first time.
+    1.2.4 one that reaches no task. `active`: None until the topology is activated for the first time. `emit_count`:
+    how many tuples it emitted, `id_count`: how many of them with an id; both 0 if `keep_emits` is False.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -31,6 +32,7 @@ class ShellSpout(Session):
         self.ears = {Emit: self._heard_emit, Sync: self._heard_sync}
         self.emits: list[Emit] = []
         self.keep_emits = True
+        self.emit_count = self.id_count = 0
         # One thread of Storm's writes both: task ids come behind the command in whose answer it reads the emit.
         self._replies = self._queue
         self._answered = False
@@ -46,8 +48,11 @@ class ShellSpout(Session):
         return bool(self.emits)
 
     def _heard_emit(self, emit: Emit, size: int) -> None:
-        if self.keep_emits and len(self.emits) < KEPT_EMITS:
-            self.emits.append(kept(emit, size))
+        if self.keep_emits:
+            self.emit_count += 1
+            self.id_count += emit.id is not None
+            if len(self.emits) < KEPT_EMITS:
+                self.emits.append(kept(emit, size))
         self._unread.append(emit)
         self._read()
 

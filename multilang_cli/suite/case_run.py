@@ -150,6 +150,8 @@ class CaseRun:
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.
                 self._too_much, self.shaken = str(error), True
+        if isinstance(session, ShellSpout) and self.idle is not None:
+            self.idle.emitted(session.emit_count, session.id_count)
         self.hang = hangs.hang
         self.unrecorded = recording.failed
         self.events = session.next_seq

@@ -6,17 +6,42 @@ SOON = 1.0
 """Seconds of empty calls that a case goes on for at least."""
 PATIENT = 10.0
 """Seconds of empty calls after which a spout counts as one that emits nothing of itself."""
+ENOUGH = 20
+"""Tuples without an id after which a spout that emitted none with one counts as one that never does."""
 BUDGET = 2.0
 """Seconds after which a spout that is slow to emit need not be called again: some calls say as much as all."""
 
 
 class Idle:
-    """What a run knows of the empty calls of its spout. `limited`: False to ask as often as the cases say."""
+    """What a run knows of the calls of its spout. `limited`: False to ask as often as the cases say."""
 
     def __init__(self, *, limited: bool = True) -> None:
         self.limited = limited
         self._needed: float | None = None
         self._asked = 0.0
+        self._without_ids = self._with_ids = 0
+
+    @property
+    def is_silent(self) -> bool:
+        """True if it never emitted anything, for as long as it is worth to ask."""
+        return not (self._without_ids or self._with_ids) and self._asked >= PATIENT
+
+    @property
+    def knows_no_ids(self) -> bool:
+        """True if it emits tuples, and never one with an id: there is no use in asking each time anew."""
+        return self.limited and not self._with_ids and self._without_ids >= ENOUGH
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its user should know although nothing is wrong."""
+        if not self.is_silent:
+            return ()
+        return (f"it emitted nothing in {PATIENT:g} s of `next`: nothing that it emits was tested",)
+
+    def emitted(self, tuples: int, with_ids: int) -> None:
+        """Note how many tuples it emitted in one conversation, and how many of them with an id."""
+        self._with_ids += with_ids
+        self._without_ids += tuples - with_ids
 
     @property
     def allowance(self) -> float:

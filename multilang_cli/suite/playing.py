@@ -55,7 +55,7 @@ class Run:
 
     `cases`: those selected of the `available`. `known`: the failures that are known, perhaps none. `excused`: ids of
     known failures that may pass here, because they are met on another version. `seen`: the occasions that the component
-    was given (``coverage``), `broken`: the rules it broke. `settling`: how it settles.
+    was given (``coverage``), `broken`: the rules it broke. `settling`: how it settles. `idle`: how it answers `next`.
     """
 
     def __init__(self, plan: Plan, cases: list[Case], known: Baseline, available: list[Case]) -> None:
@@ -81,7 +81,7 @@ class Run:
         options = plan.options
         every = options.exhaustive or bool(plan.component.testee or options.write_known_failures)
         self._repeats = None if every else Repeats(plan.component.kind)
-        self._idle = Idle(limited=not every)
+        self.idle = Idle(limited=not every)
 
     @property
     def subjects(self) -> tuple[SubjectResult, ...]:
@@ -226,7 +226,7 @@ class Run:
     def _once(self, plan: Plan, case: Case, short: float | None = None) -> Played:
         """Play a case; a fault of ours costs this case, not the run."""
         run = CaseRun(plan, case, short, known=self.settling)
-        run.idle = self._idle
+        run.idle = self.idle
         try:
             subject = run.run()
             with self._lock:

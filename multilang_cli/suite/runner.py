@@ -230,7 +230,13 @@ def _result(run: Run) -> RunResult:
         ),
         subjects=(*subjects, *run.strangers()),
         complete=not remaining,
-        notes=(*_notes(run.plan), *_unjudged(run), *run.settling.notes(run.plan.component), *run.notes),
+        notes=(
+            *_notes(run.plan),
+            *_unjudged(run),
+            *run.settling.notes(run.plan.component),
+            *run.idle.notes,
+            *run.notes,
+        ),
         coverage=_coverage(run),
         untested=(Untested(reason=run.why_remaining, ids=tuple(c.id for c in remaining)),) if remaining else (),
     )

@@ -68,6 +68,17 @@ def _is_tired(stage: Stage) -> bool:
     return stage.idled > stage.idle.allowance
 
 
+def _may_emit_yet(stage: Stage) -> bool:
+    """True if it emitted nothing in this case, and was not found to be silent: some say nothing for seconds."""
+    return stage.idle.limited and not (stage.spout.emit_count or stage.idle.is_silent)
+
+
+def await_emit(stage: Stage) -> None:
+    """Call next until the spout has emitted something, for as long as there is any use in it."""
+    while stage.spout.active and _may_emit_yet(stage) and not _is_tired(stage):
+        ask(stage)
+
+
 def emitted_id(stage: Stage) -> Json:
     """The id of a tuple that is pending; calls next for one. Raises NotExercised if none comes."""
     spout = stage.spout
@@ -78,7 +89,9 @@ def emitted_id(stage: Stage) -> Json:
         if ready is not None:
             spout.emits.remove(ready)
             return ready.id
-        if tries == MOST_TRIES or (tries and _is_tired(stage)):
+        if stage.idle.knows_no_ids:
+            raise NotExercised("it emits no tuple with an id")
+        if (tries >= MOST_TRIES and not _may_emit_yet(stage)) or (tries and _is_tired(stage)):
             raise NotExercised(f"it emitted no tuple with an id in {tries} call{'s' * (tries > 1)} of next")
         ask(stage)
         tries += 1
@@ -108,6 +121,7 @@ def settle_pending(stage: Stage, arguments: dict[str, Any]) -> None:
     """
     spout = stage.spout
     _check_ackers(stage)
+    await_emit(stage)
     pending = [emit.id for emit in spout.emits if emit.id is not None]
     if not pending:
         raise NotExercised("it emitted no tuple with an id")

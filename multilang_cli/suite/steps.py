@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.suite import bolt_steps, cutting, spout_steps, testee_steps
 from multilang_cli.suite.stage import TALK, NotExercised, Stage
 
@@ -109,7 +110,12 @@ _OCCASIONS: dict[str, tuple[str, Callable[[Emit], bool]]] = {
 
 
 def _emits(stage: Stage, arguments: dict[str, Any]) -> None:
-    """The case says something only if the component emitted; `anchored`, `direct`, `task_ids`: such a tuple."""
+    """The case says something only if the component emitted; `anchored`, `direct`, `task_ids`: such a tuple.
+
+    A spout is asked until it does.
+    """
+    if isinstance(stage.session, ShellSpout):
+        spout_steps.await_emit(stage)
     emits: Iterable[Emit] = stage.bolt.emits if isinstance(stage.session, ShellBolt) else stage.spout.emits
     wanted = [occasion for name, occasion in _OCCASIONS.items() if arguments.get(name)]
     for what, is_one in wanted or [("tuple", lambda _: True)]:

@@ -169,6 +169,18 @@ def answers_later() -> None:
     asyncio.run(run())
 
 
+def late() -> None:
+    """Emits nothing before the fiftieth call."""
+    ids = _numbers()
+    calls = _numbers()
+
+    def answer(command: Command) -> None:
+        if command["command"] == "next" and next(calls) >= 50:
+            emit("word", id=f"id-{next(ids)}")
+
+    loop(answer)
+
+
 def finite() -> None:
     """Emits five tuples, and nothing more."""
     left = [f"id-{number}" for number in range(5)]
@@ -193,6 +205,7 @@ SPOUTS: dict[str, Callable[[], None]] = {
     "reads-ids": reads_ids,
     "replays": replays,
     "finite": finite,
+    "late": late,
 }
 
 if __name__ == "__main__":
