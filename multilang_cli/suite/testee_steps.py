@@ -26,10 +26,15 @@ def done(stage: Stage, _: dict[str, Any]) -> None:
         return
     if session.profile.testee == "batch" and "ticks" in stage.accepts and not session.tick_period:
         session.tick()
+    began = len(session.tick_ids)
+    waits = lambda: _unsaid(session, began)  # noqa: E731 (a condition)
+    stage.go_on(if_=session.wait(lambda: session.idle and not waits(), stage.limits["plan"], "plan", waits))
+
+
+def _unsaid(session: ShellBolt, began: int) -> int:
+    """How many messages are asked for and not said. The ticks since `began` don't count: the clock brings ever more."""
     asked = session.judge.state.asked
-    said = lambda: session.idle and (asked is None or not (asked.queue or asked.passed))  # noqa: E731 (a condition)
-    stage.go_on(
-        if_=session.wait(
-            said, stage.limits["plan"], "plan", lambda: len(asked.queue) + len(asked.passed) if asked else 0
-        )
-    )
+    if asked is None:
+        return 0
+    later = frozenset(session.tick_ids[began:])
+    return sum(wanted.id not in later for wanted in (*asked.queue, *asked.passed))
