@@ -76,6 +76,7 @@ def told(path: Path) -> list[Any]:
 
 @given(picks, st.sampled_from(["", "{}\n", '{"conv":"t","seq"']))
 @example([(pick, "", False) for pick in RIGHT * 20], "")
+@example([(RIGHT[0], '"t":-1.0,', False)] * 2, "")
 @example([(pick, "", False) for pick in (*RIGHT[5:9], ODD[0], *RIGHT[5:9], ODD[1], *RIGHT[:9])], "{}\n")
 @example([(pick, more, False) for more in MORE[3:] for pick in RIGHT[5:12] for more in ("", more)], "")
 def test_lines_are_read_together_as_each_alone(

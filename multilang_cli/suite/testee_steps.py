@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.host.shell_bolt import ShellBolt
@@ -26,9 +27,8 @@ def done(stage: Stage, _: dict[str, Any]) -> None:
         return
     if session.profile.testee == "batch" and "ticks" in stage.accepts and not session.tick_period:
         session.tick()
-    began = len(session.tick_ids)
-    waits = lambda: _unsaid(session, began)  # noqa: E731 (a condition)
-    stage.go_on(if_=session.wait(lambda: session.idle and not waits(), stage.limits["plan"], "plan", waits))
+    unsaid = partial(_unsaid, session, len(session.tick_ids))
+    stage.go_on(if_=session.wait(lambda: session.idle and not unsaid(), stage.limits["plan"], "plan", unsaid))
 
 
 def _unsaid(session: ShellBolt, began: int) -> int:

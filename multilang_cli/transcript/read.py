@@ -199,6 +199,7 @@ class _File:
         cut: Cut | None = None
         last: EventLine | None = None
         run: list[EventLine] = []
+        places: list[tuple[int, int]] = []
         why, number, whole = "", 0, False
         size = 0
         for number, text in enumerate(self._texts(file), 1):
@@ -209,8 +210,8 @@ class _File:
             try:
                 line = decode_line(text)
             except BAD as error:
-                yield from self._told(run, number)
-                run = []
+                yield from self._told(run, places)
+                run, places = [], []
                 why = f"no line of a transcript: {'nested too deep' if isinstance(error, RecursionError) else error}"
                 if isinstance(error, msgspec.ValidationError):
                     yield self._damaged(number, why)
@@ -224,14 +225,15 @@ class _File:
                 continue
             if last is not None and line.t == last.t and len(run) < TOGETHER and self._goes_on(last, line, text):
                 run.append(line)
+                places.append((number, self.byte))
             else:
                 if run:
-                    yield from self._told(run, number)
-                    run = []
+                    yield from self._told(run, places)
+                    run, places = [], []
                 yield from self._one(line, text, number)
             last = line
+        yield from self._told(run, places)
         self.byte += size
-        yield from self._told(run, number + 1)
         if cut is not None:
             yield self._damaged(cut.line, why, cut.byte) if whole else cut
 
@@ -256,14 +258,16 @@ class _File:
         event = line.end is None and line.transcript is None and line.conv in self.here
         return behind and plain and event and len(text) <= SHORT
 
-    def _told(self, run: list[EventLine], number: int) -> Iterator[Entry]:
-        """What the lines of `run` say, the last before line `number`."""
+    def _told(self, run: list[EventLine], places: list[tuple[int, int]]) -> Iterator[Entry]:
+        """What the lines of `run` say. `places`: the number of each, and the byte at which it begins."""
         if len(run) >= MANY and (batch := self.here[run[0].conv].together(run)) is not None:
             yield Happened(run[0].conv, batch)
             return
-        for at, line in enumerate(run, number - len(run)):
-            if (entry := self._entry(line, b"", at)) is not None:
+        here = self.byte
+        for line, (number, self.byte) in zip(run, places, strict=True):
+            if (entry := self._entry(line, b"", number)) is not None:
                 yield entry
+        self.byte = here
 
     def _one(self, line: EventLine, text: bytes, number: int) -> Iterator[Entry]:
         """What a line says, and before that what is missing there."""
