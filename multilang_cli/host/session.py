@@ -141,6 +141,10 @@ class Session(Pump):
             self.pump(0)
         return done()
 
+    def not_settled(self, limit: float, *, proven: bool, again: Again | None = None) -> Literal[False]:
+        """Say that tuples were not settled in time: a finding."""
+        return self._give_up("settle", limit, proven=proven, again=again)
+
     def _give_up(
         self, waiting_for: WaitingFor, limit: float, *, proven: bool, again: Again | None = None
     ) -> Literal[False]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import deque
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from multilang_cli.host.session import WaitingFor
     from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Again, Batch
+    from multilang_cli.protocol.events import Batch
 
 
 KEPT_EMITS = 10_000
@@ -245,10 +245,6 @@ class ShellBolt(Session):
             self.heartbeat()
             return False
         return True
-
-    def not_settled(self, limit: float, *, proven: bool, again: Again | None = None) -> Literal[False]:
-        """Say that tuples were not settled in time: a finding."""
-        return self._give_up("settle", limit, proven=proven, again=again)
 
     def beat(self, limit: float) -> bool:
         """Send a heartbeat and wait for its sync.

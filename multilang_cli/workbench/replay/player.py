@@ -28,12 +28,13 @@ from multilang_cli.protocol.events import (
 from multilang_cli.protocol.messages import Emit, Handshake, SpoutCommand, TaskIds
 from multilang_cli.workbench.replay.hearing import PID, Heard, Need
 from multilang_cli.workbench.replay.identities import Answers, Identities
-from multilang_cli.workbench.replay.script import Step, ended_at_once, script_of
+from multilang_cli.workbench.replay.script import Step, ended_at_once, equal_after, script_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from multilang_cli.host.session import Session, WaitingFor
+    from multilang_cli.protocol.events import Again
     from multilang_cli.workbench.replay.recording import Recording
     from multilang_cli.workbench.replay.said import Wanted
 
@@ -139,7 +140,7 @@ class Player:
             return
         self._flush()
         if isinstance(body, Deadline):
-            self._repeat(body)
+            self._repeat(body, event.seq)
         elif isinstance(body, Activation):
             self.session.note("control", body)
         elif isinstance(body, PidChecked):
@@ -301,8 +302,8 @@ class Player:
         batch, self._batch, self._size = self._batch, [], 0
         self.session.say_bytes(batch)
 
-    def _repeat(self, deadline: Deadline) -> None:
-        """Wait as the recording did in vain: perhaps what was owed then comes now."""
+    def _repeat(self, deadline: Deadline, seq: int) -> None:
+        """Wait as the recording did in vain until its event `seq`: perhaps what was owed then comes now."""
         if deadline.waiting_for in _ENDS:
             return
         state, what = self.session.judge.state, deadline.waiting_for
@@ -313,9 +314,20 @@ class Player:
             "settle": lambda: not state.open,
             "read": lambda: not self.session.unwritten,
         }
-        if what in owed:
-            self.session.wait(owed[what], self._limit(what), what)
+        limit, again = self._limit(what), deadline.again
+        if what in owed and not self.session.wait(owed[what], limit, what, quietly=again is not None) and again:
+            self._passed_over(again, limit, seq)
         self._gave_up = self._gave_up or (what == "pid" and self.session.judge.expecting_pid)
+
+    def _passed_over(self, again: Again, limit: float, seq: int) -> None:
+        """Say what became of a tuple that the recording left open at event `seq`, and of those equal to it."""
+        session, is_open = self.session, self.session.judge.state.open
+        if not session.running:
+            return
+        equal = equal_after(self._recording.events, again.id, seq)
+        settled = sum(id_ not in is_open for id_ in equal)
+        again = msgspec.structs.replace(again, fed=len(equal), settled=settled)
+        session.not_settled(limit, proven=session.stuck(), again=again)
 
     def _limit(self, what: str) -> float:
         return self.session.profile.limits.get(what, float("inf"))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from multilang_cli.protocol.events import Activation, Deadline, End, Event, Exited, PidChecked, Signalled, StdinClosed
+from multilang_cli.protocol.messages import TupleMsg
 from multilang_cli.workbench.replay.hearing import Heard, Need
 
 if TYPE_CHECKING:
@@ -60,3 +63,20 @@ def ended_at_once(events: Iterable[Event]) -> bool:
             return closed
         closed = closed or isinstance(body, StdinClosed)
     return False
+
+
+def equal_after(events: Iterable[Event], id_: str, before: int) -> list[str]:
+    """The ids of the tuples before event `before` that were fed after the tuple `id_` and are equal to it."""
+    first: TupleMsg | None = None
+    found: list[str] = []
+    for event in events:
+        body = event.body
+        if event.seq >= before:
+            break
+        if not isinstance(body, TupleMsg):
+            continue
+        if body.id == id_:
+            first, found = body, []
+        elif first is not None and msgspec.structs.replace(body, id=id_) == first:
+            found.append(body.id)
+    return found
