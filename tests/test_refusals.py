@@ -138,3 +138,23 @@ def test_what_comes_of_a_variant_of_a_sample_is_none_of_its_meaning(tmp_path: Pa
 def test_with_a_sample_every_death_is_its_own(tmp_path: Path) -> None:
     result = played(tmp_path, 'tup["tuple"][1]', "bolt.settle.once", samples=(["a"],))
     assert [each.verdict for each in result.subjects] == ["fail"]
+
+
+DIES_OF_HEARTBEATS = """
+import time
+shake()
+while True:
+    tup = message()
+    if isinstance(tup, list): continue
+    if tup["stream"] == "__heartbeat": sys.exit(3)
+    say('{"command":"emit","tuple":["x"],"need_task_ids":false}\\nend\\n')
+"""
+
+
+def test_who_dies_of_heartbeats_alone_did_not_die_of_a_made_up_tuple(tmp_path: Path) -> None:
+    script = tmp_path / "bolt.py"
+    script.write_text(PID + DIES_OF_HEARTBEATS)
+    component = Component(command=(sys.executable, "-I", "-S", str(script)))
+    cases = ("bolt.heartbeat.idle", "bolt.settle.once")
+    result = run_suite(component, RunOptions(record=str(tmp_path), include=cases, timeout=5.0))
+    assert {each.id: each.verdict for each in result.subjects} == dict.fromkeys(cases, "fail")

@@ -30,7 +30,14 @@ from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.own_side import OwnSide
 from multilang_cli.suite.plans import streams_of
 from multilang_cli.suite.profiles import profile_of, without_consumers
-from multilang_cli.suite.refusals import Refused, costs_nothing, refusal_of, refused_sample, why_refused
+from multilang_cli.suite.refusals import (
+    Refused,
+    costs_nothing,
+    died_of_a_heartbeat,
+    refusal_of,
+    refused_sample,
+    why_refused,
+)
 from multilang_cli.suite.repeats import Hang, HangWatch, shortened
 from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.settling import Feed
@@ -92,6 +99,7 @@ class CaseRun:
     `shaken`: the component said its first message; `played`: steps that were done; `events`: how much happened;
     `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
     what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
+    `beaten`: it died of a heartbeat before it was fed anything.
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
     became of what it was fed; `known`: how it settles, from the cases before. `idle`: of a spout's
     empty calls.
@@ -127,6 +135,7 @@ class CaseRun:
         self.coverage = Coverage(self._profile)
         self.acked: frozenset[Like] = frozenset()
         self.refused: Refused | None = None
+        self.beaten = False
         self.hang: Hang | None = None
         self._missing = ""
         self._stage: Stage | None = None
@@ -274,6 +283,7 @@ class CaseRun:
 
     def _judged(self, session: Session, watch: Watch, began: float) -> SubjectResult:
         findings = tuple(session.findings)
+        self.beaten = died_of_a_heartbeat(findings, watch, self.feed.fed)
         verdict, reason = verdict_of(findings, self.plan.version.id, self._broken_promise(findings, watch))
         if self._too_much:
             verdict, reason = "untestable", f"{self._too_much}, and was killed (--memory SIZE allows more)"
@@ -284,7 +294,8 @@ class CaseRun:
             if verdict == "skip":
                 return self._result(verdict, reason, began)
         elif like := refused_sample(self.plan.component, self._stage, findings, watch):
-            self.refused = Refused(like, Judgement(verdict, reason))
+            ended = session.exit is not None and not session.ended_by_us
+            self.refused = Refused(like, Judgement(verdict, reason), beating=ended and watch.beats > 0)
             verdict, reason = "untestable", why_refused(self.plan.component, session, watch)
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing

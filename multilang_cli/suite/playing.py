@@ -71,6 +71,7 @@ class Run:
         self.seen: set[str] = set()
         self.broken: set[str] = set()
         self._acked: set[Like] = set()
+        self._beaten = False
         self._refused: dict[str, Refused] = {}
         self.settling = Settling()
         self._done: dict[int, SubjectResult] = {}
@@ -164,9 +165,14 @@ class Run:
         return subject if counted.verdict == "stale" and subject.id in self.excused else counted
 
     def _judged(self, subject: SubjectResult) -> SubjectResult:
-        """What became of a case, seen with the others: who took a made-up tuple in one, is to blame in another."""
+        """What became of a case, seen with the others: who took a made-up tuple in one, is to blame in another.
+
+        So is who dies of heartbeats alone, where one was unanswered as it died.
+        """
         refused = self._refused.get(subject.id)
-        if refused is None or subject.same_cause or refused.like not in self._acked or subject.verdict != "untestable":
+        if refused is None or subject.same_cause or subject.verdict != "untestable":
+            return subject
+        if refused.like not in self._acked and not (refused.beating and self._beaten):
             return subject
         return msgspec.structs.replace(subject, verdict=refused.otherwise.verdict, reason=refused.otherwise.reason)
 
@@ -233,6 +239,7 @@ class Run:
                 self.seen |= run.coverage.seen
                 self.broken |= run.coverage.broken
                 self._acked |= run.acked
+                self._beaten = self._beaten or run.beaten
                 if run.refused is not None:
                     self._refused[case.id] = run.refused
                 self.settling.add(run.feed)

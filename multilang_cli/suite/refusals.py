@@ -34,10 +34,14 @@ _REFUSALS = DEATHS | {
 
 
 class Refused(NamedTuple):
-    """A made-up tuple that a component did not take: what it is like, and the verdict if it is seen to take such."""
+    """A made-up tuple that a component did not take: what it is like, and the verdict if it is seen to take such.
+
+    `beating`: it ended with a heartbeat unanswered, so it may have died of that.
+    """
 
     like: Like
     otherwise: Judgement
+    beating: bool = False
 
 
 _OVERFLOWS = frozenset({"integer-too-big", "json-nonfinite", "json-number", "number-too-large", "decimal-value"})
@@ -75,6 +79,11 @@ def refused_sample(component: Component, stage: Stage | None, findings: Sequence
     waited = any(finding.rule == "tuple-unsettled" for finding in findings)
     silent = watch.silent or bool(stage.session.judge.state.heartbeats)
     return watch.first_open if waited and silent else watch.refused
+
+
+def died_of_a_heartbeat(findings: Sequence[Finding], watch: Watch, fed: int) -> bool:
+    """True if a component that was fed nothing ended with a heartbeat unanswered."""
+    return not fed and watch.beats > 0 and any(finding.rule in DEATHS for finding in findings)
 
 
 def why_refused(component: Component, session: Session, watch: Watch) -> str:

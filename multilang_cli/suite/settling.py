@@ -32,7 +32,7 @@ REFUSED = (
 TRIAL = 3.0
 """Seconds for what need not come: a component may refuse it, or was seen not to give it."""
 SOON = 1.0
-"""Seconds for what a component was proven to forget."""
+"""Seconds for what a component was proven to forget, or for the first settle of one that never settled anything."""
 LONGEST = 65_536
 """Bytes of a tuple up to which it is compared with the samples."""
 
@@ -124,7 +124,10 @@ class Settling:
 
     def patience(self, limit: float) -> float:
         """Seconds to wait for a tuple to be settled: once the whole limit; what did not come then is soon given up."""
-        return min(limit, SOON if self.forgetful else TRIAL) if self.waited_out or self.forgetful else limit
+        if not (self.waited_out or self.forgetful):
+            return limit
+        hopeless = self.forgetful or (self.tried and not self.settled)
+        return min(limit, SOON if hopeless else TRIAL)
 
     def add(self, feed: Feed) -> None:
         """Count what one conversation showed."""

@@ -8,7 +8,7 @@ import msgspec
 
 from multilang_cli.host.who_waits import STOPPED
 from multilang_cli.protocol.events import Deadline, Signalled, StdinClosed
-from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Error, Fail, Log, TupleMsg
+from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Error, Fail, Log, Sync, TupleMsg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,8 +35,8 @@ class Watch:
 
     `open`: the ids of those that are not settled, Storm's own, as ticks, left out. `acked`: what those are like that
     were acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
-    `silent`: it has said nothing since it was fed. `stopped`: the process was seen to be stopped by a signal. `words`:
-    the last that it logged or reported.
+    `silent`: it has said nothing since it was fed. `beats`: heartbeats that it has not answered. `stopped`: the process
+    was seen to be stopped by a signal. `words`: the last that it logged or reported.
     """
 
     def __init__(self) -> None:
@@ -45,6 +45,7 @@ class Watch:
         self.acked: set[Like] = set()
         self.refused: Like | None = None
         self.silent = False
+        self.beats = 0
         self.stopped = False
         self.words = ""
         self._dismissed = False
@@ -68,7 +69,11 @@ class Watch:
     def _note(self, body: object) -> None:
         if isinstance(body, StdinClosed | Signalled):
             self._dismissed = True
-        elif isinstance(body, TupleMsg) and body.comp != SYSTEM_COMPONENT and not body.is_heartbeat:
+        elif isinstance(body, TupleMsg) and body.is_heartbeat:
+            self.beats += 1
+        elif isinstance(body, Sync):
+            self.beats = max(0, self.beats - 1)
+        elif isinstance(body, TupleMsg) and body.comp != SYSTEM_COMPONENT:
             self.silent = self.silent or not self.open
             self.open[body.id] = Like(body.comp or "", body.stream, hash(repr(body.values)))
         elif isinstance(body, Ack | Fail) and not self._dismissed and (like := self.open.pop(body.id, None)):
