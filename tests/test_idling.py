@@ -9,7 +9,7 @@ import pytest
 
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.starving import Starved
-from multilang_cli.suite import idling
+from multilang_cli.suite import idling, spout_steps
 from multilang_cli.suite.idling import ENOUGH, PATIENT, SOON, Idle
 from tests.running import run
 from tests.sessions import LIMIT, playing
@@ -58,6 +58,39 @@ def test_who_emits_without_ids_is_asked_for_them_once() -> None:
         idle.emitted(tuples, with_ids)
         seen.append(idle.knows_no_ids)
     assert seen == [False, True, False]
+
+
+def test_who_is_slow_and_gives_no_ids_is_not_asked_for_them_again() -> None:
+    idle, seen = Idle(), []
+    for seconds in (PATIENT / 2, PATIENT):
+        idle.emitted(1, 0)
+        idle.sought(seconds)
+        seen.append(idle.knows_no_ids)
+    assert seen == [False, True]
+
+
+def test_a_long_sleep_is_slept_once_in_a_run() -> None:
+    idle = Idle()
+    idle.slept(6)
+    idle.slept(8)
+    assert [idle.sleeps_at(calls) for calls in (1, 5, 6, 7)] == [False, False, True, True]
+    assert not Idle().sleeps_at(6)
+
+
+def test_a_spout_that_sleeps_at_once_is_asked_once_a_case() -> None:
+    idle = Idle()
+    idle.slept(1)
+    assert [idle.sleeps_at(calls) for calls in (1, 2)] == [False, True]
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("case", ["spout.cut.next", "spout.sync.next", "spout.sync.ack", "spout.next.thousand"])
+def test_who_sleeps_when_it_has_nothing_more_is_asked_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    monkeypatch.setattr(spout_steps, "BUDGET", -1.0)
+    run([*RIGHT, "finite"], "spout", tmp_path, include=(case,), exhaustive=False, record_all=True)
+    assert (tmp_path / f"{case}.ndjson").read_text().count('"command":"next"') <= 6
 
 
 @pytest.mark.component

@@ -110,13 +110,15 @@ def _asked_or_over(bolt: ShellBolt) -> bool:
 
 
 def _next(stage: Stage, _: dict[str, Any]) -> None:
-    spout, limit = stage.spout, stage.limits["sync"]
+    spout = stage.spout
     spout_steps.activate(stage)
     began = spout.now
-    stage.go_on(if_=spout.call("next", limit=limit))
+    spout_steps.ask(stage)
     for at in _places(stage, SpoutCommand("next", ""), spout.now - began, "sync"):
+        if spout_steps.sleeps_next(stage):
+            return
         spout.cut(SpoutCommand, at)
-        stage.go_on(if_=spout.call("next", limit=limit))
+        spout_steps.ask(stage)
 
 
 def _settles(command: str) -> Callable[[Stage, dict[str, Any]], None]:

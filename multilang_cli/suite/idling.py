@@ -20,6 +20,8 @@ class Idle:
         self._needed: float | None = None
         self._asked = 0.0
         self._without_ids = self._with_ids = 0
+        self._sought = 0.0
+        self._lull = 0
 
     @property
     def is_silent(self) -> bool:
@@ -29,7 +31,8 @@ class Idle:
     @property
     def knows_no_ids(self) -> bool:
         """True if it emits tuples, and never one with an id: there is no use in asking each time anew."""
-        return self.limited and not self._with_ids and self._without_ids >= ENOUGH
+        enough = self._without_ids >= ENOUGH or (self._without_ids and self._sought >= PATIENT)
+        return self.limited and not self._with_ids and bool(enough)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -42,6 +45,18 @@ class Idle:
         """Note how many tuples it emitted in one conversation, and how many of them with an id."""
         self._with_ids += with_ids
         self._without_ids += tuples - with_ids
+
+    def sought(self, seconds: float) -> None:
+        """Note that a tuple with an id was asked for in vain for so long."""
+        self._sought = max(self._sought, seconds)
+
+    def slept(self, calls: int) -> None:
+        """Note that the last of so many calls in one conversation was long and brought nothing."""
+        self._lull = min(self._lull, calls) if self._lull else calls
+
+    def sleeps_at(self, calls: int) -> bool:
+        """True if the last of so many calls would bring no more than a long wait, as was seen; never the first."""
+        return self.limited and 0 < self._lull <= calls and calls > 1
 
     @property
     def allowance(self) -> float:

@@ -6,6 +6,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.spout_rules import key_of
+from multilang_cli.suite.idling import BUDGET, PATIENT
 from multilang_cli.suite.stage import NotExercised
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
         elif command in {"ack", "fail"}:
             id_ = emitted_id(stage)
         if command == "next":
+            if sleeps_next(stage):
+                return
             ask(stage)
         else:
             stage.go_on(if_=spout.call(command, id_, stage.patience("sync")))
@@ -53,19 +56,27 @@ def activate(stage: Stage) -> None:
 
 def ask(stage: Stage) -> None:
     """Call next, and note how long it took if it brought nothing."""
-    spout, before, began = stage.spout, len(stage.spout.emits), stage.spout.now
+    spout, before, began = stage.spout, stage.spout.emit_count, stage.spout.now
+    stage.calls += 1
     stage.go_on(if_=spout.call("next", limit=stage.patience("sync")))
-    if len(spout.emits) > before:
+    if spout.emit_count > before:
         stage.idle.came(stage.idled)
         stage.idled = 0.0
     else:
         stage.idled += spout.now - began
         stage.idle.asked(stage.idled)
+        if spout.now - began > BUDGET:
+            stage.idle.slept(stage.calls)
 
 
 def _is_tired(stage: Stage) -> bool:
     """True if it was asked in vain for so long that there is no use in more."""
     return stage.idled > stage.idle.allowance
+
+
+def sleeps_next(stage: Stage) -> bool:
+    """True if another call of next was seen to bring nothing but a long wait."""
+    return stage.idle.sleeps_at(stage.calls + 1)
 
 
 def _may_emit_yet(stage: Stage) -> bool:
@@ -75,15 +86,14 @@ def _may_emit_yet(stage: Stage) -> bool:
 
 def await_emit(stage: Stage) -> None:
     """Call next until the spout has emitted something, for as long as there is any use in it."""
-    while stage.spout.active and _may_emit_yet(stage) and not _is_tired(stage):
+    while stage.spout.active and _may_emit_yet(stage) and not (_is_tired(stage) or sleeps_next(stage)):
         ask(stage)
 
 
 def emitted_id(stage: Stage) -> Json:
     """The id of a tuple that is pending; calls next for one. Raises NotExercised if none comes."""
-    spout = stage.spout
+    spout, began, tries = stage.spout, stage.spout.now, 0
     _check_ackers(stage)
-    tries = 0
     while True:
         ready = next((emit for emit in spout.emits if emit.id is not None), None)
         if ready is not None:
@@ -91,10 +101,19 @@ def emitted_id(stage: Stage) -> Json:
             return ready.id
         if stage.idle.knows_no_ids:
             raise NotExercised("it emits no tuple with an id")
-        if (tries >= MOST_TRIES and not _may_emit_yet(stage)) or (tries and _is_tired(stage)):
+        if _asked_enough(stage, tries, spout.now - began):
+            stage.idle.sought(spout.now - began)
             raise NotExercised(f"it emitted no tuple with an id in {tries} call{'s' * (tries > 1)} of next")
         ask(stage)
         tries += 1
+
+
+def _asked_enough(stage: Stage, tries: int, seconds: float) -> bool:
+    """True if a spout was asked often, or for long, and gave no tuple with an id."""
+    if not tries:
+        return sleeps_next(stage)
+    often = tries >= MOST_TRIES and not _may_emit_yet(stage)
+    return often or _is_tired(stage) or sleeps_next(stage) or (stage.idle.limited and seconds >= PATIENT)
 
 
 def _picked(stage: Stage, place: int) -> Json:

@@ -43,7 +43,7 @@ class Stage:
     it may refuse all that is made up, and `may_refuse` that it was given such. `settled`: ids that a spout's acks and
     fails were about. `feed`: what a bolt was fed so far, `known`: how it settles, in all of the run;
     `settles_declared`: somebody said so. `idle`: what is known of a spout's empty calls; `idled`: seconds of those
-    since it emitted last.
+    since it emitted last; `calls`: of next, so far.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class Stage:
         self.session = session
         self.idle = idle or Idle(limited=False)
         self.idled = 0.0
+        self.calls = 0
         self.samples = samples
         self.handshake = handshake
         self.accepts = accepts
