@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.catalogue import schemas
-from multilang_cli.catalogue.loader import load_rules, load_versions
+from multilang_cli.catalogue.loader import load_causes, load_rules, load_versions
 from multilang_cli.cli.candidates import VALUES, print_candidates
 from multilang_cli.cli.commands import COMMANDS, GROUPS
 from multilang_cli.cli.completion import SHELLS
@@ -98,7 +98,7 @@ EXPECTED: list[tuple[tuple[str, ...], set[str]]] = [
     (("lint", "--str"), {"--strict"}),
     (("tap", "--record-"), {"--record-all"}),
     (("tap", "--kind", ""), {"bolt", "spout", "auto"}),
-    (("explain", ""), {*load_rules(), *CASES}),
+    (("explain", ""), {*load_rules(), *(cause.id for cause in load_causes()), *CASES}),
     (("explain", "--color", ""), {"auto", "always", "never"}),
     (("run", "--storm", ""), {"all", *(version.id for version in load_versions())}),
     (("run", "-k", "bolt.heartbeat"), {"bolt.heartbeat", *(id_ for id_ in CASES if id_.startswith("bolt.heartbeat."))}),

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from multilang_cli.catalogue import schemas
-from multilang_cli.catalogue.loader import load_rules, load_versions
+from multilang_cli.catalogue.loader import load_causes, load_rules, load_versions
 from multilang_cli.catalogue.worker_log import load_index
 from multilang_cli.cli.commands import COMMANDS
 from multilang_cli.cli.dispatch import dispatch
@@ -81,8 +81,9 @@ def test_rules_and_cases_that_are_named_exist() -> None:
     shown = re.findall(r"(?:mlcheck explain |^  Wrong +| -k )([\w-]+(?:[.-]\w+)*)", README, re.MULTILINE)
     assert shown
     options = {word for word in explained if word.startswith("--")}
-    texts = {word for word in explained if word == "TEXT" or load_index().recognise(word)}
-    assert {*explained, *shown} - options - texts <= {*load_rules(), *(case.id for case in load_cases())}
+    texts = {word for word in explained if word in {"TEXT", "CAUSE"} or load_index().recognise(word)}
+    known = {*load_rules(), *(cause.id for cause in load_causes()), *(case.id for case in load_cases())}
+    assert {*explained, *shown} - options - texts <= known
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "exit-codes.md"], ids=lambda page: page.name)

@@ -17,6 +17,8 @@ from packaging.version import Version
 from multilang_cli.catalogue import locate, schemas
 from multilang_cli.catalogue.yaml_bounds import check_depth
 from multilang_cli.catalogue.yaml_lines import lines_of
+from multilang_cli.causes.model import KnownCause, TracebackForm
+from multilang_cli.causes.tracebacks import Tracebacks
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import Kind, Profile, Rule, StormVersion
 
@@ -89,6 +91,28 @@ def load_worker_log() -> list[dict[str, Any]]:
     """The texts of a worker's log that no rule has, and what tells their causes apart. Raises CatalogueError."""
     entries: list[dict[str, Any]] = _plain(locate.data_path("conformance", "worker-log.yaml"))
     return entries
+
+
+@cache
+def load_causes() -> tuple[KnownCause, ...]:
+    """The causes that a diagnosis names, by rank. Raises CatalogueError."""
+    files = sorted(locate.data_path("conformance", "causes").glob("*.yaml"))
+    return tuple(sorted(map(read_cause, files), key=lambda cause: cause.rank))
+
+
+def read_cause(path: Path) -> KnownCause:
+    """One file of a cause, whose name is its id. Raises CatalogueError."""
+    cause = _read(path, "cause", KnownCause)
+    if cause.id != path.stem:
+        raise CatalogueError(f"{path}: the id is {cause.id!r}, not the file's name")
+    return cause
+
+
+@cache
+def load_tracebacks() -> Tracebacks:
+    """How runtimes write an exception that nobody caught. Raises CatalogueError."""
+    path = locate.data_path("conformance", "tracebacks.yaml")
+    return Tracebacks(_read(path, "tracebacks", tuple[TracebackForm, ...]))
 
 
 @cache

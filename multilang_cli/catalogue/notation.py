@@ -6,6 +6,7 @@
 ``<raw "text"``     the component writes exactly the bytes of the JSON string, in UTF-8
 ``<hex 7b22``       the component writes these bytes
 ``2> N``            N bytes of stderr
+``2>text "text"``   the text of the JSON string, on stderr
 ``! JSON``          a fact, as ``protocol.events`` has it: ``{"event": "exited", "code": 1}``
 ``@ 31.5``          the clock, in seconds, for what follows
 ``* 8000 < text``   the event that follows, as often as the number says; ``* 9 > a ; < b``: several in turn
@@ -109,8 +110,9 @@ class _Writer:
             case "<hex":
                 self._component(bytes.fromhex(rest))
             case "2>":
-                self._add("err", Chunk(int(rest)), b"." * int(rest), self._read)
-                self._read += int(rest)
+                self._complain(b"." * int(rest))
+            case "2>text":
+                self._complain(_string(rest).encode())
             case "!":
                 self._fact(_decode_fact(rest.encode()))
             case "@":
@@ -120,6 +122,10 @@ class _Writer:
 
     def _add(self, channel: Channel, body: Message | Fact, raw: bytes = b"", offset: int = 0) -> None:
         self.events.append(Event(len(self.events), self._clock, channel, body, raw, offset))
+
+    def _complain(self, data: bytes) -> None:
+        self._add("err", Chunk(len(data)), data, self._read)
+        self._read += len(data)
 
     def _storm(self, rest: str) -> None:
         raw = rest.encode() + TERMINATOR

@@ -194,7 +194,7 @@ VALUES: dict[str, Callable[[], list[str]]] = {
     "replay then": lambda: ["repl"],
     "run storm": _several_versions,
     "bench reports": _bench_formats,
-    "explain name": lambda: [*_rules(), *_cases()],
+    "explain name": lambda: [*_rules(), *_stems(data_path("conformance", "causes")), *_cases()],
     "schema show name": _schemas,
     "verify-storm storm": _versions,
     "verify-storm names": _scripts,

@@ -32,7 +32,7 @@ COMMANDS: dict[str, Command] = {
     "audit watch": Command("audit_watch", "watch", "Audit what is still being recorded, and tell what goes wrong."),
     "audit replay": Command("audit_replay", "replay", "Play recordings to a component again, on a cluster."),
     "audit run": Command("audit", "run", "Say what became of every tuple of a cluster, on Spark."),
-    "explain": Command("explain", "explain", "Explain a rule, a case, or a line of a worker's log."),
+    "explain": Command("explain", "explain", "Explain a rule, a cause, a case, or a line of a worker's log."),
     "list rules": Command("listing", "rules", "List what the protocol asks and what real Storm punishes."),
     "list cases": Command("listing", "cases", "List the cases that `run` plays."),
     "list host-cases": Command("listing", "host_cases", "List the cases that `host` plays."),

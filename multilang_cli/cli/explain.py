@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.loader import load_causes, load_rulebook
 from multilang_cli.catalogue.worker_log import load_index, process_of
 from multilang_cli.cli.app import Color
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import remark, stdout_may_close
 from multilang_cli.cli.shared import console_of
+from multilang_cli.reports.causes import render_cause
 from multilang_cli.reports.explain import render_rule
 from multilang_cli.reports.failure import show_clause
 from multilang_cli.reports.page import Page
@@ -28,30 +29,33 @@ Log = Annotated[
 
 
 def explain(
-    name: Annotated[str, typer.Argument(metavar="RULE|CASE|TEXT", hidden=True)] = "",
+    name: Annotated[str, typer.Argument(metavar="RULE|CAUSE|CASE|TEXT", hidden=True)] = "",
     log: Log = "",
     color: Color = None,
 ) -> int:
-    """Explain a rule, a case, or what a worker's log says.
+    """Explain a rule, a cause, a case, or what a worker's log says.
 
-    RULE or CASE: its id, such as ack-twice; `mlcheck list rules` and `mlcheck list cases` show them all. TEXT: an error
-    from a worker's log, pasted in quotes, with whatever stands around it.
+    RULE, CAUSE or CASE: its id, such as ack-twice; `mlcheck list rules` and `mlcheck list cases` show them all, reports
+    name causes. TEXT: an error from a worker's log, pasted in quotes, with whatever stands around it.
     """
     page = Page(console_of(color))
     if bool(name) == bool(log):
-        raise CommandError("explain: give a rule, a case or an error's text, or a worker's log by --log FILE.")
+        raise CommandError("explain: give a rule, a cause, a case or an error's text, or a worker's log by --log FILE.")
     if log:
         return _explain_log(page, log)
     rulebook, cases = load_rulebook(), _cases()
+    causes = {cause.id: cause for cause in load_causes()}
     with stdout_may_close():
         if name in rulebook.rules:
             render_rule(rulebook.rules[name], rulebook, console_of(color))
+        elif name in causes:
+            render_cause(causes[name], console_of(color))
         elif name in cases:
             render_case(cases[name], console_of(color))
         elif found := load_index().recognise(name):
             show_recognised(page, found, process_of(name), rulebook)
         else:
-            raise CommandError(_unknown(name, [*rulebook.rules, *cases]))
+            raise CommandError(_unknown(name, [*rulebook.rules, *causes, *cases]))
     return 0
 
 
@@ -63,7 +67,7 @@ def _unknown(name: str, known: list[str]) -> str:
     if any(character.isspace() for character in name.strip()):
         return f"explain: no text of Storm's shell classes is known here that stands in {name[:60]!r}."
     hint = did_you_mean(name, known)
-    return f"explain: there is no rule or case {name[:60]!r}{hint} `mlcheck list rules` shows all rules."
+    return f"explain: there is no rule, cause or case {name[:60]!r}{hint} `mlcheck list rules` shows all rules."
 
 
 def _explain_log(page: Page, name: str) -> int:

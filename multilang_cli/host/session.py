@@ -41,6 +41,8 @@ FULL = SMALL_PIPE - 512
 """Bytes in a held stdout, from which on the component had to cope with a full pipe."""
 REST_SHOWN = 24
 """Bytes shown of a message that has no end."""
+REST_KEPT = 400
+"""Bytes kept of it."""
 FEW_EMITS = 10_000
 """Emits up to which the last one that is kept is surely the last one."""
 LAST_ROUNDS = 32
@@ -149,7 +151,8 @@ class Session(Pump):
         self, waiting_for: WaitingFor, limit: float, *, proven: bool, again: Again | None = None
     ) -> Literal[False]:
         sentence, facts = self.look()
-        self.note("control", Deadline(waiting_for, limit, sentence, proven, facts, again))
+        rest = self._framer.pending[:REST_KEPT].decode("utf-8", "backslashreplace")
+        self.note("control", Deadline(waiting_for, limit, sentence, proven, facts, again, rest))
         return False
 
     def _caught_up(self, latest: float) -> float:

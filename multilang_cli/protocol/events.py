@@ -101,7 +101,8 @@ class Deadline(_Fact, frozen=True, tag="deadline"):
     output, plan (what a testee was asked to do), or host (what its host was to do). `limit` in seconds. `blocked`: who
     waits on whom, as far as the system tells; `facts`: what was seen, as bytes in pipes. `proven`: the limit was not
     waited for, because the component waits for its stdin and nothing else, or a host has ended. `again`: of a tuple
-    that stayed open while later ones were settled, what became of equal ones.
+    that stayed open while later ones were settled, what became of equal ones. `rest`: the beginning of what it has
+    written of a message that has no end, its bytes that are no UTF-8 escaped as Python does.
     """
 
     waiting_for: Literal[
@@ -112,6 +113,7 @@ class Deadline(_Fact, frozen=True, tag="deadline"):
     proven: bool = False
     facts: str = ""
     again: Again | None = None
+    rest: str = ""
 
 
 class Activation(_Fact, frozen=True, tag="activation"):

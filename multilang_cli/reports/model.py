@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from multilang_cli.causes.model import Cause
 from multilang_cli.protocol.events import Channel
 from multilang_cli.protocol.verdicts import Clause, Finding, Kind, Level, Outlook, Profile
 
@@ -69,7 +70,8 @@ class SubjectResult(_Value, frozen=True, kw_only=True):
     `reason`: one sentence, empty on pass. `expected`: what had to come back. `duration` in seconds. `transcript`: the
     path of its recording; `further_parts`: those of the files that it goes on in, if it does. `storm`: the version
     that it was judged for, "" for that of the run. `reproduce`: the one command that shows it again. `same_cause`: the
-    case that shows what this one, which was not played, could only have shown again.
+    case that shows what this one, which was not played, could only have shown again. `causes`: why it went wrong, the
+    one that tells most first.
     """
 
     id: str
@@ -91,6 +93,7 @@ class SubjectResult(_Value, frozen=True, kw_only=True):
     storm: str = ""
     reproduce: str = ""
     same_cause: str = ""
+    causes: tuple[Cause, ...] = ()
 
 
 class Tool(_Value, frozen=True, kw_only=True):

@@ -26,6 +26,7 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import Judgement, verdict_of
 from multilang_cli.suite.case import shipped
+from multilang_cli.suite.causes import causes_of
 from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.own_side import OwnSide
 from multilang_cli.suite.plans import streams_of
@@ -299,7 +300,11 @@ class CaseRun:
             verdict, reason = "untestable", why_refused(self.plan.component, session, watch)
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
-        return self._result(verdict, reason, began, session, watch)
+        result = self._result(verdict, reason, began, session, watch)
+        if verdict in {"pass", "skip"} or not findings:
+            return result
+        causes = causes_of(self.plan, session, watch.events.values(), made_up=verdict == "untestable")
+        return msgspec.structs.replace(result, causes=causes)
 
     def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:
         """The result where we said what no Storm says: whatever came of it is not the component's."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from multilang_cli.catalogue.loader import load_tracebacks
+from multilang_cli.causes.tracebacks import last_line
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.verdict import Judgement
 from multilang_cli.suite.case import Refusal
-from multilang_cli.suite.last_words import cause_in, last_line, misses_a_field
 from multilang_cli.suite.samples import has_samples
 
 if TYPE_CHECKING:
@@ -31,6 +33,15 @@ _REFUSALS = DEATHS | {
     "stdin-not-read",
 }
 """What it shows as if a component dies of what it was given, or falls silent."""
+
+
+_OF_A_FIELD = re.compile(
+    r"KeyError|AttributeError|NoMethodError|NameError|ReferenceError|NoSuchField|KeyNotFound|key not found|"
+    r"[Uu]ndefined (?:method|index|array key|property|offset|variable|local variable|field)|Can't locate object method|"
+    r"has no (?:attribute|field|member)|properties of undefined|property '\w+' of undefined|is not a valid field|"
+    r"unknown field|no such (?:field|column|key|member)|missing (?:field|key)|not in (?:index|fields)|does not exist"
+)
+"""Words of an exception that looked for a value by a name that is not there."""
 
 
 class Refused(NamedTuple):
@@ -89,7 +100,9 @@ def died_of_a_heartbeat(findings: Sequence[Finding], watch: Watch, fed: int) -> 
 def why_refused(component: Component, session: Session, watch: Watch) -> str:
     """What became of a made-up sample, the cause first, and which option would help."""
     exited, stderr = session.exit, decode(session.process.stderr_tail)
-    cause = cause_in(stderr, watch.words)
+    tracebacks = load_tracebacks()
+    death = tracebacks.death_in(stderr) or tracebacks.death_in(watch.words)
+    cause = death.text if death is not None else ""
     what = "fails" if watch.refused else "falls silent at"
     if exited is not None and not session.ended_by_us:
         what = "dies of"
@@ -104,6 +117,11 @@ def why_refused(component: Component, session: Session, watch: Watch) -> str:
     if misses_a_field(cause) and not component.sources:
         sample = f"tell the names of its input's fields (--input COMPONENT:FIELD,..., or sources), or {sample}"
     return f"it {what} a made-up tuple{f': {cause}' if cause else ''}; {sample}"
+
+
+def misses_a_field(cause: str) -> bool:
+    """True if a name was looked for that is not there, such as that of a field."""
+    return _OF_A_FIELD.search(cause) is not None
 
 
 def costs_nothing(case: Case, accepts: frozenset[str]) -> bool:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.suite.last_words import cause_in, last_line, misses_a_field
+from multilang_cli.catalogue.loader import load_tracebacks
+from multilang_cli.causes.model import Place
+from multilang_cli.causes.tracebacks import SHOWN, last_line, shown_lines
+from multilang_cli.suite.refusals import misses_a_field
 
 WRITTEN = {
     "python": """Traceback (most recent call last):
@@ -83,15 +86,120 @@ CAUSES = {
 }
 
 
+def cause_in(text: str) -> str:
+    """The exception that a text ends with."""
+    death = load_tracebacks().death_in(text)
+    return death.text if death else ""
+
+
 @pytest.mark.parametrize("language", WRITTEN)
 def test_the_exception_is_found(language: str) -> None:
     assert cause_in(WRITTEN[language]) == CAUSES[language]
 
 
-def test_the_first_text_that_tells_one_counts() -> None:
-    assert cause_in("INFO bye", "KeyError: 'a'") == cause_in("KeyError: 'a'", "IndexError: x") == "KeyError: 'a'"
+def test_long_exceptions_are_cut_and_the_last_line_is_one_that_holds_something() -> None:
     assert cause_in(f"ValueError: {'x' * 999}").endswith("xxx...")
     assert (last_line("a\nb \n\n"), last_line(" \n")) == ("b", "")
+
+
+FRAMES = {
+    "python": (
+        """Traceback (most recent call last):
+  File "/srv/bolt.py", line 40, in <module>
+    main()
+  File "/srv/bolt.py", line 20, in process
+    count = m["tuple"][1] + 1
+            ~~~~~~~~~~^^^
+  File "/usr/lib/python3.11/json/decoder.py", line 337, in decode
+    obj, end = self.raw_decode(s)
+IndexError: list index out of range
+""",
+        Place("bolt.py", 20, 'count = m["tuple"][1] + 1', "        ~~~~~~~~~~^^^"),
+    ),
+    "python, in the adapter that was copied beside it": (
+        """Traceback (most recent call last):
+  File "/srv/bolt.py", line 7, in process
+    word = tup.values[3]
+  File "/srv/storm.py", line 99, in values
+    return self._values[index]
+IndexError: list index out of range
+""",
+        Place("bolt.py", 7, "word = tup.values[3]"),
+    ),
+    "node": (
+        """/srv/lib.js:7
+    tup.user.name
+             ^
+
+TypeError: Cannot read properties of undefined (reading 'name')
+    at Bolt.process (/srv/lib.js:7:14)
+    at node:internal/x:1:1
+""",
+        Place("lib.js", 7),
+    ),
+    "ruby": (
+        """/srv/bolt.rb:12:in `process': undefined method `split' for nil:NilClass (NoMethodError)
+\tfrom /srv/storm.rb:9:in `run'
+""",
+        Place("bolt.rb", 12),
+    ),
+    "perl": ("Died at /srv/bolt.pl line 7, <STDIN> line 4.\n", Place("bolt.pl", 7)),
+    "php": (
+        "PHP Fatal error:  Uncaught TypeError: no in /srv/b.php:4\nStack trace:\n#0 /srv/b.php(9): f()\n",
+        Place("b.php", 4),
+    ),
+    "go": (
+        """panic: runtime error: index out of range [1] with length 1
+
+goroutine 1 [running]:
+runtime.goPanicIndex()
+\t/usr/local/go/src/runtime/panic.go:113 +0x72
+main.main()
+\t/srv/main.go:12 +0x1d
+""",
+        Place("main.go", 12),
+    ),
+    "java": (
+        """Exception in thread "main" java.lang.IllegalStateException: no
+\tat java.base/java.util.List.get(List.java:3)
+\tat com.example.Bolt.process(Bolt.java:33)
+""",
+        Place("Bolt.java", 33),
+    ),
+    "mono": (
+        """Unhandled Exception:
+System.IndexOutOfRangeException: Index was outside the bounds of the array.
+  at B.Main () [0x00001] in /srv/b.cs:12
+""",
+        Place("b.cs", 12),
+    ),
+    "shell": ("/srv/bolt.sh: line 3: foo: command not found\n", Place("bolt.sh", 3)),
+    "a file elsewhere": ('Traceback (most recent call last):\n  File "/opt/x.py", line 1, in f\nE: x\n', None),
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_the_nearest_frame_of_the_users_own_file_is_found(name: str) -> None:
+    text, place = FRAMES[name]
+    death = load_tracebacks().death_in(text, ("/srv",))
+    assert death is not None
+    assert death.place == place
+
+
+def test_stderr_is_cut_between_lines_and_keeps_the_last_traceback() -> None:
+    traceback = FRAMES["python"][0]
+    few = "".join(f"line {n}\n" for n in range(8)) + traceback
+    assert shown_lines(few, None) == few.splitlines()
+    many = "".join(f"line {n}\n" for n in range(90)) + traceback
+    shown = shown_lines(many, load_tracebacks().death_in(many))
+    assert shown[:5] == [f"line {n}" for n in range(5)]
+    assert shown[5] == "... (85 lines left out) ..."
+    assert shown[6:] == traceback.splitlines()
+    long = "".join(f"line {n}\n" for n in range(90)) + traceback.replace("    main()\n", "    main()\n" * 60)
+    shown = shown_lines(long, load_tracebacks().death_in(long))
+    assert len(shown) <= SHOWN + 1
+    assert shown[6] == "Traceback (most recent call last):"
+    assert shown[-1] == "IndexError: list index out of range"
 
 
 @pytest.mark.parametrize(

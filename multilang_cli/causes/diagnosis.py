@@ -1,0 +1,173 @@
+"""From the facts of a conversation to the causes of what is wrong with it, by their signatures as data."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from multilang_cli.causes.model import Cause
+from multilang_cli.causes.tracebacks import last_line, short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.causes.facts import Facts
+    from multilang_cli.causes.model import Certainty, KnownCause, Signature
+    from multilang_cli.protocol.verdicts import Finding
+
+_ASKED = {
+    "": "nothing",
+    "heartbeat": "a heartbeat",
+    "tick": "a tick",
+    "tuple": "a tuple",
+    "no-ids": "an empty list of task ids",
+}
+_SIGNALS = {
+    2: "SIGINT",
+    4: "SIGILL",
+    6: "SIGABRT",
+    7: "SIGBUS",
+    8: "SIGFPE",
+    9: "SIGKILL",
+    11: "SIGSEGV",
+    15: "SIGTERM",
+}
+_WAITING_STORM = re.compile(r": (?:it|that \w+|that part of it) waits for|; |, and Storm waits")
+MOST_REST = 60
+"""Characters of unfinished output that a sentence shows."""
+
+
+def diagnose(facts: Facts, known: Iterable[KnownCause]) -> tuple[Cause, ...]:
+    """The causes that fit, the one that explains most first; each finding is explained by one of them at most.
+
+    `known` is in the order of ranks. At most one cause stands on facts alone; the others each explain a finding.
+    """
+    found: list[Cause] = []
+    left = [finding for finding in facts.findings if finding.level != "note"]
+    for cause in known:
+        for signature in cause.when:
+            by_facts = not signature.rules
+            if by_facts and found:
+                continue
+            fitting = _fits(signature, facts, left)
+            if fitting is None:
+                continue
+            explained = {*signature.rules, *cause.folds}
+            sure = signature.certainty or cause.certainty
+            found.append(_cause_of(cause, sure, facts, fitting, [f for f in left if f.rule in explained]))
+            left = [finding for finding in left if finding.rule not in explained]
+            break
+    return tuple(found)
+
+
+class _Fitting(dict[str, str]):
+    """Words for the sentence of a cause; what is not known is left empty."""
+
+    finding: Finding | None = None
+
+    def __missing__(self, _: str) -> str:
+        return ""
+
+
+def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitting | None:
+    """The words of a cause whose signature fits; None if it does not."""
+    if not _holds(signature, facts):
+        return None
+    words = words_of(facts)
+    if signature.rules:
+        pattern = _pattern(signature.matches)
+        of_rule = [finding for finding in left if finding.rule in signature.rules]
+        words.finding = next((finding for finding in of_rule if pattern.search(finding.message)), None)
+        if words.finding is None:
+            return None
+        words["finding"] = words.finding.message
+        words["finding_head"] = words.finding.message.partition("; ")[0]
+        words["subject"] = words.finding.subject
+        groups = {name: text for name, text in _groups(pattern, words.finding.message).items() if text}
+        words.update(groups, **({"owed": f"`{groups['command']}`"} if "command" in groups else {}))
+    for wanted, text in (
+        (signature.exception, facts.death.text if facts.death else ""),
+        (signature.stderr, facts.stderr),
+        (signature.waits, facts.waits),
+    ):
+        if not wanted:
+            continue
+        match = _pattern(wanted).search(text)
+        if match is None:
+            return None
+        words.update({name: short(value) for name, value in match.groupdict().items() if value})
+    return words
+
+
+def _holds(signature: Signature, facts: Facts) -> bool:
+    """True if everything but patterns and findings fits."""
+    pairs: tuple[tuple[tuple[object, ...], object], ...] = (
+        (signature.phase, facts.phase),
+        (signature.ended, facts.ended),
+        (signature.codes, facts.code),
+        (signature.signals, facts.signal),
+        (signature.asked, facts.asked),
+        (signature.owed, facts.owed),
+        (signature.rest, facts.rest_is),
+        (signature.late, facts.late_is),
+    )
+    if any(wanted and value not in wanted for wanted, value in pairs):
+        return False
+    if signature.kind is not None and signature.kind != facts.kind:
+        return False
+    told = ((signature.made_up, facts.made_up), (signature.fed, facts.fed), (signature.handled, facts.handled))
+    return all(wanted is None or wanted == value for wanted, value in told)
+
+
+def words_of(facts: Facts) -> _Fitting:
+    """Words that every sentence may use."""
+    rest = facts.rest or facts.late
+    shown = repr(rest if len(rest) <= MOST_REST else f"{rest[:MOST_REST]}...")
+    owed = _ASKED.get(facts.owed, f"`{facts.owed}`")
+    waits = _WAITING_STORM.split(facts.waits, maxsplit=1)[0]
+    return _Fitting(
+        how=facts.how,
+        asked=_ASKED.get(facts.asked, f"`{facts.asked}`"),
+        owed=owed,
+        owed_or_tuple=owed if facts.owed else "a tuple",
+        rest=shown,
+        said=f"it wrote {shown}, which is no message; " if rest else "",
+        waits=waits or "does nothing that can be seen",
+        code=str(facts.code),
+        signal=str(facts.signal),
+        signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
+        last_line=last_line(facts.stderr),
+    )
+
+
+def _cause_of(
+    cause: KnownCause, certainty: Certainty, facts: Facts, words: _Fitting, explained: Sequence[Finding]
+) -> Cause:
+    death = facts.death if not words.finding or facts.ended != "no" else None
+    language = facts.language or (death.language if death else "")
+    seq = words.finding.seq if words.finding else facts.seq
+    return Cause(
+        id=cause.id,
+        certainty=certainty,
+        rank=cause.rank,
+        headline=" ".join(cause.sentence.format_map(words).split()),
+        place=death.place if death else None,
+        first=death.first if death else "",
+        last=death.text if death else "",
+        seq=seq,
+        rules=tuple(dict.fromkeys(finding.rule for finding in explained)),
+        mend=" ".join(cause.mend.format_map(words).split()),
+        code=cause.code.get(language, "").strip("\n"),
+        language=language,
+    )
+
+
+def _groups(pattern: re.Pattern[str], text: str) -> dict[str, str | None]:
+    match = pattern.search(text)
+    return match.groupdict() if match else {}
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.MULTILINE)

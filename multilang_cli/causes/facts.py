@@ -1,0 +1,237 @@
+"""What is known of a conversation when it went wrong: how far it came, what was owed, how the process ended. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.causes.model import Asked, Bytes, Ended, Phase
+from multilang_cli.causes.tracebacks import Death, last_line
+from multilang_cli.causes.unheard import what_they_are
+from multilang_cli.protocol.events import Deadline, Exited, Signalled, StdinClosed, StdoutClosed
+from multilang_cli.protocol.messages import Ack, Fail, Malformed, Pid, SpoutCommand, Sync, TaskIds, TupleMsg
+from multilang_cli.protocol.verdicts import Finding, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from multilang_cli.causes.tracebacks import Tracebacks
+    from multilang_cli.protocol.events import Event
+
+TICK = "__tick"
+MOST_LATE = 400
+"""Characters kept of what was written after stdin was closed."""
+_COMMANDS: dict[str, Asked] = {
+    "next": "next",
+    "ack": "ack",
+    "fail": "fail",
+    "activate": "activate",
+    "deactivate": "deactivate",
+}
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a component comes from. `roots`: folders of the user's own files, absolute."""
+
+    kind: Kind
+    language: str = ""
+    roots: tuple[str, ...] = ()
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the signatures of causes look at; see `model.Signature` for the words.
+
+    `seq`: the last event that shows it. `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote
+    that is no message, and what it wrote only after its stdin was closed. `waits`: what it was doing in a silence.
+    """
+
+    kind: Kind
+    language: str
+    findings: tuple[Finding, ...]
+    phase: Phase = "handshake"
+    asked: Asked = ""
+    owed: Asked = ""
+    ended: Ended = "no"
+    code: int | None = None
+    signal: int | None = None
+    seq: int | None = None
+    death: Death | None = None
+    stderr: str = ""
+    rest: str = ""
+    late: str = ""
+    waits: str = ""
+    made_up: bool = False
+    fed: bool = False
+    handled: bool = False
+
+    @property
+    def rest_is(self) -> Bytes:
+        """What the unfinished output is."""
+        return what_they_are(self.rest)
+
+    @property
+    def late_is(self) -> Bytes:
+        """What was held back until stdin was closed."""
+        if not self.late:
+            return ""
+        return "message" if "\nend" in self.late else what_they_are(self.late)
+
+    @property
+    def how(self) -> str:
+        """How it ended: by the exception that nobody caught, else its exit code or signal and its last line."""
+        if self.death is not None:
+            return self.death.text
+        if self.ended == "closed":
+            return "it closed its stdout and lives on"
+        how = f"killed by signal {self.signal}" if self.signal is not None else f"exit code {self.code}"
+        said = last_line(self.stderr)
+        # What it prints of each message tells nothing, and is another line in each case.
+        told = said and said[:1] not in "{["
+        return f'{how}, and its last line of stderr is "{said}"' if told else how
+
+
+def facts_of(
+    events: Iterable[Event],
+    findings: Sequence[Finding],
+    source: Source,
+    tracebacks: Tracebacks,
+    *,
+    stderr: str = "",
+    made_up: bool = False,
+    handled: bool = False,
+) -> Facts:
+    """Gather the facts of one conversation from its `events` in their order.
+
+    `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
+    was there while it was silent.
+    """
+    seen = _Seen()
+    for event in events:
+        seen.take(event)
+    ended = seen.exited
+    pending = list(seen.pending.values())
+    # Who reads them at all reads them at once, whatever else is open.
+    pending = pending[-1:] if pending and pending[-1][0] == "no-ids" else pending
+    commands = [asked for asked, _ in pending if asked in _COMMANDS or asked == "heartbeat"]
+    return Facts(
+        kind=source.kind,
+        language=source.language,
+        findings=tuple(findings),
+        phase=seen.phase,
+        asked=pending[0][0] if pending else "",
+        owed=commands[0] if commands else "",
+        ended="closed" if seen.closed and ended is None else "no" if ended is None else _how(ended),
+        code=ended.code if ended else None,
+        signal=ended.signal if ended else None,
+        seq=seen.last,
+        death=tracebacks.death_in(stderr, source.roots, source.language),
+        stderr=stderr,
+        rest=seen.rest,
+        late=seen.late,
+        waits=seen.waits,
+        made_up=made_up,
+        fed=seen.fed,
+        handled=handled,
+    )
+
+
+def _how(ended: Exited) -> Ended:
+    return "code" if ended.signal is None else "signal"
+
+
+class _Seen:
+    """What happened so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id."""
+
+    def __init__(self) -> None:
+        self.phase: Phase = "handshake"
+        self.pending: dict[int, tuple[Asked, str]] = {}
+        self.exited: Exited | None = None
+        self.closed = False
+        self.last: int | None = None
+        self.rest = self.late = self.waits = ""
+        self.fed = False
+        self._dismissed = False
+
+    def take(self, event: Event) -> None:
+        """Follow one event."""
+        if event.channel == "out":
+            self._heard(event)
+        elif (handler := _HANDLERS.get(event.body.__class__)) is not None:
+            handler(self, event, event.body)
+
+    def _heard(self, event: Event) -> None:
+        if self._dismissed:
+            self.late = (self.late + event.raw.decode("utf-8", "backslashreplace"))[:MOST_LATE]
+            return
+        self.pending = {seq: each for seq, each in self.pending.items() if each[0] != "no-ids"}
+        body: Any = event.body
+        for message in body.salvage if isinstance(body, Malformed) else (body,):
+            self._answered(message)
+        if isinstance(body, Malformed) and body.kind == "message-cut":
+            self.rest = event.raw.decode("utf-8", "backslashreplace")[:MOST_LATE]
+
+    def _answered(self, message: object) -> None:
+        if isinstance(message, Pid) and self.phase == "handshake":
+            self.phase = "unasked"
+        at = None
+        if isinstance(message, Sync):
+            at = next((seq for seq, (asked, _) in self.pending.items() if asked not in {"tuple", "tick"}), None)
+        elif isinstance(message, Ack | Fail):
+            at = next((seq for seq, (_, id_) in self.pending.items() if id_ == message.id), None)
+        if at is not None:
+            # Who answers this has read all that came before it.
+            self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
+
+    def tuple_sent(self, event: Event, message: TupleMsg) -> None:
+        """A tuple, a tick or a heartbeat."""
+        asked: Asked = "heartbeat" if message.is_heartbeat else "tick" if message.stream == TICK else "tuple"
+        self.fed = self.fed or asked == "tuple"
+        self._sent(event, asked, message.id)
+
+    def ids_sent(self, event: Event, message: TaskIds) -> None:
+        """Task ids: only none at all are special."""
+        if not message.tasks:
+            self._sent(event, "no-ids", "")
+
+    def commanded(self, event: Event, message: SpoutCommand) -> None:
+        """A command to a spout."""
+        self._sent(event, _COMMANDS.get(message.command, "next"), "")
+
+    def _sent(self, event: Event, asked: Asked, id_: str) -> None:
+        if not self._dismissed:
+            self.pending[event.seq] = (asked, id_)
+            self.phase = "asked" if self.phase == "unasked" else self.phase
+
+    def ended(self, event: Event, fact: Exited) -> None:
+        """The process is dead: by itself, unless it was told to end."""
+        if not self._dismissed:
+            self.exited, self.last = fact, event.seq
+
+    def stdout_closed(self, event: Event, _: StdoutClosed) -> None:
+        """End of file, while the process lives."""
+        if not self._dismissed:
+            self.closed, self.last = True, event.seq
+
+    def silent(self, event: Event, fact: Deadline) -> None:
+        """A limit ran out."""
+        if not self._dismissed:
+            self.waits, self.last = fact.blocked, event.seq
+            self.rest = fact.rest or self.rest
+
+    def dismiss(self, _: Event, __: StdinClosed | Signalled) -> None:
+        """What comes now comes because it was told to end."""
+        self._dismissed = True
+
+
+_HANDLERS: dict[type, Callable[[_Seen, Event, Any], None]] = {
+    TupleMsg: _Seen.tuple_sent,
+    TaskIds: _Seen.ids_sent,
+    SpoutCommand: _Seen.commanded,
+    Exited: _Seen.ended,
+    StdoutClosed: _Seen.stdout_closed,
+    Deadline: _Seen.silent,
+    StdinClosed: _Seen.dismiss,
+    Signalled: _Seen.dismiss,
+}

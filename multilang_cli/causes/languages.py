@@ -1,0 +1,61 @@
+"""The language that a component is written in, by its command line."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_SUFFIXES = {
+    ".py": "python",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".rb": "ruby",
+    ".pl": "perl",
+    ".php": "php",
+    ".go": "go",
+    ".sh": "shell",
+    ".jar": "java",
+    ".java": "java",
+    ".lua": "lua",
+    ".exe": "csharp",
+    ".dll": "csharp",
+}
+_INTERPRETERS = {
+    "python": "python",
+    "pypy": "python",
+    "node": "javascript",
+    "nodejs": "javascript",
+    "deno": "javascript",
+    "bun": "javascript",
+    "ruby": "ruby",
+    "jruby": "ruby",
+    "perl": "perl",
+    "php": "php",
+    "java": "java",
+    "mono": "csharp",
+    "dotnet": "csharp",
+    "lua": "lua",
+    "luajit": "lua",
+    "bash": "shell",
+    "sh": "shell",
+    "dash": "shell",
+    "zsh": "shell",
+}
+_VERSION = re.compile(r"[-\d.]+$")
+
+
+def language_of(argv: Iterable[str]) -> str:
+    """The language of a command, "" where it does not show: by the suffix of a word, else by its interpreter."""
+    words = list(argv)
+    for word in words:
+        if language := _SUFFIXES.get(posixpath.splitext(word)[1].lower()):
+            return language
+    for word in words:
+        if language := _INTERPRETERS.get(_VERSION.sub("", posixpath.basename(word))):
+            return language
+    return ""

@@ -1,0 +1,143 @@
+"""The values that a diagnosis is made of: what is looked for, and what is found."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from multilang_cli.protocol.verdicts import Kind
+
+Certainty = Literal["certain", "likely"]
+"""How sure a cause is: it follows from what was seen, or it is the best explanation of it."""
+
+Phase = Literal["handshake", "unasked", "asked"]
+"""How far a conversation came: before the pid, after it but before anything was asked, or further."""
+
+Ended = Literal["no", "code", "signal", "closed"]
+"""How the component's output ended by itself: by an exit code, by a signal, or closed by a living process."""
+
+Asked = Literal["", "heartbeat", "tick", "tuple", "no-ids", "next", "ack", "fail", "activate", "deactivate"]
+"""What the component was given last that it has not answered; `no-ids`: an empty list of task ids."""
+
+Bytes = Literal[
+    "",
+    "object-without-end",
+    "end-with-blanks",
+    "end-unfinished",
+    "cut-object",
+    "bare-pid",
+    "python-repr",
+    "msgpack",
+    "message",
+    "text",
+]
+"""What the bytes are that a component wrote instead of a message; "" for none."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A line of the user's own source. `code`: that line, where it is known. `mark`: what a runtime points at in it."""
+
+    file: str
+    line: int
+    code: str = ""
+    mark: str = ""
+
+
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
+    """Why something went wrong, as a reader is told first.
+
+    `id`: of its file in ``conformance/causes``. `rank`: of several for one thing, the lowest tells most. `headline`: a
+    sentence about "it", the component. `place`: the nearest frame of the user's own file. `first`, `last`: the first
+    line of the traceback, and the exception it ends with. `seq`: the event that shows it. `rules`: the findings that
+    are consequences of it. `mend`: what to do; `code`: a line of code that does it, in `language`.
+    """
+
+    id: str
+    certainty: Certainty
+    rank: int = 0
+    headline: str
+    place: Place | None = None
+    first: str = ""
+    last: str = ""
+    seq: int | None = None
+    rules: tuple[str, ...] = ()
+    mend: str = ""
+    code: str = ""
+    language: str = ""
+
+
+class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What must hold for a cause; a key that is not given is not looked at.
+
+    `rules`: one of these was broken. `matches`: a pattern that the message of such a finding has. `exception`,
+    `stderr`: patterns found in the uncaught exception and in stderr. `waits`: a pattern found in what it was seen to be
+    doing in a silence. `late`: what it wrote only after its stdin was closed. `made_up`: what it was given last was
+    made up by us. `fed`: a tuple was sent to it before. `handled`: its pid file proves that it had read the handshake
+    before its stdin was closed. `certainty`: that of this signature, if it is not that of the cause.
+    """
+
+    phase: tuple[Phase, ...] = ()
+    kind: Kind | None = None
+    ended: tuple[Ended, ...] = ()
+    codes: tuple[int, ...] = ()
+    signals: tuple[int, ...] = ()
+    asked: tuple[Asked, ...] = ()
+    owed: tuple[Asked, ...] = ()
+    rules: tuple[str, ...] = ()
+    matches: str = ""
+    exception: str = ""
+    stderr: str = ""
+    waits: str = ""
+    rest: tuple[Bytes, ...] = ()
+    late: tuple[Bytes, ...] = ()
+    made_up: bool | None = None
+    fed: bool | None = None
+    handled: bool | None = None
+    certainty: Certainty | None = None
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """The smallest conversation that shows a cause, in the notation of ``catalogue.notation``."""
+
+    talk: str
+    kind: Kind = "bolt"
+    made_up: bool = False
+    headline: str = ""
+
+
+class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of ``conformance/causes``.
+
+    `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
+    ``diagnosis.words_of``. `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
+    """
+
+    id: str
+    title: str
+    rank: int
+    certainty: Certainty
+    when: tuple[Signature, ...]
+    sentence: str
+    why: str
+    mend: str
+    code: dict[str, str] = {}
+    folds: tuple[str, ...] = ()
+    example: Example
+
+
+class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
+    """How one language's runtimes write an uncaught exception (``conformance/tracebacks.yaml``): patterns of lines.
+
+    `begins`: the first line. `exceptions`: with a group `text`, and `file` and `line` where they name a place. `frame`:
+    with groups `file` and `line`. `innermost`: which frame comes last in time. `code_follows`: the line behind a frame
+    is its source.
+    """
+
+    language: str
+    exceptions: tuple[str, ...]
+    begins: str = ""
+    frame: str = ""
+    innermost: Literal["first", "last"] = "first"
+    code_follows: bool = False
+    foreign: str = ""

@@ -1,0 +1,170 @@
+"""The uncaught exception in what a process wrote last, and the nearest frame of its user's own source. Pure.
+
+How each language writes one is data: ``conformance/tracebacks.yaml``.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.causes.model import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.causes.model import TracebackForm
+
+LONGEST = 160
+"""Characters of an exception that are told."""
+SHOWN = 20
+"""Lines of stderr that are shown whole."""
+HEAD = 5
+"""Of more, the first lines that are shown."""
+
+LIBRARIES = re.compile(r"(?:^|/)[Ss]torm(?:_?(?:multilang|bolt|spout|core))?\.(?:py|rb|js|pl|pm|php|lua|go|coffee)$")
+"""Names of the adapters that people copy beside their component: not their own lines, if there are others."""
+
+
+class Death(NamedTuple):
+    """An exception that nobody caught. `first`: the line it begins with; `at`: the line's index in the text."""
+
+    language: str
+    first: str
+    text: str
+    at: int
+    place: Place | None
+
+
+class Tracebacks:
+    """All known forms. `roots`: folders in which the user's own sources stand, absolute."""
+
+    def __init__(self, forms: Iterable[TracebackForm]) -> None:
+        self._forms = tuple(_Form(form) for form in forms)
+
+    def death_in(self, text: str, roots: Sequence[str] = (), language: str = "") -> Death | None:
+        """The last exception in `text`; of two readings of it, that of the component's own `language`."""
+        text = text.replace("\r\n", "\n")
+        found = [(match, form) for form in self._forms for match in form.exceptions(text)]
+        if not found:
+            return None
+        match, form = max(
+            found, key=lambda each: (each[0].end("text"), each[1].form.language == language, each[1].has_frames(text))
+        )
+        begin, end = form.extent(text, match)
+        first = text[begin:].split("\n", 1)[0]
+        place = form.place(text[begin:end], match, roots)
+        return Death(form.form.language, short(first), short(match["text"]), text.count("\n", 0, begin), place)
+
+
+class _Form:
+    def __init__(self, form: TracebackForm) -> None:
+        self.form = form
+
+    @cached_property
+    def _exceptions(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(each, re.MULTILINE) for each in self.form.exceptions)
+
+    @cached_property
+    def _frame(self) -> re.Pattern[str] | None:
+        return re.compile(self.form.frame, re.MULTILINE) if self.form.frame else None
+
+    @cached_property
+    def _begins(self) -> re.Pattern[str] | None:
+        return re.compile(self.form.begins, re.MULTILINE) if self.form.begins else None
+
+    @cached_property
+    def _foreign(self) -> re.Pattern[str] | None:
+        return re.compile(self.form.foreign) if self.form.foreign else None
+
+    def exceptions(self, text: str) -> list[re.Match[str]]:
+        """Every exception of this form."""
+        return [match for pattern in self._exceptions for match in pattern.finditer(text)]
+
+    def has_frames(self, text: str) -> bool:
+        """True if a frame of this form stands in the text."""
+        return self._frame is not None and self._frame.search(text) is not None
+
+    def extent(self, text: str, match: re.Match[str]) -> tuple[int, int]:
+        """Where the traceback of an exception begins and ends: what comes after the frames is not its own."""
+        starts = [each.start() for each in self._begins.finditer(text, 0, match.end())] if self._begins else []
+        begin = max(starts, default=text.rfind("\n", 0, match.start("text")) + 1)
+        return begin, len(text) if self.form.innermost == "first" else match.end()
+
+    def place(self, text: str, match: re.Match[str], roots: Sequence[str]) -> Place | None:
+        """The frame nearest to where it happened that stands in the user's own source."""
+        groups = match.groupdict()
+        named = [(groups["file"], int(groups["line"]), "", "")] if groups.get("file") else []
+        frames = [self._read(text, each) for each in self._frame.finditer(text)] if self._frame else []
+        ordered = [*named, *(frames if self.form.innermost == "first" else reversed(frames))]
+        return own(ordered, roots, self._foreign)
+
+    def _read(self, text: str, frame: re.Match[str]) -> tuple[str, int, str, str]:
+        code = mark = ""
+        if self.form.code_follows:
+            lines = text[frame.end() :].split("\n", 3)[1:3]
+            if lines and lines[0].startswith("    ") and self._frame and not self._frame.match(lines[0]):
+                code = lines[0].strip()
+                pointer = lines[1] if len(lines) > 1 else ""
+                indent = len(lines[0]) - len(lines[0].lstrip())
+                mark = pointer[indent:] if pointer.strip() and not pointer.strip(" ^~") else ""
+        return frame["file"], int(frame["line"]), code, mark
+
+
+def own(
+    frames: Iterable[tuple[str, int, str, str]], roots: Sequence[str], foreign: re.Pattern[str] | None
+) -> Place | None:
+    """The first of `frames` in a file below one of `roots`, nearest first; an adapter's if there is no other."""
+    adapters = []
+    for file, line, code, mark in frames:
+        path = _below(file, roots)
+        if path is None or (foreign and foreign.search(file)):
+            continue
+        if not LIBRARIES.search(path):
+            return Place(path, line, code, mark)
+        adapters.append(Place(path, line, code, mark))
+    return adapters[0] if adapters else None
+
+
+def _below(file: str, roots: Sequence[str]) -> str | None:
+    if not posixpath.isabs(file):
+        path = posixpath.normpath(file)
+        return None if path.startswith("..") else path
+    for root in roots:
+        if file.startswith(f"{root.rstrip('/')}/"):
+            return posixpath.relpath(file, root)
+    return None
+
+
+def short(text: str) -> str:
+    """A text cut to what a headline can hold."""
+    text = text.strip()
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def last_line(text: str) -> str:
+    """The last line that holds anything."""
+    lines = text.strip().splitlines()
+    return short(lines[-1]) if lines else ""
+
+
+def shown_lines(text: str, death: Death | None) -> list[str]:
+    """Lines of stderr to be shown: all of up to `SHOWN`, else its head and the tail from the last traceback on."""
+    lines = text.rstrip().splitlines()
+    if len(lines) <= SHOWN:
+        return lines
+    room = SHOWN - HEAD - 1
+    head = lines[: min(HEAD, death.at)] if death is not None else lines[:HEAD]
+    begin = max(len(head), death.at) if death is not None else len(lines) - room
+    tail = lines[begin:]
+    if len(tail) > room:
+        half = room // 2
+        tail = [*tail[:half], _left_out(len(tail) - 2 * half), *tail[-half:]]
+    gap = begin - len(head)
+    return [*head, *([_left_out(gap)] if gap > 0 else []), *tail]
+
+
+def _left_out(count: int) -> str:
+    return f"... ({count} lines left out) ..."

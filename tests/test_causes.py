@@ -1,0 +1,57 @@
+"""Every cause is recognised in its own example, and named by its file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.catalogue import loader, locate, notation
+from multilang_cli.catalogue.judging import judge_of
+from multilang_cli.causes.diagnosis import diagnose
+from multilang_cli.causes.facts import Facts, Source, facts_of
+
+if TYPE_CHECKING:
+    from multilang_cli.causes.model import KnownCause
+    from multilang_cli.protocol.events import Event
+
+CAUSES = {cause.id: cause for cause in loader.load_causes()}
+each_cause = pytest.mark.parametrize("cause", CAUSES.values(), ids=CAUSES)
+
+
+def facts_in(events: list[Event], kind: str, *, made_up: bool = False, language: str = "") -> Facts:
+    """What the judge and the events of a conversation tell."""
+    rulebook = loader.load_rulebook()
+    judge = judge_of(loader.example_profile("spout" if kind == "spout" else "bolt"), rulebook)
+    findings = [finding for event in events for finding in judge.feed(event)]
+    stderr = b"".join(event.raw for event in events if event.channel == "err").decode()
+    source = Source(kind="spout" if kind == "spout" else "bolt", language=language, roots=("/srv",))
+    return facts_of(events, findings, source, loader.load_tracebacks(), stderr=stderr, made_up=made_up)
+
+
+@each_cause
+def test_a_file_holds_to_its_schema(cause: KnownCause) -> None:
+    assert loader.problems(locate.data_path("conformance", "causes", f"{cause.id}.yaml"), "cause") == []
+
+
+def test_the_forms_of_tracebacks_hold_to_their_schema() -> None:
+    assert loader.problems(locate.data_path("conformance", "tracebacks.yaml"), "tracebacks") == []
+
+
+@each_cause
+def test_its_rules_are_known_and_its_name_is_no_rule(cause: KnownCause) -> None:
+    rules = loader.load_rules()
+    named = {*cause.folds, *(rule for signature in cause.when for rule in signature.rules)}
+    assert named <= rules.keys()
+    assert cause.id not in rules
+
+
+@each_cause
+def test_its_example_shows_it(cause: KnownCause) -> None:
+    example = cause.example
+    facts = facts_in(notation.parse(example.talk), example.kind, made_up=example.made_up)
+    found = diagnose(facts, CAUSES.values())
+    assert [each.id for each in found][:1] == [cause.id], (found, facts)
+    assert "{" not in found[0].headline.replace("{'", "").replace('{"', "")
+    if example.headline:
+        assert found[0].headline == example.headline
