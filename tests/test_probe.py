@@ -140,6 +140,27 @@ def test_who_dies_or_hangs_by_itself_is_at_fault_whatever_it_is(text: str, tmp_p
     assert FAULTS[text] in " ".join(ran.stderr.split())
 
 
+DIES_OF = "while True:\n    said = read()\n    if said.get('command', said.get('stream')) in {}: sys.exit(4)\n"
+
+
+def test_who_dies_as_a_bolt_and_as_a_spout_is_at_fault(tmp_path: Path) -> None:
+    found = asked(tmp_path, BEGIN + DIES_OF.format(("__heartbeat", "next")))
+    assert (found.kind, found.fault) == (None, True)
+    assert "as a bolt it dies of a heartbeat; it exited with code 4; as a spout it dies of `next`" in found.how
+
+
+def test_who_dies_as_a_bolt_and_hangs_as_a_spout_is_at_fault(tmp_path: Path) -> None:
+    found = asked(tmp_path, BEGIN + DIES_OF.format(("__heartbeat",)))
+    assert (found.kind, found.fault) == (None, True)
+    assert "as a bolt it dies of a heartbeat; it exited with code 4; as a spout it does not answer `next`" in found.how
+
+
+def test_who_dies_of_next_before_it_is_activated_is_a_spout_all_the_same(tmp_path: Path) -> None:
+    text = "active = False\nwhile True:\n    said = read()\n    active = active or said.get('command') == 'activate'\n"
+    text += "    if active: send({'command': 'sync'})\n    else: sys.exit(4)\n"
+    assert asked(tmp_path, BEGIN + text).kind == "spout"
+
+
 @pytest.mark.parametrize("dies", [False, True])
 def test_a_bare_pid_is_the_protocol_of_before_0_7_1(tmp_path: Path, *, dies: bool) -> None:
     """Its library reads the folder for pids, writes the pid as a line, and reads conf and context."""

@@ -158,3 +158,32 @@ def test_who_dies_of_heartbeats_alone_did_not_die_of_a_made_up_tuple(tmp_path: P
     cases = ("bolt.heartbeat.idle", "bolt.settle.once")
     result = run_suite(component, RunOptions(record=str(tmp_path), include=cases, timeout=5.0))
     assert {each.id: each.verdict for each in result.subjects} == dict.fromkeys(cases, "fail")
+
+
+def test_who_acks_first_and_dies_of_a_made_up_tuple_then_took_none(tmp_path: Path) -> None:
+    deed = """say('{"command":"ack","id":"%s"}\\nend\\n' % tup["id"]); tup["tuple"][1]"""
+    verdicts = {each.id: each.verdict for each in played(tmp_path, deed).subjects}
+    assert verdicts == dict(zip(CASES, ("pass", "untestable", "untestable"), strict=True))
+    declared = {each.id: each.verdict for each in played(tmp_path, deed, samples=(["a"],)).subjects}
+    assert declared == dict(zip(CASES, ("pass", "fail", "fail"), strict=True))
+
+
+ACKS_HEARTBEATS = """
+shake()
+while True:
+    tup = message()
+    if isinstance(tup, list): continue
+    for value in tup["tuple"]:
+        say('{"command":"emit","tuple":[%s],"need_task_ids":false}\\nend\\n' % (value + 2 ** 62))
+    say('{"command":"ack","id":"%s"}\\nend\\n' % tup["id"])
+"""
+
+
+def test_what_comes_of_reckoning_with_made_up_numbers_is_not_told_beside_a_failure(tmp_path: Path) -> None:
+    script = tmp_path / "bolt.py"
+    script.write_text(PID + ACKS_HEARTBEATS)
+    component = Component(command=(sys.executable, "-I", "-S", str(script)), samples=([5],))
+    options = RunOptions(record=str(tmp_path), include=("bolt.value.integers",), timeout=5.0)
+    [subject] = run_suite(component, options).subjects
+    assert (subject.verdict, {each.rule for each in subject.findings} & {"integer-too-big"}) == ("fail", set())
+    assert {each.rule for each in subject.findings} >= {"heartbeat-acked"}

@@ -32,12 +32,14 @@ from multilang_cli.suite.own_side import OwnSide
 from multilang_cli.suite.plans import streams_of
 from multilang_cli.suite.profiles import profile_of, without_consumers
 from multilang_cli.suite.refusals import (
+    DEATHS,
     Refused,
     costs_nothing,
     died_of_a_heartbeat,
     refusal_of,
     refused_sample,
     why_refused,
+    without_overflows,
 )
 from multilang_cli.suite.repeats import Hang, HangWatch, shortened
 from multilang_cli.suite.samples import has_samples, samples_of
@@ -165,7 +167,8 @@ class CaseRun:
         self.hang = hangs.hang
         self.unrecorded = recording.failed
         self.events = session.next_seq
-        self.acked = frozenset(watch.acked)
+        died = any(finding.rule in DEATHS for finding in session.findings)
+        self.acked = watch.taken(died=died)
         result = self._judged(session, watch, began)
         if ours is not None and ours.fault:
             result = self._at_fault(result, ours.fault)
@@ -179,6 +182,12 @@ class CaseRun:
         with self._start(()) as session:
             self._play(session, (("handshake", {}),))
         return self.shaken
+
+    def survives_one(self) -> bool:
+        """True if the component lives on after a tuple that it settled; nothing is recorded."""
+        with self._start(()) as session:
+            self._play(session, (("handshake", {}), ("tuple", {}), ("settle", {}), ("quiet", {})))
+            return session.running
 
     def _unfit(self) -> str:
         """Why the case says nothing here, "" if it does."""
@@ -285,22 +294,30 @@ class CaseRun:
     def _judged(self, session: Session, watch: Watch, began: float) -> SubjectResult:
         findings = tuple(session.findings)
         self.beaten = died_of_a_heartbeat(findings, watch, self.feed.fed)
+        refusal = refusal_of(self.case, self._stage, findings, watch)
+        if refusal is None:
+            findings = without_overflows(findings, self._stage)
         verdict, reason = verdict_of(findings, self.plan.version.id, self._broken_promise(findings, watch))
         if self._too_much:
             verdict, reason = "untestable", f"{self._too_much}, and was killed (--memory SIZE allows more)"
         elif session.overflowed:
             verdict, reason = "untestable", "a message is longer than our limit (--limit frame=BYTES); Storm has none"
-        elif refusal := refusal_of(self.case, self._stage, findings, watch):
+        elif refusal is not None:
             verdict, reason = refusal
             if verdict == "skip":
                 return self._result(verdict, reason, began)
         elif like := refused_sample(self.plan.component, self._stage, findings, watch):
             ended = session.exit is not None and not session.ended_by_us
-            self.refused = Refused(like, Judgement(verdict, reason), beating=ended and watch.beats > 0)
+            self.refused = Refused(
+                like,
+                Judgement(verdict, reason),
+                beating=ended and watch.beats > 0,
+                acked_first=like == watch.last_acked,
+            )
             verdict, reason = "untestable", why_refused(self.plan.component, session, watch)
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
-        result = self._result(verdict, reason, began, session, watch)
+        result = self._result(verdict, reason, began, session, watch, findings=findings)
         if verdict in {"pass", "skip"} or not findings:
             return result
         causes = causes_of(self.plan, session, watch.events.values(), made_up=verdict == "untestable")
@@ -335,9 +352,10 @@ class CaseRun:
         began: float,
         session: Session | None = None,
         watch: Watch | None = None,
+        *,
+        findings: tuple[Finding, ...] = (),
     ) -> SubjectResult:
         case, plan = self.case, self.plan
-        findings = tuple(session.findings) if session is not None else ()
         stderr = session.process.stderr_tail[-STDERR_SHOWN:] if session is not None else b""
         return SubjectResult(
             id=case.id,

@@ -235,6 +235,10 @@ class Run:
         run.idle = self.idle
         try:
             subject = run.run()
+            if run.refused is not None and run.refused.acked_first and run.refused.like not in self._acked:
+                # Who acks before it works, and dies of what it was fed, can't be told from who dies of the second.
+                survives = CaseRun(plan, case).survives_one()
+                run.acked |= {run.refused.like} if survives else frozenset()
             with self._lock:
                 self.seen |= run.coverage.seen
                 self.broken |= run.coverage.broken

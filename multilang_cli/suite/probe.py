@@ -1,7 +1,8 @@
 """Is it a bolt or a spout? Asked of the component itself, in fresh processes; what it answers is not judged.
 
 Only bolts ack, fail and anchor; only spouts answer `next` with a sync, or emit for it. What dies or hangs before
-it was asked anything of a role is at fault whatever it is.
+it was asked anything of a role is at fault whatever it is, and so is what dies of a heartbeat and leaves `next`
+without an answer.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ def _word_of(body: object) -> str:
 class _Answer(NamedTuple):
     """What came of a question. `sure`: more would not have come. `silent`: there was no first message.
 
-    `end`: a few words on how the process ended, "" if it did not. `fault`: what it did by itself that no component may.
+    `end`: a few words on how the process ended, "" if it did not; `died`: it ended. `fault`: what it did by itself that
+    no component may.
     """
 
     ear: _Ear
@@ -117,6 +119,7 @@ class _Answer(NamedTuple):
     silent: bool = False
     end: str = ""
     fault: str = ""
+    died: bool = False
 
 
 def kind_of(component: Component, options: RunOptions) -> Probe:
@@ -163,6 +166,13 @@ def _by_waiting(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -
         return Probe("spout", "it emits in answer to `next`, and not to a tuple: a spout, although no sync came")
     if as_spout.fault:
         return Probe(None, f"{as_spout.fault}{as_spout.end}", fault=True)
+    if plan.version.heartbeats and as_bolt.died:
+        activated = _asked(plan, "spout", _activated_next, patient=True)
+        if activated.answered:
+            return Probe("spout", _SPOUT)
+        deed = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
+        how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {deed}"
+        return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True)
     return Probe(None, _unsure(plan, fed, as_bolt, as_spout))
 
 
@@ -199,7 +209,8 @@ def _asked(plan: Plan, kind: Kind, ask: _Question, *, patient: bool = False) -> 
             return _Answer(ear, end=f"; {error}, and was killed (--memory SIZE allows more)")
         sure = answered or patient or session.exit is not None or session.stuck()
         fault = _unread(session) if patient and not answered else ""
-        return _Answer(ear, answered and done(), sure=sure, end=_last_words(session), fault=fault)
+        died = session.exit is not None
+        return _Answer(ear, answered and done(), sure=sure, end=_last_words(session), fault=fault, died=died)
 
 
 def _beat(_: Plan, session: Session, __: _Ear) -> Callable[[], bool]:
@@ -226,6 +237,14 @@ def _next(_: Plan, session: Session, __: _Ear) -> Callable[[], bool]:
     spout.forget_syncs()
     spout.ask("next")
     return lambda: spout.answered
+
+
+def _activated_next(plan: Plan, session: Session, ear: _Ear) -> Callable[[], bool]:
+    """Ask for a tuple as Storm does: who opens its source when it is activated can't know a `next` before."""
+    assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
+    if plan.version.activate:
+        session.call("activate", limit=session.profile.limits["sync"])
+    return _next(plan, session, ear) if session.running else lambda: False
 
 
 @contextmanager

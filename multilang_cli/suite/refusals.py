@@ -47,12 +47,13 @@ _OF_A_FIELD = re.compile(
 class Refused(NamedTuple):
     """A made-up tuple that a component did not take: what it is like, and the verdict if it is seen to take such.
 
-    `beating`: it ended with a heartbeat unanswered, so it may have died of that.
+    `beating`: it ended with a heartbeat unanswered, so it may have died of that. `acked_first`: it had acked one.
     """
 
     like: Like
     otherwise: Judgement
     beating: bool = False
+    acked_first: bool = False
 
 
 _OVERFLOWS = frozenset({"integer-too-big", "json-nonfinite", "json-number", "number-too-large", "decimal-value"})
@@ -75,10 +76,18 @@ def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding], wat
     return Judgement(refusal.verdict, f"it does not take {refusal.of}: {wrong[0].message}{promise}")
 
 
+def without_overflows(findings: Sequence[Finding], stage: Stage | None) -> tuple[Finding, ...]:
+    """The findings but those that come of reckoning with numbers which the component may refuse."""
+    if stage is None or not stage.refusable or stage.made_up is None:
+        return tuple(findings)
+    made_up = stage.made_up
+    return tuple(each for each in findings if each.rule not in _OVERFLOWS or each.seq < made_up)
+
+
 def refused_sample(component: Component, stage: Stage | None, findings: Sequence[Finding], watch: Watch) -> Like | None:
     """What the sample of our making is like that a component fails or dies of, or falls silent at; None if it takes it.
 
-    Only the first like it counts: who has acked one takes it.
+    Only the first like it counts: who has acked one takes it, unless that was its last deed.
     """
     if has_samples(component) or component.testee or stage is None or not stage.fed or watch.stopped:
         return None
@@ -86,7 +95,8 @@ def refused_sample(component: Component, stage: Stage | None, findings: Sequence
         return None
     musts = {finding.rule for finding in findings if finding.level == "must"}
     if musts:
-        return watch.first_open or watch.refused if musts <= _REFUSALS else None
+        acked_first = watch.last_acked if musts & DEATHS else None
+        return watch.first_open or watch.refused or acked_first if musts <= _REFUSALS else None
     waited = any(finding.rule == "tuple-unsettled" for finding in findings)
     silent = watch.silent or bool(stage.session.judge.state.heartbeats)
     return watch.first_open if waited and silent else watch.refused

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.protocol.events import Deadline, Signalled, StdinClosed
-from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, TupleMsg
+from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
 from multilang_cli.protocol.verdicts import ACKERS
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Judgement
@@ -81,6 +81,8 @@ class Feed:
             elif isinstance(body, Emit):
                 self.emitted += 1
                 self.anchored += bool(body.anchors)
+            elif isinstance(body, Malformed):
+                self.anchored += sum(isinstance(meant, Emit) and bool(meant.anchors) for meant in body.salvage)
             elif isinstance(body, StdinClosed | Signalled):
                 self._dismissed = True
             elif isinstance(body, Deadline) and body.waiting_for == "settle":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -33,8 +34,8 @@ class Like(NamedTuple):
 class Watch:
     """Sees every event of a case, and what became of the tuples while Storm was still there.
 
-    `open`: the ids of those that are not settled, Storm's own, as ticks, left out. `acked`: what those are like that
-    were acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
+    `open`: the ids of those that are not settled, Storm's own, as ticks, left out. `acks`: how many like each were
+    acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
     `silent`: it has said nothing since it was fed. `beats`: heartbeats that it has not answered. `stopped`: the process
     was seen to be stopped by a signal. `words`: the last that it logged or reported.
     """
@@ -42,7 +43,7 @@ class Watch:
     def __init__(self) -> None:
         self.events: dict[int, Event] = {}
         self.open: dict[str, Like] = {}
-        self.acked: set[Like] = set()
+        self.acks: Counter[Like] = Counter()
         self.refused: Like | None = None
         self.silent = False
         self.beats = 0
@@ -54,7 +55,16 @@ class Watch:
     def first_open(self) -> Like | None:
         """What the tuple is like that has been open for longest, if none like it was acked before; else None."""
         first = next(iter(self.open.values()), None)
-        return None if first in self.acked else first
+        return None if first in self.acks else first
+
+    @property
+    def last_acked(self) -> Like | None:
+        """What the only tuple that was acked is like: who acks before it works may have died of that. Else None."""
+        return next(iter(self.acks)) if self.acks.total() == 1 else None
+
+    def taken(self, *, died: bool) -> frozenset[Like]:
+        """What those tuples are like that it took: it acked one, and went on if it `died` in the end."""
+        return frozenset() if died and self.last_acked is not None else frozenset(self.acks)
 
     def take(self, events: Iterable[Event], _: object) -> None:
         """Keep events as they happen, the latest, and of each no more than a report shows."""
@@ -78,8 +88,8 @@ class Watch:
             self.open[body.id] = Like(body.comp or "", body.stream, hash(repr(body.values)))
         elif isinstance(body, Ack | Fail) and not self._dismissed and (like := self.open.pop(body.id, None)):
             if isinstance(body, Ack):
-                self.acked.add(like)
-            elif self.refused is None and like not in self.acked:
+                self.acks[like] += 1
+            elif self.refused is None and like not in self.acks:
                 self.refused = like
         elif isinstance(body, Log | Error):
             self.words = (body.msg or "")[-HELD:]
