@@ -24,7 +24,6 @@ pytestmark = pytest.mark.component
     [
         (["absent.py"], 3, "absent.py is neither a file here nor on PATH."),
         (["--kind", "bolt", "absent.py"], 3, "absent.py"),
-        (["--", "sh", "-c", "exit 3"], 3, "no first message"),
         (["--kind", "bolt", "-k", "bolt.hartbeat", BOLT], 4, "bolt.heartbeat"),
         (["--kind", "bolt", "-k", "bolt.heartbeat", "--exclude", "bolt", BOLT], 4, "leaves no case"),
     ],
@@ -33,6 +32,17 @@ def test_run_that_cannot_begin(tmp_path: Path, arguments: list[str], code: int, 
     ran = mlcheck("run", *arguments, cwd=tmp_path)
     assert ran.returncode == code, ran.stderr
     assert words in refusal(ran)
+
+
+def test_what_ends_before_its_first_message_is_diagnosed(tmp_path: Path) -> None:
+    ran = mlcheck("run", "--report", "json=r.json", "--", "sh", "-c", "echo boom >&2; exit 3", cwd=tmp_path)
+    assert ran.returncode == ExitCode.NO_FIRST_MESSAGE
+    assert ran.stderr.startswith("mlcheck: no first message: ")
+    said = " ".join(ran.stdout.split())
+    assert 'it ends before its first message: exit code 3, and its last line of stderr is "boom"' in said
+    assert said.endswith("NO FIRST MESSAGE 1 failed; exit code 3")
+    subject = json.loads((tmp_path / "r.json").read_text())["subjects"][0]
+    assert subject["causes"][0]["id"] == "exits-at-start"
 
 
 @pytest.mark.parametrize(("component", "kind"), [(BOLT, "bolt"), (SPOUT, "spout")])

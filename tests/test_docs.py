@@ -166,11 +166,10 @@ def test_the_screen_of_the_readme_is_what_mlcheck_says(tmp_path: Path) -> None:
     done = subprocess.run(words, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     for what in (
-        r"^FAIL  [\w.]+  .*",
-        r"^  Wrong .*",
-        r"^  Mend +\w+ \w+",
-        r"^Passed .*",
-        r"^Exercised +\d+ of \d+ rules",
+        r"^my_bolt.py: a bolt, played as Storm [\d.]+ plays it; \d+ cases",
+        r"^FAIL  it .*",
+        r"^ +\w+ +out   \w+  .*\[",
+        r"^  (?:Storm|Do|More) .*",
         r"^FAIL  \d+ passed.*failed",
     ):
         assert re.findall(what, done.stdout, re.MULTILINE) == re.findall(what, screen, re.MULTILINE)

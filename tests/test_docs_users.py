@@ -14,7 +14,7 @@ import typer
 import yaml
 
 from multilang_cli import __version__
-from multilang_cli.catalogue.loader import load_rules
+from multilang_cli.catalogue.loader import load_causes, load_rules
 from multilang_cli.catalogue.worker_log import load_index
 from multilang_cli.cli.app import SETTINGS
 from multilang_cli.cli.commands import COMMANDS, GROUPS
@@ -37,7 +37,7 @@ PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
 OWN = [ROOT / "docs" / f"{name}.md" for name in ("ci", "debugging", "first-run", "not-tested", "samples-and-settles")]
 CASES = [case.id for case in load_cases()]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-IDS = {*load_rules(), *CASES, *(id_.rpartition(".")[0] for id_ in CASES)}
+IDS = {*load_rules(), *(cause.id for cause in load_causes()), *CASES, *(id_.rpartition(".")[0] for id_ in CASES)}
 PROGRAM = re.compile(r"^(?:\S*/)?mlcheck (?=[a-z])")
 HYPHENATED = re.compile(r"[a-z]+(?:-[a-z]+)+")
 DOTTED = re.compile(r"(?<![\w.])(?:bolt|end|handshake|spout|stderr|stdout)(?:\.[a-z-]+)+")
@@ -185,5 +185,5 @@ def test_the_first_run_goes_as_it_is_told(tmp_path: Path) -> None:
     assert component.read_text(encoding="utf-8").count(first) == 1
     component.write_text(component.read_text(encoding="utf-8").replace(first, stray + first), encoding="utf-8")
     said = mlcheck("run", "-k", "bolt.emit", "--color", "never", cwd=folder, COLUMNS="100").stdout
-    for what in (r"^FAIL  bolt.*", r"^  Wrong .*", r"^  More: .*", r"^  Record: .*", r"^  Again: .*"):
+    for what in (r"^FAIL  it .*", r"^  Do +\w+ \w+", r"^  More .*", r"^  Again .*"):
         assert re.findall(what, said, re.MULTILINE) == re.findall(what, red, re.MULTILINE), what

@@ -21,6 +21,7 @@ from multilang_cli.reports.combined import combine
 from multilang_cli.reports.console import render_pretty, render_together, render_versions, summary_of
 from multilang_cli.reports.formats import STDOUT, Report
 from multilang_cli.reports.lives import with_sentences
+from multilang_cli.reports.screen import fits_one_screen, render_screen
 from multilang_cli.reports.verdict import Circumstances, word_of
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite import known_failures
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
     from multilang_cli.suite.options import Component, RunOptions
     from multilang_cli.suite.playing import Progress
+    from multilang_cli.suite.probe import Probe
 
 _BEFELL: dict[ExitCode, Circumstances] = {
     ExitCode.INTERRUPTED: Circumstances(interrupted=True),
@@ -159,6 +161,20 @@ def _its_own(
     ]
 
 
+class ProbeError(CommandError):
+    """It can't be said whether a component is a bolt or a spout. `met`: what was seen."""
+
+    def __init__(self, probe: Probe) -> None:
+        why, code = f"can't tell whether it is a bolt or a spout: {probe.how}", ExitCode.MISUSE
+        if probe.silent:
+            hint = "say --kind bolt or --kind spout to see what it does instead"
+            why, code = f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE
+        elif probe.fault:
+            why, code = f"not conformant, be it a bolt or a spout: {probe.how}", ExitCode.NOT_CONFORMANT
+        super().__init__(why, code)
+        self.met = probe.met
+
+
 class _Door(NamedTuple):
     """What is the same for every component of a run. `required`: the versions whose verdicts count."""
 
@@ -176,9 +192,12 @@ class _Door(NamedTuple):
             results, shown = self._run(component, versions), True
         except (LaunchError, SelectionError, RecordError, ConfigError, CommandError, KeyboardInterrupt) as error:
             why, code = _why_not(error)
-            complain(f"{component.name}: {why}" if component.name else why)
+            met = error.met if isinstance(error, ProbeError) else ()
             befell = versions[:1] if code == ExitCode.INTERRUPTED else versions
-            results, shown = [not_run(component, options, _BEFELL[code], why) for options in befell], False
+            results = [not_run(component, options, _BEFELL[code], why, met) for options in befell]
+            shown = len(results) == 1 and fits_one_screen(results[0]) and not self._to_stdout()
+            if not (shown and sys.stdout.isatty() and sys.stderr.isatty()) or code == ExitCode.MISUSE:
+                complain(f"{component.name}: {why}" if component.name else why)
         results = [msgspec.structs.replace(each, gates=each.storm in self.required) for each in results]
         if alone:
             write_reports(self.reports, results[0], self.rulebook)
@@ -237,6 +256,8 @@ class _Door(NamedTuple):
                     sys.stdout.write(f"{lead}{word_of(result)}  {summary_of(result)}\n")
             elif len(results) > 1:
                 render_versions(results, self.rulebook, self.console)
+            elif fits_one_screen(results[0]) and not self.showing.verbose:
+                render_screen(results[0], self.console)
             else:
                 render_pretty(results[0], self.rulebook, self.console)
 
@@ -296,9 +317,4 @@ def _decided(component: Component, versions: list[RunOptions]) -> tuple[Componen
         probe = kind_of(component, options)
         if probe.kind is not None:
             return msgspec.structs.replace(component, kind=probe.kind), probe.how
-    if probe.silent:
-        hint = "say --kind bolt or --kind spout to see what it does instead"
-        raise CommandError(f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE)
-    if probe.fault:
-        raise CommandError(f"not conformant, be it a bolt or a spout: {probe.how}", ExitCode.NOT_CONFORMANT)
-    raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}")
+    raise ProbeError(probe)

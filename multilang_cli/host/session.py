@@ -321,6 +321,19 @@ class Session(Pump):
         self.note("process", StdinClosed())
         return self._wait_end(limit, "exit-after-eof")
 
+    def hear_out(self, limit: float) -> None:
+        """Close its stdin and hear what it held back, for `limit` seconds at most: proof of a missing flush.
+
+        No finding comes of it: this is the end of the conversation, and the process is ended by us.
+        """
+        self._closing = self.ended_by_us = True
+        self.process.close_stdin()
+        self.note("process", StdinClosed())
+        until = self.now + limit
+        while self._exit is None and not self._eof and (left := until - self.now) > 0:
+            self.hear(self.process.poll(left, want_write=False))
+            self._take_exit(self.process.exited())
+
     def terminate(self, limit: float) -> bool:
         """SIGTERM, as ``Process.destroy`` in ShellProcess; the component must end within `limit` seconds."""
         self.note("process", Signalled(signal.SIGTERM))

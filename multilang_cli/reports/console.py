@@ -17,7 +17,7 @@ from multilang_cli.reports.bundles import (
 from multilang_cli.reports.combined import untested_in
 from multilang_cli.reports.coverage import summary_of as summary_of_coverage
 from multilang_cli.reports.escape import width
-from multilang_cli.reports.failure import STDERR_LINES, show_group
+from multilang_cli.reports.failure import show_group, stderr_lines
 from multilang_cli.reports.grouping import Group, families, groups_of, note_lines, notes_of, only_on, some_of
 from multilang_cli.reports.page import DEFAULT_WIDTH, Page, make_console
 from multilang_cli.reports.verdict import FAILURES, precedence, word_of
@@ -155,7 +155,7 @@ def _show_last_words(page: Page, result: RunResult) -> None:
     if result.verdict == "no-first-message" and result.component.stderr_tail:
         page.blank()
         page.para("The component's last words on stderr:", "bold")
-        page.lines(result.component.stderr_tail.splitlines()[-STDERR_LINES:], bar="| ")
+        page.lines(stderr_lines(result.component.stderr_tail), bar="| ")
 
 
 def _show_quiet(page: Page, parts: Sequence[RunResult]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from multilang_cli.catalogue.loader import load_tracebacks
+from multilang_cli.causes.tracebacks import shown_lines
 from multilang_cli.reports.clauses import in_english, quoted
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.grouping import fates_of_subject, some_of
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import ExcerptLine, Exit, SubjectResult
     from multilang_cli.reports.page import Page
 
-STDERR_LINES = 8
-"""Lines shown of the component's last stderr."""
 MOST_LINES = 4
 """Lines that one message may take; longer ones are cut in the middle."""
 _STYLES = {"warn": "bold yellow"}
@@ -34,6 +34,8 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
         page.para(f"the same in {len(group.subjects)} {subject.kind}s: also {rest}", indent=2)
     if group.storms:
         page.para(f"on Storm {', '.join(group.storms)} only", indent=2)
+    if subject.causes:
+        page.para(subject.causes[0].headline, "bold", label="Cause", indent=2, hang=12)
     _show_reason(page, group)
     show_clause(page, (rule.clause if rule else None) or subject.clause)
     if group.verdict != "warn":
@@ -108,10 +110,15 @@ def show_end(page: Page, subject: SubjectResult) -> None:
     ended = exit_in_words(subject.exit)
     if ended:
         page.para(f"the component {ended}", label="Exit", indent=2, hang=12)
-    lines = subject.stderr_tail.splitlines()
+    lines = stderr_lines(subject.stderr_tail)
     if lines:
         page.para("Its last words on stderr", "bold", indent=2)
-        page.lines(lines[-STDERR_LINES:], indent=2, bar="| ")
+        page.lines(lines, indent=2, bar="| ")
+
+
+def stderr_lines(text: str) -> list[str]:
+    """Lines of stderr that are shown: all, or its head and what belongs to the last exception."""
+    return shown_lines(text, load_tracebacks().death_in(text)) if text.strip() else []
 
 
 def _show_way_out(page: Page, group: Group, rule: Rule | None) -> None:

@@ -15,7 +15,7 @@ from multilang_cli.reports.bundles import bundles, groups_in, notes_in, subjects
 from multilang_cli.reports.clauses import in_english, quoted
 from multilang_cli.reports.console import group_text, next_command, summary_of
 from multilang_cli.reports.escape import escape, fit
-from multilang_cli.reports.failure import STDERR_LINES, first_paragraph
+from multilang_cli.reports.failure import first_paragraph, stderr_lines
 from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of
 from multilang_cli.reports.verdict import word_of
 
@@ -177,7 +177,7 @@ def _run_lines(result: RunResult) -> Iterator[str]:
     yield from result.notes
     for untested in result.untested:
         yield f"{untested.reason}: {some_of(untested.ids)}"
-    yield from result.component.stderr_tail.splitlines()[-STDERR_LINES:]
+    yield from stderr_lines(result.component.stderr_tail)
 
 
 def _at_most(annotations: list[Annotation]) -> Iterable[Annotation]:

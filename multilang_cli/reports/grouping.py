@@ -10,12 +10,18 @@ from multilang_cli.reports.verdict import decisive, effect_in_words, weigh
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from multilang_cli.causes.model import Cause
     from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.protocol.verdicts import Fate, Finding, Rule
     from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
 
 SHOWN_FIRST: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "warn")
 """Verdicts that a reader must see, the gravest first."""
+
+_BY_CAUSE: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "untestable", "warn")
+
+_SHORT = 16
+"""Events of a short story."""
 
 MOST_NOTES = 5
 """Lines that notes may take."""
@@ -79,6 +85,52 @@ def groups_of(result: RunResult) -> tuple[Group, ...]:
             found.setdefault((subject.verdict, "rule" if finding else "", mark), []).append(subject)
     groups = [_group(alike, result.storm) for alike in found.values()]
     return tuple(sorted(groups, key=lambda group: SHOWN_FIRST.index(group.verdict)))
+
+
+class Trouble(NamedTuple):
+    """Subjects that went wrong for one cause, whatever their verdicts: the most telling stands for all.
+
+    `verdict`: the gravest of them.
+    """
+
+    verdict: Verdict
+    cause: Cause
+    subjects: tuple[SubjectResult, ...]
+
+    @property
+    def first(self) -> SubjectResult:
+        """The subject that is shown."""
+        return self.subjects[0]
+
+    @property
+    def finding(self) -> Finding | None:
+        """The finding that the cause explains, None if it stands on facts alone."""
+        rules = self.cause.rules
+        return next((finding for finding in self.first.findings if finding.rule in rules), None)
+
+
+def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
+    """The causes of what went wrong, the gravest first; those of one exception in one place are one.
+
+    Subjects that could not be judged count, if a cause is known for that.
+    """
+    found: dict[tuple[object, ...], list[SubjectResult]] = {}
+    for subject in result.subjects:
+        if subject.causes and subject.verdict in _BY_CAUSE:
+            cause = subject.causes[0]
+            place = (cause.place.file, cause.place.line) if cause.place else None
+            mark = (place, cause.last) if place and cause.last else (cause.id, place)
+            found.setdefault(mark, []).append(subject)
+    troubles = [_trouble(alike) for alike in found.values()]
+    order = lambda trouble: (_BY_CAUSE.index(trouble.verdict), -len(trouble.subjects))  # noqa: E731
+    return tuple(sorted(troubles, key=order))
+
+
+def _trouble(alike: list[SubjectResult]) -> Trouble:
+    # A short story is told rather than a long one; what differs by a few events differs from run to run.
+    alike.sort(key=lambda subject: (subject.causes[0].rank, (subject.causes[0].seq or 0) // _SHORT))
+    verdict = min((subject.verdict for subject in alike), key=_BY_CAUSE.index)
+    return Trouble(verdict, alike[0].causes[0], tuple(alike))
 
 
 def _group(alike: list[SubjectResult], storm: str) -> Group:

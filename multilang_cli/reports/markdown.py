@@ -23,7 +23,7 @@ from multilang_cli.reports.clauses import in_english
 from multilang_cli.reports.combined import untested_in
 from multilang_cli.reports.console import COUNTED, as_text, next_command, summary_of
 from multilang_cli.reports.escape import escape_lines, fit
-from multilang_cli.reports.failure import STDERR_LINES, exit_in_words, first_paragraph, show_excerpt
+from multilang_cli.reports.failure import exit_in_words, first_paragraph, show_excerpt, stderr_lines
 from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.verdict import precedence, word_of
@@ -196,7 +196,7 @@ def _said(subject: SubjectResult) -> Iterator[str]:
 
 
 def _last_words(text: str) -> str:
-    lines = text.splitlines()[-STDERR_LINES:]
+    lines = stderr_lines(text)
     return fenced(as_text(lambda console: Page(console).lines(lines, indent=0), _COLUMNS))
 
 

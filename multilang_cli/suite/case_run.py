@@ -26,7 +26,7 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import Judgement, verdict_of
 from multilang_cli.suite.case import shipped
-from multilang_cli.suite.causes import causes_of
+from multilang_cli.suite.causes import causes_of, hear_out
 from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.own_side import OwnSide
 from multilang_cli.suite.plans import streams_of
@@ -71,8 +71,8 @@ if TYPE_CHECKING:
 REMINDERS = 3
 """Heartbeats after which a bolt that has settled nothing on any of them will not."""
 
-STDERR_SHOWN = 4096
-"""Bytes of a component's last stderr that a result keeps."""
+STDERR_SHOWN = 16 * 1024
+"""Bytes of a component's last stderr that a result keeps, but for a line that is cut."""
 
 
 class _Needed(NamedTuple):
@@ -138,7 +138,7 @@ class CaseRun:
         self.coverage = Coverage(self._profile)
         self.acked: frozenset[Like] = frozenset()
         self.refused: Refused | None = None
-        self.beaten = False
+        self.beaten = self._handled = False
         self.hang: Hang | None = None
         self._missing = ""
         self._stage: Stage | None = None
@@ -159,6 +159,7 @@ class CaseRun:
             session.memory = ceiling(self.plan.options.memory, self.plan.options.jobs)
             try:
                 self._play(session)
+                self._handled = hear_out(session)
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.
                 self._too_much, self.shaken = str(error), True
@@ -318,9 +319,11 @@ class CaseRun:
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
         result = self._result(verdict, reason, began, session, watch, findings=findings)
-        if verdict in {"pass", "skip"} or not findings:
+        if verdict in {"pass", "skip"} or not findings or self._too_much or session.overflowed:
             return result
-        causes = causes_of(self.plan, session, watch.events.values(), made_up=verdict == "untestable")
+        made_up = verdict == "untestable"
+        events = watch.events.values()
+        causes = causes_of(self.plan, session, events, findings, made_up=made_up, handled=self._handled)
         return msgspec.structs.replace(result, causes=causes)
 
     def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:
@@ -356,7 +359,7 @@ class CaseRun:
         findings: tuple[Finding, ...] = (),
     ) -> SubjectResult:
         case, plan = self.case, self.plan
-        stderr = session.process.stderr_tail[-STDERR_SHOWN:] if session is not None else b""
+        stderr = _whole_lines(session.process.stderr_tail) if session is not None else b""
         return SubjectResult(
             id=case.id,
             title=case.title,
@@ -380,6 +383,14 @@ class CaseRun:
         """The component at the end of a command line; a testee is named by its folder, before."""
         component = self.plan.component
         return [] if component.testee else ["--", *component.command]
+
+
+def _whole_lines(stderr: bytes) -> bytes:
+    """The last of what was written, from the beginning of a line on, if one begins there."""
+    if len(stderr) <= STDERR_SHOWN:
+        return stderr
+    kept = stderr[-STDERR_SHOWN:]
+    return kept.partition(b"\n")[2] or kept
 
 
 def _declared(component: Component, case: Case) -> tuple[list[Any], ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,11 @@ from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Source, facts_of
 from multilang_cli.causes.languages import language_of
+from multilang_cli.host.launch import readable
 from multilang_cli.reports.escape import decode
+from multilang_cli.reports.model import Exit, SubjectResult
+from multilang_cli.suite.excerpts import excerpt_of
+from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,9 +24,14 @@ if TYPE_CHECKING:
     from multilang_cli.causes.model import Cause, Place
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.verdicts import Finding, Kind
     from multilang_cli.suite.runner import Plan
+    from multilang_cli.suite.watch import Watch
 
+SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unanswered", "sync-missing"})
+"""Rules that are broken by silence."""
+LAST_CHANCE = 1.0
+"""Seconds in which a silent component has to say what it held back, once its stdin is closed."""
 _LONGEST_LINE = 200
 """Characters of a line of source that are kept."""
 
@@ -36,15 +46,53 @@ def source_of(plan: Plan, kind: Kind) -> Source:
 
 
 def causes_of(
-    plan: Plan, session: Session, events: Iterable[Event], *, made_up: bool = False, handled: bool = False
+    plan: Plan,
+    session: Session,
+    events: Iterable[Event],
+    findings: Sequence[Finding],
+    *,
+    made_up: bool = False,
+    handled: bool = False,
 ) -> tuple[Cause, ...]:
     """The causes of what was found in a conversation."""
     source = source_of(plan, session.profile.kind)
     stderr = decode(session.process.stderr_tail)
-    facts = facts_of(
-        events, session.findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, handled=handled
-    )
+    facts = facts_of(events, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, handled=handled)
     return tuple(with_code(cause, source.roots) for cause in diagnose(facts, load_causes()))
+
+
+def met_by_the_probe(plan: Plan, session: Session, watch: Watch, handled: bool) -> SubjectResult:
+    """What was met before any case, asked in a role that may not be its own, as a result to be shown."""
+    kind = session.profile.kind
+    causes = causes_of(plan, session, watch.events.values(), session.findings, handled=handled)
+    ended = session.exit if not session.ended_by_us else None
+    component = plan.component
+    clean = Redactor({**component.conf, **component.env}).text
+    words = ["mlcheck", "run", "--kind", kind, "--", *component.command]
+    return SubjectResult(
+        id=f"probe.{kind}",
+        title=f"Is it a {kind}?",
+        kind="run",
+        verdict="fail",
+        reason=causes[0].headline if causes else "",
+        findings=tuple(session.findings),
+        outlook=session.judge.outlook(),
+        excerpt=excerpt_of(session.findings, watch.events, clean),
+        stderr_tail=decode(session.process.stderr_tail),
+        exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,
+        reproduce=readable(shlex.join(words)),
+        causes=causes,
+    )
+
+
+def hear_out(session: Session) -> bool:
+    """Of a silent component, hear what it held back; True if its pid file shows that it had read the handshake."""
+    if not session.running or not any(finding.rule in SILENCES for finding in session.findings):
+        return False
+    folder = session.process.pid_dir
+    handled = folder.is_dir() and any(file.name.isdecimal() for file in folder.iterdir())
+    session.hear_out(LAST_CHANCE)
+    return handled
 
 
 def with_code(cause: Cause, roots: Sequence[str]) -> Cause:

@@ -25,16 +25,20 @@ from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.diagnosis import bare_pid
 from multilang_cli.protocol.messages import Ack, Emit, Fail, Malformed
 from multilang_cli.reports.escape import decode
+from multilang_cli.suite.causes import hear_out, met_by_the_probe
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.runner import Plan, plan_of
 from multilang_cli.suite.samples import samples_of
+from multilang_cli.suite.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from multilang_cli.host.session import Session
+    from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.reports.model import SubjectResult
     from multilang_cli.suite.options import Component, RunOptions
 
     _Question = Callable[[Plan, Session, "_Ear"], Callable[[], bool]]
@@ -56,13 +60,15 @@ _SAY = "say --kind bolt or --kind spout"
 class Probe(NamedTuple):
     """What the probe found. `kind` None: undecided. `how`: one sentence for people. `silent`: it never said a pid.
 
-    `fault`: it died or hung by itself after its pid, which is wrong in a bolt as in a spout.
+    `fault`: it died or hung by itself after its pid, which is wrong in a bolt as in a spout. `met`: what went wrong
+    meanwhile, for a report.
     """
 
     kind: Literal["bolt", "spout"] | None
     how: str
     silent: bool = False
     fault: bool = False
+    met: tuple[SubjectResult, ...] = ()
 
 
 class _Ear:
@@ -110,7 +116,7 @@ class _Answer(NamedTuple):
     """What came of a question. `sure`: more would not have come. `silent`: there was no first message.
 
     `end`: a few words on how the process ended, "" if it did not; `died`: it ended. `fault`: what it did by itself that
-    no component may.
+    no component may. `met`: what went wrong.
     """
 
     ear: _Ear
@@ -120,6 +126,7 @@ class _Answer(NamedTuple):
     end: str = ""
     fault: str = ""
     died: bool = False
+    met: tuple[SubjectResult, ...] = ()
 
 
 def kind_of(component: Component, options: RunOptions) -> Probe:
@@ -128,9 +135,9 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
     as_bolt, as_spout = _asked(plan, "bolt", _beat if plan.version.heartbeats else _feed), _asked(plan, "spout", _next)
     for each in (as_bolt, as_spout):
         if each.silent:
-            return Probe(None, f"it did not answer the handshake{each.end}", silent=True)
+            return Probe(None, f"it did not answer the handshake{each.end}", silent=True, met=each.met)
     if as_bolt.fault and as_spout.fault:
-        return Probe(None, f"{as_bolt.fault}{as_bolt.end}", fault=True)
+        return Probe(None, f"{as_bolt.fault}{as_bolt.end}", fault=True, met=as_bolt.met)
     if as_bolt.ear.acts_as_a_bolt:
         return Probe("bolt", f"it {_deed(as_bolt.ear)} a tuple: a bolt")
     if as_spout.answered and not as_bolt.answered:
@@ -165,15 +172,15 @@ def _by_waiting(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -
     if as_spout.ear.said["emit"] and not fed.ear.said["emit"]:
         return Probe("spout", "it emits in answer to `next`, and not to a tuple: a spout, although no sync came")
     if as_spout.fault:
-        return Probe(None, f"{as_spout.fault}{as_spout.end}", fault=True)
+        return Probe(None, f"{as_spout.fault}{as_spout.end}", fault=True, met=as_spout.met)
     if plan.version.heartbeats and as_bolt.died:
         activated = _asked(plan, "spout", _activated_next, patient=True)
         if activated.answered:
             return Probe("spout", _SPOUT)
         deed = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
         how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {deed}"
-        return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True)
-    return Probe(None, _unsure(plan, fed, as_bolt, as_spout))
+        return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True, met=(*as_bolt.met, *activated.met))
+    return Probe(None, _unsure(plan, fed, as_bolt, as_spout), met=(*as_bolt.met, *as_spout.met))
 
 
 def _deed(ear: _Ear) -> str:
@@ -193,14 +200,20 @@ def _unsure(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> st
 
 def _asked(plan: Plan, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
     """Whether it answers as a `kind` would; `patient`: within the whole limit, whatever it looks like meanwhile."""
-    ear = _Ear()
-    with _started(plan, kind, ear) as (session, silence):
-        if silence is not None:
-            return _Answer(ear, silent=True, end=silence)
+    ear, watch = _Ear(), Watch()
+
+    def met() -> tuple[SubjectResult, ...]:
+        """What is wrong so far."""
+        return (met_by_the_probe(plan, session, watch, handled=False),) if session.findings else ()
+
+    with _started(plan, kind, (ear, watch)) as (session, shaken):
+        if not shaken:
+            end = _before_its_pid(session, ear)
+            return _Answer(ear, silent=True, end=end, met=(met_by_the_probe(plan, session, watch, hear_out(session)),))
         # What it says by itself is no answer, and what it does by itself is its own fault.
         session.wait_quiet(_PATIENCE)
         if fault := _fault_of(session):
-            return _Answer(ear, fault=f"{fault} before it was asked anything", end=_last_words(session))
+            return _Answer(ear, fault=f"{fault} before it was asked anything", end=_last_words(session), met=met())
         done = ask(plan, session, ear)
         session.memory = ceiling(plan.options.memory)
         try:
@@ -210,7 +223,8 @@ def _asked(plan: Plan, kind: Kind, ask: _Question, *, patient: bool = False) -> 
         sure = answered or patient or session.exit is not None or session.stuck()
         fault = _unread(session) if patient and not answered else ""
         died = session.exit is not None
-        return _Answer(ear, answered and done(), sure=sure, end=_last_words(session), fault=fault, died=died)
+        answer = _Answer(ear, answered and done(), sure=sure, end=_last_words(session), fault=fault, died=died)
+        return answer if answered else answer._replace(met=met())
 
 
 def _beat(_: Plan, session: Session, __: _Ear) -> Callable[[], bool]:
@@ -248,8 +262,8 @@ def _activated_next(plan: Plan, session: Session, ear: _Ear) -> Callable[[], boo
 
 
 @contextmanager
-def _started(plan: Plan, kind: Kind, ear: _Ear) -> Iterator[tuple[Session, str | None]]:
-    """The component as a `kind`, its handshake done; else a few words on its end."""
+def _started(plan: Plan, kind: Kind, sinks: Sequence[Sink]) -> Iterator[tuple[Session, bool]]:
+    """The component as a `kind`, and whether its handshake is done."""
     component = msgspec.structs.replace(plan.component, kind=kind)
     profile = profile_of(component, plan.version, plan.options.timeout)
     pid_dir = private_pid_dir()
@@ -257,10 +271,10 @@ def _started(plan: Plan, kind: Kind, ear: _Ear) -> Iterator[tuple[Session, str |
     judge = Conversation(profile, plan.rulebook)
     conf = context.realistic_conf(base_conf(plan.version.id), profile, component.conf)
     handshake = context.handshake(profile, plan.version, conf, str(pid_dir))
-    with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, (ear,)) as session:
+    with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, sinks) as session:
         session.say(handshake)
         shaken = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")
-        yield session, None if shaken else _before_its_pid(session, ear)
+        yield session, shaken
 
 
 def _before_its_pid(session: Session, ear: _Ear) -> str:

@@ -158,8 +158,14 @@ def write_known_failures(runs: Sequence[Run]) -> None:
         run.notes = (*run.notes, note)
 
 
-def not_run(component: Component, options: RunOptions, befell: Circumstances, why: str) -> RunResult:
-    """The result for a component with which no case could be played: a note says `why`."""
+def not_run(
+    component: Component,
+    options: RunOptions,
+    befell: Circumstances,
+    why: str,
+    met: tuple[SubjectResult, ...] = (),
+) -> RunResult:
+    """The result for a component with which no case could be played: a note says `why`, `met` what was seen of it."""
     rulebook = load_rulebook(options.storm)
     version = rulebook.version(options.storm) if options.storm else rulebook.newest
     result = RunResult(
@@ -178,6 +184,7 @@ def not_run(component: Component, options: RunOptions, befell: Circumstances, wh
         strict=options.strict,
         complete=False,
         notes=(readable(why),),
+        subjects=met,
     )
     return _without_secrets(conclude(result, befell), component)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.reports.clauses import in_english, quoted
 from multilang_cli.reports.console import as_text
 from multilang_cli.reports.escape import fit
-from multilang_cli.reports.failure import STDERR_LINES, exit_in_words, first_paragraph, show_excerpt
+from multilang_cli.reports.failure import exit_in_words, first_paragraph, show_excerpt, stderr_lines
 from multilang_cli.reports.grouping import fates_of_subject, only_on, some_of
 from multilang_cli.reports.html.document import Text
 from multilang_cli.reports.page import MOST_CELLS, Page
@@ -66,10 +66,10 @@ def _said(console: Console, subject: SubjectResult) -> None:
     ended = exit_in_words(subject.exit)
     if ended:
         page.line(f"The component {ended}.")
-    lines = subject.stderr_tail.splitlines()
+    lines = stderr_lines(subject.stderr_tail)
     if lines:
         page.line("Its last words on stderr:")
-        page.lines(lines[-STDERR_LINES:], bar="| ")
+        page.lines(lines, bar="| ")
 
 
 def _line(text: str, most: int = MOST_CELLS) -> str:

@@ -1,0 +1,71 @@
+"""Messages in a few words, as a line of a screen shows them. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.causes.model import Cause
+    from multilang_cli.reports.model import ExcerptLine
+
+_USUAL = ("Started(", "PidChecked(", "StdinClosed(", "Signalled(", "End(")
+_CHANNELS = {"process": "end", "control": "wait"}
+
+
+def channel_of(row: ExcerptLine) -> str:
+    """The word in front of a line: in, out, err, or what happened to the process."""
+    return _CHANNELS.get(row.channel, row.channel)
+
+
+def telling(rows: Iterable[ExcerptLine], cause: Cause, most: int) -> list[ExcerptLine]:
+    """The rows that tell something: without what every process does, and of an exception's stderr the last."""
+    kept = [row for row in rows if row.mark or not row.text.startswith(_USUAL)]
+    errs = [row for row in kept if row.channel == "err"]
+    if cause.last:
+        kept = [row for row in kept if row.channel != "err" or row is errs[-1]]
+    return kept[-most:]
+
+
+def in_short(row: ExcerptLine, cause: Cause) -> str:
+    """What a line of an excerpt says, on one line: the kind of message and what it carries."""
+    if row.channel == "err":
+        return _of_stderr(row.text, cause)
+    if row.channel not in {"in", "out"}:
+        return (row.note if row.mark and row.channel == "process" else "") or row.text.partition("; in the pipes:")[0]
+    try:
+        message = json.loads(row.text)
+    except (ValueError, RecursionError):
+        return row.text
+    if isinstance(message, list):
+        return f"task ids  {_json(message)}"
+    return _of_message(message) if isinstance(message, dict) else row.text
+
+
+def _of_stderr(text: str, cause: Cause) -> str:
+    if cause.last:
+        begin = cause.first.partition("(")[0].strip().rstrip(":")
+        return cause.last if cause.last in cause.first else f"{begin}: ... {cause.last}"
+    lines = text.strip().splitlines()
+    return lines[-1] if lines else ""
+
+
+def _of_message(message: dict[str, Any]) -> str:
+    command = message.get("command")
+    if command is None and "tuple" in message:
+        if message.get("stream") == "__heartbeat":
+            return "heartbeat"
+        word = "tick " if message.get("stream") == "__tick" else "tuple"
+        return f"{word}  {_json(message['tuple'])}"
+    if not isinstance(command, str):
+        return _json(message)
+    for key in ("tuple", "msg", "id", "name"):
+        if message.get(key) not in {None, ""} if isinstance(message.get(key), str) else key in message:
+            return f"{command}  {_json(message[key])}"
+    return command
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,175 @@
+"""What went wrong on one screen: the cause first, then where, what was said, what Storm does, what to do.
+
+For a person who reads one line: the headline is in the component's words, the verdict and the exit code come last.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.protocol.shortening import CUT
+from multilang_cli.reports.console import summary_of
+from multilang_cli.reports.escape import Shown, width
+from multilang_cli.reports.failure import chunks, stderr_lines
+from multilang_cli.reports.grouping import Trouble, fates_of, troubles_of
+from multilang_cli.reports.page import MOST_CELLS, Page
+from multilang_cli.reports.saying import channel_of, in_short, telling
+from multilang_cli.reports.verdict import FATE_WORDS, word_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from multilang_cli.causes.model import Cause, Place
+    from multilang_cli.reports.model import RunResult, SubjectResult
+
+MOST_ROWS = 6
+"""Messages that are shown."""
+MOST_OTHERS = 4
+"""Other causes that get a line."""
+MADE_UP = "    <- made up by mlcheck"
+HANG = 10
+_STYLES = {0: "bold green", 6: "bold yellow"}
+_LEVELS = {"warn": "warning", "untestable": "not judged"}
+
+
+def fits_one_screen(result: RunResult) -> bool:
+    """True if a cause is known for what went wrong: then one screen tells it."""
+    troubles = troubles_of(result)
+    return not result.parts and bool(troubles) and troubles[0].verdict != "warn"
+
+
+def render_screen(result: RunResult, console: Console) -> None:
+    """Show the first cause in full, the others in a line each, and the verdict last."""
+    page = Page(console)
+    first, *others = troubles_of(result)
+    _show_header(page, result)
+    page.blank()
+    label = word_of(result)
+    sure = "" if first.cause.certainty == "certain" else "likely: "
+    headline = f"{sure}{first.cause.headline}"
+    page.para(headline, "bold", label=label, label_style=_style(result), hang=len(label) + 2)
+    page.blank()
+    show_story(page, first.first, first.cause)
+    page.blank()
+    _show_storm(page, first, result)
+    _show_way_out(page, first)
+    _show_others(page, first, others, result)
+    _show_end(page, first, result)
+
+
+def show_story(page: Page, subject: SubjectResult, cause: Cause) -> None:
+    """Where it happened in the user's own file, and the few messages that led to it."""
+    if cause.place is not None:
+        _show_place(page, cause.place)
+    rows = telling(subject.excerpt, cause, MOST_ROWS)
+    fed = [row.seq for row in rows if row.channel == "in"] if subject.verdict == "untestable" else []
+    number = max((len(str(row.seq)) for row in rows), default=0)
+    for row in rows:
+        lead = f"    {'-->' if row.mark else '   '} {row.seq:>{number}}  {channel_of(row):4}  "
+        whose = MADE_UP if fed[-1:] == [row.seq] else ""
+        cells = page.columns - len(lead) - len(whose)
+        shown = page.fit(row.text, cells, row.at) if row.at else Shown(_head(page, in_short(row, cause), cells), None)
+        page.line(lead + shown.text + whose, "bold red" if row.mark else "")
+        if shown.column is not None:
+            page.line(" " * (len(lead) + shown.column) + "^")
+    if cause.last or not subject.stderr_tail:
+        return
+    if not any(row.channel == "err" for row in rows) or len(subject.stderr_tail.strip().splitlines()) > 1:
+        page.lines(stderr_lines(subject.stderr_tail)[-MOST_ROWS:], indent=8, bar="| ")
+
+
+def _head(page: Page, text: str, cells: int) -> str:
+    """The beginning of a component's text, as much as fits."""
+    shown = page.fit(text, MOST_CELLS).text
+    return shown if width(shown) <= cells else chunks(shown, cells - len(CUT))[0] + CUT
+
+
+def _show_header(page: Page, result: RunResult) -> None:
+    kind = f"a {result.component.kind}, " if result.component.kind else ""
+    count = len(result.subjects)
+    cases = f"{count} case{'s' if count != 1 else ''}" if count else "no case"
+    took = f" in {result.duration:.1f} s" if result.duration else ""
+    name = result.component.name or _program(result.component.command)
+    how = f"{kind}played" if kind else "asked as a bolt and as a spout"
+    told = f"; {cases}{took}" if kind else ""
+    page.para(f"{name}: {how} as Storm {result.storm} plays it{told}")
+
+
+def _program(command: tuple[str, ...]) -> str:
+    """The word of a command that a reader knows it by: that of the program, not of its interpreter."""
+    words = [word for word in command if not word.startswith("-")]
+    named = [word for word in words[1:] if "." in word.rpartition("/")[2]]
+    return (named or words or [""])[0]
+
+
+def _show_place(page: Page, place: Place) -> None:
+    lead = f"    {place.file}:{place.line}    "
+    page.line(lead + _head(page, place.code, max(page.columns - len(lead), 20)), "bold")
+    if place.mark and len(lead) + len(place.mark) <= page.columns:
+        page.line(" " * len(lead) + place.mark)
+
+
+def _show_storm(page: Page, trouble: Trouble, result: RunResult) -> None:
+    """What Storm does, in one sentence for the version asked and all that do the same."""
+    finding = trouble.finding
+    if finding is None:
+        return
+    groups = fates_of(finding.fates, finding.errors)
+    own = next((group for group in groups if result.storm in group.versions), None)
+    if own is None:
+        return
+    one = len({group.fate for group in groups}) == 1
+    versions = "every version" if one else ", ".join(own.versions)
+    does = "the worker dies with all its tasks" if own.fate == "dies" else FATE_WORDS[own.fate]
+    says = f'; its log says "{own.error}"' if own.error else ""
+    more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
+    page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=HANG)
+
+
+def _show_way_out(page: Page, trouble: Trouble) -> None:
+    cause, subject = trouble.cause, trouble.first
+    if cause.mend:
+        page.para(cause.mend, label="Do", label_style="bold green", indent=2, hang=HANG)
+    for line in cause.code.splitlines():
+        page.line(line, "bold", indent=HANG)
+    page.line(f"  More    mlcheck explain {cause.id}")
+    again = again_of(subject, page.columns - HANG)
+    if again:
+        page.line(f"  Again   {again}")
+
+
+def again_of(subject: SubjectResult, cells: int) -> str:
+    """The one command that shows it again: the recording's where that of the case is longer than a line."""
+    if subject.transcript and width(subject.reproduce) > cells:
+        return f"mlcheck replay {subject.transcript}"
+    return subject.reproduce
+
+
+def _show_others(page: Page, first: Trouble, others: list[Trouble], result: RunResult) -> None:
+    told = {subject.id for trouble in (first, *others) for subject in trouble.subjects}
+    rest = [subject for subject in result.subjects if subject.verdict in {"fail", "stale", "flaky", "error"}]
+    lines = [(trouble.verdict, trouble.cause.headline, len(trouble.subjects)) for trouble in others]
+    lines += [(subject.verdict, f"{subject.id}: {subject.reason}", 1) for subject in rest if subject.id not in told]
+    if lines:
+        page.blank()
+    for verdict, text, count in lines[:MOST_OTHERS]:
+        lead = f"  Also    {_LEVELS.get(verdict, verdict)}, {count} case{'s' if count != 1 else ''}: "
+        page.line(lead + _head(page, text, max(page.columns - len(lead), 20)))
+    if len(lines) > MOST_OTHERS:
+        page.line(f"  and {len(lines) - MOST_OTHERS} more: mlcheck run -v, or mlcheck report")
+
+
+def _show_end(page: Page, first: Trouble, result: RunResult) -> None:
+    word = word_of(result)
+    same = len(first.subjects)
+    page.blank()
+    told = [f"{same} cases end so"] if same > 1 else []
+    told += [f"{len(result.notes)} notes" if len(result.notes) > 1 else "a note"] if result.notes else []
+    if told and result.component.kind:
+        page.para(f"{', '.join(told)} (all that was seen: mlcheck run -v)")
+    lead = f"{summary_of(result)}; exit code {result.exit_code}"
+    page.para(lead, label=word, label_style=_style(result), hang=len(word) + 2)
+
+
+def _style(result: RunResult) -> str:
+    return _STYLES.get(result.exit_code, "bold red")

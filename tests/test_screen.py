@@ -1,0 +1,153 @@
+"""The cause is the first thing read: what `mlcheck run` shows of components that go wrong, on one screen."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from multilang_cli.causes.model import Cause, Place
+from multilang_cli.protocol.verdicts import Fate, Finding
+from multilang_cli.reports import model
+from multilang_cli.reports.console import as_text
+from multilang_cli.reports.grouping import troubles_of
+from multilang_cli.reports.saying import in_short
+from multilang_cli.reports.screen import fits_one_screen, render_screen
+from tests.command import mlcheck
+from tests.results import TWICE, passed, result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RAISES = '''"""A counting bolt."""
+import json
+import os
+import sys
+
+
+def read():
+    text = "".join(iter(sys.stdin.readline, "end\\n"))
+    return json.loads(text) if text else sys.exit(0)
+
+
+def send(message):
+    print(json.dumps(message) + "\\nend", flush=True)
+
+
+def process(m):
+    count = m["tuple"][1] + 1
+    send({"command": "emit", "anchors": [m["id"]], "tuple": [count]})
+    read()
+    send({"command": "ack", "id": m["id"]})
+
+
+open(f"{read()['pidDir']}/{os.getpid()}", "w").close()
+send({"pid": os.getpid()})
+while True:
+    message = read()
+    if message["stream"] == "__heartbeat":
+        send({"command": "sync"})
+    else:
+        process(message)
+'''
+
+DEATH = Cause(
+    id="dies-of-a-tuple",
+    certainty="certain",
+    rank=30,
+    headline="it dies of a tuple: KeyError: 'x'",
+    place=Place("bolt.py", 7, "t['x']", "~^^^^^"),
+    first="Traceback (most recent call last):",
+    last="KeyError: 'x'",
+    seq=3,
+    rules=("ack-twice",),
+    mend="Catch it.",
+    code="try: ...",
+    language="python",
+)
+
+
+@pytest.mark.component
+def test_an_exception_in_process_is_told_on_one_screen(tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
+    ran = mlcheck("run", "-k", "bolt.settle", "--", sys.executable, "raises.py", cwd=tmp_path)
+    lines = ran.stdout.splitlines()
+    assert ran.returncode == 6
+    assert lines[0].startswith("raises.py: a bolt, played as Storm ")
+    assert lines[2] == "INCONCLUSIVE  it dies of a made-up tuple: IndexError: list index out of range"
+    assert lines[4].split() == ["raises.py:17", "count", "=", 'm["tuple"][1]', "+", "1"]
+    assert any(line.endswith("    <- made up by mlcheck") for line in lines)
+    assert any(line.endswith("err   Traceback: ... IndexError: list index out of range") for line in lines)
+    assert lines[-1].startswith("INCONCLUSIVE  ")
+    assert lines[-1].endswith("; exit code 6")
+    assert len(lines) <= 24
+    assert all(len(line) <= 80 for line in lines)
+
+
+def with_cause(cause: Cause, **changes: object) -> model.SubjectResult:
+    return msgspec.structs.replace(TWICE, causes=(cause,), **changes)
+
+
+def test_one_exception_in_one_place_is_one_trouble_whatever_it_was_asked() -> None:
+    unasked = msgspec.structs.replace(DEATH, id="dies-unasked", rank=22, headline="it dies unasked")
+    elsewhere = msgspec.structs.replace(DEATH, place=Place("bolt.py", 9))
+    shown = result(
+        with_cause(DEATH, id="a"),
+        with_cause(unasked, id="b", verdict="untestable"),
+        with_cause(elsewhere, id="c"),
+        *passed("d"),
+    )
+    first, second = troubles_of(shown)
+    assert (first.cause.id, first.verdict) == ("dies-unasked", "fail")
+    assert [subject.id for subject in first.subjects] == ["b", "a"]
+    assert [subject.id for subject in second.subjects] == ["c"]
+    text = as_text(lambda console: render_screen(shown, console))
+    assert text.splitlines()[2] == "FAIL  it dies unasked"
+    assert "  Also    fail, 1 case: it dies of a tuple: KeyError: 'x'" in text
+
+
+def test_a_warning_alone_or_what_has_no_cause_needs_no_screen() -> None:
+    assert not fits_one_screen(result(TWICE))
+    assert not fits_one_screen(result(with_cause(DEATH, verdict="warn")))
+    assert fits_one_screen(result(with_cause(DEATH)))
+
+
+def test_what_is_likely_says_so_and_a_long_command_is_left_to_the_recording() -> None:
+    likely = msgspec.structs.replace(DEATH, certainty="likely")
+    long = with_cause(likely, reproduce=f"mlcheck run {'x' * 99} bolt.py", transcript=".mlcheck/last/a.ndjson")
+    text = as_text(lambda console: render_screen(result(long), console))
+    assert text.splitlines()[2].startswith("FAIL  likely: it dies")
+    assert "  Again   mlcheck replay .mlcheck/last/a.ndjson\n" in text
+
+
+def test_versions_that_do_the_same_are_one_line() -> None:
+    assert {finding.rule for finding in TWICE.findings} == {"ack-twice"}
+    text = as_text(lambda console: render_screen(result(with_cause(DEATH)), console))
+    assert "others differ: mlcheck explain ack-twice" in " ".join(text.split())
+    fates: dict[str, Fate] = {"1.2.4": "dies", "2.8.3": "dies"}
+    alike = Finding(rule="ack-twice", level="must", seq=3, offset=0, message="m", fates=fates)
+    text = as_text(lambda console: render_screen(result(with_cause(DEATH, findings=(alike,))), console))
+    assert "  Storm   every version: the worker dies with all its tasks\n" in text
+
+
+@pytest.mark.parametrize(
+    ("channel", "text", "expected"),
+    [
+        ("in", '{"id":"1","comp":"s","stream":"default","task":2,"tuple":["a",1]}', 'tuple  ["a", 1]'),
+        ("in", '{"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}', "heartbeat"),
+        ("in", '{"id":"9","comp":"__system","stream":"__tick","task":-1,"tuple":[1]}', "tick   [1]"),
+        ("in", "[4]", "task ids  [4]"),
+        ("in", '{"command":"ack","id":"m1"}', 'ack  "m1"'),
+        ("in", '{"command":"next","id":""}', "next"),
+        ("out", '{"command":"sync"}', "sync"),
+        ("out", '{"command":"log","msg":"x"}', 'log  "x"'),
+        ("out", '{"pid": 12}', '{"pid": 12}'),
+        ("out", "no JSON", "no JSON"),
+        ("err", "a\nTraceback (most recent call last):\nKeyError: 'x'\n", "Traceback: ... KeyError: 'x'"),
+    ],
+)
+def test_messages_are_told_in_a_few_words(channel: str, text: str, expected: str) -> None:
+    row = model.ExcerptLine(seq=1, t=0.0, channel=channel, text=text)  # type: ignore[arg-type]
+    assert in_short(row, DEATH) == expected
