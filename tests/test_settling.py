@@ -15,6 +15,7 @@ from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.events import Again, Deadline, Event, Signalled
 from multilang_cli.protocol.messages import Ack, Emit, Fail, Message, TupleMsg
 from multilang_cli.reports.console import summary_of
+from multilang_cli.suite import holes, settling, stage
 from multilang_cli.suite.options import Component, RunOptions, Source
 from multilang_cli.suite.runner import run_suite
 from multilang_cli.suite.settling import SUBJECT, Feed, Settling, others_than
@@ -237,3 +238,23 @@ def test_settling_can_be_a_known_failure(tmp_path: Path) -> None:
 def test_an_emit_without_anchors_is_told_from_one_with() -> None:
     feed = fed(Feed(), ONE, Emit(["x"]), Emit(["x"], anchors=("1",)))
     assert (feed.emitted, feed.anchored) == (2, 1)
+
+
+@pytest.mark.component
+def test_who_works_slowly_is_given_as_long_for_what_it_may_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (holes, settling, stage):
+        monkeypatch.setattr(module, "TRIAL", 0.02)
+    command = (sys.executable, str(HERE / "right" / "bolts.py"), "later")
+    cases = ("bolt.settle.once", "bolt.emit.unicode", "bolt.emit.unicode-c-locale", "bolt.value.integers")
+    options = RunOptions(record=str(tmp_path), include=cases)
+    result = run_suite(Component(command=command, kind="bolt", samples=(["a b", 1],)), options)
+    assert {each.id: each.verdict for each in result.subjects} == dict.fromkeys(cases, "pass")
+
+
+def test_what_is_given_up_early_says_nothing_of_a_whole_limit() -> None:
+    seen = Settling()
+    seen.waited_out, seen.slowest = True, 5.0
+    assert seen.patience(31.0) == 2 * 5.0
+    assert seen.patience(4.0) == 4.0

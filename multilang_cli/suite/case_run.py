@@ -150,7 +150,7 @@ class CaseRun:
             self.shaken = True
             return self._result("skip", unfit, began)
         transcript = self.plan.record / f"{self.case.id}.ndjson"
-        watch, hangs = Watch(), HangWatch(confirms=self._short)
+        watch, hangs = Watch(), HangWatch(confirms=self._short, slowest=self._known.slowest if self._known else 0.0)
         recording = Recording(transcript, self._header(), self.plan.component.env)
         ours = OwnSide(self._profile, self.plan.rulebook) if self.case.id in shipped() else None
         sinks = (recording, watch, hangs, self.coverage, self.feed, *((ours,) if ours is not None else ()))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.protocol.events import Again
-from multilang_cli.suite.settling import TRIAL, others_than
+from multilang_cli.suite.settling import AMPLE, TRIAL, others_than
 
 if TYPE_CHECKING:
     from multilang_cli.suite.settling import Fed
@@ -72,7 +72,8 @@ class _Wait:
     def wakes(self) -> bool:
         """Once in a run, wait until the limit is over: a heartbeat comes each second, and it may settle on one."""
         bolt, known = self.bolt, self.stage.known
-        if known.waited_out or not bolt.version.heartbeats:
+        # What is given up early, since it may be refused, shows nothing of a whole limit.
+        if known.waited_out or self.stage.may_refuse or self.stage.trying or not bolt.version.heartbeats:
             return False
         came = bolt.wait(self._done, max(0.0, self.until - bolt.now), "output", quietly=True)
         known.waited_out = not came and bolt.now >= self.until
@@ -89,7 +90,7 @@ class _Wait:
                 stage.known.forgetful = again.declared
                 return bolt.running and bolt.not_settled(self.patience, proven=proven, again=again)
             looked += 1
-        if looked and self._quietly(TRIAL):
+        if looked and self._quietly(max(TRIAL, stage.known.ample)):
             # Equal ones are collected: then a tuple may be settled before an older one of another value.
             stage.known.by_value = True
             return True
@@ -131,7 +132,8 @@ def _fed_again(stage: Stage, first: Fed) -> Again:
             bolt.say(msgspec.structs.replace(first.message, id=sent[-1]))
             if (other := next(turns)) is not None:
                 stage.send(other)
-        patience = max(stage.known.patience(min(limit, TRIAL)), SEVERAL * bolt.tick_period)
+        ample = AMPLE * max(feed.slowest, stage.known.slowest)
+        patience = max(stage.known.patience(min(limit, TRIAL)), SEVERAL * bolt.tick_period, min(limit, ample))
         bolt.wait(done, patience, "settle", lambda: len(feed.open), quietly=True)
         if first.message.id not in feed.open or not bolt.running or bolt.now > until:
             break

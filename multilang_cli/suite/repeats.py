@@ -44,17 +44,17 @@ class Hang(NamedTuple):
 class HangWatch:
     """Sees every event of a case, and remembers where it waited in vain for long. `hang`: there, None if nowhere.
 
-    `confirms`: waits of this case are short.
+    `confirms`: waits of this case are short. `slowest`: seconds that a tuple was seen to take in other cases.
     """
 
-    def __init__(self, *, confirms: bool = False) -> None:
+    def __init__(self, *, confirms: bool = False, slowest: float = 0.0) -> None:
         self._confirms = confirms
         self.hang: Hang | None = None
         self._said: Counter[str] = Counter()
         self._open: dict[str, tuple[int, float]] = {}
         self._beats: list[int] = []
         self._command: tuple[str, float] = ("", 0.0)
-        self._slowest = 0.0
+        self._slowest = slowest
 
     def take(self, events: Iterable[Event], _: object) -> None:
         """Follow what is owed."""
@@ -225,7 +225,12 @@ class Repeats:
         return None if cause is None or not cause.confirmed else _repetition(case, cause)
 
     def note(self, case: Case, subject: SubjectResult, hang: Hang | None) -> SubjectResult:
-        """Take what became of a case, the next in the order of the suite; how it counts."""
+        """Take what became of a case, the next in the order of the suite; how it counts.
+
+        What it was waited for in vain in a case that says nothing, it may have refused.
+        """
+        if subject.verdict == "skip":
+            return subject
         if hang is not None and (not hang.final or subject.verdict == "untestable"):
             self._unsettled = self._unsettled or hang
             return subject

@@ -33,15 +33,18 @@ TRIAL = 3.0
 """Seconds for what need not come: a component may refuse it, or was seen not to give it."""
 SOON = 1.0
 """Seconds for what a component was proven to forget, or for the first settle of one that never settled anything."""
+AMPLE = 2
+"""Times as long as any tuple took, one is waited for at least: who works slowly forgets nothing."""
 LONGEST = 65_536
 """Bytes of a tuple up to which it is compared with the samples."""
 
 
 class Fed(NamedTuple):
-    """A tuple that is open, and its place among those that were fed, from 1."""
+    """A tuple that is open, its place among those that were fed, from 1, and when it was."""
 
     place: int
     message: TupleMsg
+    t: float
 
 
 class Feed:
@@ -50,13 +53,14 @@ class Feed:
     Storm's own tuples, as ticks and heartbeats, are left out, and so is what it says once it was told to end.
     `samples`: the declared ones. `open`: by id, in the order in which they were fed; `fed`, `acked`, `failed`,
     `emitted` and `anchored`: how many; `good` and `refused`: how many of the samples were acked, and failed. `starved`:
-    none was settled in a time in which it should have been.
+    none was settled in a time in which it should have been. `slowest`: seconds that one took to be settled at most.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self.open: dict[str, Fed] = {}
         self.fed = self.acked = self.failed = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = False
+        self.slowest = 0.0
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._latest = 0
         self._dismissed = False
@@ -73,11 +77,11 @@ class Feed:
             if isinstance(body, TupleMsg):
                 if body.comp != SYSTEM_COMPONENT and not body.is_heartbeat:
                     self.fed += 1
-                    self.open[body.id] = Fed(self.fed, body)
+                    self.open[body.id] = Fed(self.fed, body, event.t)
             elif self._dismissed:
                 continue
             elif isinstance(body, Ack | Fail):
-                self._settled(body)
+                self._settled(body, event.t)
             elif isinstance(body, Emit):
                 self.emitted += 1
                 self.anchored += bool(body.anchors)
@@ -88,11 +92,12 @@ class Feed:
             elif isinstance(body, Deadline) and body.waiting_for == "settle":
                 self.starved = self.starved or bool(self.fed and not self.settled)
 
-    def _settled(self, said: Ack | Fail) -> None:
+    def _settled(self, said: Ack | Fail, t: float) -> None:
         fed = self.open.pop(said.id, None)
         if fed is None:
             return
         self._latest = max(self._latest, fed.place)
+        self.slowest = max(self.slowest, t - fed.t)
         failed = isinstance(said, Fail)
         self.failed += failed
         self.acked += not failed
@@ -116,12 +121,14 @@ class Settling:
 
     `starved`: the most that it was fed in a conversation that waited in vain for the first to be settled.
     `waited_out`: a whole limit was waited for in vain, with heartbeats. `forgetful`: it is proven to forget tuples.
-    `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples.
+    `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
+    seconds that a tuple took to be settled at most.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = 0
+        self.slowest = 0.0
         self.waited_out = self.forgetful = self.tried = self.by_value = False
 
     def patience(self, limit: float) -> float:
@@ -129,12 +136,18 @@ class Settling:
         if not (self.waited_out or self.forgetful):
             return limit
         hopeless = self.forgetful or (self.tried and not self.settled)
-        return min(limit, SOON if hopeless else TRIAL)
+        return min(limit, max(SOON if hopeless else TRIAL, self.ample))
+
+    @property
+    def ample(self) -> float:
+        """Seconds in which a tuple would have been settled, as long as any took; 0.0 where none was."""
+        return AMPLE * self.slowest
 
     def add(self, feed: Feed) -> None:
         """Count what one conversation showed."""
         for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused"):
             setattr(self, name, getattr(self, name) + getattr(feed, name))
+        self.slowest = max(self.slowest, feed.slowest)
         if feed.starved:
             self.starved = max(self.starved, feed.fed)
 

@@ -10,7 +10,7 @@ from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.suite import values as made_up
 from multilang_cli.suite.idling import Idle
-from multilang_cli.suite.settling import TRIAL, Feed, Settling
+from multilang_cli.suite.settling import AMPLE, TRIAL, Feed, Settling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +120,8 @@ class Stage:
     def patience(self, waiting_for: str) -> float:
         """Seconds to wait: not long for what the component may refuse, since no finding comes of it."""
         limit = self.limits[waiting_for]
-        return min(limit, TRIAL) if self.may_refuse or self.trying else limit
+        enough = max(TRIAL, self.known.ample, AMPLE * self.feed.slowest)
+        return min(limit, enough) if self.may_refuse or self.trying else limit
 
     def making_up(self) -> None:
         """From now on the component is given what nobody promised that it takes."""
