@@ -54,6 +54,12 @@ def test_text_is_damaged_where_no_whole_character_was_replaced(said: str, expect
     assert found(SENT, said) == expected
 
 
+def test_what_a_formatter_fills_in_is_damage() -> None:
+    """Go's ``fmt.Printf(message)``."""
+    assert found("é %d of us", "%!d(MISSING)") == [("text-damaged", "must")]
+    assert found("é %d of us", "%!s(MISSING)") == found("é %!d(MISSING) %d", "%!d(MISSING)") == []
+
+
 def test_what_was_sent_so_is_no_damage() -> None:
     mojibake = "snÃ¶white ö"
     assert found(mojibake, mojibake) == found("a \ufffd", "a \ufffd\ufffd") == []

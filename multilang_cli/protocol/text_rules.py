@@ -1,7 +1,8 @@
 """Whether the text of a bolt's emit is the text that it was sent: characters that were damaged on the way in.
 
 What a component makes of a text is its own affair, and one U+FFFD for a character may be all that its database can
-hold. Several for one, or the bytes of UTF-8 as characters of another encoding, come of decoding alone.
+hold. Several for one, or the bytes of UTF-8 as characters of another encoding, come of decoding alone; what Go's fmt
+says of a missing argument comes of printing a message as if it were a format.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ _RUN = re.compile(f"{REPLACEMENT}+")
 _ENCODINGS = ("latin-1", "cp1252", "cp437")
 """What UTF-8 is mistaken for."""
 _BMP = 0xFFFF
+_FORMATTED = re.compile(r"%!(\w)\(MISSING\)")
+"""What Go's fmt puts in the place of a verb for which it has no argument."""
 
 
 def remember(state: State, message: TupleMsg) -> None:
@@ -43,6 +46,10 @@ def remember(state: State, message: TupleMsg) -> None:
 def check(judge: Conversation, event: Event, emit: Emit) -> None:
     """Judge the text of an emit by that of the tuples before it."""
     state = judge.state
+    if b"(MISSING)" in event.raw and (said := _formatted(judge, event.raw.decode(errors="replace"))):
+        why = f"a value holds {shown(said)}, which nothing that was sent holds: its text was taken for a format"
+        judge.breach("text-damaged", event, why, subject=emit.stream, stable=f"{emit.stream} format")
+        return
     for text in _texts(emit.values):
         if REPLACEMENT in text and not state.replaced:
             _replaced(judge, event, emit, text)
@@ -81,6 +88,16 @@ def _lost(sent: list[str], text: str, run: re.Match[str]) -> str:
     # Where its text is not found again, it is characters only if so many stood together.
     together = any(len(each) >= size for source in sent for each in _BEYOND.findall(source))
     return "bytes" if found or not together else ""
+
+
+def _formatted(judge: Conversation, said: str) -> str:
+    """The place of a verb that was sent and that a formatter has filled; "" if there is none."""
+    if "(MISSING)" in repr(judge.profile.samples):
+        return ""
+    found = _FORMATTED.search(said)
+    if found is None or any(found[0] in text for text in judge.state.texts):
+        return ""
+    return found[0] if any(f"%{found[1]}" in text for text in judge.state.texts) else ""
 
 
 def _misread(sent: list[str], text: str) -> tuple[str, str] | None:

@@ -24,10 +24,11 @@ DIFFICULT = tuple(
         "\U0001f478 \U0001f478\U0001f3fd",
         "a\u2028b\u2029c\u0085d",
         "</script> \\/ \\u0041 \\\\",
+        "é 100 % %s %d",
     )
 )
 """The same with what breaks where it is not UTF-8 and JSON all the way: characters beyond ASCII and beyond the BMP,
-line separators, what looks like escapes."""
+line separators, what looks like escapes, and what is a verb to who prints a message as a format."""
 
 INTEGERS = (2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), 0)
 """Java's long; beyond 2^53 a double has no place for the last bits."""

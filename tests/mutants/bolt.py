@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -64,6 +65,9 @@ TEXTS: dict[str, Mutant] = {
     "bad-escape": Mutant("json-bad-escape", r"writes \x41", lambda text: _quoted(text, r"\x41")),
     "bom": Mutant("bom", "a byte order mark first", lambda text: b"\xef\xbb\xbf" + text.encode() + b"\nend\n"),
     "comment": Mutant("json-comment", "a comment in the JSON", lambda text: b"// a word\n" + text.encode()),
+    "format": Mutant(
+        "text-damaged", "prints its messages as a format", lambda t: re.sub("%([a-z])", r"%!\1(MISSING)", t).encode()
+    ),
     "control-character": Mutant("json-control-character", "a raw tab in a string", lambda text: _quoted(text, "\t")),
     "duplicate-key": Mutant("json-duplicate-key", "the same key twice", lambda t: t[:-1].encode() + b',"tuple":["x"]}'),
     "empty-message": Mutant("empty-message", "an end after nothing", lambda text: b"end\n" + text.encode()),
