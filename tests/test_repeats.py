@@ -144,3 +144,10 @@ def test_a_hang_costs_its_wait_once(tmp_path: Path, options: tuple[str, ...], ve
     assert ran.returncode == 1, ran.stderr
     report = json.loads((tmp_path / "report.json").read_bytes())
     assert " ".join(sorted(each["verdict"] for each in report["subjects"])) == verdicts
+
+
+def test_a_hang_that_is_seen_at_once_costs_no_wait() -> None:
+    asleep = Deadline("sync", 31.0, "sleeps; Storm waits for its sync of 'next'", proven=True)
+    idle = Deadline("sync", 31.0, "is blocked reading its stdin, which is empty: it waits for Storm", proven=True)
+    assert hang_of(NEXT, idle) is None
+    assert hang_of(NEXT, asleep) == Hang("next", 1, True, 3.0)

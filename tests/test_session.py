@@ -327,3 +327,32 @@ threading.Thread(target=chatter, daemon=True).start()
         assert session.handshake(handshake, 10.0)
         assert session.wait_quiet(20.0)
     assert rules_of(session) == []
+
+
+HANGS = {
+    "sleeps": ("time.sleep(5000)", True),
+    "waits for itself": ("import threading; lock = threading.Lock(); lock.acquire(); lock.acquire()", True),
+    "was stopped": ("import signal; os.kill(os.getpid(), signal.SIGSTOP)", True),
+    "sleeps, and again": ("\nwhile True: time.sleep(0.05)", False),
+}
+
+
+@pytest.mark.parametrize(("code", "proven"), HANGS.values(), ids=HANGS.keys())
+def test_who_hangs_with_nothing_to_wake_it_costs_no_limit(tmp_path: Path, code: str, proven: bool) -> None:
+    with playing(tmp_path, f"shake()\nmessage(); {code}", "spout") as (session, handshake):
+        assert isinstance(session, ShellSpout)
+        assert session.handshake(handshake, LIMIT)
+        assert not session.call("next", limit=1000.0 if proven else 3.0)
+        assert deadline(session).proven is proven
+    (finding,) = session.findings
+    assert finding.rule == "sync-missing"
+    assert ("and that will not change: no thread of it runs" in finding.message) is proven
+
+
+@pytest.mark.parametrize(("code", "waiting_for"), [("", "heartbeat"), ("time.sleep(5000)", "heartbeat")])
+def test_a_bolt_that_hangs_is_found_by_its_heartbeat(tmp_path: Path, code: str, waiting_for: str) -> None:
+    with playing(tmp_path, f"shake()\n{code}\nmessage(); message()") as (session, handshake):
+        bolt = bolt_of(session)
+        assert bolt.handshake(handshake, LIMIT)
+        assert not bolt.beat(1000.0)
+        assert (deadline(session).waiting_for, deadline(session).proven) == (waiting_for, True)

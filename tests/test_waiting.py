@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -79,6 +82,119 @@ def test_stuck_is_only_who_waits_for_nothing_but_stdin(script: str, stuck: bool)
     with start(*PYTHON, f"{script}; print('woken')") as process:
         assert until(lambda: waiting.settled(process))
         assert waiting.stuck(process) is stuck
+
+
+SOON = 31.0
+"""Seconds of a wait, as Storm's own."""
+
+SIGNALS_BY_A_DESCRIPTOR = (
+    "import fcntl, os, signal as s, socket; s.signal(s.SIGIO, print); a, b = socket.socketpair();"
+    "fcntl.fcntl(a, fcntl.F_SETFL, os.O_ASYNC); os.read(0, 10)"
+)
+FOR_A_TIME = {
+    "a timer that ends later": ("import os, threading; threading.Timer(1000, print).start(); os.read(0, 10)", True),
+    "a timer that ends before": ("import os, threading; threading.Timer(20, print).start(); os.read(0, 10)", False),
+    "polls for longer": ("import select; p = select.epoll(); p.register(0, 1); p.poll(1000)", True),
+    "polls for less": ("import select; p = select.epoll(); p.register(0, 1); p.poll(30)", False),
+    "selects for longer": ("import select; select.select([0], [], [], 1000)", True),
+    "selects for less": ("import select; select.select([0], [], [], 20)", False),
+    "a timer of the processor's time": (
+        "import os, signal as s; s.signal(s.SIGPROF, print); s.setitimer(s.ITIMER_PROF, 1); os.read(0, 10)",
+        True,
+    ),
+    "signals by a descriptor": (SIGNALS_BY_A_DESCRIPTOR, False),
+}
+
+
+@pytest.mark.parametrize(("script", "stuck"), FOR_A_TIME.values(), ids=FOR_A_TIME.keys())
+def test_a_time_that_ends_after_the_wait_wakes_nobody_in_it(script: str, stuck: bool) -> None:
+    with start(*PYTHON, f"{script}; print('woken')") as process:
+        assert until(lambda: waiting.settled(process))
+        assert waiting.stuck(process, SOON) is stuck
+        assert not waiting.stuck(process) or "PROF" in script
+
+
+RUNTIMES = {
+    "ruby": ("-e", "STDIN.read"),
+    "php": ("-r", "fgets(STDIN);"),
+    "perl": ("-e", "<STDIN>"),
+    "node": ("-e", "process.stdin.on('data', d => {})"),
+    "java": ("Reads.java",),
+    "go": ("run", "reads.go"),
+    "mono": ("reads.exe",),
+}
+SOURCES = {
+    "java": ("Reads.java", "class Reads { static { try { System.in.read(); } catch (Exception e) { } } }"),
+    "go": ("reads.go", 'package main\nimport "os"\nfunc main() { os.Stdin.Read(make([]byte, 9)) }\n'),
+    "mono": ("reads.cs", "class Reads { static void Main() { System.Console.In.ReadLine(); } }"),
+}
+
+
+@pytest.mark.parametrize("program", RUNTIMES)
+def test_what_a_runtime_keeps_for_itself_wakes_nobody(program: str, tmp_path: Path) -> None:
+    if shutil.which(program) is None or (program == "mono" and shutil.which("mcs") is None):
+        pytest.skip(f"no {program}")
+    arguments = RUNTIMES[program]
+    if program in SOURCES:
+        name, text = SOURCES[program]
+        (tmp_path / name).write_text(text)
+    if program == "mono":
+        subprocess.run(["mcs", "reads.cs"], cwd=tmp_path, check=True, timeout=60)
+    if program == "go":
+        subprocess.run(["go", "build", "reads.go"], cwd=tmp_path, check=True, timeout=120)
+        program, arguments = "./reads", ()
+    with start(program, *arguments, cwd=tmp_path) as process:
+        assert until(lambda: waiting.stuck(process, SOON))
+
+
+HANGS = {
+    "waits for a lock": (
+        "import threading; threading.Lock().acquire(); l = threading.Lock(); l.acquire(); l.acquire()",
+        True,
+    ),
+    "sleeps for longer": ("import time; time.sleep(1000)", True),
+    "sleeps for less": ("import time; time.sleep(20)", False),
+    "waits for a child that sleeps": ("import subprocess; subprocess.run(['sleep', '1000'])", True),
+    "waits for a child that works": (
+        "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])",
+        False,
+    ),
+    "fills a pipe of its own": ("import os; a, b = os.pipe(); os.write(b, bytes(1 << 20))", True),
+    "is stopped": ("import os, signal; os.kill(0, signal.SIGSTOP)", True),
+    "waits for a network": ("import socket; a, b = socket.socketpair(); a.recv(1)", False),
+    "fills its stdout": ("import os; os.write(1, bytes(5_000_000))", False),
+    "reads its stdin": ("import os; os.read(0, 1)", False),
+    "has an alarm": ("import os, signal, time; signal.signal(14, print); signal.alarm(1000); time.sleep(1000)", False),
+}
+
+
+@pytest.mark.parametrize(("script", "hangs"), HANGS.values(), ids=HANGS.keys())
+def test_a_standstill_is_only_what_nobody_can_end(script: str, hangs: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "MOTIONLESS", 0.0)
+    with start(*PYTHON, f"import os; os.write(1, b'1\\n'); {script}; print('woken')") as process:
+        standstill = waiting.Standstill(process)
+        assert process.poll(LIMIT, want_write=False).stdout
+        assert process.read_stdout(2) == b"1\n"
+        if hangs:
+            assert until(lambda: standstill.is_seen(SOON))
+        else:
+            assert not any(standstill.is_seen(SOON) for _ in range(50))
+
+
+def test_what_moves_between_two_looks_does_not_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(waiting, "time", SimpleNamespace(monotonic=lambda: now))
+    script = "import signal, time; signal.signal(signal.SIGUSR1, lambda *_: 0); print(1, flush=True); time.sleep(1000)"
+    with start(*PYTHON, script) as process:
+        standstill = waiting.Standstill(process)
+        assert read_line(process) == b"1\n"
+        assert until(lambda: not standstill.is_seen(SOON) and bool(standstill.mark))
+        before = standstill.mark
+        process.signal(signal.SIGUSR1)
+        now = 10.0
+        assert until(lambda: not standstill.is_seen(SOON) and standstill.mark not in ((), before))
+        now = 20.0
+        assert standstill.is_seen(SOON)
 
 
 def test_who_still_has_to_answer_is_never_stuck() -> None:

@@ -50,7 +50,7 @@ def polled(pid: int, call: Call, args: list[int]) -> tuple[int, ...] | None:
     if count > MOST_POLLED:
         return None
     if "poll" in call.name:
-        data = _memory(pid, args[0], count * 8)
+        data = memory(pid, args[0], count * 8)
         return (
             None if data is None else tuple(int.from_bytes(data[i : i + 4], "little") for i in range(0, count * 8, 8))
         )
@@ -61,7 +61,7 @@ def _selected(pid: int, args: list[int], count: int) -> tuple[int, ...] | None:
     found: set[int] = set()
     for address in args[1:4]:
         # The kernel's words are of 8 bytes. It writes the answer there only when the wait is over.
-        data = _memory(pid, address, (count + 63) // 64 * 8) if address else b""
+        data = memory(pid, address, (count + 63) // 64 * 8) if address else b""
         if data is None:
             return None
         bits = int.from_bytes(data, "little")
@@ -69,7 +69,7 @@ def _selected(pid: int, args: list[int], count: int) -> tuple[int, ...] | None:
     return tuple(sorted(found))
 
 
-def _memory(pid: int, address: int, size: int) -> bytes | None:
+def memory(pid: int, address: int, size: int) -> bytes | None:
     """Return a piece of a process's memory, None if it is not ours to read."""
     try:
         fd = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)

@@ -80,6 +80,7 @@ class Session(Pump):
         self._starved = Starved(process)
         self._still = (0, 0.0)
         self._stood = 0.0
+        self._standstill = waiting.Standstill(process)
 
     def add_sink(self, sink: Sink) -> None:
         """Have `sink` see every event from now on."""
@@ -131,7 +132,8 @@ class Session(Pump):
                 self._stand_still(lost)
                 now = self.now
             still = self._written == written and self._framer.offset == said
-            if still and waiting_for in _ANSWERS and self._is_final(waiting_for) and not done():
+            within = max(0.0, until - now) + TIMER + LATE
+            if still and waiting_for in _ANSWERS and self._is_final(waiting_for, within) and not done():
                 return not quietly and self._give_up(waiting_for, limit, proven=True)
         return True
 
@@ -178,13 +180,15 @@ class Session(Pump):
         self._start += stands
         self._still = (self._seq, now)
 
-    def stuck(self) -> bool:
-        """True if the component is sure to say nothing more: there is no use in waiting for the limit."""
-        return self.idle and not self._buffer and not self.process.stdout_unread() and waiting.stuck(self.process)
+    def stuck(self, within: float = math.inf) -> bool:
+        """True if the component is sure to say nothing more `within` so many seconds: there is no use in waiting."""
+        if not self.idle or self._buffer or self.process.stdout_unread():
+            return False
+        return waiting.stuck(self.process, within)
 
-    def _is_final(self, _: WaitingFor) -> bool:
-        """True if what is waited for will never come, whatever Storm may still say meanwhile."""
-        return self.stuck()
+    def _is_final(self, _: WaitingFor, within: float) -> bool:
+        """True if what is waited for will not come `within` so many seconds, whatever Storm may still say meanwhile."""
+        return self.stuck(within) or self._standstill.is_seen(within)
 
     def _patience(self) -> float:
         """How long a round may block that has something to write: not while somebody looks at what no pipe tells."""

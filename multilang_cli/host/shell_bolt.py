@@ -232,10 +232,10 @@ class ShellBolt(Session):
         done = lambda: self.unsettled <= left and self.idle and also()  # noqa: E731 (a condition)
         return self.wait(done, limit, "settle", lambda: self.unsettled, quietly=quietly)
 
-    def _is_final(self, waiting_for: WaitingFor) -> bool:
+    def _is_final(self, waiting_for: WaitingFor, within: float) -> bool:
         """True for a bolt at rest, unless a tick or a heartbeat is still to come on which it may settle its tuples."""
-        if not self.stuck():
-            return False
+        if not self.stuck(within):
+            return waiting_for not in {"settle", "plan"} and self._standstill.is_seen(within)
         if waiting_for not in {"settle", "plan"}:
             return True
         if self.tick_period:

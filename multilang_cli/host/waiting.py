@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
+import math
 import os
-import signal
+import time
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.host import descriptors, janitor
-from multilang_cli.host.syscalls import KERNEL_FUNCTIONS, Call, Kind, calls
+from multilang_cli.host import descriptors, janitor, runtimes, times
+from multilang_cli.host.syscalls import CALLS, KERNEL_FUNCTIONS, Call, Kind, calls
 from multilang_cli.host.who_waits import State
 
 if TYPE_CHECKING:
@@ -22,7 +23,13 @@ if TYPE_CHECKING:
 
 _UNTOLD: frozenset[State] = frozenset({"unknown", "elsewhere", "waiting-signal", "stopped", "traced"})
 """States that say nothing about the three pipes."""
+_READING: frozenset[State] = frozenset({"reading-stdin", "idle"})
 _CALLS = calls(os.uname().machine)
+_BY_NAME = {call.name: call for call in CALLS}
+_INNER = ("pipe:", "anon_inode:[eventfd")
+"""How the names of descriptors begin through which threads and processes of a family wake each other."""
+MOTIONLESS = 1.5
+"""Seconds for which no thread of a component moved that does not read its stdin, before it is said to hang."""
 _STATES: dict[Kind, State] = {
     "sleep": "sleeping",
     "lock": "waiting-lock",
@@ -35,9 +42,9 @@ _FOREVER = (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF)
 class Thread(msgspec.Struct, frozen=True):
     """One thread as it was seen. `call`: the system call or kernel function it stands in, "" if not known.
 
-    `quiet`: only stdin, another thread, a child or a signal can wake it, or something else that it polls. `bound`: only
-    the former. `timed`: or the end of a time. `switches`: how often it lost the processor; unchanged, it did not run.
-    `args`: of the system call, none if that can't be seen.
+    `quiet`: only stdin, another thread, a child or a signal can wake it, or something else that it polls. `timed`: or
+    the end of a time. `switches`: how often it lost the processor; unchanged, it did not run. `args`: of the system
+    call, none if that can't be seen.
     """
 
     pid: int
@@ -47,7 +54,6 @@ class Thread(msgspec.Struct, frozen=True):
     quiet: bool = False
     timed: bool = False
     switches: bytes = b""
-    bound: bool = False
     args: tuple[int, ...] = ()
 
 
@@ -69,7 +75,7 @@ def at_rest(process: ComponentProcess) -> bool:
 def _at_rest(process: ComponentProcess) -> list[Thread]:
     """The threads of a component at rest, as two looks saw them alike; none if it is not."""
     first = list(threads(process))
-    if not any(thread.state in ("reading-stdin", "idle") for thread in first) or not all(t.quiet for t in first):
+    if not any(thread.state in _READING for thread in first) or not all(t.quiet for t in first):
         return []
     if process.stdin_unread() != 0 or process.exited() is not None:
         return []
@@ -84,20 +90,85 @@ def reading(process: ComponentProcess) -> bool:
     if process.stdin_unread() or process.exited() is not None:
         return False
     states = {thread.state for thread in threads(process)}
-    return not states.isdisjoint({"reading-stdin", "idle"}) or states <= _UNTOLD
+    return not states.isdisjoint(_READING) or states <= _UNTOLD
 
 
-def stuck(process: ComponentProcess) -> bool:
+def stuck(process: ComponentProcess, within: float = math.inf) -> bool:
     """Tell whether a component will say nothing more, however long one waits, unless it is given something to read.
 
-    So it is if it is `settled`, no thread of it waits for a time to pass, and what it waits for is its stdin alone.
+    So it is if it is `settled` and each thread waits for stdin, for another or for a time that is not over `within` so
+    many seconds. What a language's runtime keeps for itself does not count (``runtimes``).
     """
-    seen = _at_rest(process)
-    if not seen or process.stdout_unread() or not all(thread.bound for thread in seen):
-        return False
+    seen = _held(process, within)
+    return any(thread.state in _READING for thread in seen) and not process.stdout_unread()
+
+
+class Standstill:
+    """Finds out that a component hangs which does not read its stdin, so that nothing that Storm says can help it.
+
+    `mark`: the threads at the last look, none unless nothing could wake them.
+    """
+
+    def __init__(self, process: ComponentProcess) -> None:
+        self._process = process
+        self.mark: tuple[Thread, ...] = ()
+        self._since = 0.0
+
+    def is_seen(self, within: float) -> bool:
+        """True if nothing has moved for MOTIONLESS seconds, and nothing can `within` so many.
+
+        Each thread waits for a lock, a child, a pipe of its own or a time that is not over by then, or was stopped by a
+        signal. To be asked again and again: what moved between two looks begins anew.
+        """
+        seen, now = _held(self._process, within), time.monotonic()
+        reads = any(thread.state in _READING for thread in seen)
+        mark = () if reads or self._process.stdout_unread() else tuple(seen)
+        if mark != self.mark:
+            self.mark, self._since = mark, now
+        return bool(mark) and now - self._since >= MOTIONLESS
+
+
+def _held(process: ComponentProcess, within: float) -> list[Thread]:
+    """The threads of a component that nobody but Storm can wake `within` so many seconds; none if anybody can."""
+    first = _own(process)
+    names = pipe_names(process)
+    if not first or process.exited() is not None or not all(_is_held(thread, names, within) for thread in first):
+        return []
+    # What stands in stdin wakes who reads it: not seen before the first look, nor after the second.
+    if any(thread.state in _READING for thread in first) and process.stdin_unread() != 0:
+        return []
+    if any(runtimes.may_be_signalled(pid, janitor.read_proc(f"/proc/{pid}/status")) for pid in {t.pid for t in first}):
+        return []
+    if first != _own(process) or not all(thread.switches for thread in first):
+        return []
     # Whoever of the family has left it may still wake it: a daemon with an inherited pipe, a helper that sends signals.
     cookie = (janitor.COOKIE_PREFIX + process.cookie).encode()
-    return set(janitor.survivors({process.pid}, (cookie,))) <= {thread.pid for thread in seen}
+    left = set(janitor.survivors({process.pid}, (cookie,))) - {thread.pid for thread in first}
+    return [] if left else first
+
+
+def _own(process: ComponentProcess) -> list[Thread]:
+    """The threads of a component without those that its runtime keeps for itself; none if one of those works."""
+    seen = list(threads(process))
+    kept = [thread for thread in seen if runtimes.housekeeper(thread.pid, thread.tid)]
+    return [] if any(t.state == "running" for t in kept) else [thread for thread in seen if thread not in kept]
+
+
+def _is_held(thread: Thread, names: tuple[str, ...], within: float) -> bool:
+    """True if only stdin, another thread or process of the family, or a time that is not over by then can wake it."""
+    if thread.state == "stopped":
+        return True
+    call = _BY_NAME.get(thread.call)
+    if call is None or not thread.args or call.kind in ("signal", "other"):
+        return False
+    if call.kind == "write":
+        target = descriptors.target(thread.pid, thread.args[0] & 0xFFFFFFFF)
+        return target.startswith("pipe:") and target not in names
+    if call.kind == "poll" and thread.state != "sleeping" and not _polls_itself_only(thread, call, names[0]):
+        return False
+    if call.kind == "read" and not thread.quiet:
+        return False
+    return not thread.timed or times.left(thread.pid, thread.tid, call, thread.args) > within
 
 
 def threads(process: ComponentProcess) -> Iterator[Thread]:
@@ -130,34 +201,14 @@ def _look(pid: int, tid: int, names: tuple[str, ...], *, stdin_empty: bool) -> T
     if call is None:
         return Thread(pid, tid, "unknown", f"system call {int(words[0])}" if args else "", switches=switches)
     state, what, quiet = _judge(call, args, pid, names, stdin_empty=stdin_empty)
-    timed = _timed(call, args)
-    bound = bool(args) and quiet and not timed and call.kind != "signal" and not _has_timer(pid, status)
-    bound = bound and (call.kind != "poll" or _polls_itself_only(call, args, pid, names[0]))
-    return Thread(pid, tid, state, what, quiet, timed, switches, bound, tuple(args))
+    return Thread(pid, tid, state, what, quiet, _timed(call, args), switches, tuple(args))
 
 
-_WAKING = (signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGIO)
-"""Signals that timers and descriptors send."""
-_REAL_TIME = 34
-"""The first signal that is a program's own to use for a timer."""
-
-
-def _has_timer(pid: int, status: bytes) -> bool:
-    """True if a timer may wake a process that is not seen waiting for it: a POSIX timer, or a signal it catches."""
-    caught = next((line.split()[1] for line in status.splitlines() if line.startswith(b"SigCgt:")), b"0")
-    signals = int(caught, 16)
-    waking = any(signals >> (number - 1) & 1 for number in _WAKING) or bool(signals >> (_REAL_TIME - 1))
-    return waking or bool(janitor.read_proc(f"/proc/{pid}/timers").strip())
-
-
-def _polls_itself_only(call: Call, args: list[int], pid: int, stdin: str) -> bool:
+def _polls_itself_only(thread: Thread, call: Call, stdin: str) -> bool:
     """True if an event loop polls nothing but its stdin and what wakes it from inside, such as an eventfd."""
-    if call.counted is not None:
-        return False
-    lines = janitor.read_proc(f"/proc/{pid}/fdinfo/{args[0]}").splitlines()
-    polled = [int(line.split()[1]) for line in lines if line.startswith(b"tfd:")]
-    targets = [descriptors.target(pid, fd) for fd in polled]
-    return bool(targets) and all(name == stdin or name.startswith(("pipe:", "anon_inode:[eventfd")) for name in targets)
+    polled = descriptors.polled(thread.pid, call, list(thread.args))
+    targets = [descriptors.target(thread.pid, fd) for fd in polled or ()]
+    return bool(targets) and all(name == stdin or name.startswith(_INNER) for name in targets)
 
 
 def _judge(
@@ -171,7 +222,7 @@ def _judge(
             return "reading-stdin", call.name, True
         if call.kind == "write" and target in names[1:]:
             return ("writing-stdout" if target == names[1] else "writing-stderr"), call.name, False
-        inner = target.startswith(("pipe:", "anon_inode:[eventfd"))
+        inner = target.startswith(_INNER)
         return ("elsewhere" if args else "unknown"), call.name, call.kind == "read" and inner
     if call.kind == "poll":
         if args and call.counted is not None and args[call.counted] == 0:

@@ -94,14 +94,19 @@ class Again(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: bool = False
 
 
+_FOR_STORM = "waits for Storm"
+"""What is said of who waits on whom where a component has nothing left to read."""
+
+
 class Deadline(_Fact, frozen=True, tag="deadline"):
     """A limit ran out while something was owed.
 
     `waiting_for`: pid, sync, heartbeat, settle, exit-after-eof, exit-after-term, read (it does not read its stdin),
     output, plan (what a testee was asked to do), or host (what its host was to do). `limit` in seconds. `blocked`: who
     waits on whom, as far as the system tells; `facts`: what was seen, as bytes in pipes. `proven`: the limit was not
-    waited for, because the component waits for its stdin and nothing else, or a host has ended. `again`: of a tuple
-    that stayed open while later ones were settled, what became of equal ones. `rest`: the beginning of what it has
+    waited for, because the component waits for its stdin and nothing else, or hangs with nothing that could wake it
+    before, or a host has ended. `again`: of a tuple that stayed open while later ones were settled, what became of
+    equal ones. `rest`: the beginning of what it has
     written of a message that has no end, its bytes that are no UTF-8 escaped as Python does.
     """
 
@@ -114,6 +119,11 @@ class Deadline(_Fact, frozen=True, tag="deadline"):
     facts: str = ""
     again: Again | None = None
     rest: str = ""
+
+    @property
+    def idle(self) -> bool:
+        """True if it was proven to have read everything and to wait for more; else it hangs, or may still work."""
+        return self.proven and (not self.blocked or _FOR_STORM in self.blocked)
 
 
 class Activation(_Fact, frozen=True, tag="activation"):

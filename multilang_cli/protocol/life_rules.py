@@ -131,7 +131,8 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
         tail = f" (a limit of mlcheck's own: Storm waits for ever){tail}"
     if fact.proven:
         tail = f"; the component {fact.blocked}" if fact.blocked else ""
-        within, tail = "", f", and that will not change: it has read everything and waits for more{tail}"
+        why = "it has read everything and waits for more" if fact.idle else "no thread of it runs"
+        within, tail = "", f", and that will not change: {why}{tail}"
     if fact.waiting_for in _DEADLINES:
         rule, text = _DEADLINES[fact.waiting_for]
         bounded = rule == "stdin-not-read" and PENDING in judge.profile.conf

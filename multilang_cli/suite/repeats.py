@@ -88,9 +88,9 @@ class HangWatch:
             self._slowest = max(self._slowest, event.t - self._command[1])
 
     def given_up(self, _: Event, fact: Deadline) -> None:
-        """A limit ran out: that is a hang if it was worth a wait."""
+        """A limit ran out: that is a hang, unless it was seen at once that the component waits for Storm."""
         short = max(SHORT, 2 * self._slowest)
-        worth = self._confirms or (not fact.proven and fact.limit > short)
+        worth = self._confirms or (not fact.idle and fact.limit > short)
         if not worth or (self.hang is not None and self.hang.final):
             return
         if fact.waiting_for == "sync":
