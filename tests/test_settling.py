@@ -12,7 +12,7 @@ import pytest
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.protocol.context import Sample
 from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Again, Deadline, Event, Signalled
+from multilang_cli.protocol.events import Again, Deadline, Event, Exited, Signalled
 from multilang_cli.protocol.messages import Ack, Emit, Fail, Message, TupleMsg
 from multilang_cli.reports.console import summary_of
 from multilang_cli.suite import holes, settling, stage
@@ -258,3 +258,11 @@ def test_what_is_given_up_early_says_nothing_of_a_whole_limit() -> None:
     seen.waited_out, seen.slowest = True, 5.0
     assert seen.patience(31.0) == 2 * 5.0
     assert seen.patience(4.0) == 4.0
+
+
+@pytest.mark.parametrize(("last", "noted"), [(Exited(3, None), True), (Ack("1"), False), (Signalled(15), False)])
+def test_who_ends_before_it_settles_anything_is_told_what_else_was_seen(last: Message | Fact, noted: bool) -> None:
+    seen = Settling()
+    seen.add(fed(Feed(), ONE, Emit(["x"]), last, Exited(0, None)))
+    notes = seen.notes(Component(command=("x",), kind="bolt"))
+    assert any("none of the 1 that it was fed was settled" in note for note in notes) == noted

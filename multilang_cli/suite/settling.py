@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from multilang_cli.protocol.events import Deadline, Signalled, StdinClosed
+from multilang_cli.protocol.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
 from multilang_cli.protocol.verdicts import ACKERS
 from multilang_cli.reports.model import SubjectResult
@@ -26,6 +26,7 @@ UNANCHORED = (
     "it acks what it takes and never anchors what it emits: Storm does not follow those tuples, so one that is lost or "
     "fails behind it is never replayed (anchor them, unless at most once is what you want)"
 )
+UNSETTLED = "was settled before it ended: see whether it acks them once that is mended"
 REFUSED = (
     "it fails every declared sample: a spout that replays what is failed does so for ever (give samples that it takes)"
 )
@@ -54,12 +55,13 @@ class Feed:
     `samples`: the declared ones. `open`: by id, in the order in which they were fed; `fed`, `acked`, `failed`,
     `emitted` and `anchored`: how many; `good` and `refused`: how many of the samples were acked, and failed. `starved`:
     none was settled in a time in which it should have been. `slowest`: seconds that one took to be settled at most.
+    `died`: it ended by itself.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
         self.open: dict[str, Fed] = {}
         self.fed = self.acked = self.failed = self.emitted = self.anchored = self.good = self.refused = 0
-        self.starved = False
+        self.starved = self.died = False
         self.slowest = 0.0
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._latest = 0
@@ -75,11 +77,11 @@ class Feed:
         for event in events:
             body = event.body
             if isinstance(body, TupleMsg):
-                if body.comp != SYSTEM_COMPONENT and not body.is_heartbeat:
-                    self.fed += 1
-                    self.open[body.id] = Fed(self.fed, body, event.t)
+                self._fed(body, event.t)
             elif self._dismissed:
                 continue
+            elif isinstance(body, Exited):
+                self.died = True
             elif isinstance(body, Ack | Fail):
                 self._settled(body, event.t)
             elif isinstance(body, Emit):
@@ -91,6 +93,11 @@ class Feed:
                 self._dismissed = True
             elif isinstance(body, Deadline) and body.waiting_for == "settle":
                 self.starved = self.starved or bool(self.fed and not self.settled)
+
+    def _fed(self, message: TupleMsg, t: float) -> None:
+        if message.comp != SYSTEM_COMPONENT and not message.is_heartbeat:
+            self.fed += 1
+            self.open[message.id] = Fed(self.fed, message, t)
 
     def _settled(self, said: Ack | Fail, t: float) -> None:
         fed = self.open.pop(said.id, None)
@@ -122,14 +129,14 @@ class Settling:
     `starved`: the most that it was fed in a conversation that waited in vain for the first to be settled.
     `waited_out`: a whole limit was waited for in vain, with heartbeats. `forgetful`: it is proven to forget tuples.
     `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
-    seconds that a tuple took to be settled at most.
+    seconds that a tuple took to be settled at most. `died`: it ended by itself in one of them.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = 0
         self.slowest = 0.0
-        self.waited_out = self.forgetful = self.tried = self.by_value = False
+        self.waited_out = self.forgetful = self.tried = self.by_value = self.died = False
 
     def patience(self, limit: float) -> float:
         """Seconds to wait for a tuple to be settled: once the whole limit; what did not come then is soon given up."""
@@ -148,11 +155,14 @@ class Settling:
         for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused"):
             setattr(self, name, getattr(self, name) + getattr(feed, name))
         self.slowest = max(self.slowest, feed.slowest)
+        self.died = self.died or feed.died
         if feed.starved:
             self.starved = max(self.starved, feed.fed)
 
     def notes(self, component: Component) -> Sequence[str]:
         """What its user should know although nothing is wrong."""
+        if self.died and self.fed and self.emitted and not (self.settled or self.starved or component.settles):
+            return (f"it emitted {self.emitted} tuples, and none of the {self.fed} that it was fed {UNSETTLED}",)
         unfollowed = component.testee or component.conf.get(ACKERS) == 0
         if unfollowed or not (self.acked and self.emitted) or self.anchored:
             return ()
