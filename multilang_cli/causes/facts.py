@@ -153,6 +153,8 @@ class _Seen:
         self.rest = self.late = self.waits = ""
         self.fed = False
         self._dismissed = False
+        self._sent_sizes: list[tuple[int, int]] = []
+        self._read = 0
 
     def take(self, event: Event) -> None:
         """Follow one event."""
@@ -203,11 +205,24 @@ class _Seen:
         if not self._dismissed:
             self.pending[event.seq] = (asked, id_)
             self.phase = "asked" if self.phase == "unasked" else self.phase
+            self._sent_sizes.append((event.seq, len(event.raw)))
+            self._read += 1
 
     def ended(self, event: Event, fact: Exited) -> None:
         """The process is dead: by itself, unless it was told to end."""
-        if not self._dismissed:
-            self.exited, self.last = fact, event.seq
+        if self._dismissed:
+            return
+        self.exited, self.last = fact, event.seq
+        left = fact.unread
+        for seq, size in reversed(self._sent_sizes):
+            left -= size
+            if left < 0:
+                break
+            # Nobody dies of what nobody has read.
+            self.pending.pop(seq, None)
+            self._read -= 1
+        if self.phase == "asked" and not self._read:
+            self.phase = "unasked"
 
     def stdout_closed(self, event: Event, _: StdoutClosed) -> None:
         """End of file, while the process lives."""

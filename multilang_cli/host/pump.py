@@ -258,5 +258,7 @@ class Pump(Speaker):
         if end is not None and self._exit is None:
             if self._held_open:
                 end = replace(end, holders=describing.holders(self.process))
+            if unread := (self.process.stdin_unread() or 0) + len(self._buffer):
+                end = replace(end, unread=unread)
             self._exit = end
             self.note("process", end)

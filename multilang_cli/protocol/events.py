@@ -54,12 +54,14 @@ class PidChecked(_Fact, frozen=True, tag="pid-checked"):
 class Exited(_Fact, frozen=True, tag="exited"):
     """The process ended. Exactly one of `code` and `signal` is set.
 
-    `holders`: who of those it left behind still holds its pipes, so that their end does not come.
+    `holders`: who of those it left behind still holds its pipes, so that their end does not come. `unread`: bytes that
+    it was sent and never read.
     """
 
     code: int | None = None
     signal: int | None = None
     holders: tuple[str, ...] = ()
+    unread: int = 0
 
 
 class StdinClosed(_Fact, frozen=True, tag="stdin-closed"):

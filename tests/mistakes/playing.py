@@ -1,0 +1,97 @@
+"""Plays a component with one classic mistake, and gives what a reader of the screen reads first."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from multilang_cli.reports.grouping import troubles_of
+from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner import run_suite
+
+HERE = Path(__file__).parent
+COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
+    "python": (("python3",), ".py"),
+    "shell": (("sh",), ".sh"),
+    "javascript": (("node",), ".js"),
+    "ruby": (("ruby",), ".rb"),
+    "perl": (("perl",), ".pl"),
+    "php": (("php",), ".php"),
+}
+"""By language: how a component is started, and the end of its file's name."""
+CASES = {
+    "bolt": ("handshake.pid-first", "bolt.settle", "bolt.heartbeat.idle"),
+    "spout": ("handshake.pid-first", "spout.sync"),
+}
+"""Cases that are enough to meet a mistake."""
+TIMEOUT = 3.0
+MISTAKES: dict[str, dict[str, Any]] = yaml.safe_load((HERE / "mistakes.yaml").read_text(encoding="utf-8"))
+
+
+class Seen(NamedTuple):
+    """What was shown first. `place`: the line of the user's own file, "" where none was named."""
+
+    cause: str
+    headline: str
+    exit_code: int
+    place: str
+
+
+def languages() -> list[str]:
+    """The languages in which there are mistakes."""
+    return [language for language in COMMANDS if (HERE / language / "changes.yaml").exists()]
+
+
+def changes(language: str) -> dict[str, list[list[str]]]:
+    """By mistake, what is replaced by what in the component that is right."""
+    found: dict[str, list[list[str]]] = yaml.safe_load((HERE / language / "changes.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+def write(language: str, name: str, folder: Path) -> Path:
+    """Write the component with the mistake, or the right one for "". Raises AssertionError if a change fits nothing."""
+    kind = MISTAKES.get(name, {}).get("kind", "bolt") if name not in {"bolt", "spout"} else name
+    suffix = COMMANDS[language][1]
+    text = (HERE / language / f"{kind}{suffix}").read_text(encoding="utf-8")
+    for old, new in changes(language).get(name, []):
+        assert old in text, (language, name, old)
+        text = text.replace(old, new)
+    path = folder / f"{kind}{suffix}"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def play(language: str, name: str, folder: Path) -> Seen:
+    """Run a few cases over the component with a mistake."""
+    path = write(language, name, folder)
+    wanted = MISTAKES.get(name, {})
+    kind = path.stem
+    component = Component(
+        command=(*COMMANDS[language][0], path.name),
+        kind="spout" if kind == "spout" else "bolt",
+        cwd=str(folder),
+        samples=(["snow white"],) if wanted.get("sample") else (),
+        streams={"default": StreamDeclaration(("word",))} if wanted.get("streams") else None,
+    )
+    options = RunOptions(record=str(folder / "record"), timeout=TIMEOUT, include=CASES[kind])
+    result = run_suite(component, options)
+    troubles = troubles_of(result)
+    if not troubles:
+        return Seen("", result.verdict, result.exit_code, "")
+    cause = troubles[0].cause
+    place = f"{cause.place.file}:{cause.place.line}" if cause.place else ""
+    return Seen(cause.id, cause.headline, result.exit_code, place)
+
+
+def wrong_with(name: str, seen: Seen) -> str:
+    """Why what was shown is not what must be; "" if it is."""
+    wanted = MISTAKES[name]
+    if seen.cause != wanted["cause"] or not re.search(wanted["says"], seen.headline):
+        return f"{name}: {seen.cause}: {seen.headline} (wanted {wanted['cause']}: {wanted['says']})"
+    codes = wanted.get("exit", 1)
+    if seen.exit_code not in (codes if isinstance(codes, list) else [codes]):
+        return f"{name}: exit code {seen.exit_code}, wanted {codes}"
+    return ""
