@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from multilang_cli.host.shell_bolt import ShellBolt
@@ -356,3 +357,23 @@ def test_a_bolt_that_hangs_is_found_by_its_heartbeat(tmp_path: Path, code: str, 
         assert bolt.handshake(handshake, LIMIT)
         assert not bolt.beat(1000.0)
         assert (deadline(session).waiting_for, deadline(session).proven) == (waiting_for, True)
+
+
+def test_pieces_are_small_where_a_place_is_like_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with playing(tmp_path, ACK_ALL) as (session, handshake):
+        told = msgspec.structs.replace(handshake, conf={**handshake.conf, "a": "snöwhite"})
+        pieces: list[bytes] = []
+        write = session.process.write
+
+        def written(data: bytes) -> int:
+            pieces.append(bytes(data))
+            return write(data)
+
+        monkeypatch.setattr(session.process, "write", written)
+        session.piece = 1
+        assert session.handshake(told, LIMIT)
+    text = b"".join(pieces)
+    assert {len(piece) for piece in pieces} == {1, 13}
+    assert len(pieces) < len(text) / 4
+    assert [len(piece) for piece in (*pieces[:200], *pieces[-200:])] == [1] * 400
+    assert all(len(piece) == 1 for piece in pieces if not piece.isascii())

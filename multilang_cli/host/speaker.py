@@ -30,6 +30,10 @@ EMPTY = 0.1
 """Seconds of an empty stdin that count as waiting for more, where nobody is seen to: who polls it sleeps in between."""
 MOST_FINDINGS = 10_000
 """Findings after which a component is not listened to any longer."""
+EDGE = 256
+"""Bytes at both ends of a message that are written in the smallest pieces."""
+BULK = 13
+"""Bytes of a piece in between: no multiple of what characters, words and blocks are long."""
 
 
 class Sink(Protocol):
@@ -43,8 +47,9 @@ class Speaker:
     """Speaks to a running component, and tells its judge; `Pump` listens as well.
 
     `findings` so far, `sinks` that see every event. `hold_task_ids` keeps task ids back until `release_task_ids`;
-    `no_task_ids` answers emits with an empty list. `piece`: write so many bytes at a time, waiting until they are read
-    (0: as fast as it goes). `flooded`: so much is wrong that more says nothing new.
+    `no_task_ids` answers emits with an empty list. `piece`: write so many bytes at a time, more in the plain middle of
+    a long message, waiting until they are read (0: as fast as it goes). `flooded`: so much is wrong that more says
+    nothing new.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -229,7 +234,7 @@ class Speaker:
     def _part(self) -> int:
         """How many bytes may be written now, where a message is written in parts; 0 while one is still to be read."""
         if self.piece:
-            return 0 if self.process.stdin_unread() else self.piece
+            return 0 if self.process.stdin_unread() else self._piece()
         ahead = (self._cut or 0) - (self._written - len(self._buffer))
         if ahead > 0:
             return min(ahead, len(self._buffer))
@@ -237,6 +242,15 @@ class Speaker:
             return 0
         self._cut = self._emptied = None
         return len(self._buffer)
+
+    def _piece(self) -> int:
+        """Bytes of the next piece: more in the plain middle of a long message, where each place is like the others.
+
+        Each piece waits until the component was run, which takes long where the machine is busy.
+        """
+        left = len(self._buffer)
+        edge = left <= EDGE or self._written - left < EDGE
+        return self.piece if edge or not self._buffer[:BULK].isascii() else max(self.piece, BULK)
 
     def _awaits_more(self) -> bool:
         """True if it has read the part that was written, and waits for what follows."""
