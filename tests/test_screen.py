@@ -11,12 +11,15 @@ import pytest
 from multilang_cli.causes.model import Cause, Place
 from multilang_cli.protocol.verdicts import Fate, Finding
 from multilang_cli.reports import model
-from multilang_cli.reports.console import as_text
+from multilang_cli.reports.console import as_text, pretty_text
+from multilang_cli.reports.github import to_github
 from multilang_cli.reports.grouping import troubles_of
+from multilang_cli.reports.junit import to_junit
+from multilang_cli.reports.markdown import to_markdown
 from multilang_cli.reports.saying import in_short
 from multilang_cli.reports.screen import fits_one_screen, render_screen
 from tests.command import mlcheck
-from tests.results import TWICE, passed, result
+from tests.results import RULEBOOK, TWICE, passed, result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,6 +89,15 @@ def test_an_exception_in_process_is_told_on_one_screen(tmp_path: Path) -> None:
     assert all(len(line) <= 80 for line in lines)
 
 
+@pytest.mark.component
+def test_a_recording_tells_the_same_cause(tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
+    mlcheck("run", "--kind", "bolt", "-k", "bolt.settle.once", "--", sys.executable, "raises.py", cwd=tmp_path)
+    ran = mlcheck("lint", ".mlcheck/last/bolt.settle.once.ndjson", cwd=tmp_path)
+    lines = [line.strip() for line in ran.stdout.splitlines()]
+    assert "Cause     it dies of a made-up tuple: IndexError: list index out of range" in lines
+
+
 def with_cause(cause: Cause, **changes: object) -> model.SubjectResult:
     return msgspec.structs.replace(TWICE, causes=(cause,), **changes)
 
@@ -151,3 +163,15 @@ def test_versions_that_do_the_same_are_one_line() -> None:
 def test_messages_are_told_in_a_few_words(channel: str, text: str, expected: str) -> None:
     row = model.ExcerptLine(seq=1, t=0.0, channel=channel, text=text)  # type: ignore[arg-type]
     assert in_short(row, DEATH) == expected
+
+
+def test_the_cause_stands_first_in_every_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bolt.py").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    shown = result(with_cause(DEATH))
+    first = "it dies of a tuple: KeyError: 'x' (bolt.py:7)"
+    assert f'message="{first}"' in to_junit(shown, RULEBOOK)
+    annotation = next(line for line in to_github(shown, RULEBOOK).splitlines() if line.startswith("::error"))
+    assert annotation.startswith("::error file=bolt.py,line=7,title=FAIL it dies of a tuple%3A KeyError")
+    assert f"**Cause:** `{first}`" in to_markdown(shown, RULEBOOK)
+    assert f"Cause     {DEATH.headline}" in pretty_text(shown, RULEBOOK)

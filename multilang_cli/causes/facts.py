@@ -101,13 +101,14 @@ def facts_of(
     stderr: str = "",
     made_up: bool = False,
     handled: bool = False,
+    late: bool = False,
 ) -> Facts:
     """Gather the facts of one conversation from its `events` in their order.
 
     `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
-    was there while it was silent.
+    was there while it was silent. `late`: the beginning of the conversation is not among `events`.
     """
-    seen = _Seen()
+    seen = _Seen("asked" if late else "handshake")
     for event in events:
         seen.take(event)
     ended = seen.exited
@@ -144,8 +145,8 @@ def _how(ended: Exited) -> Ended:
 class _Seen:
     """What happened so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id."""
 
-    def __init__(self) -> None:
-        self.phase: Phase = "handshake"
+    def __init__(self, phase: Phase) -> None:
+        self.phase = phase
         self.pending: dict[int, tuple[Asked, str]] = {}
         self.exited: Exited | None = None
         self.closed = False

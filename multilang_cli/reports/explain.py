@@ -9,7 +9,7 @@ from packaging.version import Version
 from multilang_cli.catalogue.oracle import shown_on
 from multilang_cli.reports.console import show_summary
 from multilang_cli.reports.failure import first_paragraph, show_clause, show_end, show_excerpt, show_fates
-from multilang_cli.reports.grouping import fates_of, some_of
+from multilang_cli.reports.grouping import fates_of, some_of, told_first
 from multilang_cli.reports.page import Page
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ def _show_conversation(page: Page, subject: SubjectResult, rulebook: Rulebook) -
     page.para(subject.title, label=subject.id)
     if not subject.findings:
         page.para(subject.reason or "nothing found", indent=2)
+    if subject.causes:
+        page.para(told_first(subject), "bold", label="Cause", indent=2, hang=12)
     alike: dict[str, list[Finding]] = {}
     for finding in subject.findings:
         alike.setdefault(finding.fingerprint or str(finding.seq), []).append(finding)

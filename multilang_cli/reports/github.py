@@ -16,7 +16,7 @@ from multilang_cli.reports.clauses import in_english, quoted
 from multilang_cli.reports.console import group_text, next_command, summary_of
 from multilang_cli.reports.escape import escape, fit
 from multilang_cli.reports.failure import first_paragraph, stderr_lines
-from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of
+from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of, told_first
 from multilang_cli.reports.verdict import word_of
 
 if TYPE_CHECKING:
@@ -37,12 +37,13 @@ _MOST_TITLES = 20
 
 
 class Annotation(NamedTuple):
-    """What GitHub shows beside the code. `file`: empty if it is not known."""
+    """What GitHub shows beside the code. `file`: empty if it is not known; `line`: 0 likewise."""
 
     level: Level
     title: str
     lines: tuple[str, ...]
     file: str = ""
+    line: int = 0
 
 
 def to_github(result: RunResult, rulebook: Rulebook) -> str:
@@ -66,7 +67,8 @@ def to_github(result: RunResult, rulebook: Rulebook) -> str:
 
 def command_of(annotation: Annotation) -> str:
     """The workflow command that makes an annotation."""
-    file = f"file={_property(annotation.file)}," if annotation.file else ""
+    at = f"line={annotation.line}," if annotation.line else ""
+    file = f"file={_property(annotation.file)},{at}" if annotation.file else ""
     text = "%0A".join(_data(fit(line, _LINE_CELLS).text) for line in annotation.lines)
     return f"::{annotation.level} {file}title={_property(fit(annotation.title, _TITLE_CELLS).text)}::{text}"
 
@@ -131,8 +133,9 @@ def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> l
     for group in groups_in(parts):
         level = _level(group, strict=parts[-1].strict)
         excused = level == "error" and not gating & set(group.storms or (part.storm for part in parts))
-        title = f"{name}{_headline(group)}"
-        found.append(Annotation("warning" if excused else level, title, tuple(_lines(group, rulebook)), file))
+        title, own = f"{name}{_headline(group)}", _line_of(group, parts[-1].component)
+        lines = tuple(_lines(group, rulebook))
+        found.append(Annotation("warning" if excused else level, title, lines, *(own or (file, 0))))
     for part in parts:
         if part.gates and part.exit_code and not any(each.level == "error" for each in found):
             found.append(Annotation("error", f"{name}{word_of(part)}", tuple(_run_lines(part)), file))
@@ -145,6 +148,15 @@ def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> l
     return found
 
 
+def _line_of(group: Group, component: Component) -> tuple[str, int] | None:
+    """The user's own file below the working directory, and the line in it, where the cause names one."""
+    place = group.first.causes[0].place if group.first.causes else None
+    if place is None:
+        return None
+    found = _below(Path.cwd() / place.file, Path.cwd()) or _below(Path.cwd() / component.cwd / place.file, Path.cwd())
+    return None if found is None else (str(found), place.line)
+
+
 def _level(group: Group, *, strict: bool) -> Level:
     return "warning" if group.verdict == "warn" and not strict else "error"
 
@@ -152,11 +164,15 @@ def _level(group: Group, *, strict: bool) -> Level:
 def _headline(group: Group) -> str:
     more = f" and {len(group.subjects) - 1} more" if len(group.subjects) > 1 else ""
     what = group.finding.rule if group.finding else group.first.title
+    if group.first.causes:
+        what = group.first.causes[0].headline
     return f"{group.verdict.upper()} {what} ({group.first.id}{more}){only_on(group)}"
 
 
 def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
     subject, rule = group.first, group.rule(rulebook)
+    if subject.causes:
+        yield told_first(subject)
     yield subject.reason or (group.finding.message if group.finding else subject.title)
     if group.expected:
         yield f"Expected: {group.expected}"

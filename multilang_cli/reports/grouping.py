@@ -87,6 +87,15 @@ def groups_of(result: RunResult) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: SHOWN_FIRST.index(group.verdict)))
 
 
+def told_first(subject: SubjectResult) -> str:
+    """The first sentence about a subject: its cause, with the line of the user's own file; else the reason."""
+    if not subject.causes:
+        return subject.reason
+    cause = subject.causes[0]
+    where = f" ({cause.place.file}:{cause.place.line})" if cause.place else ""
+    return f"{'' if cause.certainty == 'certain' else 'likely: '}{cause.headline}{where}"
+
+
 class Trouble(NamedTuple):
     """Subjects that went wrong for one cause, whatever their verdicts: the most telling stands for all.
 

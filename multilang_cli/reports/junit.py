@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from multilang_cli.reports.bundles import labelled
 from multilang_cli.reports.console import group_text, summary_of
 from multilang_cli.reports.escape import escape, escape_lines, fit
-from multilang_cli.reports.grouping import Group
+from multilang_cli.reports.grouping import Group, told_first
 from multilang_cli.reports.page import MOST_CELLS
 from multilang_cli.reports.verdict import decisive, word_of
 
@@ -105,7 +105,8 @@ def _add_subject(suite: ET.Element, subject: SubjectResult, result: RunResult, r
         ET.SubElement(case, tag, message=fit(subject.reason, MOST_CELLS).text)
     elif tag:
         kind = finding.rule if finding else subject.verdict
-        element = ET.SubElement(case, tag, message=fit(subject.reason, MOST_CELLS).text, type=escape(kind))
+        message = fit(told_first(subject), MOST_CELLS).text
+        element = ET.SubElement(case, tag, message=message, type=escape(kind))
         element.text = escape_lines(group_text(group, rulebook))
     elif subject.verdict == "warn":
         ET.SubElement(case, "system-out").text = escape_lines(group_text(group, rulebook))

@@ -24,7 +24,7 @@ from multilang_cli.reports.combined import untested_in
 from multilang_cli.reports.console import COUNTED, as_text, next_command, summary_of
 from multilang_cli.reports.escape import escape_lines, fit
 from multilang_cli.reports.failure import exit_in_words, first_paragraph, show_excerpt, stderr_lines
-from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of
+from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of, told_first
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.verdict import precedence, word_of
 from multilang_cli.reports.versions import lines_of
@@ -154,14 +154,22 @@ def _trouble(group: Group, rulebook: Rulebook, *, opened: bool) -> str:
     return f"<details{' open' if opened else ''}><summary>{title}</summary>\n\n{blocks}\n</details>\n"
 
 
-def _details(group: Group, rulebook: Rulebook) -> Iterator[str]:
-    subject, finding, rule = group.first, group.finding, group.rule(rulebook)
+def _reasons(group: Group) -> Iterator[str]:
+    """Why it went wrong, the cause first."""
+    subject, finding = group.first, group.finding
     yield f"{prose(subject.title)}\n"
+    if subject.causes:
+        yield f"**Cause:** {code(told_first(subject))}\n"
     reason = subject.reason or (finding.message if finding else "")
     if reason:
         yield f"**{'Careful' if group.verdict == 'warn' else 'Wrong'}:** {code(reason)}\n"
     if finding and finding.message not in reason:
         yield f"{code(finding.message)}\n"
+
+
+def _details(group: Group, rulebook: Rulebook) -> Iterator[str]:
+    subject, finding, rule = group.first, group.finding, group.rule(rulebook)
+    yield from _reasons(group)
     if group.expected:
         yield f"**Expected:** {code(group.expected)}\n"
     clause = (rule.clause if rule else None) or subject.clause

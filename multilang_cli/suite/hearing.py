@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_tracebacks
+from multilang_cli.causes.diagnosis import diagnose
+from multilang_cli.causes.facts import Source, facts_of
+from multilang_cli.causes.languages import language_of
 from multilang_cli.protocol.coverage import Coverage
 from multilang_cli.protocol.events import Batch, Chunk, Event, Exited, Gap
 from multilang_cli.protocol.messages import Handshake, Malformed
@@ -23,6 +26,7 @@ from multilang_cli.transcript.redact import Redactor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from multilang_cli.causes.model import Cause
     from multilang_cli.protocol.events import Fact
     from multilang_cli.protocol.messages import Message
     from multilang_cli.protocol.rulebook import Rulebook
@@ -177,10 +181,11 @@ class Hearing:
     def rest(self) -> None:
         """Keep little until there is more: no event but the last, and of one that was closed no judge."""
         self.catch_up()
+        result = self.result() if self.closed else None
         last = [self._kept[-1][-1]] if self._kept else []
         self._kept, self._kept_events = deque([last] if last else []), len(last)
-        if self.closed:
-            self._result = self.result()
+        if result is not None:
+            self._result = result
             self._remembered = zlib.compress(msgspec.json.encode(self.judge.snapshot()))
             self._findings, self._excerpt, self._stderr = [], {}, b""
             del self.judge
@@ -245,7 +250,7 @@ class Hearing:
         verdict, reason = verdict_of(findings, self.version)
         if verdict == "pass" and not self._said:
             verdict, reason = "untestable", "the recording holds nothing that the component said"
-        profile = self.profile
+        profile, stderr = self.profile, decode(self._redactor.text(self._stderr))
         result = SubjectResult(
             id=self.header.conv,
             title=f"{profile.kind} {profile.component}, Storm {self.version}",
@@ -256,13 +261,23 @@ class Hearing:
             findings=findings,
             outlook=self.judge.outlook(),
             excerpt=tuple(self._excerpt[seq] for seq in sorted(self._excerpt)),
-            stderr_tail=decode(self._redactor.text(self._stderr)) if findings else "",
+            stderr_tail=stderr if findings else "",
+            causes=self._causes(findings, stderr) if verdict in {"fail", "warn"} else (),
             exit=self._exit,
             transcript=self.path,
             further_parts=tuple(self.further),
             storm=self.version,
         )
         return self._damaged(result)
+
+    def _causes(self, findings: Sequence[Finding], stderr: str) -> tuple[Cause, ...]:
+        """Why it went wrong, as far as what is kept tells."""
+        kept = [event for events in self._kept for event in events]
+        source = Source(kind=self.profile.kind, language=language_of(self.header.argv))
+        late = self.late or not kept or kept[0].seq > 0
+        made_up = self.profile.samples is not None and not self.profile.samples
+        facts = facts_of(kept, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, late=late)
+        return diagnose(facts, load_causes())
 
     def _damaged(self, result: SubjectResult) -> SubjectResult:
         """A result without a pass, if something was lost."""

@@ -8,7 +8,7 @@ from multilang_cli.reports.clauses import in_english, quoted
 from multilang_cli.reports.console import as_text
 from multilang_cli.reports.escape import fit
 from multilang_cli.reports.failure import exit_in_words, first_paragraph, show_excerpt, stderr_lines
-from multilang_cli.reports.grouping import fates_of_subject, only_on, some_of
+from multilang_cli.reports.grouping import fates_of_subject, only_on, some_of, told_first
 from multilang_cli.reports.html.document import Text
 from multilang_cli.reports.page import MOST_CELLS, Page
 
@@ -41,6 +41,8 @@ def trouble(group: Group, rulebook: Rulebook) -> Text:
 def _paragraphs(group: Group, rulebook: Rulebook) -> Iterator[str]:
     subject, finding, rule = group.first, group.finding, group.rule(rulebook)
     reason = subject.reason or (finding.message if finding else "")
+    if subject.causes:
+        yield f"Cause: {told_first(subject)}"
     yield f"{'Careful' if group.verdict == 'warn' else 'Wrong'}: {reason}"
     if finding and finding.message not in reason:
         yield finding.message
