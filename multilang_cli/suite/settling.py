@@ -161,7 +161,9 @@ class Settling:
 
     def notes(self, component: Component) -> Sequence[str]:
         """What its user should know although nothing is wrong."""
-        if self.died and self.fed and self.emitted and not (self.settled or self.starved or component.settles):
+        # A word or two at its start are no answers to what it was fed.
+        answers = self.died and self.fed and 2 * self.emitted >= self.fed
+        if answers and not (self.settled or self.starved or component.settles):
             return (f"it emitted {self.emitted} tuples, and none of the {self.fed} that it was fed {UNSETTLED}",)
         unfollowed = component.testee or component.conf.get(ACKERS) == 0
         if unfollowed or not (self.acked and self.emitted) or self.anchored:
