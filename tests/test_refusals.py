@@ -158,6 +158,9 @@ def test_who_dies_of_heartbeats_alone_did_not_die_of_a_made_up_tuple(tmp_path: P
     cases = ("bolt.heartbeat.idle", "bolt.settle.once")
     result = run_suite(component, RunOptions(record=str(tmp_path), include=cases, timeout=5.0))
     assert {each.id: each.verdict for each in result.subjects} == dict.fromkeys(cases, "fail")
+    options = RunOptions(record=str(tmp_path), include=("bolt.cut.tuple-non-ascii",), timeout=5.0)
+    [subject] = run_suite(component, options).subjects
+    assert subject.reason.startswith("it ended at text of our making, or at a heartbeat behind it: the process exited")
 
 
 def test_who_acks_first_and_dies_of_a_made_up_tuple_then_took_none(tmp_path: Path) -> None:

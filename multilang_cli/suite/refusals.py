@@ -73,7 +73,9 @@ def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding], wat
     if any(finding.rule not in excused or finding.seq < stage.made_up for finding in wrong):
         return None
     promise = f'; if it should, say so: accepts = ["{refusal.unless}"]' if refusal.unless else ""
-    return Judgement(refusal.verdict, f"it does not take {refusal.of}: {wrong[0].message}{promise}")
+    beaten = watch.beats > 0 and any(finding.rule in DEATHS for finding in wrong)
+    what = f"it ended at {refusal.of}, or at a heartbeat behind it" if beaten else f"it does not take {refusal.of}"
+    return Judgement(refusal.verdict, f"{what}: {wrong[0].message}{promise}")
 
 
 def without_overflows(findings: Sequence[Finding], stage: Stage | None) -> tuple[Finding, ...]:
