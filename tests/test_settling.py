@@ -15,7 +15,7 @@ from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.events import Again, Deadline, Event, Exited, Signalled
 from multilang_cli.protocol.messages import Ack, Emit, Fail, Message, TupleMsg
 from multilang_cli.reports.console import summary_of
-from multilang_cli.suite import holes, settling, stage
+from multilang_cli.suite import holes, settling, stage, values
 from multilang_cli.suite.options import Component, RunOptions, Source
 from multilang_cli.suite.runner import run_suite
 from multilang_cli.suite.settling import SUBJECT, Feed, Settling, others_than
@@ -266,3 +266,12 @@ def test_who_ends_before_it_settles_anything_is_told_what_else_was_seen(last: Me
     seen.add(fed(Feed(), ONE, Emit(["x"]), last, Exited(0, None)))
     notes = seen.notes(Component(command=("x",), kind="bolt"))
     assert any("none of the 1 that it was fed was settled" in note for note in notes) == noted
+
+
+@pytest.mark.component
+def test_one_trial_of_text_is_enough_for_a_run(tmp_path: Path) -> None:
+    command = (sys.executable, str(HERE / "right" / "bolts.py"), "later")
+    cases = ("bolt.emit.unicode", "bolt.emit.unicode-c-locale")
+    options = RunOptions(record=str(tmp_path), include=cases, record_all=True)
+    run_suite(Component(command=command, kind="bolt", samples=(["a b", 1],)), options)
+    assert [(tmp_path / f"{case}.ndjson").read_text().count(f'"{values.PLAIN}"') for case in cases] == [1, 0]

@@ -60,9 +60,10 @@ def with_ids(stage: Stage, _: dict[str, Any]) -> None:
 def trial(stage: Stage, _: dict[str, Any]) -> None:
     """Plain text of our own, which the component may refuse by failing or dying of it: then the case says nothing.
 
-    What follows is judged in earnest: who takes plain text of our making has to take difficult text as well.
+    What follows is judged in earnest: who takes plain text of our making has to take difficult text as well. One trial
+    is enough for a run.
     """
-    if "text" in stage.accepts:
+    if "text" in stage.accepts or stage.known.takes_text:
         return
     how = stage.session.profile.settles
     if how == "unchecked":
@@ -81,6 +82,7 @@ def trial(stage: Stage, _: dict[str, Any]) -> None:
         raise NotExercised(f'it does not take {stage.trying}: it fails it; if it should, say so: accepts = ["text"]')
     stage.trying = ""
     stage.made_up = None
+    stage.known.takes_text = True
 
 
 def backlog(stage: Stage, arguments: dict[str, Any]) -> None:
