@@ -55,3 +55,51 @@ def test_its_example_shows_it(cause: KnownCause) -> None:
     assert "{" not in found[0].headline.replace("{'", "").replace('{"', "")
     if example.headline:
         assert found[0].headline == example.headline
+
+
+TALKS = {
+    "a log that came right before the end": (
+        """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+< {"command":"log","msg":"Exception in bolt: no"}
+! {"event": "exited", "code": 1}
+""",
+        'it dies of a tuple: exit code 1, and its last log is "Exception in bolt: no"',
+    ),
+    "a log of long before": (
+        """< {"command":"log","msg":"hello"}
+> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+< {"command":"ack","id":"1"}
+! {"event": "exited", "code": 1}
+""",
+        "it dies while Storm still needs it: exit code 1",
+    ),
+    "a tuple that was never read": (
+        """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+! {"event": "exited", "code": 1, "unread": 500}
+""",
+        "it dies after its pid, before anything was asked of it: exit code 1",
+    ),
+    "a warning of Perl's and a silence": (
+        r"""> {"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}
+2>text "Name \"main::n\" used only once: possible typo at bolt.pl line 24.\n"
+! {"event": "deadline", "waiting_for": "heartbeat", "limit": 5, "blocked": "is blocked reading its stdin"}
+""",
+        "it does not answer heartbeats with a sync",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TALKS)
+def test_what_is_told_is_what_happened_last(name: str) -> None:
+    talk, headline = TALKS[name]
+    assert [cause.headline for cause in diagnose(facts_in(notation.parse(talk), "bolt"), CAUSES.values())] == [headline]
+
+
+def test_at_most_one_cause_stands_on_facts_alone() -> None:
+    talk = """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+< {"command":"ack","id":"1"}
+< {"command":"ack","id":"1"}
+! {"event": "exited", "code": 0}
+"""
+    found = diagnose(facts_in(notation.parse(talk), "bolt"), CAUSES.values())
+    assert [cause.id for cause in found] == ["exits-mid-work", "settles-twice"]

@@ -10,7 +10,7 @@ from multilang_cli.causes.model import Asked, Bytes, Ended, Phase
 from multilang_cli.causes.tracebacks import Death, last_line
 from multilang_cli.causes.unheard import what_they_are
 from multilang_cli.protocol.events import Deadline, Exited, Signalled, StdinClosed, StdoutClosed
-from multilang_cli.protocol.messages import Ack, Fail, Malformed, Pid, SpoutCommand, Sync, TaskIds, TupleMsg
+from multilang_cli.protocol.messages import Ack, Error, Fail, Log, Malformed, Pid, SpoutCommand, Sync, TaskIds, TupleMsg
 from multilang_cli.protocol.verdicts import Finding, Kind
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 TICK = "__tick"
 MOST_LATE = 400
 """Characters kept of what was written after stdin was closed."""
+MOST_WORDS = 80
+"""Characters of a log that a sentence shows."""
 _COMMANDS: dict[str, Asked] = {
     "next": "next",
     "ack": "ack",
@@ -44,7 +46,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What the signatures of causes look at; see `model.Signature` for the words.
 
     `seq`: the last event that shows it. `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote
-    that is no message, and what it wrote only after its stdin was closed. `waits`: what it was doing in a silence.
+    that is no message, and what it wrote only after its stdin was closed. `words`: the last that it logged. `waits`:
+    what it was doing in a silence.
     """
 
     kind: Kind
@@ -65,6 +68,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     made_up: bool = False
     fed: bool = False
     handled: bool = False
+    words: str = ""
 
     @property
     def rest_is(self) -> Bytes:
@@ -79,13 +83,19 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return "message" if "\nend" in self.late else what_they_are(self.late)
 
     @property
+    def _how_it_ended(self) -> str:
+        return f"killed by signal {self.signal}" if self.signal is not None else f"exit code {self.code}"
+
+    @property
     def how(self) -> str:
         """How it ended: by the exception that nobody caught, else its exit code or signal and its last line."""
         if self.death is not None:
             return self.death.text
+        if self.words and not self.stderr.strip():
+            return f'{self._how_it_ended}, and its last log is "{self.words.strip()[:MOST_WORDS]}"'
         if self.ended == "closed":
             return "it closed its stdout and lives on"
-        how = f"killed by signal {self.signal}" if self.signal is not None else f"exit code {self.code}"
+        how = self._how_it_ended
         said = last_line(self.stderr)
         # What it prints of each message tells nothing, and is another line in each case.
         told = said and said[:1] not in "{["
@@ -127,7 +137,8 @@ def facts_of(
         code=ended.code if ended else None,
         signal=ended.signal if ended else None,
         seq=seen.last,
-        death=tracebacks.death_in(stderr, source.roots, source.language),
+        death=tracebacks.death_in(stderr, source.roots, source.language)
+        or (tracebacks.death_in(seen.words, source.roots, source.language) if ended else None),
         stderr=stderr,
         rest=seen.rest,
         late=seen.late,
@@ -135,6 +146,7 @@ def facts_of(
         made_up=made_up,
         fed=seen.fed,
         handled=handled,
+        words=seen.words if ended else "",
     )
 
 
@@ -151,7 +163,7 @@ class _Seen:
         self.exited: Exited | None = None
         self.closed = False
         self.last: int | None = None
-        self.rest = self.late = self.waits = ""
+        self.rest = self.late = self.waits = self.words = ""
         self.fed = False
         self._dismissed = False
         self._sent_sizes: list[tuple[int, int]] = []
@@ -176,6 +188,8 @@ class _Seen:
             self.rest = event.raw.decode("utf-8", "backslashreplace")[:MOST_LATE]
 
     def _answered(self, message: object) -> None:
+        # What was logged long before the end has nothing to do with it.
+        self.words = (message.msg or "")[-MOST_LATE:] if isinstance(message, Log | Error) else ""
         if isinstance(message, Pid) and self.phase == "handshake":
             self.phase = "unasked"
         at = None

@@ -131,8 +131,12 @@ def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
             mark = (place, cause.last) if place and cause.last else (cause.id, place)
             found.setdefault(mark, []).append(subject)
     troubles = [_trouble(alike) for alike in found.values()]
-    order = lambda trouble: (_BY_CAUSE.index(trouble.verdict), -len(trouble.subjects))  # noqa: E731
-    return tuple(sorted(troubles, key=order))
+    return tuple(sorted(troubles, key=_order))
+
+
+def _order(trouble: Trouble) -> tuple[object, ...]:
+    likely = trouble.cause.certainty == "likely"
+    return _BY_CAUSE.index(trouble.verdict), likely, trouble.cause.rank, -len(trouble.subjects)
 
 
 def _trouble(alike: list[SubjectResult]) -> Trouble:

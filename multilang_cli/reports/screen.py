@@ -27,6 +27,8 @@ MOST_ROWS = 6
 MOST_OTHERS = 4
 """Other causes that get a line."""
 MADE_UP = "    <- made up by mlcheck"
+_LONG = 24
+"""Cells from which on a path is told by its last name."""
 HANG = 10
 _STYLES = {0: "bold green", 6: "bold yellow"}
 _LEVELS = {"warn": "warning", "untestable": "not judged"}
@@ -99,7 +101,8 @@ def _program(command: tuple[str, ...]) -> str:
     """The word of a command that a reader knows it by: that of the program, not of its interpreter."""
     words = [word for word in command if not word.startswith("-")]
     named = [word for word in words[1:] if "." in word.rpartition("/")[2]]
-    return (named or words or [""])[0]
+    word = (named or words or [""])[0]
+    return word if width(word) <= _LONG else word.rpartition("/")[2]
 
 
 def _show_place(page: Page, place: Place) -> None:

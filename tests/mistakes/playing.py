@@ -19,7 +19,6 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
     "javascript": (("node",), ".js"),
     "ruby": (("ruby",), ".rb"),
     "perl": (("perl",), ".pl"),
-    "php": (("php",), ".php"),
 }
 """By language: how a component is started, and the end of its file's name."""
 CASES = {
