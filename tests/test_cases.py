@@ -113,5 +113,5 @@ def test_a_bad_case_file_says_where_and_why(tmp_path: Path, text: str | None, me
 def test_an_anchor_in_itself_is_refused_not_followed_for_ever(tmp_path: Path) -> None:
     path = tmp_path / "own.first.yaml"
     path.write_text(GOOD.replace("title: does something", "title: &a [*a]"))
-    with pytest.raises(CaseError, match="/title"):
+    with pytest.raises(CaseError, match=r"own\.first\.yaml:2: no YAML: an alias stands in what it names"):
         load_cases(extra=(str(path),))

@@ -211,12 +211,12 @@ def edited(tmp_path: Path, old: str, new: str) -> Path:
         ("fate: dies", "fate: explodes", r"ack-twice\.yaml:\d+: /effects/0/fate: \"explodes\" is none of"),
         ("level: must", "level: [must]", r"ack-twice\.yaml:4: /level: "),
         ("title:", "titel:", r"ack-twice\.yaml:1: at the top: .*\"title\" is missing"),
-        ("kind: bolt", "kind: {bolt", r"ack-twice\.yaml:\d+: did not find expected"),
+        ("kind: bolt", "kind: {bolt", r"ack-twice\.yaml:\d+: no YAML: did not find expected"),
         ("id: ack-twice", "id: ack-thrice", r"the id is 'ack-thrice', not the file's name"),
         (
             "why:",
             "why: !!python/object/apply:os.getcwd []\nwhy2:",
-            r"ack-twice\.yaml:\d+: could not determine a constr",
+            r"ack-twice\.yaml:\d+: no YAML: a value with the tag",
         ),
     ],
 )

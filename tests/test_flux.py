@@ -224,7 +224,7 @@ def test_what_is_no_topology_at_all(read: Callable[..., FluxFile], text: str) ->
 
 def test_aliases_cannot_blow_a_file_up(read: Callable[..., FluxFile]) -> None:
     levels = "".join(f"  k{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 9)}]\n" for at in range(1, 9))
-    with pytest.raises(FluxError, match="more than 100000 values"):
+    with pytest.raises(FluxError, match="more than 100,000 values"):
         read(edited("config:\n", f"config:\n  k0: &a0 [x]\n{levels}"))
 
 

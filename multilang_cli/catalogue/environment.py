@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 import msgspec
-import yaml
 
+from multilang_cli.catalogue.loader import plain
 from multilang_cli.catalogue.locate import data_path
 
 
@@ -43,4 +43,4 @@ class WorkerDefaults(msgspec.Struct, frozen=True):
 @cache
 def load_environment() -> WorkerDefaults:
     """Everything that is known of the environment of a Storm worker."""
-    return msgspec.convert(yaml.safe_load(data_path("conformance", "environment.yaml").read_bytes()), WorkerDefaults)
+    return msgspec.convert(plain(data_path("conformance", "environment.yaml")), WorkerDefaults)

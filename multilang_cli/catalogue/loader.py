@@ -11,12 +11,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
-import yaml
 from packaging.version import Version
 
 from multilang_cli.catalogue import locate, schemas
-from multilang_cli.catalogue.yaml_bounds import check_depth
+from multilang_cli.catalogue.texts import TextError
 from multilang_cli.catalogue.yaml_lines import lines_of
+from multilang_cli.catalogue.yaml_texts import yaml_value
 from multilang_cli.causes.model import KnownCause, TracebackForm
 from multilang_cli.causes.tracebacks import Tracebacks
 from multilang_cli.protocol.rulebook import Rulebook
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _T = TypeVar("_T")
 
 
@@ -172,10 +171,10 @@ def example_profile(kind: Kind, changes: Mapping[str, Any] | None = None) -> Pro
     CatalogueError if they make no profile.
     """
     path = locate.data_path("conformance", "example-topology.yaml")
-    plain: dict[str, Any] = {**_plain(path)[kind], **(changes or {})}
-    plain["conf"] = {**_plain(path)[kind]["conf"], **plain["conf"]}
+    fields: dict[str, Any] = {**_plain(path)[kind], **(changes or {})}
+    fields["conf"] = {**_plain(path)[kind]["conf"], **fields["conf"]}
     try:
-        return msgspec.convert({"kind": kind, **plain}, Profile)
+        return msgspec.convert({"kind": kind, **fields}, Profile, str_keys=True)
     except msgspec.ValidationError as error:
         raise CatalogueError(f"{path}: {error}") from None
 
@@ -197,16 +196,14 @@ def _read(path: Path, schema: str, into: type[_T]) -> _T:
         raise CatalogueError("\n".join(problems(path, schema)) or f"{path}: {error}") from None
 
 
-@cache
-def _plain(path: Path) -> Any:
+def plain(path: Path) -> Any:
+    """What the YAML file says, as JSON could say it. Raises CatalogueError."""
     try:
-        data = path.read_bytes()
-        check_depth(data)
-        return yaml.load(data, Loader=_Loader)  # noqa: S506 (it is a safe one)
+        return yaml_value(path.read_bytes(), str(path))
     except OSError as error:
         raise CatalogueError(f"{path}: {error.strerror}") from None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise CatalogueError(f"{path}:{line}: {error.problem}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise CatalogueError(f"{path}: {error}") from None
+    except TextError as error:
+        raise CatalogueError(str(error)) from None
+
+
+_plain = cache(plain)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import yaml
 from packaging.specifiers import SpecifierSet
 
+from multilang_cli.catalogue.loader import plain
 from multilang_cli.catalogue.locate import data_path
 
 _Data = dict[str, Any]
@@ -39,5 +39,5 @@ def _holds(wanted: str, storm: str) -> bool:
 
 @cache
 def _data() -> _Data:
-    data: _Data = yaml.safe_load(data_path("conformance", "storm-conf.yaml").read_bytes())
+    data: _Data = plain(data_path("conformance", "storm-conf.yaml"))
     return data

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-import yaml
 
 from multilang_cli.catalogue import locate
-from multilang_cli.catalogue.loader import CatalogueError, problems
+from multilang_cli.catalogue.loader import CatalogueError, plain, problems
 from multilang_cli.protocol.verdicts import Clause, Level
 
 
@@ -84,7 +83,7 @@ def load_cases(suite: str = "component", extra: tuple[str, ...] = ()) -> list[Ca
         if case.id in cases:
             raise CaseError(f"{file}: the id {case.id!r} stands twice")
         cases[case.id] = case
-    order = yaml.safe_load(locate.data_path("conformance", "cases", "order.yaml").read_bytes())[suite]
+    order = plain(locate.data_path("conformance", "cases", "order.yaml"))[suite]
     ours = {path.stem for path in shipped}
     return sorted(cases.values(), key=lambda case: (case.id not in ours, _rank(case.id, order), case.id))
 
@@ -111,10 +110,8 @@ def read_case(path: Path, *, check: bool = True) -> Case:
     try:
         if check and (wrong := problems(path, "case")):
             raise CaseError("\n".join(wrong))
-        plain = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
-        return msgspec.convert({**plain, "steps": [_step(step) for step in plain["steps"]]}, Case)
-    except OSError as error:
-        raise CaseError(f"{path}: {error.strerror}") from None
+        case = plain(path)
+        return msgspec.convert({**case, "steps": [_step(step) for step in case["steps"]]}, Case)
     except CatalogueError as error:
         raise CaseError(str(error)) from None
 

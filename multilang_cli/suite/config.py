@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from multilang_cli.catalogue.texts import TextError, toml_value
 from multilang_cli.protocol.shortening import ends
 from multilang_cli.suite import toml_lines
 from multilang_cli.suite.nearest import did_you_mean
@@ -96,15 +96,13 @@ def load(path: Path | None) -> Config:
 def _read(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8")
-        return text, tomllib.loads(text)
+        return text, toml_value(text, str(path))
     except OSError as error:
         raise ConfigError(f"{path}: can't be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: byte {error.start} is no UTF-8; TOML files are UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: no TOML: {error}.") from None
-    except RecursionError:
-        raise ConfigError(f"{path}: no TOML that can be read: it is nested too deeply.") from None
+    except TextError as error:
+        raise ConfigError(f"{error}.") from None
 
 
 def _section(path: Path, document: dict[str, Any]) -> dict[str, Any] | None:

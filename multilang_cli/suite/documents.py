@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import yaml
 
-from multilang_cli.catalogue.yaml_bounds import check_depth
+from multilang_cli.catalogue.texts import TextError, json_value, toml_value
 from multilang_cli.catalogue.yaml_lines import lines_of
+from multilang_cli.catalogue.yaml_texts import yaml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LINES = frozenset({".ndjson", ".jsonl", ""})
 """Suffixes of files with a JSON value a line; "" is that of stdin."""
-
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class DocumentError(ValueError):
@@ -62,18 +60,13 @@ def parse(text: str, suffix: str, name: str) -> Any:
     """
     try:
         if suffix == ".json":
-            return json.loads(text, parse_constant=_refuse)
+            return json_value(text, name)
         if suffix != ".toml":
-            check_depth(text.encode("utf-8", "surrogatepass"))
-        value = tomllib.loads(text) if suffix == ".toml" else yaml.load(text, Loader=_Loader)  # noqa: S506 (a safe one)
-        return json.loads(json.dumps(value, default=str, allow_nan=False))
-    except json.JSONDecodeError as error:
-        place = name if error.lineno == 1 and ":" in name else f"{name}:{error.lineno}"
-        raise DocumentError(f"{place}: no JSON: {error.msg} at column {error.colno}.") from None
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise DocumentError(f"{name}:{line}: no YAML: {error.problem}.") from None
-    except (ValueError, TypeError, RecursionError, yaml.YAMLError) as error:
+            return yaml_value(text, name)
+        return json.loads(json.dumps(toml_value(text, name), default=str, allow_nan=False))
+    except TextError as error:
+        raise DocumentError(f"{error}.") from None
+    except ValueError as error:
         raise DocumentError(f"{name}: {error}.") from None
 
 
@@ -92,7 +85,3 @@ def _lines(text: str) -> dict[str, int]:
         return lines_of(text)
     except (yaml.YAMLError, RecursionError):
         return {}
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.catalogue.texts import TextError, json_value
 from multilang_cli.host.memory import size_of
 from multilang_cli.protocol.context import Sample
 from multilang_cli.protocol.messages import DEFAULT_STREAM
@@ -149,8 +149,8 @@ def samples_of_file(name: str) -> list[list[Any]]:
     """The tuples in a file: a line each, or all as one array of arrays."""
     text = _file("--tuples", name)
     try:
-        whole_text = json.loads(text, parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError):
+        whole_text = json_value(text, name)
+    except TextError:
         whole_text = None
     if isinstance(whole_text, list) and whole_text and isinstance(whole_text[0], list):
         return [_tuple(f"--tuples {name}: tuple {n}", value) for n, value in enumerate(whole_text, 1)]
@@ -170,8 +170,8 @@ def conf_value(text: str) -> tuple[str, Any]:
     """``K=V``: V is JSON, else a string. Raises ConfigError."""
     key, value = pair("--conf", text, "K=V")
     try:
-        return key, json.loads(value, parse_constant=_refuse, parse_float=_finite)
-    except (ValueError, RecursionError):
+        return key, json_value(value, key)
+    except TextError:
         return key, value
 
 
@@ -192,22 +192,9 @@ def _file(flag: str, name: str) -> str:
 
 def _json(where: str, text: str) -> object:
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
-    except json.JSONDecodeError as error:
-        raise ConfigError(f"{where}: no JSON: {error.msg} at column {error.colno}.") from None
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{where}: no JSON: {error}.") from None
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"{text[:20]} is too large for a double")
-    return number
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON number")
+        return json_value(text, where)
+    except TextError as error:
+        raise ConfigError(f"{where}: {error.why}.") from None
 
 
 def pair(flag: str, text: str, expected: str) -> tuple[str, str]:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-import yaml
 
-from multilang_cli.catalogue.loader import CatalogueError, problems
+from multilang_cli.catalogue.loader import CatalogueError, plain, problems
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.options import ACCEPTS, Component
 
@@ -84,10 +83,7 @@ def read_testee(folder: Path | str) -> Testee:
     try:
         if wrong := problems(path, "testee"):
             raise ConfigError("\n".join(wrong))
-        plain = yaml.safe_load(path.read_bytes())
-        return msgspec.convert({**plain, "folder": Path(folder).resolve()}, Testee)
-    except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror}.") from None
+        return msgspec.convert({**plain(path), "folder": Path(folder).resolve()}, Testee)
     except CatalogueError as error:
         raise ConfigError(str(error)) from None
 
@@ -121,6 +117,9 @@ def read_mutants(folder: Path | str) -> dict[str, Mutant]:
     path = Path(folder) / "mutants.yaml"
     if not path.is_file():
         return {}
-    if wrong := problems(path, "mutants"):
-        raise ConfigError("\n".join(wrong))
-    return msgspec.convert(yaml.safe_load(path.read_bytes()), dict[str, Mutant])
+    try:
+        if wrong := problems(path, "mutants"):
+            raise ConfigError("\n".join(wrong))
+        return msgspec.convert(plain(path), dict[str, Mutant])
+    except CatalogueError as error:
+        raise ConfigError(str(error)) from None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-import yaml
 from packaging.version import Version
 
 from multilang_cli.catalogue import locate
-from multilang_cli.catalogue.loader import CatalogueError, example_profile, problems
+from multilang_cli.catalogue.loader import CatalogueError, example_profile, plain, problems
 from multilang_cli.protocol.feeds import Feed
 from multilang_cli.protocol.verdicts import Clause, Level
 from multilang_cli.suite.case import CaseError
@@ -71,9 +70,8 @@ def read_host_case(path: Path, *, check: bool = False) -> HostCase:
     try:
         if check and (wrong := problems(path, "host-case")):
             raise CaseError("\n".join(wrong))
-        plain = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
-        return msgspec.convert(plain, HostCase)
-    except OSError as error:
-        raise CaseError(f"{path}: {error.strerror}") from None
-    except (CatalogueError, msgspec.ValidationError, yaml.YAMLError) as error:
+        return msgspec.convert(plain(path), HostCase)
+    except CatalogueError as error:
+        raise CaseError(str(error)) from None
+    except msgspec.ValidationError as error:
         raise CaseError(f"{path}: {error}") from None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
-import yaml
 
+from multilang_cli.catalogue.texts import TextError
+from multilang_cli.catalogue.yaml_texts import yaml_value
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.flux.yaml_tree import Located
 from multilang_cli.topology.model import Note, Place
@@ -327,6 +328,6 @@ def _bool(fields: dict[str, Located], key: str) -> bool:
 def _resolved(text: str) -> Any:
     """What a plain scalar of this text would be."""
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError:
+        return yaml_value(text, "")
+    except TextError:
         return None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _BY_LINE = ">=2.2"
-_GREEDY = re.compile(r".*\$\{(?P<var>ENV-(?P<env>.+)|(?P<list>.+)\[(?P<index>\d+)\]|.+)\}.*")
+_NAME = re.compile(r"\$\{(?P<var>ENV-(?P<env>.+)|(?P<list>.+)\[(?P<index>\d+)\]|.+)\}")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _KEY = re.compile(r"(?:\\.|[^\\:= \t\f])*")
@@ -85,7 +85,9 @@ class Substitution:
 
     def _line(self, line: str, place: Place) -> str:
         """Since 2.2: one name a line, the last, wherever it stands, and all between the last ``${`` and the last }."""
-        found = _GREEDY.search(line)
+        last = line.rfind("}")
+        start = line.rfind("${", 0, max(0, last - 1))
+        found = _NAME.match(line, start) if start >= 0 else None
         if found is None:
             return line
         value = self._value(found, place)

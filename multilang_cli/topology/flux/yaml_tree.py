@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from multilang_cli.catalogue.yaml_texts import check_bounds
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.model import Place
 
@@ -45,6 +46,7 @@ def load(text: str, file: str) -> Located | None:
     """The one document of `text`, None if it is empty. Raises FluxError."""
     loader: _Loader | None = None
     try:
+        check_bounds(text, MOST_VALUES)
         loader = _Loader(text)
         node = loader.get_single_node()
         return None if node is None else _Reader(loader, file).located(node)
@@ -66,14 +68,10 @@ class _Reader:
     def __init__(self, loader: _Loader, file: str) -> None:
         self._loader = loader
         self._file = file
-        self._count = 0
 
     def located(self, node: yaml.Node) -> Located:
         """The node's value. Raises FluxError."""
         place = Place(self._file, node.start_mark.line + 1)
-        self._count += 1
-        if self._count > MOST_VALUES:
-            raise FluxError(place, f"the file has more than {MOST_VALUES} values, its aliases written out.")
         if isinstance(node, yaml.ScalarNode):
             return Located(self._scalar(node, place), node.value, place)
         value = self._mapping(node, place) if isinstance(node, yaml.MappingNode) else self._sequence(node)
@@ -84,7 +82,7 @@ class _Reader:
             raise FluxError(place, f"the tag {node.tag} asks for a Java object: only plain YAML is read.")
         try:
             return self._loader.construct_object(node)
-        except (ValueError, OverflowError):
+        except (ValueError, OverflowError, AttributeError):
             raise FluxError(place, f"{node.value!r} is no value of {node.tag}.") from None
 
     def _sequence(self, node: yaml.Node) -> list[Located]:

@@ -1,0 +1,150 @@
+"""YAML texts that people hand over, within bounds, as values that JSON can say too.
+
+libyaml's composer recurses in C: a text that is nested too deep would end the process. Aliases of aliases stand for
+more than any memory holds. Both are seen in the events, which are parsed without recursion.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import yaml
+
+from multilang_cli.catalogue.texts import DEEPEST, MOST_DIGITS, TextError, check_size
+
+if TYPE_CHECKING:
+    _Parser = yaml.SafeLoader
+else:
+    _Parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+MOST_VALUES = 500_000
+"""Values in a text, aliases written out."""
+
+_OPENERS = b"[{-:?"
+
+
+def yaml_value(data: bytes | str, name: str) -> Any:
+    """The one value of a YAML text; dates are strings as they are written. Raises TextError."""
+    check_size(data, name)
+    try:
+        check_bounds(data)
+        return yaml.load(data, Loader=PlainLoader)  # noqa: S506 (it is a safe one)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise TextError(name, mark.line + 1 if mark else None, f"no YAML: {error.problem}") from None
+    except yaml.reader.ReaderError as error:
+        raise TextError(name, None, f"no YAML: {error.reason} at position {error.position}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise TextError(name, None, f"no YAML: {error}") from None
+
+
+def check_bounds(data: bytes | str, most: int = MOST_VALUES) -> None:
+    """Raise yaml.MarkedYAMLError for a text of more than `most` values, or too deep; yaml.YAMLError if it is none.
+
+    To parse the events costs as much as building the values, so it is spared where nothing can be wrong.
+    """
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    if sum(raw.count(opener) for opener in _OPENERS) <= DEEPEST and b"*" not in raw:
+        return
+    tally = _Tally(most)
+    for event in yaml.parse(data, Loader=_Parser):
+        tally.add(event)
+
+
+class _Tally:
+    """How much a text stands for, event by event."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values = 0
+        self._sizes: dict[str | None, int] = {}
+        self._open: list[tuple[str | None, int]] = []
+
+    def add(self, event: Any) -> None:
+        if isinstance(event, yaml.CollectionStartEvent):
+            self._open.append((event.anchor, self._values))
+            self._values += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = self._open.pop()
+            self._sizes[anchor] = self._values - before
+        elif isinstance(event, yaml.AliasEvent):
+            self._alias(event)
+        elif isinstance(event, yaml.ScalarEvent):
+            self._values += 1
+        if len(self._open) > DEEPEST:
+            fail(f"nested too deep: more than {DEEPEST} levels", event)
+        if self._values > self._most:
+            fail(f"more than {self._most:,} values, aliases written out", event)
+
+    def _alias(self, event: yaml.AliasEvent) -> None:
+        if any(event.anchor == anchor for anchor, _ in self._open):
+            fail("an alias stands in what it names", event)
+        self._values += self._sizes.get(event.anchor, 1)
+
+
+def fail(problem: str, at: Any) -> NoReturn:
+    """Raise yaml.MarkedYAMLError with the mark of an event or a node."""
+    raise yaml.MarkedYAMLError(problem=problem, problem_mark=at.start_mark)
+
+
+class PlainLoader(_Parser):
+    """Safe YAML that says what JSON can say, and where it does not."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT002 (PyYAML's)
+        """A dict; a key that YAML takes for a number or a date is the string that it is written as."""
+        if not isinstance(node, yaml.MappingNode):
+            fail("expected a mapping", node)
+        self.flatten_mapping(node)
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                fail("a key must be a string", key)
+            found[key.value] = self.construct_object(value, deep=deep)
+        return found
+
+    def finite(self, node: Any) -> float:
+        """A number of JSON."""
+        number = self._number(node, self.construct_yaml_float)
+        if not math.isfinite(number):
+            fail(f"{node.value[:40]} is no JSON number", node)
+        return float(number)
+
+    def integer(self, node: Any) -> int:
+        """An integer of no more digits than are read again."""
+        return int(self._number(node, self.construct_yaml_int))
+
+    def _number(self, node: Any, construct: Any) -> Any:
+        if not isinstance(node, yaml.ScalarNode) or len(node.value) > MOST_DIGITS:
+            fail(f"a number may have {MOST_DIGITS} characters", node)
+        try:
+            return construct(node)
+        except (ValueError, IndexError):
+            fail(f"{node.value[:40]!r} is no number", node)
+
+    def boolean(self, node: Any) -> bool:
+        """True or false, where a tag says so too."""
+        try:
+            return bool(self.construct_yaml_bool(node))
+        except (KeyError, AttributeError):
+            fail("neither true nor false", node)
+
+    def other(self, node: Any) -> NoReturn:
+        """What JSON has no value for."""
+        fail(f"a value with the tag {node.tag[:60]!r}, which is not for such a file", node)
+
+
+PlainLoader.yaml_implicit_resolvers = {
+    first: [pair for pair in pairs if pair[0] != "tag:yaml.org,2002:timestamp"]
+    for first, pairs in _Parser.yaml_implicit_resolvers.items()
+}
+PlainLoader.yaml_constructors = {
+    "tag:yaml.org,2002:null": _Parser.construct_yaml_null,
+    "tag:yaml.org,2002:bool": PlainLoader.boolean,
+    "tag:yaml.org,2002:int": PlainLoader.integer,
+    "tag:yaml.org,2002:float": PlainLoader.finite,
+    "tag:yaml.org,2002:str": _Parser.construct_yaml_str,
+    "tag:yaml.org,2002:seq": _Parser.construct_yaml_seq,
+    "tag:yaml.org,2002:map": _Parser.construct_yaml_map,
+    None: PlainLoader.other,
+}
