@@ -84,6 +84,8 @@ def test_fields_that_were_told_are_not_asked_for_again(tmp_path: Path) -> None:
         # No tuple makes a process do that.
         "os.close(1); time.sleep(60)",
         "os.kill(os.getpid(), signal.SIGSTOP)",
+        "os.close(0); time.sleep(60)",
+        "os.close(0); [time.sleep(0.05) for _ in iter(int, 1)]",
     ],
 )
 def test_a_bolt_that_took_it_or_stopped_itself_is_to_blame(tmp_path: Path, deed: str) -> None:

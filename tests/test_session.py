@@ -13,12 +13,14 @@ import pytest
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol.messages import Log, TaskIds, TupleMsg
+from tests.processes import until
 from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, Seen, deadline, playing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from multilang_cli.host.session import Session
+    from multilang_cli.protocol.verdicts import Kind
 
 pytestmark = pytest.mark.component
 
@@ -377,3 +379,25 @@ def test_pieces_are_small_where_a_place_is_like_no_other(tmp_path: Path, monkeyp
     assert len(pieces) < len(text) / 4
     assert [len(piece) for piece in (*pieces[:200], *pieces[-200:])] == [1] * 400
     assert all(len(piece) == 1 for piece in pieces if not piece.isascii())
+
+
+@pytest.mark.parametrize("kind", ["bolt", "spout"])
+def test_who_leaves_its_stdin_without_a_reader_is_found_without_a_write(tmp_path: Path, kind: Kind) -> None:
+    with playing(tmp_path, "shake()\nos.close(0); os.close(2); time.sleep(5000)", kind) as (session, handshake):
+        assert session.handshake(handshake, LIMIT)
+        assert until(lambda: not session.process.has_reader())
+        session.check_stdin()
+        assert session.deserted
+        assert not session.running
+    assert rules_of(session) == ["stdin-closed"]
+
+
+def test_a_bolt_that_stands_still_is_not_waited_for(tmp_path: Path) -> None:
+    with playing(tmp_path, "shake()\nmessage(); time.sleep(5000)") as (session, handshake):
+        bolt = bolt_of(session)
+        assert bolt.handshake(handshake, LIMIT)
+        bolt.send(["x"])
+        bolt.heartbeat()
+        assert not bolt.settle_all(1000.0, quietly=True)
+        assert (deadline(session).waiting_for, deadline(session).proven) == ("heartbeat", True)
+    assert rules_of(session) == ["heartbeat-unanswered"]

@@ -39,6 +39,10 @@ class BrokenStdin(Exception):  # noqa: N818 - a state of the component, not an e
     """The component's stdin has no reader any more."""
 
 
+NO_READER = "broken pipe: nobody reads the component's stdin any more."
+"""What is said of that."""
+
+
 def private_pid_dir() -> Path:
     """Make an empty folder for the pid file, which only we can read. `ComponentProcess.end` removes it."""
     return Path(tempfile.mkdtemp(prefix="mlcheck-pid-"))
@@ -206,7 +210,14 @@ class ComponentProcess:
         except BlockingIOError:
             return 0
         except BrokenPipeError as error:
-            raise BrokenStdin("broken pipe: nobody reads the component's stdin any more.") from error
+            raise BrokenStdin(NO_READER) from error
+
+    def has_reader(self) -> bool:
+        """True unless nobody reads the component's stdin any more; nothing is written to see it."""
+        poller = select.poll()
+        if self._stdin is not None:
+            poller.register(self._stdin, 0)
+        return not poller.poll(0)
 
     def close_stdin(self) -> None:
         """Let the component see the end of its stdin."""

@@ -71,7 +71,7 @@ class Pump(Speaker):
     @property
     def running(self) -> bool:
         """True while the component can still say something."""
-        return not (self._eof or self.overflowed or self.flooded)
+        return not (self._eof or self.overflowed or self.flooded or self.deserted)
 
     @property
     def exit(self) -> Exited | None:

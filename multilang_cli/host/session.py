@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from multilang_cli.host import describing, waiting, who_waits
 from multilang_cli.host.pipes import SMALL_PIPE
+from multilang_cli.host.process import NO_READER
 from multilang_cli.host.pump import Pump
 from multilang_cli.host.starving import Starved
 from multilang_cli.host.who_waits import Debts
@@ -107,15 +108,16 @@ class Session(Pump):
         now = time.monotonic() - self._start
         until = now + limit
         made = progress() if progress is not None else None
-        looked, spare = time.monotonic(), STARVED * limit
+        looked, spare, still = time.monotonic(), STARVED * limit, False
         while not done():
-            if self._eof or self.overflowed or self.flooded:
+            if not self.running:
                 return done()
             if progress is not None and (makes := progress()) != made:
                 until, made = now + limit, makes
             silent = self.judge.silence(now) - self.judge.timeout
-            if silent > TIMER + LATE and not self.process.stdout_unread():
-                self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=False)
+            dead = silent > TIMER + LATE and not self.process.stdout_unread()
+            if dead or (still and self._will_die(TIMER + LATE - silent)):
+                self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=not dead)
                 # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
                 return bool(self.profile.testee) and self._give_up("plan", self.profile.limits["plan"], proven=False)
             if now >= until and silent <= 0:
@@ -136,6 +138,10 @@ class Session(Pump):
             if still and waiting_for in _ANSWERS and self._is_final(waiting_for, within) and not done():
                 return not quietly and self._give_up(waiting_for, limit, proven=True)
         return True
+
+    def _will_die(self, within: float) -> bool:
+        """True if Storm's clock runs, and nothing can move in the component before that ends the worker."""
+        return self.judge.silence(self.now) > 0 and self._standstill.is_seen(within)
 
     def _last_chance(self, done: Callable[[], bool]) -> bool:
         """What stands in the pipe when the limit runs out came in time."""
@@ -297,6 +303,11 @@ class Session(Pump):
             self.pump(SLICE)
         told = file if await_file or file != "missing" else "unknown"
         self.note("process", PidChecked(self.pid, self.process.relation(self.pid), told))
+
+    def check_stdin(self) -> None:
+        """See whether anybody is left to read the component's stdin: Storm would find out with its next write."""
+        if self.running and not (self._closing or self.judge.state.dismissed) and not self.process.has_reader():
+            self._give_up_stdin(NO_READER)
 
     # --- the end ------------------------------------------------------------------------------------------------
 

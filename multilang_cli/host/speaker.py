@@ -49,7 +49,7 @@ class Speaker:
     `findings` so far, `sinks` that see every event. `hold_task_ids` keeps task ids back until `release_task_ids`;
     `no_task_ids` answers emits with an empty list. `piece`: write so many bytes at a time, more in the plain middle of
     a long message, waiting until they are read (0: as fast as it goes). `flooded`: so much is wrong that more says
-    nothing new.
+    nothing new. `deserted`: it lives, and nobody reads its stdin: Storm's next write fails, and the worker dies.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -62,6 +62,7 @@ class Speaker:
         self.no_task_ids = False
         self.piece = 0
         self.flooded = False
+        self.deserted = False
         self._sinks = tuple(sinks)
         self._router = Router(self.profile)
         self._queue: deque[FromStorm] = deque()
@@ -222,14 +223,19 @@ class Speaker:
         try:
             done = self.process.write(data)
         except BrokenStdin as error:
-            self._buffer.clear()
-            self._queue.clear()
-            self._answers.clear()
-            self._await_death()
-            self.note("process", WriteFailed(str(error)))
+            self._give_up_stdin(str(error))
             return True
         del self._buffer[:done]
         return done > 0
+
+    def _give_up_stdin(self, why: str) -> None:
+        """Nobody reads it any more: Storm dies of its next write, and is not heard by who lives on."""
+        self._buffer.clear()
+        self._queue.clear()
+        self._answers.clear()
+        self._await_death()
+        self.note("process", WriteFailed(why))
+        self.deserted = self._exit is None
 
     def _part(self) -> int:
         """How many bytes may be written now, where a message is written in parts; 0 while one is still to be read."""

@@ -159,6 +159,7 @@ class CaseRun:
             session.memory = ceiling(self.plan.options.memory, self.plan.options.jobs)
             try:
                 self._play(session)
+                session.check_stdin()
                 self._handled = hear_out(session)
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.

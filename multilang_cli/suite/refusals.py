@@ -63,9 +63,10 @@ _OVERFLOWS = frozenset({"integer-too-big", "json-nonfinite", "json-number", "num
 def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding], watch: Watch) -> Judgement | None:
     """The verdict if all that is wrong is that the component refuses what we made up; None if there is more to it.
 
-    Who took it once, and dies of the same later, refuses nothing; nor does a process that stopped itself.
+    Who took it once, and dies of the same later, refuses nothing; nor does a process that stopped itself, or that
+    lives on without reading its stdin.
     """
-    refusal = None if watch.stopped or (watch.open and watch.first_open is None) else _refusal(case, stage)
+    refusal = None if watch.unlike_a_refusal or (watch.open and watch.first_open is None) else _refusal(case, stage)
     wrong = [finding for finding in findings if finding.level != "note" or finding.rule in _OVERFLOWS]
     if refusal is None or stage is None or stage.made_up is None or not wrong:
         return None
@@ -91,7 +92,7 @@ def refused_sample(component: Component, stage: Stage | None, findings: Sequence
 
     Only the first like it counts: who has acked one takes it, unless that was its last deed.
     """
-    if has_samples(component) or component.testee or stage is None or not stage.fed or watch.stopped:
+    if has_samples(component) or component.testee or stage is None or not stage.fed or watch.unlike_a_refusal:
         return None
     if stage.made_up is not None and any(finding.seq >= stage.made_up for finding in findings):
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.host.who_waits import STOPPED
-from multilang_cli.protocol.events import Deadline, Signalled, StdinClosed
+from multilang_cli.protocol.events import Deadline, Exited, Signalled, StdinClosed, WriteFailed
 from multilang_cli.protocol.messages import SYSTEM_COMPONENT, Ack, Error, Fail, Log, Sync, TupleMsg
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ class Watch:
     `open`: the ids of those that are not settled, Storm's own, as ticks, left out. `acks`: how many like each were
     acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
     `silent`: it has said nothing since it was fed. `beats`: heartbeats that it has not answered. `stopped`: the process
-    was seen to be stopped by a signal. `words`: the last that it logged or reported.
+    was seen to be stopped by a signal. `deserted`: it lived on, and nobody read its stdin. `words`: the last that it
+    logged or reported.
     """
 
     def __init__(self) -> None:
@@ -47,15 +48,20 @@ class Watch:
         self.refused: Like | None = None
         self.silent = False
         self.beats = 0
-        self.stopped = False
+        self.stopped = self.deserted = False
         self.words = ""
-        self._dismissed = False
+        self._dismissed = self._ended = False
 
     @property
     def first_open(self) -> Like | None:
         """What the tuple is like that has been open for longest, if none like it was acked before; else None."""
         first = next(iter(self.open.values()), None)
         return None if first in self.acks else first
+
+    @property
+    def unlike_a_refusal(self) -> bool:
+        """True if the process did what no tuple makes one do: it stopped itself, or left its stdin without a reader."""
+        return self.stopped or self.deserted
 
     @property
     def last_acked(self) -> Like | None:
@@ -77,8 +83,11 @@ class Watch:
             self._note(event.body)
 
     def _note(self, body: object) -> None:
-        if isinstance(body, StdinClosed | Signalled):
-            self._dismissed = True
+        if isinstance(body, StdinClosed | Signalled | Exited | WriteFailed):
+            # Who has exited leaves its stdin as well: that is no other deed.
+            self.deserted = self.deserted or (isinstance(body, WriteFailed) and not self._ended)
+            self._dismissed = self._dismissed or isinstance(body, StdinClosed | Signalled)
+            self._ended = self._ended or isinstance(body, Exited)
         elif isinstance(body, TupleMsg) and body.is_heartbeat:
             self.beats += 1
         elif isinstance(body, Sync):
