@@ -19,6 +19,7 @@ from multilang_cli.host.starving import Starved
 from multilang_cli.host.who_waits import Debts
 from multilang_cli.protocol.bolt_rules import TIMER
 from multilang_cli.protocol.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
+from multilang_cli.protocol.shortening import head
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -159,7 +160,7 @@ class Session(Pump):
         self, waiting_for: WaitingFor, limit: float, *, proven: bool, again: Again | None = None
     ) -> Literal[False]:
         sentence, facts = self.look()
-        rest = self._framer.pending[:REST_KEPT].decode("utf-8", "backslashreplace")
+        rest = head(self._framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
         self.note("control", Deadline(waiting_for, limit, sentence, proven, facts, again, rest))
         return False
 

@@ -24,7 +24,10 @@ def render_cause(cause: KnownCause, console: Console) -> None:
     page.blank()
     page.para(_plain(cause.mend), label="Mend", label_style="bold green", indent=2, hang=HANG)
     for language, code in cause.code.items():
-        page.line(f"{language:{HANG}}{code}", indent=4)
+        first, *more = code.splitlines()
+        page.line(f"{language:{HANG}}{first}", indent=4)
+        for line in more:
+            page.line(line, indent=4 + HANG)
     if cause.folds:
         page.blank()
         page.para(", ".join(cause.folds), label="Shows as", indent=2, hang=HANG)

@@ -29,6 +29,7 @@ MOST_OTHERS = 4
 MADE_UP = "    <- made up by mlcheck"
 _LONG = 24
 """Cells from which on a path is told by its last name."""
+_ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed neither; one of them is not its role."
 HANG = 10
 _STYLES = {0: "bold green", 6: "bold yellow"}
 _LEVELS = {"warn": "warning", "untestable": "not judged"}
@@ -54,7 +55,7 @@ def render_screen(result: RunResult, console: Console) -> None:
     show_story(page, first.first, first.cause)
     page.blank()
     _show_storm(page, first, result)
-    _show_way_out(page, first)
+    _show_way_out(page, first, undecided=result.verdict == "misuse")
     _show_others(page, first, others, result)
     _show_end(page, first, result)
 
@@ -129,8 +130,10 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult) -> None:
     page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=HANG)
 
 
-def _show_way_out(page: Page, trouble: Trouble) -> None:
+def _show_way_out(page: Page, trouble: Trouble, *, undecided: bool) -> None:
     cause, subject = trouble.cause, trouble.first
+    if undecided:
+        page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=HANG)
     if cause.mend:
         page.para(cause.mend, label="Do", label_style="bold green", indent=2, hang=HANG)
     for line in cause.code.splitlines():

@@ -325,6 +325,8 @@ class CaseRun:
         made_up = verdict == "untestable"
         events = watch.events.values()
         causes = causes_of(self.plan, session, events, findings, made_up=made_up, handled=self._handled)
+        if self.refused is not None:
+            self.refused = self.refused._replace(causes=causes_of(self.plan, session, events, findings))
         return msgspec.structs.replace(result, causes=causes)
 
     def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:

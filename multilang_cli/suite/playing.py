@@ -174,7 +174,8 @@ class Run:
             return subject
         if refused.like not in self._acked and not (refused.beating and self._beaten):
             return subject
-        return msgspec.structs.replace(subject, verdict=refused.otherwise.verdict, reason=refused.otherwise.reason)
+        verdict, reason = refused.otherwise
+        return msgspec.structs.replace(subject, verdict=verdict, reason=reason, causes=refused.causes)
 
     def _applied(self, subject: SubjectResult) -> SubjectResult:
         return apply(self.known, self._judged(subject), strict=self.plan.options.strict, storm=self.plan.version.id)

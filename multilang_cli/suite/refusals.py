@@ -15,6 +15,7 @@ from multilang_cli.suite.samples import has_samples
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from multilang_cli.causes.model import Cause
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.suite.case import Case
@@ -48,12 +49,14 @@ class Refused(NamedTuple):
     """A made-up tuple that a component did not take: what it is like, and the verdict if it is seen to take such.
 
     `beating`: it ended with a heartbeat unanswered, so it may have died of that. `acked_first`: it had acked one.
+    `causes`: of what is wrong, if it is to blame.
     """
 
     like: Like
     otherwise: Judgement
     beating: bool = False
     acked_first: bool = False
+    causes: tuple[Cause, ...] = ()
 
 
 _OVERFLOWS = frozenset({"integer-too-big", "json-nonfinite", "json-number", "number-too-large", "decimal-value"})

@@ -73,9 +73,11 @@ def play(language: str, name: str, folder: Path) -> Seen:
         kind="spout" if kind == "spout" else "bolt",
         cwd=str(folder),
         samples=(["snow white"],) if wanted.get("sample") else (),
+        accepts=tuple(wanted.get("accepts", ())),
         streams={"default": StreamDeclaration(("word",))} if wanted.get("streams") else None,
     )
-    options = RunOptions(record=str(folder / "record"), timeout=TIMEOUT, include=CASES[kind])
+    cases = tuple(wanted.get("cases", CASES[kind]))
+    options = RunOptions(record=str(folder / "record"), timeout=TIMEOUT, include=cases)
     result = run_suite(component, options)
     troubles = troubles_of(result)
     if not troubles:
