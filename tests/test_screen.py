@@ -175,3 +175,22 @@ def test_the_cause_stands_first_in_every_format(tmp_path: Path, monkeypatch: pyt
     assert annotation.startswith("::error file=bolt.py,line=7,title=FAIL it dies of a tuple%3A KeyError")
     assert f"**Cause:** `{first}`" in to_markdown(shown, RULEBOOK)
     assert f"Cause     {DEATH.headline}" in pretty_text(shown, RULEBOOK)
+
+
+def test_a_hang_names_who_waits_on_whom() -> None:
+    silent = Finding(
+        rule="sync-missing",
+        level="must",
+        seq=3,
+        offset=0,
+        message="no sync of 'ack' within 5 s; the component is blocked reading its stdin: it waits for Storm; and on",
+    )
+    cause = msgspec.structs.replace(DEATH, id="no-sync", place=None, last="", rules=("sync-missing",))
+    text = as_text(lambda console: render_screen(result(with_cause(cause, findings=(silent,))), console))
+    assert "  Waits   the component is blocked reading its stdin: it waits for Storm\n" in text
+
+
+def test_a_process_that_left_others_behind_names_them() -> None:
+    text = "exit code 3; but process 7 (sh), which it left behind, holds its stdin"
+    row = model.ExcerptLine(seq=1, t=0.0, channel="process", text=text, mark=True, note="the process exited")
+    assert in_short(row, DEATH) == "the process exited; but process 7 (sh), which it left behind, holds its stdin"

@@ -171,7 +171,8 @@ while True:
 )
 def test_a_user_reads_it_in_the_report(tmp_path: Path, rule: str, case: str, code: str, words: str) -> None:
     (tmp_path / "hangs.py").write_text(f"{PID}{code}\n")
-    ran = mlcheck("run", "--kind", "bolt", "-k", case, "--timeout", "1", "--", "python3", "hangs.py", cwd=tmp_path)
+    words_of_run = ("--kind", "bolt", "-k", case, "--timeout", "1", "--", "python3", "hangs.py")
+    ran = mlcheck("run", "-v", *words_of_run, cwd=tmp_path)
     said = " ".join(ran.stdout.split())
     assert rule in said, ran.stderr
     assert ("in the pipes: stdin 0" in said) == (rule == "handshake-silent")  # a warning is shown in short
@@ -181,6 +182,6 @@ def test_a_user_reads_it_in_the_report(tmp_path: Path, rule: str, case: str, cod
 def test_a_user_reads_in_the_report_who_still_holds_the_pipes(tmp_path: Path) -> None:
     code = "shake()\nif os.fork() == 0: time.sleep(1000)\nos._exit(3)\n"
     (tmp_path / "leaves.py").write_text(f"{PID}{code}")
-    words = ("--kind", "bolt", "-k", "handshake.pid-first")
+    words = ("-v", "--kind", "bolt", "-k", "handshake.pid-first")
     ran = mlcheck("run", *words, "--", "python3", "leaves.py", cwd=tmp_path, COLUMNS="300")
     assert re.search(r"exit code 3; but process \d+ \(python\S*\), which it left behind, holds its stdin", ran.stdout)

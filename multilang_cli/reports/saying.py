@@ -34,7 +34,9 @@ def in_short(row: ExcerptLine, cause: Cause) -> str:
     if row.channel == "err":
         return _of_stderr(row.text, cause)
     if row.channel not in {"in", "out"}:
-        return (row.note if row.mark and row.channel == "process" else "") or row.text.partition("; in the pipes:")[0]
+        told, _, left_behind = row.text.partition("; in the pipes:")[0].partition("; but ")
+        told = row.note if row.mark and row.channel == "process" and row.note else told
+        return f"{told}; but {left_behind}" if left_behind else told
     try:
         message = json.loads(row.text)
     except (ValueError, RecursionError):

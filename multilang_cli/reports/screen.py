@@ -54,6 +54,7 @@ def render_screen(result: RunResult, console: Console) -> None:
     page.blank()
     show_story(page, first.first, first.cause)
     page.blank()
+    _show_waits(page, first)
     _show_storm(page, first, result)
     _show_way_out(page, first, undecided=result.verdict == "misuse")
     _show_others(page, first, others, result)
@@ -111,6 +112,13 @@ def _show_place(page: Page, place: Place) -> None:
     page.line(lead + _head(page, place.code, max(page.columns - len(lead), 20)), "bold")
     if place.mark and len(lead) + len(place.mark) <= page.columns:
         page.line(" " * len(lead) + place.mark)
+
+
+def _show_waits(page: Page, trouble: Trouble) -> None:
+    """Who waits on whom, where a silence is what went wrong."""
+    _, silent, whom = (trouble.finding.message if trouble.finding else "").partition("; the component ")
+    if silent:
+        page.para(f"the component {whom.partition('; ')[0]}", label="Waits", indent=2, hang=HANG)
 
 
 def _show_storm(page: Page, trouble: Trouble, result: RunResult) -> None:
