@@ -41,7 +41,7 @@ FOUND_BY_SILENCE = {
 # What shows as another rule, or needs more than a plain run: a conf (see test_case_mutants), a pipe that fills.
 OTHERWISE: dict[str, dict[str, str | None]] = {
     "bolt": {"late-flush": "tuple-unsettled", "stops-reading": "tuple-unsettled", "floods-stderr": None},
-    "spout": {"ids-ignored": None, "waits-for-ids-only": None, "emit-burst": None},
+    "spout": {"ids-ignored": None, "waits-for-ids-only": None, "emit-burst": "sync-missing"},
 }
 
 

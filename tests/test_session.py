@@ -401,3 +401,37 @@ def test_a_bolt_that_stands_still_is_not_waited_for(tmp_path: Path) -> None:
         assert not bolt.settle_all(1000.0, quietly=True)
         assert (deadline(session).waiting_for, deadline(session).proven) == ("heartbeat", True)
     assert rules_of(session) == ["heartbeat-unanswered"]
+
+
+BURST = """
+def reads():
+    while True: message()
+def emits(times, more):
+    for _ in range(times): say('{"command":"emit","tuple":["a word"]%s}\\nend\\n' % more)
+message()
+"""
+BURSTS = {
+    "ids unread": ("emits(20_000, '')", False),
+    "few": ("emits(6_000, '')", True),
+    "no ids asked for": ("emits(20_000, ',\"need_task_ids\":false')", True),
+    "ids read meanwhile": (
+        "import threading; threading.Thread(target=reads, daemon=True).start(); emits(20_000, '')",
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "comes"), BURSTS.values(), ids=BURSTS.keys())
+def test_a_spout_blocks_storm_with_task_ids_that_it_does_not_read(tmp_path: Path, code: str, comes: bool) -> None:
+    code = f'shake()\n{BURST}\n{code}\nsay(\'{{"command":"sync"}}\\nend\\n\')\ntime.sleep(5000)'
+    with playing(tmp_path, code, "spout") as (session, handshake):
+        assert isinstance(session, ShellSpout)
+        session.block_as_storm()
+        assert session.handshake(handshake, LIMIT)
+        assert session.call("next", limit=1000.0) is comes
+        found = [finding.message for finding in session.findings if finding.rule == "sync-missing"]
+    assert bool(found) is not comes
+    for message in found:
+        assert "no sync of 'next', and that will not change: no thread of it runs; the component is blocked" in message
+        assert "writing its stdout, which is full" in message
+        assert "its stdin is full too" in message

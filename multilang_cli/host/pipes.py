@@ -13,6 +13,9 @@ import msgspec
 PIPE_SIZE = 1024 * 1024
 """Bytes that a pipe is asked to hold, so that a window of tuples moves in few system calls."""
 
+PLAIN_PIPE = 64 * 1024
+"""Bytes of a pipe for which nobody asks for more, as Storm's."""
+
 SMALL_PIPE = 4096
 """Bytes of the smallest pipe."""
 

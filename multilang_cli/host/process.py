@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Self
 from multilang_cli.host import janitor, pids
 from multilang_cli.host.janitor import JANITOR
 from multilang_cli.host.launch import refused
-from multilang_cli.host.pipes import PIPE_SIZE, READY, SMALL_PIPE, Ready, Three, make_pipes, resize, unread
+from multilang_cli.host.pipes import PIPE_SIZE, PLAIN_PIPE, READY, SMALL_PIPE, Ready, Three, make_pipes, resize, unread
 from multilang_cli.protocol.events import Exited
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class ComponentProcess:
         self.stdout_total = 0
         self.stderr_total = 0
         self.swept = 0
+        self.listening = True
         self._child = child
         self._tail = bytearray()
         self._exit: Exited | None = None
@@ -72,6 +73,8 @@ class ComponentProcess:
         self._poller = select.poll()
         self._bits = {pipes[0]: 1, pipes[1]: 2, pipes[2]: 4}
         self._polls_stdin = False
+        self._holds = False
+        self._size = PIPE_SIZE
         self._poller.register(pipes[1], select.POLLIN)
         self._poller.register(pipes[2], select.POLLIN)
         if self._pidfd is not None:
@@ -159,9 +162,27 @@ class ComponentProcess:
 
     def hold_stdout(self, *, hold: bool) -> None:
         """Let `poll` not tell of stdout, but of its end; the pipe is made small, so that it is soon full."""
+        self._holds = hold
         if self._stdout is not None:
-            self._poller.modify(self._stdout, 0 if hold else select.POLLIN)
-            resize(self._stdout, SMALL_PIPE if hold else PIPE_SIZE)
+            self._watch_stdout()
+            resize(self._stdout, SMALL_PIPE if hold else self._size)
+
+    def listen(self, *, listening: bool) -> None:
+        """Let `poll` tell of stdout, or of its end alone, as long as Storm is busy with something else."""
+        if listening != self.listening:
+            self.listening = listening
+            self._watch_stdout()
+
+    def _watch_stdout(self) -> None:
+        if self._stdout is not None:
+            self._poller.modify(self._stdout, select.POLLIN if self.listening and not self._holds else 0)
+
+    def use_plain_pipes(self) -> None:
+        """Make stdin and stdout as small as Storm's are, which asks for no size; nothing may be in them yet."""
+        self._size = PLAIN_PIPE
+        for fd in (self._stdin, self._stdout):
+            if fd is not None:
+                resize(fd, PLAIN_PIPE)
 
     def read_stdout(self, size: int = READ_SIZE) -> bytes | None:
         """Return what stands in stdout, at most `size` bytes; b"" if there is nothing now, None at its end."""

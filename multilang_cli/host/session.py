@@ -116,7 +116,8 @@ class Session(Pump):
             if progress is not None and (makes := progress()) != made:
                 until, made = now + limit, makes
             silent = self.judge.silence(now) - self.judge.timeout
-            dead = silent > TIMER + LATE and not self.process.stdout_unread()
+            heard = not (self.process.listening and self.process.stdout_unread())
+            dead = silent > TIMER + LATE and heard
             if dead or (still and self._will_die(TIMER + LATE - silent)):
                 self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=not dead)
                 # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.

@@ -12,7 +12,7 @@ from multilang_cli.protocol.messages import Emit, Json, SpoutCommand, Sync, Task
 from multilang_cli.protocol.spout_rules import acked_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from multilang_cli.host.process import ComponentProcess
     from multilang_cli.host.speaker import Sink
@@ -24,7 +24,8 @@ class ShellSpout(Session):
 
     With `topology.acker.executors` 0 an emit with an id is acked before it is answered, as in Storm, and from 0.10.0 to
     1.2.4 one that reaches no task. `active`: None until the topology is activated for the first time. `emit_count`:
-    how many tuples it emitted, `id_count`: how many of them with an id; both 0 if `keep_emits` is False.
+    how many tuples it emitted, `id_count`: how many of them with an id; both 0 if `keep_emits` is False. `blocks`: one
+    thread reads and writes, as in Storm: while stdin takes no more, nothing is read.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -40,7 +41,23 @@ class ShellSpout(Session):
         self._inner: list[TaskIds | None] = []
         self._waiting = False
         self.active: bool | None = None
+        self.blocks = False
         self.acks_at_once = self.profile.without_ackers
+
+    def block_as_storm(self) -> None:
+        """Read nothing while the spout's stdin takes no more, with pipes like Storm's: before anything was said."""
+        self.blocks = True
+        self.process.use_plain_pipes()
+
+    def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
+        """One round of reading and writing; of writing alone while Storm would stand in a write."""
+        if self.blocks:
+            full = bool(self._buffer) and not (self.piece or self._cut) and not self._takes_more()
+            self.process.listen(listening=not full)
+        super().pump(timeout, done)
+
+    def _takes_more(self) -> bool:
+        return self.process.poll(0, want_write=True).stdin
 
     @property
     def emitted(self) -> bool:

@@ -122,7 +122,8 @@ class Standstill:
         """
         seen, now = _held(self._process, within), time.monotonic()
         reads = any(thread.state in _READING for thread in seen)
-        mark = () if reads or self._process.stdout_unread() else tuple(seen)
+        unread = self._process.listening and self._process.stdout_unread()
+        mark = () if reads or unread else tuple(seen)
         if mark != self.mark:
             self.mark, self._since = mark, now
         return bool(mark) and now - self._since >= MOTIONLESS
@@ -131,7 +132,9 @@ class Standstill:
 def _held(process: ComponentProcess, within: float) -> list[Thread]:
     """The threads of a component that nobody but Storm can wake `within` so many seconds; none if anybody can."""
     first = _own(process)
-    names = pipe_names(process)
+    stdin, stdout, stderr = pipe_names(process)
+    # A full stdout that nobody reads is like a pipe of its own.
+    names = (stdin, stdout, stderr) if process.listening else (stdin, stderr)
     if not first or process.exited() is not None or not all(_is_held(thread, names, within) for thread in first):
         return []
     # What stands in stdin wakes who reads it: not seen before the first look, nor after the second.

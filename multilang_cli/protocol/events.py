@@ -96,7 +96,7 @@ class Again(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: bool = False
 
 
-_FOR_STORM = "waits for Storm"
+_AT_STDIN = "its stdin, which is empty"
 """What is said of who waits on whom where a component has nothing left to read."""
 
 
@@ -125,7 +125,7 @@ class Deadline(_Fact, frozen=True, tag="deadline"):
     @property
     def idle(self) -> bool:
         """True if it was proven to have read everything and to wait for more; else it hangs, or may still work."""
-        return self.proven and (not self.blocked or _FOR_STORM in self.blocked)
+        return self.proven and (not self.blocked or _AT_STDIN in self.blocked)
 
 
 class Activation(_Fact, frozen=True, tag="activation"):

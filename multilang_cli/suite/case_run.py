@@ -222,7 +222,9 @@ class CaseRun:
             bolt = ShellBolt(process, judge, sinks, timer=timer, ticks=ticks, seed=plan.options.seed)
             bolt.reminders = REMINDERS
             return bolt
-        return ShellSpout(process, judge, sinks)
+        spout = ShellSpout(process, judge, sinks)
+        spout.block_as_storm()
+        return spout
 
     def _play(self, session: Session, steps: tuple[Step, ...] = ()) -> None:
         component = self.plan.component
