@@ -185,3 +185,20 @@ def test_who_needs_the_switch_is_told_how_to_keep_it(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert mlcheck("run", "-k", "bolt.settle.once", "-q", cwd=tmp_path, PYTHONUNBUFFERED="1").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("storm", "variables", "note"),
+    [
+        ("0.9.2", {}, "topology.environment of conf was left out: Storm 0.9.2 does not know it (since 0.9.3)"),
+        ("1.2.4", {"A": "1"}, "LD_LIBRARY_PATH of topology.environment was left out: Storm 1.2.4 puts its own"),
+        ("2.0.0", {"A": "1", "LD_LIBRARY_PATH": "/own"}, ""),
+    ],
+)
+def test_a_topology_s_environment_is_handed_on_as_that_storm_does(
+    storm: str, variables: dict[str, str], note: str
+) -> None:
+    conf = {TOPOLOGY: {"A": "1", "LD_LIBRARY_PATH": "/own"}}
+    worker = worker_environment({}, conf=conf, inherited=USUAL, storm=storm)
+    assert worker.variables == {**USUAL, **variables}
+    assert [each[: len(note)] for each in worker.notes] == ([note] if note else [])

@@ -32,11 +32,19 @@ class Locale(msgspec.Struct, frozen=True):
     name: str
 
 
+class TopologyEnvironment(msgspec.Struct, frozen=True):
+    """Since which Storm ``topology.environment`` reaches a worker, and since which its LD_LIBRARY_PATH does."""
+
+    since: str
+    libraries_since: str
+
+
 class WorkerDefaults(msgspec.Struct, frozen=True):
     """What is taken away, and what stands in for what is unset. `path`: PATH."""
 
     switches: tuple[Switch, ...]
     locale: Locale
+    topology: TopologyEnvironment
     path: str
 
 

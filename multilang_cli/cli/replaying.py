@@ -127,7 +127,7 @@ def target_of(command: str, component: Component, options: RunOptions, flags: Fl
     limits = usual if options.timeout is not None else {**usual, **recording.profile.limits, **component.limits}
     cwd = Path(component.cwd or ".").absolute()
     conf = {**recording.profile.conf, **given.conf}
-    worker = worker_environment(component.env, conf=conf, keep=component.keep_env)
+    worker = worker_environment(component.env, conf=conf, keep=component.keep_env, storm=recording.version.id)
     try:
         launch = resolve(component.command, cwd, worker.variables)
     except LaunchError as error:

@@ -46,7 +46,7 @@ def main(command: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _told_to_end)
     try:
         profile = read(Path(os.environ.get(VARIABLE, "")))
-        env = worker_environment({}, conf=profile.conf).variables
+        env = worker_environment({}, conf=profile.conf, storm=profile.storm).variables
         process = ComponentProcess.start(command, cwd=Path.cwd(), env=env, pid_dir=private_pid_dir())
     except (FeedError, LaunchError) as error:
         sys.stderr.write(f"{error}\n")

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from packaging.version import Version
 
 from multilang_cli.catalogue.environment import WorkerDefaults, load_environment
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from multilang_cli.catalogue.environment import Switch
+    from multilang_cli.catalogue.environment import Switch, TopologyEnvironment
 
 TOPOLOGY = "topology.environment"
 """The key of conf with variables for the worker (``BasicContainer.launch``)."""
@@ -39,19 +40,21 @@ def worker_environment(
     keep: Collection[str] = (),
     inherited: Mapping[str, str] | None = None,
     how_to_keep: str = "--env NAME keeps it",
+    storm: str = "",
 ) -> WorkerEnvironment:
     """Work out the environment of a component.
 
     `additions`: what its topology gives to ``ShellBolt.setEnv``. `conf`: the topology's; its ``topology.environment``
     is that of the worker. `keep`: names of variables that stay as they are inherited. `inherited`: by default that of
-    this process. `how_to_keep`: how the user says which to keep, "" if that can't be said.
+    this process. `how_to_keep`: how the user says which to keep, "" if that can't be said. `storm`: the version that is
+    played, "" for the newest: not every one hands on what the topology has.
     """
     variables = dict(caller_environment() if inherited is None else inherited)
     known = load_environment()
     missing = [f"--env {name}: there is no such variable here" for name in keep if name not in variables]
     taken = list(_without_switches(variables, known.switches, keep))
-    worker = _of_worker(conf or {})
-    notes = [*missing, *_with_locale(variables, known, {*keep, *worker, *additions})]
+    worker, ignored = _of_worker(conf or {}, storm, known.topology)
+    notes = [*missing, *ignored, *_with_locale(variables, known, {*keep, *worker, *additions})]
     if taken:
         more = f"; {how_to_keep}" if how_to_keep else ""
         notes.insert(0, f"taken out of its environment, for no Storm worker has it: {', '.join(taken)}{more}")
@@ -124,9 +127,21 @@ def _with_locale(variables: dict[str, str], known: WorkerDefaults, said: Collect
     yield f"{found}: {names[-1]}={known.locale.name} in its place (the C locale has cases of its own)"
 
 
-def _of_worker(conf: Mapping[str, Any]) -> dict[str, str]:
-    """The variables that the topology's conf has for its workers; others than texts Storm refuses."""
+def _of_worker(
+    conf: Mapping[str, Any], storm: str, known: TopologyEnvironment
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The variables that the topology's conf has for its workers, and notes on those that this Storm ignores.
+
+    Others than texts Storm refuses.
+    """
     given = conf.get(TOPOLOGY)
     if not isinstance(given, dict):
-        return {}
-    return {name: value for name, value in given.items() if isinstance(value, str)}
+        return {}, ()
+    variables = {name: value for name, value in given.items() if isinstance(value, str)}
+    if storm and variables and Version(storm) < Version(known.since):
+        return {}, (f"{TOPOLOGY} of conf was left out: Storm {storm} does not know it (since {known.since})",)
+    if storm and _LIBRARIES in variables and Version(storm) < Version(known.libraries_since):
+        del variables[_LIBRARIES]
+        why = f"Storm {storm} puts its own in its place (until {known.libraries_since})"
+        return variables, (f"{_LIBRARIES} of {TOPOLOGY} was left out: {why}",)
+    return variables, ()

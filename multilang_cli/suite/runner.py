@@ -62,7 +62,7 @@ def plan_of(component: Component, options: RunOptions) -> Plan:
     rulebook = load_rulebook(options.storm)
     version = rulebook.version(options.storm) if options.storm else rulebook.newest
     cwd = Path(component.cwd or ".").absolute()
-    worker = worker_environment(component.env, conf=component.conf, keep=component.keep_env)
+    worker = worker_environment(component.env, conf=component.conf, keep=component.keep_env, storm=version.id)
     launch = resolve(component.command, cwd, worker.variables)
     return Plan(
         component,

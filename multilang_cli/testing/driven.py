@@ -102,7 +102,7 @@ class Driven:
         version = rulebook.version(storm) if storm else rulebook.newest
         profile = profile_of(component, version, None)
         cwd = Path(component.cwd or ".").absolute()
-        worker = worker_environment(component.env, conf=component.conf, keep=component.keep_env)
+        worker = worker_environment(component.env, conf=component.conf, keep=component.keep_env, storm=version.id)
         self.surroundings = worker.notes
         launch = resolve(component.command, cwd, worker.variables)
         process = ComponentProcess.start(launch.argv, cwd=cwd, env=worker.variables, pid_dir=private_pid_dir())
