@@ -93,7 +93,7 @@ def test_what_is_found_is_played_again_as_a_case(tmp_path: Path) -> None:
     assert [subject["id"] for subject in report["subjects"]] == ["fuzz.ack-twice"]
     again = mlcheck("run", "--suite", "own/found.yaml", "-k", "fuzz.ack-twice", *words, cwd=tmp_path)
     assert again.returncode == 1
-    assert "ack-twice: ack of a tuple that is settled already" in again.stdout
+    assert "FAIL  it settles a tuple twice: ack of a tuple that is settled already" in again.stdout
     known = mlcheck("fuzz", *words, cwd=tmp_path)
     assert "found by an earlier run, and tried first" in " ".join(known.stdout.split())
 

@@ -66,6 +66,7 @@ def _host(profile: Profile, process: ComponentProcess) -> int:
         session = ShellBolt(process, judge, timer=TIMER if judge.version.heartbeats else 0.0)
     else:
         session = ShellSpout(process, judge)
+    session.foresees = False
     with session:
         _converse(session, profile)
         while _lives(session):

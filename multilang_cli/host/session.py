@@ -69,7 +69,12 @@ class Look(NamedTuple):
 
 
 class Session(Pump):
-    """A component from its handshake to its end. `ended_by_us`: the process lived until `end`."""
+    """A component from its handshake to its end. `ended_by_us`: the process lived until `end`.
+
+    `foresees`: what will surely never come is not waited for; a Storm waits for it.
+    """
+
+    foresees = True
 
     emits: Sequence[Emit] = ()
     keep_emits = True
@@ -137,7 +142,13 @@ class Session(Pump):
                 now = self.now
             still = self._written == written and self._framer.offset == said
             within = max(0.0, until - now) + TIMER + LATE
-            if still and waiting_for in _ANSWERS and self._is_final(waiting_for, within) and not done():
+            if (
+                still
+                and self.foresees
+                and waiting_for in _ANSWERS
+                and self._is_final(waiting_for, within)
+                and not done()
+            ):
                 return not quietly and self._give_up(waiting_for, limit, proven=True)
         return True
 
