@@ -216,7 +216,7 @@ def test_a_session_becomes_a_case(tmp_path: Path) -> None:
     done = mlcheck(*line[1:], cwd=tmp_path)
     assert (done.returncode, "PASS  1 passed" in done.stdout) == (0, True), done.stdout
     wrong = mlcheck(*line[1:-1], component(tmp_path, WRONG_TWICE), cwd=tmp_path)
-    assert (wrong.returncode, "-k bolt.by-hand" in wrong.stdout) == (1, True), wrong.stdout
+    assert (wrong.returncode, "bolt.by-hand.ndjson" in wrong.stdout) == (1, True), wrong.stdout
     assert mlcheck("schema", "validate", "case", "bolt.by-hand.yaml", cwd=tmp_path).returncode == 0
     assert "raw bytes" in said(tmp_path, "raw [1]\\nend\\n\nsave case bolt.raw\n", "--kind", "bolt", BOLT)
 
