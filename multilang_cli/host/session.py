@@ -123,7 +123,7 @@ class Session(Pump):
             silent = self.judge.silence(now) - self.judge.timeout
             heard = not (self.process.listening and self.process.stdout_unread())
             dead = silent > TIMER + LATE and heard
-            if dead or (still and self._will_die(TIMER + LATE - silent)):
+            if dead or (still and self.foresees and self._will_die(TIMER + LATE - silent)):
                 self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=not dead)
                 # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
                 return bool(self.profile.testee) and self._give_up("plan", self.profile.limits["plan"], proven=False)
