@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import msgspec
 
 from multilang_cli.catalogue.loader import plain
 from multilang_cli.catalogue.locate import data_path
+from multilang_cli.catalogue.once import once
 
 
 class Switch(msgspec.Struct, frozen=True):
@@ -48,7 +47,7 @@ class WorkerDefaults(msgspec.Struct, frozen=True):
     path: str
 
 
-@cache
+@once
 def load_environment() -> WorkerDefaults:
     """Everything that is known of the environment of a Storm worker."""
     return msgspec.convert(plain(data_path("conformance", "environment.yaml")), WorkerDefaults)

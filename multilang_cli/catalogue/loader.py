@@ -7,13 +7,13 @@ that can't be loaded is, and the error says what is wrong where.
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 from packaging.version import Version
 
 from multilang_cli.catalogue import locate, schemas
+from multilang_cli.catalogue.once import once
 from multilang_cli.catalogue.texts import TextError
 from multilang_cli.catalogue.yaml_lines import lines_of
 from multilang_cli.catalogue.yaml_texts import yaml_value
@@ -49,7 +49,7 @@ NEVER_RUN = "Never run: it has what changed up to it, as far as sources and the 
 _RELEASE = re.compile(r"\d{1,4}(\.\d{1,4}){2}")
 
 
-@cache
+@once
 def cases_by_rule() -> dict[str, tuple[str, ...]]:
     """The cases that try what a rule is about, as ``conformance/traceability`` has it: by the rule, not to be changed.
 
@@ -71,14 +71,14 @@ class ClauseEntry(NamedTuple):
     rules: tuple[str, ...]
 
 
-@cache
+@once
 def load_clauses() -> tuple[ClauseEntry, ...]:
     """The sentences of the protocol page that rules judge, in their order. Raises CatalogueError."""
     entries = _plain(locate.data_path("conformance", "traceability", "protocol-page.yaml"))["entries"]
     return tuple(ClauseEntry(e["text"], e["heading"], tuple(e["rules"])) for e in entries if e.get("rules"))
 
 
-@cache
+@once
 def load_english() -> dict[str, str]:
     """What clauses that are quoted in Chinese say, by the clause: not to be changed. Raises CatalogueError."""
     return {
@@ -92,7 +92,7 @@ def load_worker_log() -> list[dict[str, Any]]:
     return entries
 
 
-@cache
+@once
 def load_causes() -> tuple[KnownCause, ...]:
     """The causes that a diagnosis names, by rank. Raises CatalogueError."""
     files = sorted(locate.data_path("conformance", "causes").glob("*.yaml"))
@@ -107,14 +107,14 @@ def read_cause(path: Path) -> KnownCause:
     return cause
 
 
-@cache
+@once
 def load_tracebacks() -> Tracebacks:
     """How runtimes write an exception that nobody caught. Raises CatalogueError."""
     path = locate.data_path("conformance", "tracebacks.yaml")
     return Tracebacks(_read(path, "tracebacks", tuple[TracebackForm, ...]))
 
 
-@cache
+@once
 def load_rulebook(more: str = "") -> Rulebook:
     """Everything the judge is given: the rules and versions that are shipped. Raises CatalogueError.
 
@@ -123,7 +123,7 @@ def load_rulebook(more: str = "") -> Rulebook:
     return Rulebook(load_rules(), load_versions(more))
 
 
-@cache
+@once
 def load_rules() -> dict[str, Rule]:
     """The rules by id, sorted. Not to be changed: they are kept. Raises CatalogueError."""
     folder = locate.data_path("conformance", "rules")
@@ -133,7 +133,7 @@ def load_rules() -> dict[str, Rule]:
     return {rule.id: rule for rule in map(read_rule, files)}
 
 
-@cache
+@once
 def load_versions(more: str = "") -> tuple[StormVersion, ...]:
     """The Storm versions, oldest first, and `more` among them, see `load_rulebook`. Raises CatalogueError."""
     data = _read(locate.data_path("conformance", "versions.yaml"), "versions", _Versions)
@@ -206,4 +206,4 @@ def plain(path: Path) -> Any:
         raise CatalogueError(str(error)) from None
 
 
-_plain = cache(plain)
+_plain = once(plain)

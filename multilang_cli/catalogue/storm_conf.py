@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
 
 from multilang_cli.catalogue.loader import plain
 from multilang_cli.catalogue.locate import data_path
+from multilang_cli.catalogue.once import once
 
 _Data = dict[str, Any]
 
@@ -37,7 +37,7 @@ def _holds(wanted: str, storm: str) -> bool:
     return SpecifierSet("" if wanted == "*" else wanted).contains(storm, prereleases=True)
 
 
-@cache
+@once
 def _data() -> _Data:
     data: _Data = plain(data_path("conformance", "storm-conf.yaml"))
     return data

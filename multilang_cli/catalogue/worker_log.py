@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook, load_worker_log
+from multilang_cli.catalogue.once import once
 from multilang_cli.catalogue.oracle import oracle_verdicts
 from multilang_cli.protocol.framing import Framer
 from multilang_cli.protocol.messages import Malformed
@@ -116,7 +117,7 @@ class LogIndex:
         return [_recognised(entry, match[0], text) for match, entry in kept]
 
 
-@cache
+@once
 def load_index() -> LogIndex:
     """The texts of all rules and of ``conformance/worker-log.yaml``. Raises CatalogueError."""
     rulebook = load_rulebook()

@@ -190,6 +190,10 @@ class Outstanding(msgspec.Struct, frozen=True):
     heartbeats: tuple[Owed, ...]
 
 
+_MET = msgspec.json.Decoder(State)
+"""What msgspec knows of a type is made when it meets it first, which must not be in several threads at once."""
+
+
 def to_plain(state: State) -> dict[str, Any]:
     """The state as JSON values."""
     plain = msgspec.to_builtins(state)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ import msgspec
 
 from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import CatalogueError, plain, problems
+from multilang_cli.catalogue.once import once
 from multilang_cli.protocol.verdicts import Clause, Level
 
 
@@ -64,7 +64,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     supports: tuple[str, ...] = ()
 
 
-@cache
+@once
 def shipped() -> frozenset[str]:
     """The ids of all shipped cases: those in which what we say has to be what a Storm says."""
     folder = locate.data_path("conformance", "cases")
