@@ -26,7 +26,6 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.bolt_rules import TIMER
 from multilang_cli.protocol.feeds import Feed
-from multilang_cli.protocol.verdicts import FATAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +65,7 @@ def _host(profile: Profile, process: ComponentProcess) -> int:
         session = ShellBolt(process, judge, timer=TIMER if judge.version.heartbeats else 0.0)
     else:
         session = ShellSpout(process, judge)
-    session.foresees = False
+    session.as_storm = True
     with session:
         _converse(session, profile)
         while _lives(session):
@@ -94,8 +93,7 @@ def _converse(session: ShellBolt | ShellSpout, profile: Profile) -> None:
 
 def _lives(session: Session) -> bool:
     """True while the component does, and the Storm that is played would."""
-    mine = next(each for each in session.judge.outlook() if each.version == session.version.id)
-    return session.running and mine.fate not in FATAL
+    return session.running and not session.worker_is_dead
 
 
 if __name__ == "__main__":

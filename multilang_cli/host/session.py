@@ -20,6 +20,7 @@ from multilang_cli.host.who_waits import Debts
 from multilang_cli.protocol.bolt_rules import TIMER
 from multilang_cli.protocol.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
 from multilang_cli.protocol.shortening import head
+from multilang_cli.protocol.verdicts import FATAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -71,10 +72,10 @@ class Look(NamedTuple):
 class Session(Pump):
     """A component from its handshake to its end. `ended_by_us`: the process lived until `end`.
 
-    `foresees`: what will surely never come is not waited for; a Storm waits for it.
+    `as_storm`: what will surely never come is waited for, and nothing any more once the worker would have ended.
     """
 
-    foresees = True
+    as_storm = False
 
     emits: Sequence[Emit] = ()
     keep_emits = True
@@ -116,14 +117,14 @@ class Session(Pump):
         made = progress() if progress is not None else None
         looked, spare, still = time.monotonic(), STARVED * limit, False
         while not done():
-            if not self.running:
+            if not self.running or (self.as_storm and self.worker_is_dead):
                 return done()
             if progress is not None and (makes := progress()) != made:
                 until, made = now + limit, makes
             silent = self.judge.silence(now) - self.judge.timeout
             heard = not (self.process.listening and self.process.stdout_unread())
             dead = silent > TIMER + LATE and heard
-            if dead or (still and self.foresees and self._will_die(TIMER + LATE - silent)):
+            if dead or (still and not self.as_storm and self._will_die(TIMER + LATE - silent)):
                 self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=not dead)
                 # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
                 return bool(self.profile.testee) and self._give_up("plan", self.profile.limits["plan"], proven=False)
@@ -144,13 +145,18 @@ class Session(Pump):
             within = max(0.0, until - now) + TIMER + LATE
             if (
                 still
-                and self.foresees
+                and not self.as_storm
                 and waiting_for in _ANSWERS
                 and self._is_final(waiting_for, within)
                 and not done()
             ):
                 return not quietly and self._give_up(waiting_for, limit, proven=True)
         return True
+
+    @property
+    def worker_is_dead(self) -> bool:
+        """True if the component has done what ends the worker of the Storm that is played."""
+        return any(o.fate in FATAL for o in self.judge.outlook() if o.version == self.version.id)
 
     def _will_die(self, within: float) -> bool:
         """True if Storm's clock runs, and nothing can move in the component before that ends the worker."""

@@ -109,7 +109,7 @@ def play(name: str, version_id: str) -> Played:
         session = ShellBolt(process, judge, [follower], timer=1.0)
     else:
         session = ShellSpout(process, judge, [follower])
-    session.foresees = False
+    session.as_storm = True
     with session:
         _converse(session, case, follower.collector)
     collector = follower.collector
