@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pyspark import StorageLevel
@@ -20,8 +20,12 @@ Known = dict[str, "DataFrame"]
 """Tables by name."""
 
 
-Stage = Callable[["SparkSession", Plan, Known, list["DataFrame"]], Known]
-"""Makes tables of those that stand already. What it keeps for that, it appends to the list."""
+Tables = Iterator[tuple[str, "DataFrame"]]
+Stage = Callable[["SparkSession", Plan, Known, list["DataFrame"]], Tables]
+"""Makes tables, one after the other, of those that stand already: each is written before the next is asked for.
+
+What it keeps for that, it appends to the list.
+"""
 
 
 def run(spark: SparkSession, plan: Plan, folder: str, say: Callable[[str], None], *, overwrite: bool = False) -> Known:
@@ -36,7 +40,7 @@ def run(spark: SparkSession, plan: Plan, folder: str, say: Callable[[str], None]
     for number, (name, stage) in enumerate(STAGES.items(), 1):
         kept: list[DataFrame] = []
         say(f"[{number}/{len(STAGES)}] {name}")
-        for table, rows in stage(spark, plan, known, kept).items():
+        for table, rows in stage(spark, plan, known, kept):
             place = f"{folder.rstrip('/')}/{table}"
             rows.write.mode("error").parquet(place)
             known[table] = spark.read.parquet(place)
@@ -58,32 +62,37 @@ def _keep(rows: DataFrame, kept: list[DataFrame]) -> DataFrame:
     return kept[-1]
 
 
-def _events(spark: SparkSession, plan: Plan, _: Known, kept: list[DataFrame]) -> Known:
-    read = _keep(events.parsed(events.lines(spark, plan.inputs.transcripts)), kept)
-    return events.tables(read)._asdict()
+def _events(spark: SparkSession, plan: Plan, known: Known, kept: list[DataFrame]) -> Tables:
+    read = events.lines(spark, plan.inputs.transcripts)
+    rows = _keep(events.outlined(read), kept)
+    outline = events.outline_of(rows)
+    yield "conversations", events.conversations(rows, outline)
+    yield "events", events.events(read, outline)
+    yield "quarantine", events.quarantine(read, outline, events.unaccounted(outline, known["events"]))
+    yield "files", events.files(outline, known["events"], known["quarantine"])
 
 
-def _findings(_: SparkSession, plan: Plan, known: Known, kept: list[DataFrame]) -> Known:
+def _findings(_: SparkSession, plan: Plan, known: Known, kept: list[DataFrame]) -> Tables:
     found = findings.judged(known["conversations"], known["events"], known["quarantine"], plan.storm)
-    return findings.tables(_keep(found, kept))._asdict()
+    yield from findings.tables(_keep(found, kept))._asdict().items()
 
 
-def _ledger(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Known:
-    return {"ledger": ledger.ledger(known["conversations"], known["events"])}
+def _ledger(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
+    yield "ledger", ledger.ledger(known["conversations"], known["events"])
 
 
-def _trees(spark: SparkSession, plan: Plan, known: Known, _: list[DataFrame]) -> Known:
+def _trees(spark: SparkSession, plan: Plan, known: Known, _: list[DataFrame]) -> Tables:
     """Of runs that have a history what it says, of all others what can be inferred."""
     told = _by_run(plan, known)
     marks = edges.of_taps(told.where("run = topology").drop("run"), known["events"])
     if plan.inputs.histories:
         marks = marks.unionByName(edges.of_history(events.lines(spark, plan.inputs.histories)))
-    return {"marks": marks}
+    yield "marks", marks
 
 
-def _roots(_: SparkSession, plan: Plan, known: Known, __: list[DataFrame]) -> Known:
+def _roots(_: SparkSession, plan: Plan, known: Known, __: list[DataFrame]) -> Tables:
     timeouts = _by_run(plan, known).groupBy("run").agg(F.max("timeout").alias("timeout"))
-    return {"roots": roots.roots(known["marks"], timeouts=timeouts)}
+    yield "roots", roots.roots(known["marks"], timeouts=timeouts)
 
 
 def _by_run(plan: Plan, known: Known) -> DataFrame:
@@ -94,17 +103,15 @@ def _by_run(plan: Plan, known: Known) -> DataFrame:
     return known["conversations"].withColumn("run", whose)
 
 
-def _summary(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Known:
+def _summary(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
     conversations, happened, settled = known["conversations"], known["events"], known["ledger"]
-    return {
-        "rates": summary.rates(conversations, happened, settled),
-        "replays": summary.replays(conversations, settled),
-        "timeouts": summary.timeouts(conversations, settled),
-        "silences": summary.silences(conversations, happened, settled),
-        "restarts": summary.restarts(conversations, happened, settled),
-        "keys": keys.keys(conversations, happened),
-        "dialects": summary.dialects(conversations, known["findings"]),
-    }
+    yield "rates", summary.rates(conversations, happened, settled)
+    yield "replays", summary.replays(conversations, settled)
+    yield "timeouts", summary.timeouts(conversations, settled)
+    yield "silences", summary.silences(conversations, happened, settled)
+    yield "restarts", summary.restarts(conversations, happened, settled)
+    yield "keys", keys.keys(conversations, happened)
+    yield "dialects", summary.dialects(conversations, known["findings"])
 
 
 STAGES: dict[str, Stage] = {

@@ -70,11 +70,11 @@ def run(
     """
     from multilang_cli.audit.stages import events  # noqa: PLC0415 (executors need none)
 
-    stage = events.tables(events.parsed(events.lines(spark, files)).persist())
+    stage = events.tables(events.lines(spark, files))
     whose = stage.conversations
     if component is not None:
         whose = whose.where(whose.component == component)
-    replayed(whose, stage.events, request).write.parquet(folder)
+    replayed(whose, stage.events.persist(), request).write.parquet(folder)
     table = spark.read.parquet(folder)
     found = [row.asDict() for row in shortest(table).orderBy("component", "change").collect()]
     return found, table.where("problem is not null").count()

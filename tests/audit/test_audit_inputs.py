@@ -45,7 +45,7 @@ def test_urls_are_listed_and_read_as_hadoop_has_them(spark: SparkSession, tmp_pa
         f"{url}/none*: there is no such file; it is left out",
         'nosuch://host/x: can\'t be listed: No FileSystem for scheme "nosuch"; it is left out',
     ]
-    read = events.tables(events.parsed(events.lines(spark, found.transcripts)))
+    read = events.tables(events.lines(spark, found.transcripts))
     lines = whole.count(b"\n")
     counts = {row.file.removeprefix(f"{url}/"): (row.lines, row.quarantined) for row in read.files.collect()}
     # Of the one that was cut nothing could be unpacked, and a line says so.

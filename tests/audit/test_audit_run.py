@@ -101,7 +101,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "zcopy.ndjson").write_bytes(twice.read_bytes())
     later = recorded(made / "late-again.ndjson", LATE, conv="late", started_at="2026-11-21T13:00:00.000+00:00")
     with later.open("ab") as file:
-        file.write(b'junk\n{"conv":"nobody","seq":1,"t":0,"ch":"in","msg":{}}\n{"conv":"la')
+        file.write(b'junk\n\xff\xfe \xc3\n{"conv":"nobody","seq":1,"t":0,"ch":"in","msg":{}}\n{"conv":"la')
     for name, pack in (("gz", gzip.compress), ("zst", zstandard.compress)):
         plain = recorded(made / f"packed-{name}.ndjson", ACKED)
         (made / f"packed-{name}.ndjson.{name}").write_bytes(pack(plain.read_bytes()))
@@ -175,6 +175,7 @@ def _counts_add_up(known: pipeline.Known, plan: inputs.Plan) -> None:
     assert all("a second copy of part 1 of 'twice'" in reason for _, reason in bad["zcopy.ndjson"])
     assert "this mlcheck reads 1.x" in bad["newer.ndjson"][0][1]
     assert [reason.partition(":")[0] for _, reason in bad["late-again.ndjson"]] == [
+        "it can't be read",
         "it can't be read",
         "no header of a conversation 'nobody' before this line",
         "it can't be read",

@@ -1,51 +1,50 @@
-"""Lines of transcripts become the tables files, conversations, events and quarantine: each line in exactly one."""
+"""Lines of transcripts become the tables files, conversations, events and quarantine: each line in exactly one.
+
+They are read twice: once for headers and ends, by a search in the bytes, once line by line. What is no event is so rare
+that lines are read again for it, those of damaged files alone: nothing has to be kept of all the others.
+"""
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit import parsing
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.inputs import literally, named
+from multilang_cli.audit.outline import QUOTED, End, Finder, Head, Outline, Size, outline
 from multilang_cli.audit.stages.packed import packed_lines
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, Column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
 _PLACE = (
-    Column("file", "string", ""),
+    Column("file", "string", "the file's URI"),
     Column("split", "bigint", "where the piece of the file begins that one task read"),
-    Column("nth", "bigint", "its line in that piece, from 1"),
-    Column("what", "string", "event, header, end or quarantine"),
-    Column("text", "binary", "the line"),
-    Column("reason", "string", ""),
+    Column("nth", "bigint", "its line in that piece, from 1; of a size, how many there are"),
+    Column("what", "string", "header, end or size"),
 )
-_LATER = {"file", "line", "raw", "header", "closed"}
-_OWN = [column for column in EVENTS.columns if column.name not in _LATER]
-_SHARED = {column.name for column in _OWN}
-PARSED = (
-    *_PLACE,
-    *_OWN,
-    *(column for column in CONVERSATIONS.columns if column.name not in _LATER | _SHARED),
-)
-"""A line with what it says, an event or a header: they share the columns conv, part, kind and task."""
-
-_SCHEMA = arrow_schema(PARSED)
-_NAMES = [column.name for column in PARSED]
-DDL = ", ".join(f"`{column.name}` {column.type}" for column in PARSED)
+_LATER = {"file", "line", "closed"}
+_OUTLINED = (*_PLACE, *(column for column in CONVERSATIONS.columns if column.name not in _LATER))
+_OUTLINED_SCHEMA = arrow_schema(_OUTLINED)
+_EVENTS_SCHEMA = arrow_schema(EVENTS.columns)
+_CONVERSATIONS_SCHEMA = arrow_schema(CONVERSATIONS.columns)
+_QUARANTINE_SCHEMA = arrow_schema(QUARANTINE.columns)
+_PLACED = {"conv", "part", "file", "line", "raw"}
+"""Columns of events that the outline knows."""
 SHOWN = 200
-COPY = "a second copy of part"
-"""How the reason begins where a line is well, but stands in a second copy."""
-
-# One recording of a conversation: its parts say the same of these. One that does not say when it began is told apart
-# from others by its file.
-_RECORDING = "coalesce(cast(started as string), file), worker, host, topology, component, task"
+_MARKS = (b'"transcript"', b'"end"')
+"""One of these is in every header and end."""
+_WRITTEN_ODDLY = "it is a header or an end, but its key is written with escapes"
+_NOT_BEGUN = "no header of a conversation '{}' before this line"
 
 
 class Stage(NamedTuple):
@@ -75,119 +74,234 @@ def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
     return found[0] if len(found) == 1 else found[0].unionByName(found[1])
 
 
-def parsed(read: DataFrame) -> DataFrame:
-    """Every line with what it says."""
-    return read.mapInArrow(_parse_batches, DDL)
+def outlined(read: DataFrame) -> DataFrame:
+    """Headers and ends with their places, and the size of each piece of a file: few rows, which are used twice."""
+    return read.mapInArrow(_outline_batches, _ddl(_OUTLINED))
+
+
+def outline_of(rows: DataFrame) -> Outline:
+    """The outline of what `outlined` gives."""
+    found: dict[str, list[Any]] = {"size": [], "header": [], "end": []}
+    for row in rows.select("what", *Head._fields).collect():
+        found[row.what].append(row[1:])
+    sizes = [Size(*row[:3]) for row in found["size"]]
+    return outline(sizes, (Head(*row) for row in found["header"]), (End(*row[:4]) for row in found["end"]))
+
+
+def conversations(rows: DataFrame, known: Outline) -> DataFrame:
+    """The table conversations, of the rows that the outline was made of."""
+    heads = rows.where("what = 'header'")
+    return heads.mapInArrow(partial(_conversation_batches, known=_shared(rows, known)), CONVERSATIONS.ddl)
+
+
+def events(read: DataFrame, known: Outline) -> DataFrame:
+    """The table events."""
+    return read.mapInArrow(partial(_event_batches, known=_shared(read, known)), EVENTS.ddl)
+
+
+def quarantine(read: DataFrame, known: Outline, of: Collection[str] | None = None) -> DataFrame:
+    """The table quarantine; `of`: the files that have something for it, by their URIs, None if nobody knows."""
+    if of is not None and not of:
+        return read.sparkSession.createDataFrame([], QUARANTINE.ddl)
+    wanted = partial(_quarantine_batches, known=_shared(read, known), of=None if of is None else frozenset(of))
+    return read.mapInArrow(wanted, QUARANTINE.ddl)
+
+
+def unaccounted(known: Outline, found: DataFrame) -> set[str]:
+    """The files that have other lines than headers, ends and events. `found`: the table events."""
+    counted = {row.file: row["count"] for row in found.groupBy("file").count().collect()}
+    return {
+        file
+        for file, number in known.lines.items()
+        if number != sum(known.told.get(file, (0, 0))) + counted.get(named(file), 0)
+    }
+
+
+def files(known: Outline, found: DataFrame, bad: DataFrame) -> DataFrame:
+    """The table files. `found`, `bad`: the tables events and quarantine."""
+    rows = [(named(file), lines, *known.told.get(file, (0, 0))) for file, lines in known.lines.items()]
+    told = found.sparkSession.createDataFrame(rows, "file string, lines bigint, headers bigint, ends bigint")
+    counts = [
+        each.groupBy("file").agg(F.count("*").alias(name)) for each, name in ((found, "events"), (bad, "quarantined"))
+    ]
+    both = told.join(F.broadcast(counts[0]), "file", "left").join(F.broadcast(counts[1]), "file", "left")
+    return both.fillna(0, ["events", "quarantined"]).select([column.name for column in FILES.columns])
 
 
 def tables(read: DataFrame) -> Stage:
-    """The tables of lines that were parsed; `read` is used several times, so it is best kept."""
-    placed = _placed(read)
-    pieces = _pieces(placed)
-    sorted_out = _sorted_out(placed, pieces)
-    ends = sorted_out.where("what = 'end'").groupBy("conv", "part").agg(F.lit(True).alias("closed"))
-    headers = sorted_out.where("what = 'header'").withColumnRenamed("text", "header")
-    headers = headers.join(F.broadcast(ends), ["conv", "part"], "left").fillna(False, ["closed"])
-    bad = sorted_out.where("what = 'quarantine'").withColumn("text", F.expr(f"left(decode(text, 'UTF-8'), {SHOWN})"))
-    counts = [F.count_if(F.col("what") == what).alias(name) for what, name in _COUNTED.items()]
-    return Stage(
-        sorted_out.groupBy("file").agg(F.count("*").alias("lines"), *counts).select(_names(FILES.columns)),
-        headers.select(_names(CONVERSATIONS.columns)),
-        sorted_out.where("what = 'event'").withColumnRenamed("text", "raw").select(_names(EVENTS.columns)),
-        bad.select(_names(QUARANTINE.columns)),
-    )
+    """The tables of lines. Each reads them anew."""
+    rows = outlined(read).persist()
+    known = outline_of(rows)
+    happened, bad = events(read, known), quarantine(read, known)
+    return Stage(files(known, happened, bad), conversations(rows, known), happened, bad)
 
 
-_COUNTED = {"header": "headers", "event": "events", "end": "ends", "quarantine": "quarantined"}
+def _ddl(columns: Iterable[Column]) -> str:
+    return ", ".join(f"`{column.name}` {column.type}" for column in columns)
 
 
-def _names(columns: Iterable[Column]) -> list[str]:
-    return [column.name for column in columns]
+def _shared(rows: DataFrame, known: Outline) -> Any:
+    """What tasks need of the outline, sent to each process once."""
+    return rows.sparkSession.sparkContext.broadcast(known._replace(lines={}, told={}))
 
 
-def _placed(read: DataFrame) -> DataFrame:
-    """With the line's number in the whole file."""
-    earlier = "sum(lines) over (partition by file order by split rows between unbounded preceding and 1 preceding)"
-    before = (
-        read.groupBy("file", "split")
-        .agg(F.max("nth").alias("lines"))
-        .selectExpr("file", "split", f"coalesce({earlier}, 0) as before", "sum(lines) over (partition by file) as all")
-    )
-    return read.join(F.broadcast(before), ["file", "split"]).withColumn("line", F.col("before") + F.col("nth"))
+# --- on executors ---------------------------------------------------------------------------------------------------
 
 
-def _pieces(placed: DataFrame) -> DataFrame:
-    """Where the parts of conversations begin: by file and id, their lines in order, each with whose part it is.
-
-    A part that stands in several files was copied; the longest file counts, of equal ones the first by name.
-    """
-    headers = placed.where("what = 'header'").selectExpr(
-        "file", "line", "all", "conv", "part", f"struct({_RECORDING}) as recording"
-    )
-    numbered = headers.selectExpr(
-        "*",
-        "dense_rank() over (partition by conv order by recording) as number",
-        "first(file) over (partition by conv, recording, part order by all desc, file, line) as best",
-        "row_number() over (partition by conv, recording, part order by all desc, file, line) as copy",
-    )
-    known = numbered.selectExpr(
-        "file",
-        "conv",
-        "struct(line, if(number = 1, conv, concat(conv, '#', number)) as key, part, best, copy) as piece",
-    )
-    return known.groupBy("file", "conv").agg(F.array_sort(F.collect_list("piece")).alias("pieces"))
-
-
-def _sorted_out(placed: DataFrame, pieces: DataFrame) -> DataFrame:
-    """Every line with its conversation and part; what has none, or is a copy, is told so."""
-    mine = "try_element_at(filter(pieces, piece -> piece.line <= line), -1)"
-    known = placed.join(F.broadcast(pieces), ["file", "conv"], "left").withColumn("mine", F.expr(mine))
-    reason = f"""case
-        when what = 'quarantine' then reason
-        when mine is null then concat('no header of a conversation ', {_quoted("conv")}, ' before this line')
-        when mine.copy > 1 then concat('{COPY} ', mine.part, ' of ', {_quoted("conv")},
-            '; the one that counts stands in ', mine.best)
-        end"""
-    return (
-        known.withColumn("reason", F.expr(reason))
-        .withColumn("what", F.expr("if(reason is null, what, 'quarantine')"))
-        .withColumn("conv", F.expr("coalesce(mine.key, conv)"))
-        .withColumn("part", F.expr("mine.part"))
-    )
-
-
-def _quoted(name: str) -> str:
-    return f'"\'", left({name}, 100), "\'"'
-
-
-def _parse_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _runs(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, int, int, pa.Array]]:
+    """Lines that follow each other: their file, the piece of it, how many of it came before them, and themselves."""
     at: tuple[Any, Any] = (None, None)
     nth = 0
     for batch in batches:
-        columns: dict[str, list[Any]] = {name: [None] * batch.num_rows for name in _NAMES}
-        texts, files, splits = (column.to_pylist() for column in batch.columns)
-        for row, (text, file, split) in enumerate(zip(texts, files, splits, strict=True)):
-            if (file, split) != at:
-                at, nth = (file, split), 0
-            nth += 1
-            columns["nth"][row] = nth
-            _fill(columns, row, text)
-        columns.update(file=[named(file) for file in files], split=splits, text=texts)
-        yield pa.RecordBatch.from_arrays(
-            [pa.array(columns[field.name], field.type) for field in _SCHEMA], schema=_SCHEMA
-        )
+        texts, uris, splits = batch.columns
+        start = 0
+        for place, size in _alike(uris, splits):
+            nth = nth if place == at else 0
+            at = place
+            yield *place, nth, texts.slice(start, size)
+            start, nth = start + size, nth + size
 
 
-def _fill(columns: dict[str, list[Any]], row: int, text: bytes) -> None:
-    said = parsing.parse(text)
-    match said:
-        case parsing.Row():
-            columns["what"][row] = "event"
-        case parsing.HeaderRow():
-            columns["what"][row] = "header"
-        case parsing.EndRow():
-            columns["what"][row] = "end"
-        case parsing.Quarantined():
-            columns["what"][row] = "quarantine"
-    for field in said.__struct_fields__:
-        columns[field][row] = getattr(said, field)
+def _alike(uris: pa.Array, splits: pa.Array) -> list[tuple[tuple[str, int], int]]:
+    """Places, each with how many rows in a row have it."""
+    last = len(uris) - 1
+    first, same = (uris[0].as_py(), splits[0].as_py()), (uris[last].as_py(), splits[last].as_py())
+    if first == same:
+        return [(first, last + 1)]
+    places = zip(uris.to_pylist(), splits.to_pylist(), strict=True)
+    return [(place, sum(1 for _ in each)) for place, each in groupby(places)]
+
+
+def _outline_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    sizes: dict[tuple[str, int], int] = {}
+    for uri, split, nth, texts in _runs(batch for batch in batches if batch.num_rows):
+        sizes[uri, split] = nth + len(texts)
+        has = [pc.match_substring(texts, mark.decode()) for mark in _MARKS]
+        places = pc.indices_nonzero(pc.or_(*has)).to_pylist()
+        found = [
+            {"file": uri, "split": split, "nth": nth + place + 1, **told}
+            for place in places
+            if (told := _told(texts[place].as_py()))
+        ]
+        if found:
+            yield _batch(found, _OUTLINED_SCHEMA)
+    rows = [{"file": uri, "split": split, "nth": size, "what": "size"} for (uri, split), size in sizes.items()]
+    yield _batch(rows, _OUTLINED_SCHEMA)
+
+
+def _told(text: bytes) -> dict[str, Any]:
+    match parsing.parse(text):
+        case parsing.HeaderRow() as said:
+            return {"what": "header", "header": text} | {name: getattr(said, name) for name in said.__struct_fields__}
+        case parsing.EndRow() as said:
+            return {"what": "end", "conv": said.conv}
+    return {}
+
+
+def _conversation_batches(batches: Iterable[pa.RecordBatch], known: Any) -> Iterator[pa.RecordBatch]:
+    of: Outline = known.value
+    for batch in batches:
+        found = []
+        for row in batch.to_pylist():
+            line = of.before[row["file"], row["split"]] + row["nth"]
+            piece = Finder(of.pieces[row["file"]]).at(row["conv"], line)
+            if piece is not None and not piece.copy:
+                closed = (piece.key, piece.part) in of.closed
+                found.append({**row, "conv": piece.key, "file": named(row["file"]), "line": line, "closed": closed})
+        yield _batch(found, _CONVERSATIONS_SCHEMA)
+
+
+def _batch(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
+    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+class _Sorted(NamedTuple):
+    """Lines of one run, sorted out. `bad`: the places of those that are no events, from 0, each with the reason."""
+
+    rows: list[parsing.Row]
+    keys: list[str]
+    parts: list[int]
+    lines: list[int]
+    bad: list[tuple[int, str]]
+
+
+def _sorted_out(texts: list[bytes], first: int, finder: Finder) -> _Sorted:
+    """What the lines are; `first`: the number of the first."""
+    found = _Sorted([], [], [], [], [])
+    rows, keys, parts, lines, bad = found
+    parse, at, event = parsing.parse, finder.at, parsing.Row
+    for line, text in enumerate(texts, first):
+        said = parse(text)
+        if said.__class__ is event:
+            piece = at(said.conv, line)
+            if piece is not None and not piece.copy:
+                rows.append(said)
+                keys.append(piece.key)
+                parts.append(piece.part)
+                lines.append(line)
+                continue
+        if why := _why_not(said, text, line, finder):
+            bad.append((line - first, why))
+    return found
+
+
+def _why_not(said: Any, text: bytes, line: int, finder: Finder) -> str:
+    """Why a line goes into quarantine; "" for a header or an end that counts."""
+    if isinstance(said, parsing.Quarantined):
+        return said.reason
+    if not isinstance(said, parsing.Row) and not any(mark in text for mark in _MARKS):
+        return _WRITTEN_ODDLY
+    piece = finder.at(said.conv, line)
+    return _NOT_BEGUN.format(said.conv[:QUOTED]) if piece is None else piece.copy
+
+
+def _event_batches(batches: Iterable[pa.RecordBatch], known: Any) -> Iterator[pa.RecordBatch]:
+    for uri, first, texts, finder in _to_sort(batches, known.value):
+        found = _sorted_out(texts.to_pylist(), first, finder)
+        if found.rows:
+            yield _events_of(found, uri, texts, first)
+
+
+def _events_of(found: _Sorted, uri: str, texts: pa.Array, first: int) -> pa.RecordBatch:
+    count = len(found.rows)
+    raw = texts if count == len(texts) else texts.take(pa.array([line - first for line in found.lines]))
+    arrays = {
+        "conv": pa.array(found.keys, pa.string()),
+        "part": pa.array(found.parts, pa.int32()),
+        "file": pa.repeat(pa.scalar(named(uri)), count),
+        "line": pa.array(found.lines, pa.int64()),
+        "raw": raw,
+    }
+    for field in _EVENTS_SCHEMA:
+        if field.name not in _PLACED:
+            values = [getattr(row, field.name) for row in found.rows]
+            arrays[field.name] = pa.array(values, field.type)
+    return pa.RecordBatch.from_arrays([arrays[name] for name in _EVENTS_SCHEMA.names], schema=_EVENTS_SCHEMA)
+
+
+def _quarantine_batches(
+    batches: Iterable[pa.RecordBatch], known: Any, of: frozenset[str] | None
+) -> Iterator[pa.RecordBatch]:
+    for uri, first, array, finder in _to_sort(batches, known.value, of):
+        texts = array.to_pylist()
+        bad = [
+            {"file": named(uri), "line": first + place, "reason": why,
+             "text": texts[place].decode("utf-8", "replace")[:SHOWN]}
+            for place, why in _sorted_out(texts, first, finder).bad
+        ]  # fmt: skip
+        if bad:
+            yield _batch(bad, _QUARANTINE_SCHEMA)
+
+
+def _to_sort(
+    batches: Iterable[pa.RecordBatch], known: Outline, of: frozenset[str] | None = None
+) -> Iterator[tuple[str, int, pa.Array, Finder]]:
+    """Runs of lines, each with the number of its first in the file."""
+    finder, last = Finder({}), ""
+    for uri, split, nth, texts in _runs(batch for batch in batches if batch.num_rows):
+        if of is not None and uri not in of:
+            continue
+        if uri != last:
+            finder, last = Finder(known.pieces.get(uri, {})), uri
+        yield uri, known.before[uri, split] + nth + 1, texts, finder

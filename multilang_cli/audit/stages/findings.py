@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.hearing import hear
-from multilang_cli.audit.stages.events import COPY
+from multilang_cli.audit.outline import COPY
 from multilang_cli.audit.tables import FINDINGS, OUTLOOKS
 
 if TYPE_CHECKING:

@@ -1,0 +1,168 @@
+"""Where conversations begin and end in files: enough to tell of any line which part of which one it is. Pure.
+
+Headers and ends are few, so all of them are known before the events are read: an event then needs no line but its own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.audit.inputs import named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+QUOTED = 100
+"""Characters of a conversation's id that a reason shows."""
+COPY = "a second copy of part"
+"""How the reason begins where a line is well, but stands in a second copy."""
+_NEVER = 2**63
+
+
+class Size(NamedTuple):
+    """A piece of a file that one task reads: where it begins, and its lines. Files are named by their URIs."""
+
+    file: str
+    split: int
+    lines: int
+
+
+class Head(NamedTuple):
+    """A header: its place (`nth` in the piece, from 1), and what tells recordings of one id apart."""
+
+    file: str
+    split: int
+    nth: int
+    conv: str
+    part: int
+    started: float | None
+    worker: str
+    host: str
+    topology: str
+    component: str
+    task: int
+
+
+class End(NamedTuple):
+    """A line that closes a part, and its place."""
+
+    file: str
+    split: int
+    nth: int
+    conv: str
+
+
+class Piece(NamedTuple):
+    """Lines of one part, from `line` on. `key`: the conversation's id here; `copy`: why they do not count, else ""."""
+
+    line: int
+    key: str
+    part: int
+    copy: str
+
+
+class Outline(NamedTuple):
+    """`before`: the lines of a file before each piece of it; `pieces`: by file and id, in the order of lines.
+
+    `closed`: keys and parts that were closed. `lines`, `told`: by file, all its lines, and its headers and ends that
+    count.
+    """
+
+    before: dict[tuple[str, int], int]
+    pieces: dict[str, dict[str, list[Piece]]]
+    closed: frozenset[tuple[str, int]]
+    lines: dict[str, int]
+    told: dict[str, tuple[int, int]]
+
+
+class _Placed(NamedTuple):
+    """A header with its line, its file's lines, and which recording of its id it is of."""
+
+    head: Head
+    line: int
+    all: int
+
+
+def outline(sizes: Iterable[Size], heads: Iterable[Head], ends: Iterable[End]) -> Outline:
+    """The outline of files."""
+    before, lines = _counted(sizes)
+    placed = [_Placed(head, before[head.file, head.split] + head.nth, lines[head.file]) for head in heads]
+    pieces: dict[str, dict[str, list[Piece]]] = {}
+    for conv, same in groupby(sorted(placed, key=lambda each: each.head.conv), lambda each: each.head.conv):
+        for file, piece in _pieces(conv, list(same)):
+            pieces.setdefault(file, {}).setdefault(conv, []).append(piece)
+    for by_conv in pieces.values():
+        for each in by_conv.values():
+            each.sort()
+    closed = []
+    told = {file: (sum(not piece.copy for each in of.values() for piece in each), 0) for file, of in pieces.items()}
+    for end in ends:
+        found = Finder(pieces.get(end.file, {})).at(end.conv, before[end.file, end.split] + end.nth)
+        if found is not None and not found.copy:
+            headers, ended = told[end.file]
+            told[end.file] = headers, ended + 1
+            closed.append((found.key, found.part))
+    return Outline(before, pieces, frozenset(closed), lines, told)
+
+
+def _counted(sizes: Iterable[Size]) -> tuple[dict[tuple[str, int], int], dict[str, int]]:
+    before: dict[tuple[str, int], int] = {}
+    lines: dict[str, int] = {}
+    for size in sorted(sizes):
+        before[size.file, size.split] = lines.get(size.file, 0)
+        lines[size.file] = lines.get(size.file, 0) + size.lines
+    return before, lines
+
+
+def _pieces(conv: str, placed: list[_Placed]) -> Iterable[tuple[str, Piece]]:
+    """The pieces of all conversations of an id, each with its file.
+
+    A part that stands in several files was copied; the longest file counts, of equal ones the first by name. Several
+    recordings may have one id: they are numbered as they began.
+    """
+    recordings = {_recording(each.head) for each in placed}
+    numbers = {recording: number for number, recording in enumerate(sorted(recordings), 1)}
+
+    def of(each: _Placed) -> tuple[int, int]:
+        return numbers[_recording(each.head)], each.head.part
+
+    placed.sort(key=lambda each: (of(each), -each.all, named(each.head.file), each.line))
+    for (number, part), copies in groupby(placed, of):
+        best = ""
+        for each in copies:
+            copy = f"{COPY} {part} of '{conv[:QUOTED]}'; the one that counts stands in {best}" if best else ""
+            best = best or named(each.head.file)
+            yield each.head.file, Piece(each.line, conv if number == 1 else f"{conv}#{number}", part, copy)
+
+
+def _recording(head: Head) -> tuple[object, ...]:
+    """What all parts of a recording say. One that does not say when it began is told apart from others by its file."""
+    when = (0, 0.0, named(head.file)) if head.started is None else (1, head.started, "")
+    return (*when, head.worker, head.host, head.topology, head.component, head.task)
+
+
+class Finder:
+    """Finds the part that a line of a file is of. It remembers the last: most lines are of the part before them."""
+
+    def __init__(self, pieces: Mapping[str, list[Piece]]) -> None:
+        self._pieces = pieces
+        self._conv: str | None = None
+        self._piece: Piece | None = None
+        self._since = self._until = 0
+
+    def at(self, conv: str, line: int) -> Piece | None:
+        """The part of `conv` that this line is of; None if none has begun."""
+        if conv != self._conv or not self._since <= line < self._until:
+            mine = self._pieces.get(conv, [])
+            place = bisect_right(mine, line, key=_line)
+            self._conv = conv
+            self._piece = mine[place - 1] if place else None
+            self._since = mine[place - 1].line if place else 0
+            self._until = mine[place].line if place < len(mine) else _NEVER
+        return self._piece
+
+
+def _line(piece: Piece) -> int:
+    return piece.line

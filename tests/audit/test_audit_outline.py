@@ -1,0 +1,51 @@
+"""Which part of which conversation a line is of, told by headers and ends alone."""
+
+from __future__ import annotations
+
+from multilang_cli.audit.outline import End, Finder, Head, Size, outline
+
+SIZES = [Size("b", 0, 10), Size("a", 900, 5), Size("a", 0, 20), Size("c", 0, 8)]
+
+
+def head(file: str, nth: int, conv: str, part: int = 1, *, split: int = 0, started: float | None = 5.0) -> Head:
+    return Head(file, split, nth, conv, part, started, "w", "h", "t", "bolt", 3)
+
+
+def test_a_line_is_of_the_part_that_began_last_in_its_file() -> None:
+    known = outline(SIZES, [head("a", 1, "x"), head("a", 2, "x", 2, split=900), head("a", 4, "y")], [])
+    finder = Finder(known.pieces["a"])
+    found = [finder.at(conv, line) for conv, line in (("x", 1), ("y", 4), ("x", 21), ("x", 22), ("x", 3))]
+    assert [(piece.key, piece.part) for piece in found if piece] == [("x", 1), ("y", 1), ("x", 1), ("x", 2), ("x", 1)]
+    assert finder.at("y", 3) is None
+    assert finder.at("nobody", 9) is None
+    assert known.lines == {"a": 25, "b": 10, "c": 8}
+    assert known.before["a", 900] == 20
+
+
+def test_of_copies_the_longest_file_counts() -> None:
+    ends = [End("b", 0, 10, "x"), End("a", 900, 5, "x"), End("c", 0, 8, "nobody")]
+    known = outline(SIZES, [head("b", 1, "x"), head("a", 1, "x"), head("c", 1, "x")], ends)
+    assert [known.pieces[file]["x"][0].copy for file in "abc"] == [
+        "",
+        "a second copy of part 1 of 'x'; the one that counts stands in a",
+        "a second copy of part 1 of 'x'; the one that counts stands in a",
+    ]
+    assert known.closed == {("x", 1)}
+    assert known.told == {"a": (1, 1), "b": (0, 0), "c": (0, 0)}
+
+
+def test_recordings_of_one_id_are_numbered_as_they_began() -> None:
+    # As texts, 1.7676E9 would come behind 1.76760001E9.
+    later = 1_767_600_010.0
+    heads = [
+        head("b", 1, "x", started=later),
+        head("a", 1, "x", started=1_767_600_000.0),
+        head("c", 1, "x", 2, started=later),
+    ]
+    known = outline(SIZES, heads, [End("c", 0, 8, "x")])
+    assert {file: known.pieces[file]["x"][0][1:3] for file in "abc"} == {
+        "a": ("x", 1),
+        "b": ("x#2", 1),
+        "c": ("x#2", 2),
+    }
+    assert known.closed == {("x#2", 2)}
