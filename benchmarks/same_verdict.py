@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from benchmarks.soak import busy
 from multilang_cli.suite.options import RunOptions
 from multilang_cli.suite.runner import run_suite
+from multilang_cli.suite.testee import read_testee
 from tests.components import copy_examples, examples, unusual
 from tests.planted import FILES, of_file
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
     from multilang_cli.suite.options import Component
 
+TESTEES = Path(__file__).resolve().parent.parent / "conformance" / "testees"
 Outcome = tuple[int, frozenset[tuple[str, str, frozenset[str]]]]
 """The exit code, and of each case its id, its verdict and the rules that it broke."""
 
@@ -49,9 +51,11 @@ def main() -> int:
 
 
 def components(folder: Path) -> dict[str, Component]:
-    """The right components of the repository, and the wrong ones of ``tests/mutants``."""
+    """The right components of the repository, the wrong ones of ``tests/mutants``, and the parts of the testees."""
     wrong = {f"{each.home}:{each.name}": each.components[0] for file in FILES for each in of_file(file)}
-    return examples(copy_examples(folder)) | unusual() | wrong
+    testees = (read_testee(each.parent).components() for each in sorted(TESTEES.glob("*/testee.yaml")))
+    parts = {f"{Path(part.cwd or '').name}-{part.testee}": part for each in testees for part in each}
+    return examples(copy_examples(folder)) | unusual() | wrong | parts
 
 
 def is_steady(name: str, component: Component, times: int, jobs: int, folder: str) -> bool:

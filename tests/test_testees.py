@@ -33,8 +33,6 @@ ROOT = Path(__file__).resolve().parent.parent / "conformance" / "testees"
 DOCS = ROOT.parent.parent / "docs" / "matrix"
 FOLDERS = sorted(path.parent for path in ROOT.glob("*/testee.yaml"))
 CASES: dict[str, Case] = {case.id: case for suite in ("component", "library") for case in load_cases(suite)}
-TIMES = 3
-"""Runs of each part: what is right is so every time."""
 AGAIN = "python3 dev.py mlcheck matrix conformance/testees -o docs/matrix --brief makes it anew"
 
 each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -67,18 +65,14 @@ def stored(folder: Path, part: str) -> dict[str, Verdict]:
 @pytest.mark.library
 @pytest.mark.timeout(900)
 @each_part
-def test_a_testee_passes_what_the_matrix_says_every_time(folder: Path, part: str, tmp_path: Path) -> None:
+def test_a_testee_passes_what_the_matrix_says(folder: Path, part: str, tmp_path: Path) -> None:
     component = next(each for each in read_testee(folder).components() if each.testee == part)
-    # What is known to be wrong is waited for, again and again: once is enough, and waiting costs nothing.
-    known = bool(component.known_failures)
-    for _ in range(1 if known else TIMES):
-        result = run_suite(component, RunOptions(record=str(tmp_path), jobs=8 if known else 2))
-        found = {subject.id: subject.verdict for subject in result.subjects}
-        expected = stored(folder, part)
-        other = [
-            (each.id, each.verdict, each.reason) for each in result.subjects if expected.get(each.id) != each.verdict
-        ]
-        assert (other, found.keys()) == ([], expected.keys()), AGAIN
+    # What is known to be wrong is waited for, and waiting costs nothing.
+    result = run_suite(component, RunOptions(record=str(tmp_path), jobs=8 if component.known_failures else 2))
+    found = {subject.id: subject.verdict for subject in result.subjects}
+    expected = stored(folder, part)
+    other = [(each.id, each.verdict, each.reason) for each in result.subjects if expected.get(each.id) != each.verdict]
+    assert (other, found.keys()) == ([], expected.keys()), AGAIN
 
 
 @pytest.mark.library
