@@ -19,14 +19,31 @@ CAUSES = {cause.id: cause for cause in loader.load_causes()}
 each_cause = pytest.mark.parametrize("cause", CAUSES.values(), ids=CAUSES)
 
 
-def facts_in(events: list[Event], kind: str, *, made_up: bool = False, language: str = "") -> Facts:
+def facts_in(
+    events: list[Event],
+    kind: str,
+    *,
+    made_up: bool = False,
+    handled: bool = False,
+    pieced: bool = False,
+    language: str = "",
+) -> Facts:
     """What the judge and the events of a conversation tell."""
     rulebook = loader.load_rulebook()
     judge = judge_of(loader.example_profile("spout" if kind == "spout" else "bolt"), rulebook)
     findings = [finding for event in events for finding in judge.feed(event)]
     stderr = b"".join(event.raw for event in events if event.channel == "err").decode()
     source = Source(kind="spout" if kind == "spout" else "bolt", language=language, roots=("/srv",))
-    return facts_of(events, findings, source, loader.load_tracebacks(), stderr=stderr, made_up=made_up)
+    return facts_of(
+        events,
+        findings,
+        source,
+        loader.load_tracebacks(),
+        stderr=stderr,
+        made_up=made_up,
+        handled=handled,
+        pieced=pieced,
+    )
 
 
 @each_cause
@@ -49,7 +66,13 @@ def test_its_rules_are_known_and_its_name_is_no_rule(cause: KnownCause) -> None:
 @each_cause
 def test_its_example_shows_it(cause: KnownCause) -> None:
     example = cause.example
-    facts = facts_in(notation.parse(example.talk), example.kind, made_up=example.made_up)
+    facts = facts_in(
+        notation.parse(example.talk),
+        example.kind,
+        made_up=example.made_up,
+        handled=example.handled,
+        pieced=example.pieced,
+    )
     found = diagnose(facts, CAUSES.values())
     assert [each.id for each in found][:1] == [cause.id], (found, facts)
     assert "{" not in found[0].headline.replace("{'", "").replace('{"', "")

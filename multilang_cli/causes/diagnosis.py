@@ -114,9 +114,15 @@ def _holds(signature: Signature, facts: Facts) -> bool:
     )
     if any(wanted and value not in wanted for wanted, value in pairs):
         return False
-    if signature.kind is not None and signature.kind != facts.kind:
+    if (signature.kind is not None and signature.kind != facts.kind) or facts.size <= signature.over > 0:
         return False
-    told = ((signature.made_up, facts.made_up), (signature.fed, facts.fed), (signature.handled, facts.handled))
+    told = (
+        (signature.made_up, facts.made_up),
+        (signature.fed, facts.fed),
+        (signature.handled, facts.handled),
+        (signature.pieced, facts.pieced),
+        (signature.misread, facts.misread),
+    )
     return all(wanted is None or wanted == value for wanted, value in told)
 
 
@@ -135,6 +141,7 @@ def words_of(facts: Facts) -> _Fitting:
         said=f"it wrote {shown}, which is no message; " if rest else "",
         waits=waits or "does nothing that can be seen",
         code=str(facts.code),
+        size=f"{facts.size:,}",
         signal=str(facts.signal),
         signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
         last_line=last_line(facts.stderr),

@@ -10,11 +10,23 @@ from multilang_cli.causes.model import Asked, Bytes, Ended, Phase
 from multilang_cli.causes.tracebacks import Death, last_line
 from multilang_cli.causes.unheard import what_they_are
 from multilang_cli.protocol.events import Deadline, Exited, Signalled, StdinClosed, StdoutClosed
-from multilang_cli.protocol.messages import Ack, Error, Fail, Log, Malformed, Pid, SpoutCommand, Sync, TaskIds, TupleMsg
+from multilang_cli.protocol.messages import (
+    Ack,
+    Error,
+    Fail,
+    Handshake,
+    Log,
+    Malformed,
+    Pid,
+    SpoutCommand,
+    Sync,
+    TaskIds,
+    TupleMsg,
+)
 from multilang_cli.protocol.verdicts import Finding, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
     from multilang_cli.causes.tracebacks import Tracebacks
@@ -68,6 +80,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     made_up: bool = False
     fed: bool = False
     handled: bool = False
+    pieced: bool = False
+    misread: bool = False
+    size: int = 0
     words: str = ""
 
     @property
@@ -111,14 +126,17 @@ def facts_of(
     stderr: str = "",
     made_up: bool = False,
     handled: bool = False,
+    pieced: bool = False,
     late: bool = False,
+    sizes: Mapping[int, int] = {},
 ) -> Facts:
     """Gather the facts of one conversation from its `events` in their order.
 
     `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
-    was there while it was silent. `late`: the beginning of the conversation is not among `events`.
+    was there while it was silent. `pieced`: a message was written to it in parts. `late`: the beginning of the
+    conversation is not among `events`. `sizes`: the bytes of those events, by seq, of which not all are in `raw`.
     """
-    seen = _Seen("asked" if late else "handshake")
+    seen = _Seen("asked" if late else "handshake", sizes)
     for event in events:
         seen.take(event)
     ended = seen.exited
@@ -146,6 +164,9 @@ def facts_of(
         made_up=made_up,
         fed=seen.fed,
         handled=handled,
+        pieced=pieced,
+        misread=tracebacks.misread_in(stderr),
+        size=seen.size,
         words=seen.words if ended else "",
     )
 
@@ -157,8 +178,9 @@ def _how(ended: Exited) -> Ended:
 class _Seen:
     """What happened so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id."""
 
-    def __init__(self, phase: Phase) -> None:
+    def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
         self.phase = phase
+        self._sizes = sizes
         self.pending: dict[int, tuple[Asked, str]] = {}
         self.exited: Exited | None = None
         self.closed = False
@@ -167,7 +189,18 @@ class _Seen:
         self.fed = False
         self._dismissed = False
         self._sent_sizes: list[tuple[int, int]] = []
-        self._read = 0
+        self._read = self._greeting = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of what it was given first of all that it has not answered."""
+        if self.phase == "handshake":
+            return self._greeting
+        first = next(iter(self.pending), None)
+        return next((size for seq, size in self._sent_sizes if seq == first), 0)
+
+    def _size_of(self, event: Event) -> int:
+        return self._sizes.get(event.seq, len(event.raw))
 
     def take(self, event: Event) -> None:
         """Follow one event."""
@@ -201,6 +234,10 @@ class _Seen:
             # Who answers this has read all that came before it.
             self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
 
+    def greeted(self, event: Event, _: Handshake) -> None:
+        """Storm's first message."""
+        self._greeting = self._size_of(event)
+
     def tuple_sent(self, event: Event, message: TupleMsg) -> None:
         """A tuple, a tick or a heartbeat."""
         asked: Asked = "heartbeat" if message.is_heartbeat else "tick" if message.stream == TICK else "tuple"
@@ -220,7 +257,7 @@ class _Seen:
         if not self._dismissed:
             self.pending[event.seq] = (asked, id_)
             self.phase = "asked" if self.phase == "unasked" else self.phase
-            self._sent_sizes.append((event.seq, len(event.raw)))
+            self._sent_sizes.append((event.seq, self._size_of(event)))
             self._read += 1
 
     def ended(self, event: Event, fact: Exited) -> None:
@@ -256,6 +293,7 @@ class _Seen:
 
 
 _HANDLERS: dict[type, Callable[[_Seen, Event, Any], None]] = {
+    Handshake: _Seen.greeted,
     TupleMsg: _Seen.tuple_sent,
     TaskIds: _Seen.ids_sent,
     SpoutCommand: _Seen.commanded,

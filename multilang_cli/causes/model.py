@@ -74,7 +74,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `stderr`: patterns found in the uncaught exception and in stderr. `waits`: a pattern found in what it was seen to be
     doing in a silence. `late`: what it wrote only after its stdin was closed. `made_up`: what it was given last was
     made up by us. `fed`: a tuple was sent to it before. `handled`: its pid file proves that it had read the handshake
-    before its stdin was closed. `certainty`: that of this signature, if it is not that of the cause.
+    before its stdin was closed. `pieced`: a message was written to it in parts. `misread`: a JSON parser of it says
+    that it can't read a text. `over`: what it was given and has not answered has more bytes. `certainty`: that of this
+    signature, if it is not that of the cause.
     """
 
     phase: tuple[Phase, ...] = ()
@@ -94,6 +96,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     made_up: bool | None = None
     fed: bool | None = None
     handled: bool | None = None
+    pieced: bool | None = None
+    misread: bool | None = None
+    over: int = 0
     certainty: Certainty | None = None
 
 
@@ -103,6 +108,8 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     talk: str
     kind: Kind = "bolt"
     made_up: bool = False
+    handled: bool = False
+    pieced: bool = False
     headline: str = ""
 
 
@@ -110,7 +117,8 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     """One file of ``conformance/causes``.
 
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
-    ``diagnosis.words_of``. `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
+    ``diagnosis.words_of``. `by_place`: in one place of the source it is one trouble, whatever its exceptions
+    say. `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
     """
 
     id: str
@@ -123,6 +131,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     mend: str
     code: dict[str, str] = {}
     folds: tuple[str, ...] = ()
+    by_place: bool = False
     example: Example
 
 
@@ -131,7 +140,7 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
 
     `begins`: the first line. `exceptions`: with a group `text`, and `file` and `line` where they name a place. `frame`:
     with groups `file` and `line`. `innermost`: which frame comes last in time. `code_follows`: the line behind a frame
-    is its source.
+    is its source. `misread`: how JSON parsers of the language refuse a text.
     """
 
     language: str
@@ -141,3 +150,4 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     innermost: Literal["first", "last"] = "first"
     code_follows: bool = False
     foreign: str = ""
+    misread: str = ""

@@ -58,6 +58,10 @@ class Tracebacks:
         place = form.place(text[begin:end], match, roots)
         return Death(form.form.language, short(first), short(match["text"]), text.count("\n", 0, begin), place)
 
+    def misread_in(self, text: str) -> bool:
+        """True if a JSON parser says in `text` that it can't read what it was given."""
+        return any(form.misread is not None and form.misread.search(text) for form in self._forms)
+
 
 class _Form:
     def __init__(self, form: TracebackForm) -> None:
@@ -78,6 +82,11 @@ class _Form:
     @cached_property
     def _foreign(self) -> re.Pattern[str] | None:
         return re.compile(self.form.foreign) if self.form.foreign else None
+
+    @cached_property
+    def misread(self) -> re.Pattern[str] | None:
+        """How JSON parsers of the language refuse a text."""
+        return re.compile(self.form.misread) if self.form.misread else None
 
     def exceptions(self, text: str) -> list[re.Match[str]]:
         """Every exception of this form."""

@@ -48,8 +48,9 @@ class Speaker:
 
     `findings` so far, `sinks` that see every event. `hold_task_ids` keeps task ids back until `release_task_ids`;
     `no_task_ids` answers emits with an empty list. `piece`: write so many bytes at a time, more in the plain middle of
-    a long message, waiting until they are read (0: as fast as it goes). `flooded`: so much is wrong that more says
-    nothing new. `deserted`: it lives, and nobody reads its stdin: Storm's next write fails, and the worker dies.
+    a long message, waiting until they are read (0: as fast as it goes). `pieced`: some message was written in parts.
+    `flooded`: so much is wrong that more says nothing new. `deserted`: it lives, and nobody reads its stdin: Storm's
+    next write fails, and the worker dies.
     """
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
@@ -61,6 +62,7 @@ class Speaker:
         self.hold_task_ids = False
         self.no_task_ids = False
         self.piece = 0
+        self.pieced = False
         self.flooded = False
         self.deserted = False
         self._sinks = tuple(sinks)
@@ -216,6 +218,7 @@ class Speaker:
         """Write what fits; False if nothing did, so that there is something to wait for."""
         data = self._buffer
         if self.piece or self._cut is not None:
+            self.pieced = True
             data = data[: self._part()]
             if not data:
                 time.sleep(0)
@@ -230,10 +233,11 @@ class Speaker:
 
     def _give_up_stdin(self, why: str) -> None:
         """Nobody reads it any more: Storm dies of its next write, and is not heard by who lives on."""
-        self._buffer.clear()
         self._queue.clear()
         self._answers.clear()
+        # What no pipe took is told as unread when it is dead.
         self._await_death()
+        self._buffer.clear()
         self.note("process", WriteFailed(why))
         self.deserted = self._exit is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from multilang_cli.catalogue.loader import cases_by_rule
+from multilang_cli.catalogue.loader import cases_by_rule, load_causes
 from multilang_cli.reports.verdict import decisive, effect_in_words, weigh
 
 if TYPE_CHECKING:
@@ -121,14 +121,17 @@ class Trouble(NamedTuple):
 def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
     """The causes of what went wrong, the gravest first; those of one exception in one place are one.
 
-    Subjects that could not be judged count, if a cause is known for that.
+    Where the text of the exception is chance, the place is enough. Subjects that could not be judged count, if a cause
+    is known for that.
     """
+    by_place = {known.id for known in load_causes() if known.by_place}
     found: dict[tuple[object, ...], list[SubjectResult]] = {}
     for subject in result.subjects:
         if subject.causes and subject.verdict in _BY_CAUSE:
             cause = subject.causes[0]
             place = (cause.place.file, cause.place.line) if cause.place else None
-            mark = (place, cause.last) if place and cause.last else (cause.id, place)
+            by_exception = place and cause.last and cause.id not in by_place
+            mark = (place, cause.last) if by_exception else (cause.id, place)
             found.setdefault(mark, []).append(subject)
     troubles = [_trouble(alike) for alike in found.values()]
     return tuple(sorted(troubles, key=_order))
@@ -141,9 +144,13 @@ def _order(trouble: Trouble) -> tuple[object, ...]:
 
 def _trouble(alike: list[SubjectResult]) -> Trouble:
     # A short story is told rather than a long one; what differs by a few events differs from run to run.
-    alike.sort(key=lambda subject: (subject.causes[0].rank, (subject.causes[0].seq or 0) // _SHORT))
+    alike.sort(key=lambda subject: _telling(subject.causes[0]))
     verdict = min((subject.verdict for subject in alike), key=_BY_CAUSE.index)
     return Trouble(verdict, alike[0].causes[0], tuple(alike))
+
+
+def _telling(cause: Cause) -> tuple[object, ...]:
+    return cause.certainty == "likely", cause.rank, (cause.seq or 0) // _SHORT
 
 
 def _group(alike: list[SubjectResult], storm: str) -> Group:

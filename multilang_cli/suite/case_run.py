@@ -325,10 +325,9 @@ class CaseRun:
         if verdict in {"pass", "skip"} or not findings or self._too_much or session.overflowed:
             return result
         made_up = verdict == "untestable"
-        events = watch.events.values()
-        causes = causes_of(self.plan, session, events, findings, made_up=made_up, handled=self._handled)
+        causes = causes_of(self.plan, session, watch, findings, made_up=made_up, handled=self._handled)
         if self.refused is not None:
-            self.refused = self.refused._replace(causes=causes_of(self.plan, session, events, findings))
+            self.refused = self.refused._replace(causes=causes_of(self.plan, session, watch, findings))
         return msgspec.structs.replace(result, causes=causes)
 
     def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:

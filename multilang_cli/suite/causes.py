@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import mmap
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,11 +21,10 @@ from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from multilang_cli.causes.model import Cause, Place
     from multilang_cli.host.session import Session
-    from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding, Kind
     from multilang_cli.suite.runner import Plan
     from multilang_cli.suite.watch import Watch
@@ -32,6 +33,8 @@ SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unansw
 """Rules that are broken by silence."""
 LAST_CHANCE = 1.0
 """Seconds in which a silent component has to say what it held back, once its stdin is closed."""
+_BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
+"""What compilers leave in their programs."""
 _LONGEST_LINE = 200
 """Characters of a line of source that are kept."""
 
@@ -42,13 +45,24 @@ def source_of(plan: Plan, kind: Kind) -> Source:
     programs = [cwd / word for word in plan.launch.argv if language_of([word]) and "." in Path(word).name]
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
-    return Source(kind=kind, language=language_of(plan.launch.argv), roots=tuple(roots))
+    language = language_of(plan.launch.argv) or built_from(cwd / plan.launch.argv[0])
+    return Source(kind=kind, language=language, roots=tuple(roots))
+
+
+@cache
+def built_from(program: Path) -> str:
+    """The language that a compiled program was written in, "" where it does not show."""
+    try:
+        with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as code:
+            return next((language for mark, language in _BUILT.items() if code.find(mark) >= 0), "")
+    except (OSError, ValueError):
+        return ""
 
 
 def causes_of(
     plan: Plan,
     session: Session,
-    events: Iterable[Event],
+    watch: Watch,
     findings: Sequence[Finding],
     *,
     made_up: bool = False,
@@ -57,14 +71,24 @@ def causes_of(
     """The causes of what was found in a conversation."""
     source = source_of(plan, session.profile.kind)
     stderr = decode(session.process.stderr_tail)
-    facts = facts_of(events, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, handled=handled)
+    facts = facts_of(
+        watch.events.values(),
+        findings,
+        source,
+        load_tracebacks(),
+        stderr=stderr,
+        made_up=made_up,
+        handled=handled,
+        pieced=session.pieced,
+        sizes=watch.sizes,
+    )
     return tuple(with_code(cause, source.roots) for cause in diagnose(facts, load_causes()))
 
 
 def met_by_the_probe(plan: Plan, session: Session, watch: Watch, handled: bool) -> SubjectResult:
     """What was met before any case, asked in a role that may not be its own, as a result to be shown."""
     kind = session.profile.kind
-    causes = causes_of(plan, session, watch.events.values(), session.findings, handled=handled)
+    causes = causes_of(plan, session, watch, session.findings, handled=handled)
     ended = session.exit if not session.ended_by_us else None
     component = plan.component
     clean = Redactor({**component.conf, **component.env}).text

@@ -38,11 +38,12 @@ class Watch:
     acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
     `silent`: it has said nothing since it was fed. `beats`: heartbeats that it has not answered. `stopped`: the process
     was seen to be stopped by a signal. `deserted`: it lived on, and nobody read its stdin. `words`: the last that it
-    logged or reported.
+    logged or reported. `sizes`: bytes of the events of which not all bytes are kept, by seq.
     """
 
     def __init__(self) -> None:
         self.events: dict[int, Event] = {}
+        self.sizes: dict[int, int] = {}
         self.open: dict[str, Like] = {}
         self.acks: Counter[Like] = Counter()
         self.refused: Like | None = None
@@ -75,10 +76,14 @@ class Watch:
     def take(self, events: Iterable[Event], _: object) -> None:
         """Keep events as they happen, the latest, and of each no more than a report shows."""
         for event in events:
-            short = len(event.raw) <= HELD
-            self.events[event.seq] = event if short else msgspec.structs.replace(event, raw=event.raw[:HELD])
+            self.events[event.seq] = event
+            if len(event.raw) > HELD:
+                self.events[event.seq] = msgspec.structs.replace(event, raw=event.raw[:HELD])
+                self.sizes[event.seq] = len(event.raw)
             if len(self.events) > KEPT:
-                self.events.pop(next(iter(self.events)))
+                first = next(iter(self.events))
+                self.events.pop(first)
+                self.sizes.pop(first, None)
             self.silent = self.silent and event.channel != "out"
             self._note(event.body)
 
