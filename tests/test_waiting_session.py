@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from multilang_cli.host import session as session_module
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.reports.words import waits
 from tests.command import mlcheck
 from tests.sessions import LIMIT, PID, deadline, playing
 
@@ -185,3 +187,15 @@ def test_a_user_reads_in_the_report_who_still_holds_the_pipes(tmp_path: Path) ->
     words = ("-v", "--kind", "bolt", "-k", "handshake.pid-first")
     ran = mlcheck("run", *words, "--", "python3", "leaves.py", cwd=tmp_path, COLUMNS="300")
     assert re.search(r"exit code 3; but process \d+ \(python\S*\), which it left behind, holds its stdin", ran.stdout)
+
+
+def test_a_long_wait_is_told_while_it_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "LONG", 0.1)
+    told: list[tuple[str, str]] = []
+    with playing(tmp_path, "shake()\nmessage(); time.sleep(1000)", "spout") as (session, handshake):
+        assert isinstance(session, ShellSpout)
+        assert session.handshake(handshake, LIMIT)
+        session.on_wait = lambda *wait: told.append((wait[0], waits(*wait)))
+        session.ask("next")
+        session.wait(lambda: bool(told), LIMIT, "sync")
+    assert told == [("sync", "waiting 0 s for its sync; it is asleep (clock_nanosleep)")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -107,5 +108,6 @@ def _name(case: str, done: int, total: int) -> None:
 
 
 def _show(case: str, done: int, total: int) -> None:
-    sys.stderr.write(f"{_ERASE}{done + 1}/{total} {case}")
+    columns = shutil.get_terminal_size().columns
+    sys.stderr.write(f"{_ERASE}{f'{done + 1}/{total} {case}'[: columns - 1]}")
     sys.stderr.flush()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import signal
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from multilang_cli.host import describing, waiting, who_waits
@@ -23,7 +24,7 @@ from multilang_cli.protocol.shortening import head
 from multilang_cli.protocol.verdicts import FATAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from multilang_cli.host.process import ComponentProcess
     from multilang_cli.host.speaker import Sink
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 WaitingFor = Literal[
     "pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "plan", "host"
 ]
+
+OnWait = Callable[[WaitingFor, float, str], None]
 
 _ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle", "plan"})
 """What a component that waits for its stdin, and for nothing else, will never give."""
@@ -52,6 +55,10 @@ LAST_ROUNDS = 32
 """Reads that empty the largest pipe."""
 STANDSTILL = 1.0
 """Seconds by which a round is late that only a machine can need which does not run us."""
+LONG = 3.0
+"""Seconds after which a person wants to know what is waited for."""
+TELL = 5.0
+"""Seconds after which a person is told again."""
 STARVED = 4
 """How many times a limit is added to it at most, for the time in which a component was ready to run and was not run."""
 LATE = 0.1
@@ -73,9 +80,12 @@ class Session(Pump):
     """A component from its handshake to its end. `ended_by_us`: the process lived until `end`.
 
     `as_storm`: what will surely never come is waited for, and nothing any more once the worker would have ended.
+    `on_wait`: told of a wait that is long, again and again: what is waited for, since how many seconds, and what the
+    component is doing.
     """
 
     as_storm = False
+    on_wait: OnWait | None = None
 
     emits: Sequence[Emit] = ()
     keep_emits = True
@@ -116,6 +126,7 @@ class Session(Pump):
         until = now + limit
         made = progress() if progress is not None else None
         looked, spare, still = time.monotonic(), STARVED * limit, False
+        began, tell = looked, looked + LONG
         while not done():
             if not self.running or (self.as_storm and self.worker_is_dead):
                 return done()
@@ -141,6 +152,9 @@ class Session(Pump):
                 looked, spare = clock, spare - lost
                 self._stand_still(lost)
                 now = self.now
+                if self.on_wait is not None and clock >= tell:
+                    self.on_wait(waiting_for, clock - began, self.look().sentence)
+                    tell = clock + TELL
             still = self._written == written and self._framer.offset == said
             within = max(0.0, until - now) + TIMER + LATE
             if (

@@ -44,6 +44,11 @@ _AWAITED = {
 }
 
 
+def waits(waiting_for: str, seconds: float, doing: str) -> str:
+    """What is waited for just now, and what the component is `doing`: ``waiting 7 s for its sync; it is asleep``."""
+    return f"waiting {seconds:.0f} s for {_AWAITED[waiting_for]}; it {doing.partition(': ')[0]}"
+
+
 def _deadline(fact: Any) -> str:
     """That a limit ran out. Who waits on whom stands in the finding; where there is no rule, it is said here."""
     awaited = _AWAITED[fact.waiting_for]

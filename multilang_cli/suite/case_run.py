@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from multilang_cli.host.session import Session
+    from multilang_cli.host.session import OnWait, Session
     from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.messages import Handshake
     from multilang_cli.protocol.verdicts import Finding
@@ -105,7 +105,7 @@ class CaseRun:
     `beaten`: it died of a heartbeat before it was fed anything.
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
     became of what it was fed; `known`: how it settles, from the cases before. `idle`: of a spout's
-    empty calls.
+    empty calls. `on_wait`: told of long waits.
     """
 
     def __init__(
@@ -117,6 +117,7 @@ class CaseRun:
         known: Settling | None = None,
     ) -> None:
         self.plan = plan
+        self.on_wait: OnWait | None = None
         self._until = until
         self._too_much = ""
         self.case = case
@@ -156,6 +157,7 @@ class CaseRun:
         sinks = (recording, watch, hangs, self.coverage, self.feed, *((ours,) if ours is not None else ()))
         with recording, self._start(sinks) as session:
             session.until = self._until
+            session.on_wait = self.on_wait
             session.memory = ceiling(self.plan.options.memory, self.plan.options.jobs)
             try:
                 self._play(session)

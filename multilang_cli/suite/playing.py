@@ -18,6 +18,7 @@ import msgspec
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, Judgement
+from multilang_cli.reports.words import waits
 from multilang_cli.suite.baseline import apply, strangers
 from multilang_cli.suite.case_run import CaseRun
 from multilang_cli.suite.idling import Idle
@@ -29,6 +30,7 @@ from multilang_cli.suite.settling import SUBJECT, Settling, subject_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from multilang_cli.host.session import OnWait, WaitingFor
     from multilang_cli.suite.baseline import Baseline
     from multilang_cli.suite.case import Case
     from multilang_cli.suite.refusals import Refused
@@ -197,17 +199,22 @@ class Run:
 
     def _play(self, case: Case, progress: Progress | None) -> Played:
         with self._lock:
+            begun, short = self._begun, None
             if progress is not None:
-                progress(case.id, self._begun, len(self.cases))
+                progress(case.id, begun, len(self.cases))
             self._begun += 1
-            short = None
             if self._repeats is not None:
                 if (repeated := self._repeats.repeated(case)) is not None:
                     return Played(repeated, True)
                 short = self._repeats.short(case)
-        played = self._once(self.plan, case, short)
+
+        def on_wait(waiting_for: WaitingFor, seconds: float, doing: str) -> None:
+            if progress is not None:
+                progress(f"{case.id}: {waits(waiting_for, seconds, doing)}", begun, len(self.cases))
+
+        played = self._once(self.plan, case, short, on_wait)
         if short is not None and played.hang is not None and self._is_another(played.hang):
-            played = self._once(self.plan, case)
+            played = self._once(self.plan, case, on_wait=on_wait)
         if played.subject.verdict == "fail" and self.plan.options.retries:
             return self._again(case, played)
         return played
@@ -230,10 +237,10 @@ class Run:
         with self._lock:
             return self._repeats is not None and not self._repeats.confirms(hang)
 
-    def _once(self, plan: Plan, case: Case, short: float | None = None) -> Played:
+    def _once(self, plan: Plan, case: Case, short: float | None = None, on_wait: OnWait | None = None) -> Played:
         """Play a case; a fault of ours costs this case, not the run."""
         run = CaseRun(plan, case, short, known=self.settling)
-        run.idle = self.idle
+        run.idle, run.on_wait = self.idle, on_wait
         try:
             subject = run.run()
             if run.refused is not None and run.refused.acked_first and run.refused.like not in self._acked:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.host.launch import LaunchError
+from multilang_cli.reports.words import waits
 from multilang_cli.workbench.repl import keeping, looking, parsing, speaking, steering, waiting
 from multilang_cli.workbench.repl.life import Life
 from multilang_cli.workbench.repl.setup import ENDLESS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from multilang_cli.host.session import WaitingFor
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.workbench.repl.by_hand import ByHand
@@ -108,6 +110,7 @@ class Driver:
         if self.taskids_by_hand:
             life.hold_task_ids()
         session = life.session
+        session.on_wait = self._tell_wait
         shaken = self._shake(life) if play is None else play(life)
         life.checked = shaken
         if not shaken and not session.interrupted:
@@ -117,6 +120,9 @@ class Driver:
     def _shake(self, life: Life) -> bool:
         session = life.session
         return session.handshake(self.setup.handshake(str(session.process.pid_dir)), self.limit("pid"))
+
+    def _tell_wait(self, waiting_for: WaitingFor, seconds: float, doing: str) -> None:
+        self.screen.line(f"{waits(waiting_for, seconds, doing)}; Ctrl-C ends the wait", "dim")
 
     def end_life(self) -> None:
         """End the component, if there is one; what was wrong counts for the exit code."""
