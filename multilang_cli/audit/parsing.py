@@ -181,8 +181,10 @@ def _storable(said: dict[str, Any], text: bytes) -> dict[str, Any]:
     """What the columns of the table can hold: no half of a surrogate pair, and no task that Storm could not have."""
     if _ESCAPE in text:
         said = wire.repaired(said)
-    tasks = [said.get("task") or 0, *(said.get("tasks") or ())]
-    return said if all(LEAST <= task <= MOST for task in tasks) else {**said, "task": None, "tasks": None}
+    task, tasks = said.get("task"), said.get("tasks")
+    if (task is not None and not LEAST <= task <= MOST) or (tasks and not (min(tasks) >= LEAST and max(tasks) <= MOST)):
+        return {**said, "task": None, "tasks": None}
+    return said
 
 
 def _fact(line: EventLine) -> dict[str, Any]:

@@ -22,12 +22,21 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 PLAN = Plan(roots=1000, weights=EVERYTHING, restarts=((4.0, 0), (7.0, 2)))
 
 
-@pytest.mark.parametrize("asks", [True, False], ids=["with-task-ids", "by-values"])
-def test_every_root_that_is_sure_is_right(spark: SparkSession, tmp_path: Path, *, asks: bool) -> None:
+def resent(file: bytes) -> bytes:
+    """A recording with lines in it that were shipped twice."""
+    lines = file.splitlines(keepends=True)
+    return b"".join([*lines[:200], *lines[50:150], *lines[200:]])
+
+
+@pytest.mark.parametrize(
+    ("asks", "twice"), [(True, True), (False, False)], ids=["with-task-ids-lines-twice", "by-values"]
+)
+def test_every_root_that_is_sure_is_right(spark: SparkSession, tmp_path: Path, *, asks: bool, twice: bool) -> None:
     from multilang_cli.audit.stages.edges import of_taps  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415
 
-    write_tables(transcripts(PLAN, Taps(skew={0: 3.0, 1: -2.0}, asks=asks)), tmp_path)
+    files = transcripts(PLAN, Taps(skew={0: 3.0, 1: -2.0}, asks=asks))
+    write_tables({name: resent(file) for name, file in files.items()} if twice else files, tmp_path)
     conversations, events = (spark.read.parquet(str(tmp_path / f"{n}.parquet")) for n in ("conversations", "events"))
     of_taps(conversations, events).write.parquet(str(tmp_path / "marks"))
     found = {row.message_id: row for row in roots(spark.read.parquet(str(tmp_path / "marks"))).collect()}

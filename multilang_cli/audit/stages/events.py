@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import astuple
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit import parsing
@@ -38,8 +39,6 @@ _OUTLINED_SCHEMA = arrow_schema(_OUTLINED)
 _EVENTS_SCHEMA = arrow_schema(EVENTS.columns)
 _CONVERSATIONS_SCHEMA = arrow_schema(CONVERSATIONS.columns)
 _QUARANTINE_SCHEMA = arrow_schema(QUARANTINE.columns)
-_PLACED = {"conv", "part", "file", "line", "raw"}
-"""Columns of events that the outline knows."""
 SHOWN = 200
 _MARKS = (b'"transcript"', b'"end"')
 """One of these is in every header and end."""
@@ -266,17 +265,13 @@ def _event_batches(batches: Iterable[pa.RecordBatch], known: Any) -> Iterator[pa
 def _events_of(found: _Sorted, uri: str, texts: pa.Array, first: int) -> pa.RecordBatch:
     count = len(found.rows)
     raw = texts if count == len(texts) else texts.take(pa.array([line - first for line in found.lines]))
-    arrays = {
-        "conv": pa.array(found.keys, pa.string()),
-        "part": pa.array(found.parts, pa.int32()),
-        "file": pa.repeat(pa.scalar(named(uri)), count),
-        "line": pa.array(found.lines, pa.int64()),
-        "raw": raw,
-    }
+    fields = zip(parsing.Row.__struct_fields__, zip(*map(astuple, found.rows), strict=True), strict=True)
+    columns: dict[str, Any] = {name: list(values) for name, values in fields}
+    columns |= {"conv": found.keys, "part": found.parts, "line": found.lines}
+    arrays = {"file": pa.repeat(pa.scalar(named(uri)), count), "raw": raw}
     for field in _EVENTS_SCHEMA:
-        if field.name not in _PLACED:
-            values = [getattr(row, field.name) for row in found.rows]
-            arrays[field.name] = pa.array(values, field.type)
+        if field.name not in arrays:
+            arrays[field.name] = pa.array(columns[field.name], field.type)
     return pa.RecordBatch.from_arrays([arrays[name] for name in _EVENTS_SCHEMA.names], schema=_EVENTS_SCHEMA)
 
 

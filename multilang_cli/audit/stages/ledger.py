@@ -15,11 +15,15 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit.tables import LEDGER
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 _BEGINS = "(kind = 'bolt' and ch = 'in' and what in ('tuple', 'tick') or kind = 'spout' and what = 'emit')"
 _SETTLES = "(what in ('ack', 'fail') and ch = if(kind = 'bolt', 'out', 'in'))"
-_BY_ID = "(partition by conv, id order by part, line)"
+_PLACE = "shiftleft(cast(part as bigint), 32) + line"
+"""The place of an event in its conversation as one number: where a window or an aggregate has structs, Spark sorts."""
+_BY_ID = "(partition by key, id order by place)"
+_BY_TUPLE = "partition by key, id, nth order by place"
+_ALL = f"({_BY_TUPLE} rows between unbounded preceding and unbounded following)"
 
 VERDICT = """case
     when nth = 0 then 'unseen'
@@ -39,16 +43,16 @@ LATENESS = """case
 
 def ledger(conversations: DataFrame, events: DataFrame) -> DataFrame:
     """The table ledger."""
-    known = _known(conversations, events)
-    mine = events.withColumnRenamed("kind", "what").join(known.hint("broadcast"), "conv")
-    mine = mine.withColumn("place", F.expr("struct(part, line)")).selectExpr(
-        "*", f"{_BEGINS} as begins", f"{_SETTLES} as settles"
-    )
+    known = F.broadcast(_known(conversations, events))
+    mine = events.withColumnRenamed("kind", "what").join(known, "conv").selectExpr(
+        "conv", "xxhash64(conv, id) as key", "id", f"{_PLACE} as place", "what", "seq", "t", "stream", "comp",
+        "task as source", "kind", "started", "timeout", "last_t", "gap_at", "exited",
+        f"{_BEGINS} as begins", f"{_SETTLES} as settles",
+    )  # fmt: skip
     mine = mine.where("id is not null and (begins or settles)")
     numbered = mine.selectExpr("*", f"count_if(begins) over {_BY_ID} as nth")
-    rows = numbered.groupBy("conv", "id", "nth").agg(*_told())
-    timed = rows.withColumn("after", F.expr("settled_t - t")).withColumn("lateness", F.expr(LATENESS))
-    judged = timed.withColumn("verdict", F.expr(VERDICT)).withColumn("at", F.expr("started + t"))
+    rows = _firsts(numbered).selectExpr("*", "settled_t - t as after").withColumn("lateness", F.expr(LATENESS))
+    judged = rows.withColumn("verdict", F.expr(VERDICT)).withColumn("at", F.expr("started + t"))
     return _with_waiting(judged).select([column.name for column in LEDGER.columns])
 
 
@@ -61,31 +65,35 @@ def _known(conversations: DataFrame, events: DataFrame) -> DataFrame:
     )
     ends = events.groupBy("conv").agg(
         F.expr("max(t) as last_t"),
-        F.expr("max(if(kind = 'gap', struct(part, line), null)) as gap_at"),
+        F.expr(f"max(if(kind = 'gap', {_PLACE}, null)) as gap_at"),
         F.expr("bool_or(kind in ('exited', 'stdout-closed')) as exited"),
     )
-    return heads.join(ends, "conv")
+    return heads.join(F.broadcast(ends), "conv")
 
 
-def _told() -> list[Column]:
-    first = [
-        ("stream", "stream"),
-        ("comp", "comp"),
-        ("task", "source"),
-        ("what", "begun_what"),
-        ("seq", "seq"),
-        ("t", "t"),
-        ("place", "begun"),
-    ]
-    own = [f"any_value({name}) as {name}" for name in ("kind", "started", "timeout", "last_t", "gap_at", "exited")]
-    texts = [f"min_by(if(begins, {name}, null), if(begins, place, null)) as {as_}" for name, as_ in first]
-    settle = [
-        "count_if(settles) as settled",
-        "min_by(if(settles, what, null), if(settles, place, null)) as by",
-        "min(if(settles, t, null)) as settled_t",
-        "min(if(settles, seq, null)) as settled_seq",
-    ]
-    return [F.expr(text) for text in (*own, *texts, *settle)]
+def _firsts(numbered: DataFrame) -> DataFrame:
+    """One row for each tuple: the event that it begins with, which is its first, and what all that settled it tell.
+
+    Nothing is grouped, so its texts stay where they are: for aggregates of texts Spark would sort all rows once more.
+    """
+    told = numbered.selectExpr(
+        "*",
+        f"row_number() over ({_BY_TUPLE}) as turn",
+        f"count_if(settles) over {_ALL} as settled",
+        f"min(if(settles, 2 * place + int(what = 'fail'), null)) over {_ALL} as settled_place",
+        f"min(if(settles, t, null)) over {_ALL} as settled_t",
+        f"min(if(settles, seq, null)) over {_ALL} as settled_seq",
+    )
+    begun = ("stream", "comp", "source", "seq", "t")
+    own = ("conv", "id", "nth", "kind", "started", "timeout", "last_t", "gap_at", "exited", "settled", "settled_t")
+    return told.where("turn = 1").selectExpr(
+        *own,
+        *(f"if(begins, {name}, null) as {name}" for name in begun),
+        "if(begins, what, null) as begun_what",
+        "if(begins, place, null) as begun",
+        "settled_seq",
+        "if(settled = 0, null, if(settled_place % 2 = 1, 'fail', 'ack')) as by",
+    )
 
 
 def _with_waiting(rows: DataFrame) -> DataFrame:

@@ -1,0 +1,77 @@
+"""Which emission became which tuple: a channel, all that one task emitted to another on a stream, at a time.
+
+Texts and places go through as columns; only the hashes of values are looked at one by one.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from multilang_cli.audit.aligning import align
+from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.tables import Column, Table
+
+SIDES = (
+    Column("channel", "bigint", "a hash of the run, the sender's task, the stream and the receiver's task"),
+    Column("got", "boolean", "false: it was emitted; true: it was received"),
+    Column("n", "int", "the conversation, in the order in which they began"),
+    Column("seq", "bigint", "the event's number there"),
+    Column("hash", "bigint", "of the values"),
+    Column("gap", "boolean", "something is missing in the conversation"),
+    Column("at", "double", "its wall-clock time, by its own clock"),
+    Column("emission", "bigint", "of an emit: its key"),
+    Column("target", "int", "of an emit: the task it goes to"),
+    Column("edge", "bigint", "of a tuple its edge; of an emit the one that it has if nobody gets it"),
+    Column("id", "string", "of a tuple: its id"),
+)
+"""Both ends of channels."""
+PAIRS = Table(
+    "pairs",
+    "One row for each emission to a task: the tuple that it became there.",
+    (
+        Column("emission", "bigint", "the emission's key"),
+        Column("sender", "int", "the conversation that emitted"),
+        Column("sent_at", "double", "when, by its clock"),
+        Column("target", "int", "the task it went to; null if nobody knows"),
+        Column("edge", "bigint", "the edge it made"),
+        Column("receiver", "int", "the conversation that got it; null if none did, as far as recorded"),
+        Column("got_at", "double", "when, by its clock"),
+        Column("id", "string", "the tuple's id there"),
+        Column("doubt", "int", "0 certain, 1 inferred and checked, 2 guessed"),
+        Column("later", "boolean", "of one that none got: true if that task got a later one"),
+    ),
+)
+_PAIRS = arrow_schema(PAIRS.columns)
+_ORDER = [("got", "ascending"), ("n", "ascending"), ("seq", "ascending")]
+
+
+def align_channel(table: pa.Table) -> pa.Table:
+    """The pairs of a channel, whose rows have the columns `SIDES`."""
+    rows = table.sort_by(_ORDER).combine_chunks()
+    count = len(rows) - pc.sum(rows["got"]).as_py()
+    sent, got = rows.slice(0, count), rows.slice(count)
+    whole = not pc.any(rows["gap"]).as_py()
+    aligned = align(sent["hash"].to_pylist(), got["hash"].to_pylist(), whole=whole)
+    places: list[int | None] = [None] * count
+    doubts = [0] * count
+    for pair in aligned.pairs:
+        places[pair.sent], doubts[pair.sent] = pair.got, pair.doubt
+    for place, doubt in aligned.lost.items():
+        doubts[place] = doubt
+    last = max((pair.sent for pair in aligned.pairs), default=-1)
+    to = got.take(pa.array(places, pa.int64()))
+    lost = pc.is_null(to["n"])
+    columns = {
+        "emission": sent["emission"],
+        "sender": sent["n"],
+        "sent_at": sent["at"],
+        "target": sent["target"],
+        "edge": pc.if_else(lost, sent["edge"], to["edge"]),
+        "receiver": to["n"],
+        "got_at": to["at"],
+        "id": to["id"],
+        "doubt": pa.array(doubts, pa.int32()),
+        "later": pc.and_(lost, pa.array([place < last for place in range(count)], pa.bool_())),
+    }
+    return pa.table([columns[name] for name in _PAIRS.names], schema=_PAIRS)

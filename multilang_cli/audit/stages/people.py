@@ -1,0 +1,124 @@
+"""Conversations as a whole, for the trees of taps: whose each is, how it went. They are few: the driver has them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pyspark.sql import DataFrame, Row
+
+KEPT = "(ch in ('in', 'out', 'process') or kind = 'gap')"
+"""Events that tell how long a conversation was heard."""
+
+
+class Person(NamedTuple):
+    """A conversation. `n`: its place in the order in which they began; `first`, `last`: its events, by its own clock.
+
+    `gap`: something in it is missing; `doubled`: an event may stand in it twice; `exited`: its process ended.
+    """
+
+    conv: str
+    n: int
+    run: str
+    role: str
+    component: str
+    me: int
+    started: float
+    timeout: float
+    gap: bool
+    doubled: bool
+    exited: bool
+    first: float | None
+    last: float | None
+
+
+class Life(NamedTuple):
+    """A conversation by the clock of the spouts. `ahead`: seconds its own is; `over`: its task's life ended."""
+
+    n: int
+    run: str
+    ahead: float
+    last: float | None
+    over: bool
+
+
+def people(conversations: DataFrame, events: DataFrame) -> list[Person]:
+    """All conversations that have events."""
+    whose = conversations.groupBy("conv").agg(
+        F.expr("max(topology) as run"),
+        F.expr("max(kind) as role"),
+        F.expr("max(component) as component"),
+        F.expr("max(task) as me"),
+        F.expr("coalesce(min(started), 0) as started"),
+        F.expr("max(timeout) as timeout"),
+    )
+    found = whose.join(F.broadcast(_spans(events)), "conv").collect()
+    return [_person(n, row) for n, row in enumerate(sorted(found, key=lambda row: (row.started, row.conv)))]
+
+
+def _spans(events: DataFrame) -> DataFrame:
+    """By conversation what its events tell together. Numbers that are all there have a known sum and a known XOR."""
+    return events.groupBy("conv").agg(
+        F.expr(f"max(t) filter (where {KEPT}) as last"),
+        F.expr(f"min(t) filter (where {KEPT}) as first"),
+        F.expr("count_if(kind = 'exited') > 0 as exited"),
+        F.expr("count_if(kind = 'gap') > 0 as gap"),
+        F.expr("count(*) as number"),
+        F.expr("min(seq) as least"),
+        F.expr("max(seq) as most"),
+        F.expr("bit_xor(seq) as xor"),
+        F.expr("try_sum(seq) as total"),
+    )
+
+
+def _person(n: int, row: Row) -> Person:
+    first, last = (None if t is None else row.started + t for t in (row.first, row.last))
+    return Person(
+        conv=row.conv, n=n, run=row.run, role=row.role, component=row.component, me=row.me, started=row.started,
+        timeout=row.timeout, gap=row.gap, doubled=doubled(row.number, (row.least, row.most), row.total, row.xor),
+        exited=row.exited, first=first, last=last,
+    )  # fmt: skip
+
+
+def doubled(number: int, span: tuple[int, int], total: int | None, xor: int) -> bool:
+    """True if of so many events in a span of numbers one may stand twice: of each once, sum and XOR are known."""
+    least, most = span
+    each = number == most - least + 1 and total == (least + most) * number // 2
+    return not each or xor != _xor_to(most) ^ _xor_to(least - 1)
+
+
+def _xor_to(number: int) -> int:
+    """The XOR of all numbers from 0 to this one."""
+    return (number, 1, number + 1, 0)[number % 4] if number >= 0 else 0
+
+
+def lives(found: Iterable[Person], ahead: Mapping[str, float]) -> list[Life]:
+    """How each conversation went, by the clock of the spouts; `ahead`: by conversation, where it is known.
+
+    The life of a task is over where its process ended, or a later conversation of the task began.
+    """
+    known: list[Life] = []
+    by_task: dict[tuple[str, int], list[tuple[float, int]]] = {}
+    for each in found:
+        by = ahead.get(each.conv, 0.0)
+        known.append(Life(each.n, each.run, by, None if each.last is None else each.last - by, each.exited))
+        if each.first is not None:
+            by_task.setdefault((each.run, each.me), []).append((each.first - by, each.n))
+    followed = {n for begun in by_task.values() for (_, n), _ in pairwise(sorted(begun))}
+    return [life._replace(over=life.over or life.n in followed) for life in known]
+
+
+def run_ends(found: Sequence[Person], known: Iterable[Life]) -> list[tuple[str, float, float]]:
+    """By run, how far its recordings go, and its message timeout."""
+    last: dict[str, float] = {}
+    timeout: dict[str, float] = {}
+    for each, life in zip(found, known, strict=True):
+        if life.last is not None:
+            last[life.run] = max(last.get(life.run, life.last), life.last)
+            timeout[life.run] = max(timeout.get(life.run, each.timeout), each.timeout)
+    return [(run, end, timeout[run]) for run, end in last.items()]

@@ -1,0 +1,238 @@
+"""Trees of tuples, inferred from taps: see ``edges``. All is keyed by numbers, so that few texts are moved about.
+
+A conversation is known by its place `n` in the order in which they began; an emission and a tuple by the hashes that
+their root and their edge have in the table marks.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from multilang_cli.audit.clocks import offsets
+from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
+from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channel
+from multilang_cli.audit.stages.people import Life, Person, lives, people, run_ends
+from multilang_cli.audit.tables import MARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame
+
+DEEPEST = 64
+"""Tuples in a row, from a spout's on, that are followed."""
+_NAMES = [column.name for column in MARKS.columns]
+_ASKING = "coalesce(task, 0) = 0 and coalesce(asks, true)"
+_SIDES = [column.name for column in SIDES]
+_PAIRS = [column.name for column in PAIRS.columns]
+_WHOSE = "conv string, n int, run string, role string, component string, me int, started double, gap boolean"
+_LIVES = "n int, run string, ahead double, last double, over boolean"
+_LEGS = ["root", "emission", "sender", "sent_at", "target", "edge", "receiver", "id", "later", "doubt"]
+_NO_EDGE = ("cast(null as bigint) as edge", "cast(null as int) as task", "cast(null as string) as id")
+
+
+def marks_of_taps(conversations: DataFrame, events: DataFrame) -> DataFrame:
+    """The table marks, inferred from the tables conversations and events."""
+    spark = events.sparkSession
+    known = people(conversations, events)
+    said = _placed(events, known)
+    sent = _sent(said).localCheckpoint()
+    paired = _pairs(sent, said, known).localCheckpoint()
+    names = [each.conv for each in known]
+    fastest = {(names[row.sender], names[row.receiver]): row.least for row in _fastest(paired)}
+    lived = lives(known, offsets(fastest, [each.conv for each in known if each.role == "spout"]))
+    ends = spark.createDataFrame(run_ends(known, lived), "run string, run_end double, timeout double")
+    return _marks(said, _trees(said, sent, paired), _lives(said, lived), F.broadcast(ends))
+
+
+def _placed(events: DataFrame, known: Sequence[Person]) -> DataFrame:
+    """Events that matter here, each once, with whose they are."""
+    spark = events.sparkSession
+    rows = [(p.conv, p.n, p.run, p.role, p.component, p.me, p.started, p.gap) for p in known]
+    whose = F.broadcast(spark.createDataFrame(rows, _WHOSE))
+    said = events.where("kind in ('emit', 'task-ids', 'tuple', 'ack', 'fail')")
+    doubled = [(each.conv,) for each in known if each.doubled]
+    if doubled:
+        which = F.broadcast(spark.createDataFrame(doubled, "conv string"))
+        again = said.join(which, "conv", "left_semi").dropDuplicates(["conv", "seq"])
+        said = said.join(which, "conv", "left_anti").unionByName(again)
+    return said.join(whose, "conv").withColumn("at", F.expr("started + t"))
+
+
+def _lives(said: DataFrame, lived: Sequence[Life]) -> DataFrame:
+    return F.broadcast(said.sparkSession.createDataFrame(list(lived), _LIVES))
+
+
+# --- emissions and what became of them --------------------------------------------------------------------------------
+
+
+def _sent(said: DataFrame) -> DataFrame:
+    """One row for each emit and task it went to; `target` null where that is not known.
+
+    The n-th reply with task ids answers the n-th emit that asks for them.
+    """
+    rows = said.where("kind in ('emit', 'task-ids')").selectExpr(
+        "n", "seq", "run", "me", "role", "stream", "at", "gap", "conv", "tasks", "task",
+        "kind = 'emit' as emits", f"kind = 'emit' and {_ASKING} as asking", "xxhash64(values) as hash",
+        "xxhash64(conv, seq) as emission",
+        "transform(array_distinct(anchors), each -> xxhash64(conv, each)) as anchors",
+    )  # fmt: skip
+    turn = "over (partition by n order by seq)"
+    numbered = rows.where("asking or not emits").selectExpr(
+        "*", f"if(emits, count_if(emits) {turn}, count_if(not emits) {turn}) as nth"
+    )
+    asked = numbered.selectExpr("*", "max(tasks) over (partition by n, nth) as reply").where("emits").drop("nth")
+    told = rows.where("emits and not asking").withColumn("reply", F.expr("if(task > 0, array(task), null)"))
+    # An emit to nobody has an empty reply: it made no edge.
+    both = asked.unionByName(told).withColumn("target", F.explode(F.expr("coalesce(reply, array(cast(null as int)))")))
+    return both.selectExpr(
+        "n", "seq", "run", "me", "role", "stream", "at", "gap", "hash", "emission", "anchors", "target",
+        "xxhash64(conv, seq, target) as edge", "xxhash64(run, me, stream, target) as channel",
+    )  # fmt: skip
+
+
+def _pairs(sent: DataFrame, said: DataFrame, known: Sequence[Person]) -> DataFrame:
+    """The table pairs: each emission to a task that was recorded, with the tuple that it became."""
+    spark = sent.sparkSession
+    tuples = said.where("kind = 'tuple'")
+    got = tuples.selectExpr(
+        "xxhash64(run, task, stream, me) as channel", "true as got", "n", "seq", "xxhash64(values) as hash", "gap",
+        "at", "cast(null as bigint) as emission", "me as target", "xxhash64(conv, id) as edge", "id",
+    )  # fmt: skip
+    recorded = F.broadcast(
+        spark.createDataFrame(sorted({(each.run, each.me) for each in known}), "run string, target int")
+    )
+    left = sent.where("target is not null").join(recorded, ["run", "target"], "left_semi")
+    ends = left.selectExpr("*", "false as got", "cast(null as string) as id").select(_SIDES)
+    unknown = sent.where("target is null").select("run", "me", "stream").distinct().collect()
+    used = sent.where("target is not null").select("channel").distinct()
+    both = ends.unionByName(got.join(F.broadcast(used), "channel", "left_semi").select(_SIDES))
+    aligned = both.groupBy("channel").applyInArrow(align_channel, PAIRS.ddl)
+    if not unknown:
+        return aligned
+    streams = F.broadcast(spark.createDataFrame(unknown, "run string, me int, stream string"))
+    heard = tuples.selectExpr(
+        "run", "task as me", "stream", "component as by", "me as target", "n", "seq", "at",
+        "xxhash64(values) as hash", "xxhash64(conv, id) as edge", "id",
+    ).join(streams, ["run", "me", "stream"], "left_semi")  # fmt: skip
+    return aligned.unionByName(_by_values(sent.where("target is null"), heard))
+
+
+def _by_values(sent: DataFrame, got: DataFrame) -> DataFrame:
+    """Where no task is known: the k-th emission of some values is the k-th tuple of these values, in each bolt.
+
+    High if as many were got as were sent, and by one task alone, as with a fields grouping; else low.
+    """
+    window = "partition by run, me, stream, {0}hash order by n, seq"
+    whole = "partition by run, me, stream, {0}hash"
+    said = sent.selectExpr(
+        "*", f"row_number() over ({window.format('')}) as k", f"count(*) over ({whole.format('')}) as often"
+    )
+    heard = got.selectExpr(
+        "*",
+        f"row_number() over ({window.format('by, ')}) as k",
+        f"count(*) over ({whole.format('by, ')}) as often",
+        f"min(target) over ({whole.format('by, ')}) = max(target) over ({whole.format('by, ')}) as alone",
+    )
+    consumers = F.broadcast(got.select("run", "me", "stream", "by").distinct())
+    legs = said.join(consumers, ["run", "me", "stream"]).alias("s")
+    keys = ["run", "me", "stream", "hash", "by", "k"]
+    return legs.join(heard.alias("g"), keys, "left").selectExpr(
+        "s.emission as emission", "s.n as sender", "s.at as sent_at", "g.target as target",
+        "coalesce(g.edge, s.edge) as edge", "g.n as receiver", "g.at as got_at", "g.id as id",
+        f"if(g.alone and s.often = g.often, {HIGH}, {LOW}) as doubt", "g.id is null and false as later",
+    )  # fmt: skip
+
+
+def _fastest(paired: DataFrame) -> list[Any]:
+    """By sender and receiver, the least time that a tuple took between them."""
+    sure = paired.where(f"receiver is not null and doubt < {LOW}")
+    return sure.groupBy("sender", "receiver").agg(F.expr("min(got_at - sent_at) as least")).collect()
+
+
+def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame) -> DataFrame:
+    """Every tuple of every root's tree: level by level, from what the spout emitted."""
+    anchored = sent.where("role = 'bolt'").select("emission", F.explode("anchors").alias("anchor")).distinct()
+    children = anchored.join(paired, "emission").localCheckpoint()
+    roots = said.where("role = 'spout' and kind = 'emit' and id is not null")
+    level = roots.selectExpr("xxhash64(conv, seq) as emission").join(paired, "emission")
+    level = level.withColumn("root", F.col("emission")).select(_LEGS)
+    found: list[DataFrame] = []
+    for _ in range(DEEPEST):
+        # Each level's plan would hold those of all above it, and the driver would take minutes over them: so each is
+        # computed here and its plan forgotten. What is kept so is on the executors alone: one that is lost takes the
+        # audit with it, which then is to be run again.
+        level = level.localCheckpoint(eager=False)
+        if not level.count():
+            break
+        found.append(level)
+        above = level.where("receiver is not null").selectExpr("root", "edge as anchor", "doubt as doubt_above")
+        level = (
+            children.join(above, "anchor")
+            .withColumn("doubt", F.expr("greatest(doubt, doubt_above)"))
+            .groupBy(_LEGS[:-1])
+            .agg(F.expr("max(doubt) as doubt"))
+            .select(_LEGS)
+        )
+    return reduce(lambda one, two: one.unionByName(two), found) if found else level
+
+
+# --- marks ------------------------------------------------------------------------------------------------------------
+
+
+def _marks(said: DataFrame, tree: DataFrame, lived: DataFrame, ends: DataFrame) -> DataFrame:
+    """The table marks. `lived`: lives; `ends`: by run, how far it was recorded."""
+    senders = lived.selectExpr("n as sender", "run", "ahead")
+    legs = tree.join(senders, "sender").withColumn("t", F.expr("sent_at - ahead"))
+    made = legs.selectExpr("run", "root", "'made' as what", "t", "edge", "target as task", "id", "doubt")
+    nowhere = legs.where("receiver is null").join(ends, "run").where("later or run_end - t >= timeout")
+    lost = nowhere.selectExpr("run", "root", "'lost' as what", "t", *_of_edge("doubt"))
+    parts = [*_of_spouts(said, lived), made, lost, _settled(said, legs, lived)]
+    return reduce(lambda one, two: one.unionByName(two), parts).select(_NAMES)
+
+
+def _of_edge(doubt: str) -> tuple[str, ...]:
+    return ("edge", *_NO_EDGE[1:], doubt)
+
+
+def _of_spouts(said: DataFrame, lived: DataFrame) -> list[DataFrame]:
+    """What spouts emitted with a message id, and what each was told of it: the n-th end is that of the n-th emit."""
+    clock = lived.select("n", "ahead")
+    rows = said.where("role = 'spout' and (kind = 'emit' and id is not null or kind in ('ack', 'fail'))")
+    turn = "over (partition by n, id order by seq)"
+    numbered = rows.join(clock, "n").selectExpr(
+        "run", "n", "id", "me", "kind", "at - ahead as t", "xxhash64(conv, seq) as emission",
+        f"if(kind = 'emit', count_if(kind = 'emit') {turn}, count_if(kind != 'emit') {turn}) as nth",
+    )  # fmt: skip
+    both = numbered.groupBy("run", "n", "me", "id", "nth").agg(
+        F.expr("max(emission) filter (where kind = 'emit') as root"),
+        F.expr("max(t) filter (where kind = 'emit') as emitted"),
+        F.expr("max(t) filter (where kind != 'emit') as ended"),
+        F.expr("max(kind = 'ack') as acked"),
+    )
+    known = both.where("root is not null")
+    what = (
+        "inline(array(struct('emit' as what, emitted as t, true as first),"
+        " struct(if(acked, 'acked', 'told fail') as what, ended as t, false as first)))"
+    )
+    told = known.selectExpr("run", "root", "me as task", "id", what).where("t is not null")
+    names = ("run", "root", "what", "t", _NO_EDGE[0], "task", "if(first, id, null) as id", f"{CERTAIN} as doubt")
+    return [told.selectExpr(*names)]
+
+
+def _settled(said: DataFrame, legs: DataFrame, lived: DataFrame) -> DataFrame:
+    """Tuples that bolts settled, and those that died with their task: its life ended, and it had not settled them."""
+    clock = lived.select("n", "ahead")
+    rows = said.where("role = 'bolt' and kind in ('ack', 'fail')")
+    settles = rows.join(clock, "n").selectExpr("xxhash64(conv, id) as edge", "kind", "at - ahead as settled_t")
+    over = lived.where("over").selectExpr("n as receiver", "last")
+    had = legs.where("receiver is not null").select("run", "root", "edge", "receiver", "doubt")
+    both = (
+        had.join(settles, "edge", "left").join(over, "receiver", "left").where("kind is not null or last is not null")
+    )
+    return both.selectExpr(
+        "run", "root", "coalesce(kind, 'lost') as what", "coalesce(settled_t, last) as t", *_of_edge("doubt")
+    )
