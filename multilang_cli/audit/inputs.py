@@ -26,6 +26,8 @@ MOST_NAMED = 20
 """Files of a kind that are named; of more, the number is given."""
 _OPENING = b'{"transcript":'
 _ZSTD = ".zst"
+_PACKED = 10
+"""How many times larger recordings are than packed ones."""
 _ZSTD_BEGINS = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
 _LOCAL = re.compile(r"file:/+")
 _MEANS_MORE = re.compile(r"([\\*?\[\]{}])")
@@ -65,6 +67,14 @@ def find(given: Iterable[str], spark: SparkSession | None = None) -> Inputs:
             (histories if Path(path).name == HISTORY else transcripts).append(real)
     notes = [*_some(left_out, "more files are left out"), *_twice(repeated)]
     return Inputs(tuple(transcripts), tuple(histories), tuple(notes))
+
+
+def size(found: Inputs) -> float:
+    """Bytes of the lines of all files, about; infinite if some of them are not on this machine, or nowhere yet."""
+    files = (*found.transcripts, *found.histories)
+    if not files or any(map(is_url, files)):
+        return float("inf")
+    return sum(Path(file).stat().st_size * (_PACKED if file.endswith((".gz", _ZSTD)) else 1) for file in files)
 
 
 def _twice(repeated: list[str]) -> list[str]:

@@ -104,14 +104,14 @@ def _by_run(plan: Plan, known: Known) -> DataFrame:
 
 
 def _summary(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
-    conversations, happened, settled = known["conversations"], known["events"], known["ledger"]
-    yield "rates", summary.rates(conversations, happened, settled)
-    yield "replays", summary.replays(conversations, settled)
-    yield "timeouts", summary.timeouts(conversations, settled)
-    yield "silences", summary.silences(conversations, happened, settled)
-    yield "restarts", summary.restarts(conversations, happened, settled)
-    yield "keys", keys.keys(conversations, happened)
-    yield "dialects", summary.dialects(conversations, known["findings"])
+    happened, settled, who = known["events"], known["ledger"], summary.people(known["conversations"])
+    yield "rates", summary.rates(who, happened, settled)
+    yield "replays", summary.replays(who, settled)
+    yield "timeouts", summary.timeouts(who, settled)
+    yield "silences", summary.silences(who, happened, settled)
+    yield "restarts", summary.restarts(who, happened, settled)
+    yield "keys", keys.keys(known["conversations"], who, happened)
+    yield "dialects", summary.dialects(who, known["findings"])
 
 
 STAGES: dict[str, Stage] = {

@@ -25,29 +25,44 @@ USUAL = {
     "spark.ui.showConsoleProgress": "false",
 }
 LOUD = {"spark.log.level": "INFO", "spark.ui.showConsoleProgress": "true"}
-QUIET = {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={Path(__file__).parent / 'quiet.properties'}"}
+JAVA = "spark.driver.extraJavaOptions"
+QUIET = {JAVA: f"-Dlog4j2.configurationFile={Path(__file__).parent / 'quiet.properties'}"}
 LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
     # Spark's own 200 are for clusters: here most of them are empty, and each costs a task in every stage.
-    "spark.sql.shuffle.partitions": str(max(16, 2 * (os.cpu_count() or 1))),
+    "spark.sql.shuffle.partitions": str(max(4, 2 * (os.cpu_count() or 1))),
+    # It runs each stage of a query as a job of its own, which costs more here than better plans give back.
+    "spark.sql.adaptive.enabled": "false",
 }
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+"""Java's options where it is over too soon for its second compiler to pay: that takes a third of all CPU then."""
+LITTLE = 256 * 2**20
+"""Bytes of recordings up to which it is."""
 
 
 class SparkMissingError(Exception):
     """Why there is no Spark here, in a sentence that says what to do."""
 
 
-def session(master: str = "local[*]", conf: Mapping[str, str] | None = None, *, quiet: bool = True) -> SparkSession:
-    """The session. `conf`: Spark's own settings, over ours. `quiet`: errors only. Raises SparkMissingError."""
+def session(
+    master: str = "local[*]", conf: Mapping[str, str] | None = None, *, quiet: bool = True, brief: bool = False
+) -> SparkSession:
+    """The session. `conf`: Spark's own settings, over ours. `quiet`: errors only. `brief`: it has little to do.
+
+    Raises SparkMissingError.
+    """
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
     except ImportError:
         raise SparkMissingError(f"Spark is not installed; {INSTALL}") from None
     _check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = {**USUAL, **(QUIET if quiet else LOUD), **(LOCAL if master.startswith("local") else {}), **(conf or {})}
+    settings = {**USUAL, **(QUIET if quiet else LOUD), **(LOCAL if master.startswith("local") else {})}
+    if brief:
+        settings[JAVA] = f"{settings.get(JAVA, '')} {BRIEF}".strip()
+    settings |= conf or {}
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("mlcheck audit").master(master)

@@ -28,9 +28,14 @@ SparkLog = Annotated[bool, typer.Option("--spark-log", help="Show what Spark log
 
 
 @contextmanager
-def running(command: str, master: str, settings: Mapping[str, str], *, quiet: bool = True) -> Iterator[SparkSession]:
-    """A session that ends with the block. Raises CommandError, also for what Spark says in the block."""
-    spark = _started(command, master, settings, quiet=quiet)
+def running(
+    command: str, master: str, settings: Mapping[str, str], *, quiet: bool = True, brief: bool = False
+) -> Iterator[SparkSession]:
+    """A session that ends with the block; `brief`: it has little to do.
+
+    Raises CommandError, also for what Spark says in the block.
+    """
+    spark = _started(command, master, settings, quiet=quiet, brief=brief)
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -45,17 +50,17 @@ def running(command: str, master: str, settings: Mapping[str, str], *, quiet: bo
             spark.stop()
 
 
-def _started(command: str, master: str, settings: Mapping[str, str], *, quiet: bool = True) -> SparkSession:
+def _started(command: str, master: str, settings: Mapping[str, str], *, quiet: bool, brief: bool) -> SparkSession:
     """The session. `quiet`: what Java, Spark and PySpark would say on stderr is not shown. Raises CommandError."""
     from multilang_cli.audit.session import SparkMissingError, session  # noqa: PLC0415 (not needed for --help)
 
     try:
         if not quiet:
-            return session(master, settings, quiet=False)
+            return session(master, settings, quiet=False, brief=brief)
         # Py4J logs what interrupts it, with its stack; without a handler Python would print that.
         logging.getLogger().addHandler(logging.NullHandler())
         with _java_unheard():
-            return session(master, settings)
+            return session(master, settings, brief=brief)
     except SparkMissingError as error:
         raise CommandError(f"{command}: {error}.") from None
     except Exception as error:  # noqa: BLE001 (whatever Java says of a wrong master or setting)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.inputs import Plan
+from multilang_cli.audit.session import LITTLE
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.audit_spark import pairs_of, running
 from multilang_cli.cli.exits import CommandError, ExitCode
@@ -38,7 +39,8 @@ def run_given(given: dict[str, Any]) -> int:
     _check_folder(given["output"], overwrite=given["overwrite"])
     found = _found(given["inputs"], None)
     _say(f"{len(found.transcripts)} files; Spark is started: {given['master']}")
-    with running(_WHAT, given["master"], settings, quiet=not given["spark_log"]) as spark:
+    brief = inputs.size(found) <= LITTLE
+    with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief) as spark:
         plan = Plan(_found(given["inputs"], spark), storm)
         result = _audit(spark, plan, given, reports)
     if all(each.path != STDOUT for each in reports):

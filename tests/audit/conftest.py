@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def spark() -> Iterator[SparkSession]:
     """Spark on this machine, two tasks at a time, and a Java that compiles little: tests are over too soon for more."""
     small = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
-    made = session("local[2]", {**small, "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"})
+    made = session("local[2]", small, brief=True)
     yield made
     made.stop()
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.stages.summary import people
 from multilang_cli.audit.summary_tables import KEYS
 from multilang_cli.protocol.java_hash import values_hash
 from multilang_cli.transcript.format import decode_header
@@ -41,11 +40,11 @@ Source = tuple[str, str, str]
 """A topology, a component and a stream."""
 
 
-def keys(conversations: DataFrame, events: DataFrame) -> DataFrame:
-    """The table keys. What groupings there are is read from headers: Storm tells them since 0.10."""
+def keys(conversations: DataFrame, who: DataFrame, events: DataFrame) -> DataFrame:
+    """The table keys. What groupings there are is read from headers: Storm tells them since 0.10. `who`: people."""
     groupings = groupings_of(row.header for row in _one_each(conversations).collect())
-    who = people(conversations).select("conv", "topology", "component").hint("broadcast")
-    emitted = events.where("kind = 'emit' and task is null").select("conv", "stream", "values").join(who, "conv")
+    speakers = who.select("conv", "topology", "component")
+    emitted = events.where("kind = 'emit' and task is null").select("conv", "stream", "values").join(speakers, "conv")
     counted = emitted.select("topology", "component", "stream", "values").mapInArrow(
         partial(_count_batches, groupings=groupings), DDL
     )

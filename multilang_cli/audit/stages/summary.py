@@ -23,16 +23,16 @@ _HOUR = "date_trunc('hour', timestamp_seconds({}))"
 
 
 def people(conversations: DataFrame) -> DataFrame:
-    """Who speaks in each conversation: one row a conversation."""
+    """Who speaks in each conversation: one row a conversation. The driver has them, and sends them out."""
     first = ("storm", "topology", "component", "task", "kind", "started", "timeout")
     named = [F.expr(f"min_by({name}, part) as {name}") for name in first]
     worker = F.expr("min_by(if(worker = '', host, worker), part) as worker")
-    return conversations.groupBy("conv").agg(*named, worker)
+    found = conversations.groupBy("conv").agg(*named, worker)
+    return F.broadcast(conversations.sparkSession.createDataFrame(found.collect(), found.schema))
 
 
-def rates(conversations: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
+def rates(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
     """What each task did in each hour."""
-    who = people(conversations).hint("broadcast")
     counted = {
         "tuples": "what = 'tuple'",
         "emits": "what = 'emit'",
@@ -60,9 +60,8 @@ def rates(conversations: DataFrame, events: DataFrame, ledger: DataFrame) -> Dat
     return _of(kept.RATES, found)
 
 
-def replays(conversations: DataFrame, ledger: DataFrame) -> DataFrame:
+def replays(who: DataFrame, ledger: DataFrame) -> DataFrame:
     """Message ids that were emitted more than once."""
-    who = people(conversations).hint("broadcast")
     mine = ledger.where("kind = 'spout' and nth > 0").drop("timeout", "kind").join(who, "conv")
     found = mine.groupBy("topology", "component", "task", "id").agg(
         F.count("*").alias("emissions"),
@@ -74,20 +73,19 @@ def replays(conversations: DataFrame, ledger: DataFrame) -> DataFrame:
     return _of(kept.REPLAYS, found.where("emissions > 1"))
 
 
-def timeouts(conversations: DataFrame, ledger: DataFrame) -> DataFrame:
+def timeouts(who: DataFrame, ledger: DataFrame) -> DataFrame:
     """Tuples that took longer than the message timeout."""
-    who = people(conversations).drop("kind", "timeout").hint("broadcast")
-    slow = ledger.where("after > timeout").join(who, "conv")
+    slow = ledger.where("after > timeout").join(who.drop("kind", "timeout"), "conv")
     found = slow.withColumn("processing", F.expr("after - waiting"))
     return _of(kept.TIMEOUTS, found.withColumn("downstream", F.expr("if(kind = 'spout', after, null)")))
 
 
-def silences(conversations: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
+def silences(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
     """Heartbeats that were answered late or never: the n-th sync of a bolt answers its n-th heartbeat."""
-    who = people(conversations).where("kind = 'bolt'").drop("kind").hint("broadcast")
-    mine = events.where("kind in ('heartbeat', 'sync')").join(who, "conv")
+    bolts = who.where("kind = 'bolt'").drop("kind")
+    mine = events.where("kind in ('heartbeat', 'sync')").drop("task").join(bolts, "conv")
     numbered = mine.selectExpr("*", "row_number() over (partition by conv, kind order by part, line) as n")
-    asked = numbered.where("kind = 'heartbeat'").select("conv", "topology", "component", who["task"], "seq", "t", "n")
+    asked = numbered.where("kind = 'heartbeat'").select("conv", "topology", "component", "task", "seq", "t", "n")
     said = numbered.where("kind = 'sync'").selectExpr("conv", "n", "t as answered")
     slow = asked.join(said, ["conv", "n"], "left").withColumn("after", F.expr("answered - t"))
     slow = slow.where(f"after is null or after >= {SLOW}")
@@ -100,9 +98,8 @@ def silences(conversations: DataFrame, events: DataFrame, ledger: DataFrame) -> 
     return _of(kept.SILENCES, oldest.withColumn("held", F.expr("t - since")))
 
 
-def restarts(conversations: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
+def restarts(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
     """Ends of processes of a worker, those together that come within seconds of each other."""
-    who = people(conversations).hint("broadcast")
     over = events.where("kind in ('exited', 'stdout-closed')").groupBy("conv")
     ends = over.agg(F.expr("min(t) as t"), F.expr("max(if(kind = 'exited', says, null)) as why")).join(who, "conv")
     lost = ledger.where("verdict = 'never'").groupBy("conv").agg(F.count("*").alias("lost"))
@@ -122,11 +119,11 @@ def restarts(conversations: DataFrame, events: DataFrame, ledger: DataFrame) -> 
     return _of(kept.RESTARTS, found)
 
 
-def dialects(conversations: DataFrame, findings: DataFrame) -> DataFrame:
+def dialects(who: DataFrame, findings: DataFrame) -> DataFrame:
     """What dies or loses data on which version: the judge says so of each finding."""
-    who = people(conversations).select("conv", "component", "storm").hint("broadcast")
     harmful = ", ".join(f"'{fate}'" for fate in HARMFUL)
-    told = findings.join(who, "conv").withColumn("now", F.expr(f"coalesce(fates[storm] in ({harmful}), false)"))
+    told = findings.join(who.select("conv", "component", "storm"), "conv")
+    told = told.withColumn("now", F.expr(f"coalesce(fates[storm] in ({harmful}), false)"))
     each = told.selectExpr("*", "explode(fates) as (version, fate)").where(f"fate in ({harmful})")
     found = each.groupBy("version", "fate", "rule").agg(
         F.expr("count(*) as messages"),
