@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from multilang_cli.causes.model import KnownCause
     from multilang_cli.protocol.events import Event
 
+RULES = loader.load_rulebook().rules
 CAUSES = {cause.id: cause for cause in loader.load_causes()}
 each_cause = pytest.mark.parametrize("cause", CAUSES.values(), ids=CAUSES)
 
@@ -73,7 +74,7 @@ def test_its_example_shows_it(cause: KnownCause) -> None:
         handled=example.handled,
         pieced=example.pieced,
     )
-    found = diagnose(facts, CAUSES.values())
+    found = diagnose(facts, CAUSES.values(), RULES)
     assert [each.id for each in found][:1] == [cause.id], (found, facts)
     assert "{" not in found[0].headline.replace("{'", "").replace('{"', "")
     if example.headline:
@@ -115,7 +116,9 @@ TALKS = {
 @pytest.mark.parametrize("name", TALKS)
 def test_what_is_told_is_what_happened_last(name: str) -> None:
     talk, headline = TALKS[name]
-    assert [cause.headline for cause in diagnose(facts_in(notation.parse(talk), "bolt"), CAUSES.values())] == [headline]
+    assert [cause.headline for cause in diagnose(facts_in(notation.parse(talk), "bolt"), CAUSES.values(), RULES)] == [
+        headline
+    ]
 
 
 def test_at_most_one_cause_stands_on_facts_alone() -> None:
@@ -124,5 +127,5 @@ def test_at_most_one_cause_stands_on_facts_alone() -> None:
 < {"command":"ack","id":"1"}
 ! {"event": "exited", "code": 0}
 """
-    found = diagnose(facts_in(notation.parse(talk), "bolt"), CAUSES.values())
+    found = diagnose(facts_in(notation.parse(talk), "bolt"), CAUSES.values(), RULES)
     assert [cause.id for cause in found] == ["exits-mid-work", "settles-twice"]

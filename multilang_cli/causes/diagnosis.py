@@ -10,11 +10,11 @@ from multilang_cli.causes.model import Cause
 from multilang_cli.causes.tracebacks import last_line, short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from multilang_cli.causes.facts import Facts
     from multilang_cli.causes.model import Certainty, KnownCause, Signature
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.protocol.verdicts import Finding, Rule
 
 _ASKED = {
     "": "nothing",
@@ -34,14 +34,17 @@ _SIGNALS = {
     15: "SIGTERM",
 }
 _WAITING_STORM = re.compile(r": (?:it|that \w+|that part of it) waits for|; |, and Storm waits")
+_LAST = 99
+"""The rank of what no known cause explains."""
 MOST_REST = 60
 """Characters of unfinished output that a sentence shows."""
 
 
-def diagnose(facts: Facts, known: Iterable[KnownCause]) -> tuple[Cause, ...]:
+def diagnose(facts: Facts, known: Iterable[KnownCause], rules: Mapping[str, Rule]) -> tuple[Cause, ...]:
     """The causes that fit, the one that explains most first; each finding is explained by one of them at most.
 
-    `known` is in the order of ranks. At most one cause stands on facts alone; the others each explain a finding.
+    `known` is in the order of ranks. At most one cause stands on facts alone; the others each explain a finding. If
+    none fits, the gravest finding tells itself, by the rule that was broken.
     """
     found: list[Cause] = []
     left = [finding for finding in facts.findings if finding.level != "note"]
@@ -58,7 +61,28 @@ def diagnose(facts: Facts, known: Iterable[KnownCause]) -> tuple[Cause, ...]:
             found.append(_cause_of(cause, sure, facts, fitting, [f for f in left if f.rule in explained]))
             left = [finding for finding in left if finding.rule not in explained]
             break
-    return tuple(found)
+    return tuple(found or _as_broken(facts, left, rules))
+
+
+def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule]) -> list[Cause]:
+    gravest = min(left, key=lambda finding: finding.level != "must", default=None)
+    rule = rules.get(gravest.rule) if gravest else None
+    if gravest is None or rule is None:
+        return []
+    said = gravest.message.partition("; ")[0]
+    headline = said if rule.title in said else f"{rule.title}: {said}"
+    return [
+        Cause(
+            id=rule.id,
+            certainty="certain",
+            rank=_LAST,
+            headline=headline,
+            seq=gravest.seq,
+            rules=(rule.id,),
+            mend=" ".join(rule.mend.split()),
+            language=facts.language,
+        )
+    ]
 
 
 class _Fitting(dict[str, str]):

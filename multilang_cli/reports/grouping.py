@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.catalogue.loader import cases_by_rule, load_causes
@@ -144,7 +145,8 @@ def _order(trouble: Trouble) -> tuple[object, ...]:
 
 def _trouble(alike: list[SubjectResult]) -> Trouble:
     # A short story is told rather than a long one; what differs by a few events differs from run to run.
-    alike.sort(key=lambda subject: _telling(subject.causes[0]))
+    often = Counter(subject.causes[0].id for subject in alike)
+    alike.sort(key=lambda subject: (-often[subject.causes[0].id], *_telling(subject.causes[0])))
     verdict = min((subject.verdict for subject in alike), key=_BY_CAUSE.index)
     return Trouble(verdict, alike[0].causes[0], tuple(alike))
 

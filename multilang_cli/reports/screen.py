@@ -5,6 +5,7 @@ For a person who reads one line: the headline is in the component's words, the v
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.shortening import CUT
@@ -30,6 +31,8 @@ MADE_UP = "    <- made up by mlcheck"
 _LONG = 24
 """Cells from which on a path is told by its last name."""
 _ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed neither; one of them is not its role."
+_JVM = re.compile(r" \((?:java|org)\.[\w.$]+ (?:is|and) ")
+"""Where a JVM begins to tell of modules and class loaders."""
 HANG = 10
 _STYLES = {0: "bold green", 6: "bold yellow"}
 _LEVELS = {"warn": "warning", "untestable": "not judged"}
@@ -38,7 +41,7 @@ _LEVELS = {"warn": "warning", "untestable": "not judged"}
 def fits_one_screen(result: RunResult) -> bool:
     """True if a cause is known for what went wrong: then one screen tells it."""
     troubles = troubles_of(result)
-    return not result.parts and bool(troubles) and troubles[0].verdict != "warn"
+    return not result.parts and bool(troubles) and result.exit_code != 0
 
 
 def render_screen(result: RunResult, console: Console) -> None:
@@ -133,7 +136,7 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult) -> None:
     one = len({group.fate for group in groups}) == 1
     versions = "every version" if one else ", ".join(own.versions)
     does = "the worker dies with all its tasks" if own.fate == "dies" else FATE_WORDS[own.fate]
-    says = f'; its log says "{own.error}"' if own.error else ""
+    says = f'; its log says "{_JVM.split(own.error, maxsplit=1)[0]}"' if own.error else ""
     more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
     page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=HANG)
 

@@ -82,7 +82,7 @@ def causes_of(
         pieced=session.pieced,
         sizes=watch.sizes,
     )
-    return tuple(with_code(cause, source.roots) for cause in diagnose(facts, load_causes()))
+    return tuple(with_code(cause, source.roots) for cause in diagnose(facts, load_causes(), plan.rulebook.rules))
 
 
 def met_by_the_probe(plan: Plan, session: Session, watch: Watch, handled: bool) -> SubjectResult:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Finding
 
 BEFORE = 3
-"""Events shown before the first wrong one."""
+"""Events shown before the first wrong one, and chunks of stderr."""
 SHOWN = 12
 """Lines of an excerpt, at most."""
 WIDTH = 400
@@ -42,8 +42,11 @@ def excerpt_of(
     order = {"must": 0, "should": 1, "note": 2}
     worst = min(findings, key=lambda finding: (order[finding.level], finding.seq))
     wanted = {*worst.related[:4], worst.seq}
-    before = [seq for seq in events if seq < worst.seq and events[seq].channel != "control"]
-    wanted.update(sorted(before)[-BEFORE:])
+    before = sorted(seq for seq in events if seq < worst.seq and events[seq].channel != "control")
+    # A traceback may come in any number of chunks: they take no message's place.
+    said = [seq for seq in before if events[seq].channel != "err"]
+    complained = [seq for seq in before if events[seq].channel == "err"]
+    wanted.update(said[-BEFORE:], complained[-BEFORE:])
     shown = (events[seq] for seq in sorted(wanted) if seq in events)
     lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), worst) for event in shown]
     return tuple(lines[-SHOWN:])

@@ -277,7 +277,7 @@ class Hearing:
         late = self.late or not kept or kept[0].seq > 0
         made_up = self.profile.samples is not None and not self.profile.samples
         facts = facts_of(kept, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, late=late)
-        return diagnose(facts, load_causes())
+        return diagnose(facts, load_causes(), self.rulebook.rules)
 
     def _damaged(self, result: SubjectResult) -> SubjectResult:
         """A result without a pass, if something was lost."""
