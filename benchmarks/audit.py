@@ -1,4 +1,4 @@
-"""The audit's roots stage on Spark: events a second by size, against itself and duckdb; what is shuffled; exactness.
+"""The audit on Spark: the whole way, then its roots stage: events a second, against itself and duckdb; exactness.
 
 The marks are made: roots of every verdict, most of them healthy. Larger sizes are copies under other ids (each id XORed
 with a number of the copy, which changes no tree), so the truth is known for every root.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from benchmarks import sides
+from benchmarks import audit_whole, sides
 from benchmarks.measure import Figure, Result, UnmeasuredError
 from multilang_cli.audit.generator.arrays import both
 from multilang_cli.audit.generator.trees import EVERYTHING, Plan
@@ -35,16 +35,19 @@ _DUCKDB = (Path(__file__).parent / "audit_roots.sql").read_text(encoding="utf-8"
 
 
 def run() -> Result:
-    """Measure the roots stage. MLCHECK_AUDIT_EVENTS: the largest size, 10^7 unless told."""
-    sizes = [size for size in SIZES if size <= int(os.environ.get("MLCHECK_AUDIT_EVENTS", str(SIZES[-1])))]
+    """Measure the whole way, then the roots stage. MLCHECK_AUDIT_EVENTS: the largest size, 10^7 unless told."""
+    most = int(os.environ.get("MLCHECK_AUDIT_EVENTS", str(SIZES[-1])))
+    sizes = [size for size in SIZES if size <= most]
+    whole, notes = audit_whole.figures(sides.folder() / "audit", most)
     try:
         spark = session("local[2]", {"spark.driver.memory": MEMORY})
     except SparkMissingError as error:
         raise UnmeasuredError(str(error)) from None
     try:
-        return _measured(spark, sizes)
+        roots = _measured(spark, sizes)
     finally:
         spark.stop()
+    return Result(roots.name, roots.placed, (*whole, *roots.figures), (*notes, *roots.notes))
 
 
 def _measured(spark: SparkSession, sizes: list[int]) -> Result:

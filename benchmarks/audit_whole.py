@@ -1,0 +1,129 @@
+"""The whole way of the audit, from recordings to all tables, above an empty session; beside it duckdb's SQL.
+
+duckdb makes events, ledger and roots of the same files in memory (``audit_whole.sql``): no rule is judged there, what
+was lost is not looked for, no line is kept. Recordings are made: two spouts, seven tasks of bolts, a worker that dies.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from benchmarks.measure import Figure, UnmeasuredError
+from multilang_cli.audit.generator.taps import transcripts
+from multilang_cli.audit.generator.trees import HEALTHY, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SIZES = {2_000: 15.0, 47_000: 30.0}
+"""Roots, and the seconds in which their recordings are to be audited."""
+EVENTS = 21
+"""Lines that a root makes, about."""
+_DUCKDB = (Path(__file__).parent / "audit_whole.sql").read_text(encoding="utf-8")
+_EMPTY = (
+    "from multilang_cli.audit.session import session\n"
+    "spark = session('local[2]', brief=True)\n"
+    "spark.range(1000).selectExpr('sum(id)').collect()\n"
+    "spark.stop()\n"
+)
+_TICK = os.sysconf("SC_CLK_TCK")
+_POLL = 0.25
+
+
+class Taken(NamedTuple):
+    """Seconds by the clock, and of CPU of all processes."""
+
+    seconds: float
+    cpu: float
+
+
+def figures(folder: Path, most: int) -> tuple[list[Figure], list[str]]:
+    """Figures and notes for all sizes of at most so many lines."""
+    found: list[Figure] = []
+    notes: list[str] = []
+    for roots, limit in SIZES.items():
+        if roots * EVENTS > most * 1.1:
+            continue
+        place = folder / f"recordings-{roots}"
+        lines = made(place, roots)
+        empty = _ran([sys.executable, "-c", _EMPTY])
+        whole = _ran(_audit(place, folder / f"tables-{roots}"))
+        above = Taken(whole.seconds - empty.seconds, whole.cpu - empty.cpu)
+        duck = _duckdb(place)
+        what = f"recordings to all tables, {lines:,} lines"
+        found += [_figure(what, above, "its limit", limit, goal=1.0), _figure(what, above, "duckdb", duck, goal=None)]
+        notes.append(
+            f"{lines:,} lines: {above.seconds:.1f} s above an empty session of {empty.seconds:.1f} s,"
+            f" {above.cpu:.1f} s of CPU above its {empty.cpu:.1f} s; load {os.getloadavg()[0]:.1f}"
+        )
+    return found, notes
+
+
+def made(place: Path, roots: int) -> int:
+    """Recordings of so many roots in a folder; how many lines they have."""
+    place.mkdir(parents=True, exist_ok=True)
+    gap = 0.002
+    plan = Plan(roots=roots, weights=HEALTHY, gap=gap, restarts=((roots * gap / 2, 1),))
+    lines = 0
+    for name, file in transcripts(plan).items():
+        (place / name).write_bytes(file)
+        lines += file.count(b"\n")
+    return lines
+
+
+def _figure(what: str, above: Taken, than: str, reference: float, *, goal: float | None) -> Figure:
+    return Figure(
+        what=what, value=above.seconds, unit="s", than=than, reference=reference, better="lower", goal=goal
+    )  # fmt: skip
+
+
+def _audit(place: Path, tables: Path) -> list[str]:
+    mlcheck = str(Path(sys.executable).parent / "mlcheck")
+    return [mlcheck, "audit", "run", str(place), "-o", str(tables), "--overwrite", "--master", "local[2]"]
+
+
+def _ran(command: Sequence[str]) -> Taken:
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    cpu: dict[int, float] = {}
+    while process.poll() is None:
+        # Java is nobody's child any more when Python has ended, so what it took is asked for while it runs.
+        cpu |= _cpu_below(process.pid)
+        time.sleep(_POLL)
+    if process.returncode:
+        raise UnmeasuredError(f"{' '.join(command)[:200]} ended with code {process.returncode}")
+    return Taken(time.perf_counter() - start, sum(cpu.values()))
+
+
+def _cpu_below(root: int) -> dict[int, float]:
+    """By process, from `root` down, its seconds of CPU."""
+    parents: dict[int, int] = {}
+    cpu: dict[int, float] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        number = int(path.parent.name)
+        parents[number], cpu[number] = int(fields[1]), (int(fields[11]) + int(fields[12])) / _TICK
+    known = {root}
+    while more := {number for number, parent in parents.items() if parent in known} - known:
+        known |= more
+    return {number: cpu[number] for number in known if number in cpu}
+
+
+def _duckdb(place: Path) -> float:
+    try:
+        duckdb: Any = importlib.import_module("duckdb")
+    except ImportError:
+        raise UnmeasuredError("duckdb is not installed, which Spark is compared with: pip install duckdb") from None
+    connection = duckdb.connect(config={"threads": 2})
+    start = time.perf_counter()
+    connection.execute(_DUCKDB.replace("FILES", str(place / "*.ndjson")))
+    return time.perf_counter() - start
