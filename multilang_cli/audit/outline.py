@@ -16,8 +16,13 @@ if TYPE_CHECKING:
 
 QUOTED = 100
 """Characters of a conversation's id that a reason shows."""
-COPY = "a second copy of part"
-"""How the reason begins where a line is well, but stands in a second copy."""
+AGAIN = "a second copy of"
+"""How the reason begins where a line is well, but stands there once more."""
+COPY = f"{AGAIN} part"
+LINE = f"{AGAIN} line"
+"""Of a line that was shipped twice, and of one in a file that was."""
+REMEMBERED = 65_536
+"""Lines of a conversation, at least, among which one that stands twice is found."""
 _NEVER = 2**63
 
 
@@ -143,10 +148,37 @@ def _recording(head: Head) -> tuple[object, ...]:
     return (*when, head.worker, head.host, head.topology, head.component, head.task)
 
 
+class Seen:
+    """Lines of conversations that were seen lately: a shipper may send some twice."""
+
+    def __init__(self) -> None:
+        self._top: dict[str, int] = {}
+        self._new: dict[tuple[str, int], tuple[int, int]] = {}
+        self._old: dict[tuple[str, int], tuple[int, int]] = {}
+
+    def before(self, conv: str, seq: int, text: bytes, line: int) -> int:
+        """The line that is the same as this one, which is remembered if there is none; 0 for none."""
+        place, told = (conv, seq), hash(text)
+        if seq <= self._top.get(conv, -1):
+            known = self._new.get(place) or self._old.get(place)
+            if known is not None and known[0] == told:
+                return known[1]
+        else:
+            self._top[conv] = seq
+        self._new[place] = told, line
+        if len(self._new) >= REMEMBERED:
+            self._old, self._new = self._new, {}
+        return 0
+
+
 class Finder:
-    """Finds the part that a line of a file is of. It remembers the last: most lines are of the part before them."""
+    """Finds the part that a line of a file is of. It remembers the last: most lines are of the part before them.
+
+    `seen`: the lines that were.
+    """
 
     def __init__(self, pieces: Mapping[str, list[Piece]]) -> None:
+        self.seen = Seen()
         self._pieces = pieces
         self._conv: str | None = None
         self._piece: Piece | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from multilang_cli.audit.outline import End, Finder, Head, Size, outline
+from multilang_cli.audit.outline import REMEMBERED, End, Finder, Head, Seen, Size, outline
 
 SIZES = [Size("b", 0, 10), Size("a", 900, 5), Size("a", 0, 20), Size("c", 0, 8)]
 
@@ -49,3 +49,15 @@ def test_recordings_of_one_id_are_numbered_as_they_began() -> None:
         "c": ("x#2", 2),
     }
     assert known.closed == {("x#2", 2)}
+
+
+def test_a_line_that_stands_twice_is_found_among_those_before_it() -> None:
+    seen = Seen()
+    assert [seen.before("x", seq, b"%d" % seq, 10 + seq) for seq in (0, 2, 1, 3)] == [0, 0, 0, 0]
+    assert [seen.before("x", seq, b"%d" % seq, 20) for seq in (2, 1)] == [12, 11]
+    # Another line with the same number, and the same number of another conversation.
+    assert seen.before("x", 2, b"other", 21) == 0
+    assert seen.before("y", 2, b"2", 22) == 0
+    for seq in range(4, REMEMBERED + 4):
+        assert seen.before("x", seq, b"%d" % seq, seq) == 0
+    assert seen.before("x", 5, b"5", 1) == 5

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit import parsing
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.inputs import literally, named
-from multilang_cli.audit.outline import QUOTED, End, Finder, Head, Outline, Size, outline
+from multilang_cli.audit.outline import LINE, QUOTED, End, Finder, Head, Outline, Size, outline
 from multilang_cli.audit.stages.packed import packed_lines
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, Column
 
@@ -229,12 +229,15 @@ def _sorted_out(texts: list[bytes], first: int, finder: Finder) -> _Sorted:
     """What the lines are; `first`: the number of the first."""
     found = _Sorted([], [], [], [], [])
     rows, keys, parts, lines, bad = found
-    parse, at, event = parsing.parse, finder.at, parsing.Row
+    parse, at, before, event = parsing.parse, finder.at, finder.seen.before, parsing.Row
     for line, text in enumerate(texts, first):
         said = parse(text)
         if said.__class__ is event:
             piece = at(said.conv, line)
             if piece is not None and not piece.copy:
+                if same := before(piece.key, said.seq, text, line):
+                    bad.append((line - first, f"{LINE} {same} of '{said.conv[:QUOTED]}'"))
+                    continue
                 rows.append(said)
                 keys.append(piece.key)
                 parts.append(piece.part)

@@ -7,10 +7,11 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.hearing import hear
-from multilang_cli.audit.outline import COPY
+from multilang_cli.audit.outline import AGAIN
 from multilang_cli.audit.tables import FINDINGS, OUTLOOKS
 
 if TYPE_CHECKING:
@@ -36,15 +37,20 @@ def judged(conversations: DataFrame, events: DataFrame, quarantine: DataFrame, s
 
     One task hears a whole conversation, from its first part to its last, and keeps nothing of it but the judge's state.
     """
-    heads = conversations.selectExpr("conv", "part", "line", "'header' as what", "header as raw")
-    lines = events.selectExpr("conv", "part", "line", "'event' as what", "raw")
+    # Lines that were swapped on their way are heard by their numbers; where one is damaged, it has none.
+    heads = conversations.selectExpr("conv", "part", "-1L as place", "'header' as what", "header as raw")
     # A damaged line may have been of any conversation of its file.
-    spans = events.groupBy("file", "conv", "part").agg({"line": "min"}).withColumnRenamed("min(line)", "since")
-    bad = quarantine.where(f"not startswith(reason, '{COPY}')").select("file", "line")
+    bad = quarantine.where(f"not startswith(reason, '{AGAIN}')").select("file", "line")
+    near = events.join(F.broadcast(bad.select("file").distinct()), "file", "left_semi")
+    spans = near.groupBy("file", "conv", "part").agg({"line": "min"}).withColumnRenamed("min(line)", "since")
     behind = bad.join(spans, "file").where("line > since")
-    damaged = behind.selectExpr("conv", "part", "line", "'damaged' as what", "cast(null as binary) as raw")
+    damaged = behind.selectExpr("conv", "part", "line as place", "'damaged' as what", "cast(null as binary) as raw")
+    hurt = F.broadcast(damaged.select("conv", "part").distinct().withColumn("hurt", F.lit(True)))
+    lines = events.join(hurt, ["conv", "part"], "left").selectExpr(
+        "conv", "part", "if(hurt, line, seq) as place", "'event' as what", "raw"
+    )
     ordered = heads.unionByName(lines).unionByName(damaged)
-    ordered = ordered.repartition("conv").sortWithinPartitions("conv", "part", "line")
+    ordered = ordered.repartition("conv").sortWithinPartitions("conv", "part", "place")
     return ordered.select("conv", "part", "what", "raw").mapInArrow(partial(_judge_batches, storm=storm), DDL)
 
 

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 _BEGINS = "(kind = 'bolt' and ch = 'in' and what in ('tuple', 'tick') or kind = 'spout' and what = 'emit')"
 _SETTLES = "(what in ('ack', 'fail') and ch = if(kind = 'bolt', 'out', 'in'))"
-_PLACE = "shiftleft(cast(part as bigint), 32) + line"
-"""The place of an event in its conversation as one number: where a window or an aggregate has structs, Spark sorts."""
-_BY_ID = "(partition by key, id order by place)"
-_BY_TUPLE = "partition by key, id, nth order by place"
+_BY_ID = "(partition by key, id order by seq)"
+_BY_TUPLE = "partition by key, id, nth order by seq"
 _ALL = f"({_BY_TUPLE} rows between unbounded preceding and unbounded following)"
 
 VERDICT = """case
@@ -45,7 +43,7 @@ def ledger(conversations: DataFrame, events: DataFrame) -> DataFrame:
     """The table ledger."""
     known = F.broadcast(_known(conversations, events))
     mine = events.withColumnRenamed("kind", "what").join(known, "conv").selectExpr(
-        "conv", "xxhash64(conv, id) as key", "id", f"{_PLACE} as place", "what", "seq", "t", "stream", "comp",
+        "conv", "xxhash64(conv, id) as key", "id", "what", "seq", "t", "stream", "comp",
         "task as source", "kind", "started", "timeout", "last_t", "gap_at", "exited",
         f"{_BEGINS} as begins", f"{_SETTLES} as settles",
     )  # fmt: skip
@@ -65,7 +63,7 @@ def _known(conversations: DataFrame, events: DataFrame) -> DataFrame:
     )
     ends = events.groupBy("conv").agg(
         F.expr("max(t) as last_t"),
-        F.expr(f"max(if(kind = 'gap', {_PLACE}, null)) as gap_at"),
+        F.expr("max(if(kind = 'gap', seq, null)) as gap_at"),
         F.expr("bool_or(kind in ('exited', 'stdout-closed')) as exited"),
     )
     return heads.join(F.broadcast(ends), "conv")
@@ -80,7 +78,7 @@ def _firsts(numbered: DataFrame) -> DataFrame:
         "*",
         f"row_number() over ({_BY_TUPLE}) as turn",
         f"count_if(settles) over {_ALL} as settled",
-        f"min(if(settles, 2 * place + int(what = 'fail'), null)) over {_ALL} as settled_place",
+        f"first_value(if(settles, what, null), true) over {_ALL} as by",
         f"min(if(settles, t, null)) over {_ALL} as settled_t",
         f"min(if(settles, seq, null)) over {_ALL} as settled_seq",
     )
@@ -90,9 +88,9 @@ def _firsts(numbered: DataFrame) -> DataFrame:
         *own,
         *(f"if(begins, {name}, null) as {name}" for name in begun),
         "if(begins, what, null) as begun_what",
-        "if(begins, place, null) as begun",
+        "if(begins, seq, null) as begun",
         "settled_seq",
-        "if(settled = 0, null, if(settled_place % 2 = 1, 'fail', 'ack')) as by",
+        "by",
     )
 
 
