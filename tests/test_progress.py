@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.cli import output
+from multilang_cli.cli import output, running
 
 if TYPE_CHECKING:
     import pytest
@@ -37,3 +37,12 @@ def test_nothing_is_said_where_nothing_began_or_nobody_wants_it(capsys: Any) -> 
     with output.progress_line(verbose=False, quiet=True) as none:
         assert none is None
     assert capsys.readouterr().err == ""
+
+
+def test_a_slow_component_is_told_how_long_all_cases_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 0.0, 4.0, 8.0, 12.0, 12.0, 16.0])
+    monkeypatch.setattr("multilang_cli.cli.running.time.monotonic", lambda: next(clock))
+    pace = running._Pace()
+    said = [pace.tell(begun, 44) for begun in (0, 1, 2, 3, 3, 4)]
+    assert [bool(line) for line in said] == [False, False, False, True, False, False]
+    assert said[3].startswith("a case takes 4.0 s, to start and to answer: all 44 may take some 3 min")

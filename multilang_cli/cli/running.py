@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
     from multilang_cli.suite.playing import Progress
     from multilang_cli.suite.probe import Probe
 
+TRIED = 3
+"""Cases after which it is known how long all may take."""
+LONG = 120.0
+"""Seconds from which on that is told."""
 _BEFELL: dict[ExitCode, Circumstances] = {
     ExitCode.INTERRUPTED: Circumstances(interrupted=True),
     ExitCode.MISUSE: Circumstances(misuse=True),
@@ -282,20 +287,44 @@ def _why_not(error: BaseException) -> tuple[str, ExitCode]:
 
 def _telling(component: Component, versions: list[RunOptions], progress: Progress | None) -> list[Progress | None]:
     """Tell on stderr, before the first case, what the suite is about to do to the component; one a version."""
+    pace = _Pace()
 
     def of_version(options: RunOptions) -> Progress:
-        """What is called before each case on one Storm version."""
+        """What is called before each case on one Storm version, and while one waits."""
 
         def tell(case: str, begun: int, total: int) -> None:
-            """A case begins: the first one of all announces the suite."""
-            if begun == 0 and options is versions[0]:
+            """A case begins, or waits: the first one of all announces the suite."""
+            if not pace.told:
                 _announce(component, options, total, len(versions))
+            if remarked := pace.tell(begun, total * len(versions)):
+                remark(remarked)
             if progress is not None:
                 progress(f"{case} on Storm {options.storm}" if len(versions) > 1 else case, begun, total)
 
         return tell
 
     return [of_version(options) for options in versions]
+
+
+class _Pace:
+    """How long the cases of a slow component will take, once some of them were played."""
+
+    def __init__(self) -> None:
+        self.told: set[int] = set()
+        self._began = time.monotonic()
+
+    def tell(self, begun: int, total: int) -> str:
+        """What to say when so many cases were begun, "" mostly; `total`: how many there are."""
+        first = begun not in self.told
+        self.told.add(begun)
+        each = (time.monotonic() - self._began) / max(1, begun)
+        if begun != TRIED or not first or each * total < LONG:
+            return ""
+        minutes = each * total / 60
+        return (
+            f"a case takes {each:.1f} s, to start and to answer: all {total} may take some {minutes:.0f} min"
+            " (-j N: N at once; -k PATTERN: some of them)"
+        )
 
 
 def _announce(component: Component, options: RunOptions, total: int, versions: int) -> None:
