@@ -17,7 +17,7 @@ from multilang_cli.reports.grouping import troubles_of
 from multilang_cli.reports.junit import to_junit
 from multilang_cli.reports.markdown import to_markdown
 from multilang_cli.reports.saying import in_short
-from multilang_cli.reports.screen import fits_one_screen, render_screen
+from multilang_cli.reports.screen import MOST_LINES, fits_one_screen, render_screen
 from tests.command import mlcheck
 from tests.results import RULEBOOK, TWICE, passed, result
 
@@ -124,6 +124,22 @@ def test_a_warning_alone_or_what_has_no_cause_needs_no_screen() -> None:
     assert not fits_one_screen(result(TWICE))
     assert not fits_one_screen(result(with_cause(DEATH, verdict="warn")))
     assert fits_one_screen(result(with_cause(DEATH)))
+
+
+def test_what_is_least_telling_goes_first_where_a_screen_is_full() -> None:
+    wordy = msgspec.structs.replace(DEATH, headline="words " * 900, last="", mend="words " * 900, code="1\n2")
+    rows = tuple(model.ExcerptLine(seq=n, t=0.0, channel="in", text=f"[{n}]", mark=n == 9) for n in range(10))
+    stderr = "".join(f"line {n}\n" for n in range(40))
+    others = [
+        with_cause(msgspec.structs.replace(DEATH, headline=f"no {n}"), id=f"b{n}", verdict="warn") for n in range(9)
+    ]
+    full = result(with_cause(wordy, excerpt=rows, stderr_tail=stderr), *others)
+    lines = as_text(lambda console: render_screen(full, console)).splitlines()
+    assert len(lines) <= MOST_LINES
+    assert all(len(line) <= 80 for line in lines)
+    assert any("--> 9  in    task ids  [9]" in line for line in lines)
+    assert any("| line 39" in line for line in lines)
+    assert any(line.startswith("  Also    warning, 9 cases: no 0") for line in lines)
 
 
 def test_what_is_likely_says_so_and_a_long_command_is_left_to_the_recording() -> None:

@@ -6,10 +6,12 @@ For a person who reads one line: the headline is in the component's words, the v
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections import Counter
+from itertools import starmap
+from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.protocol.shortening import CUT
-from multilang_cli.reports.console import summary_of
+from multilang_cli.reports.console import as_text, summary_of
 from multilang_cli.reports.escape import Shown, width
 from multilang_cli.reports.failure import chunks, stderr_lines
 from multilang_cli.reports.grouping import Trouble, fates_of, troubles_of
@@ -23,10 +25,27 @@ if TYPE_CHECKING:
     from multilang_cli.causes.model import Cause, Place
     from multilang_cli.reports.model import RunResult, SubjectResult
 
-MOST_ROWS = 6
-"""Messages that are shown."""
-MOST_OTHERS = 4
-"""Other causes that get a line."""
+MOST_LINES = 24
+"""Lines of a terminal that nobody has made larger: what is less telling goes first to keep within them."""
+
+
+class _Room(NamedTuple):
+    """How many lines what has no end of its own may take: messages, stderr, other causes, and each of the sentences."""
+
+    rows: int
+    stderr: int
+    others: int
+    sentence: int
+
+    def cut(self, page: Page, text: str, hang: int) -> str:
+        """A sentence that may hold a component's own words, in lines that hang at column `hang`."""
+        return _head(page, text, self.sentence * (page.columns - hang - _SLACK) + _SLACK)
+
+
+_ROOMS = tuple(starmap(_Room, [(6, 6, 4, 4), (5, 5, 2, 4), (4, 4, 2, 3), (3, 3, 1, 3), (2, 2, 1, 2), (2, 1, 1, 2)]))
+"""From the most that is shown to the least."""
+_SLACK = 8
+"""Cells that a line may lose to a word which doesn't fit in it."""
 MADE_UP = "    <- made up by mlcheck"
 _LONG = 24
 """Cells from which on a path is told by its last name."""
@@ -45,30 +64,41 @@ def fits_one_screen(result: RunResult) -> bool:
 
 
 def render_screen(result: RunResult, console: Console) -> None:
-    """Show the first cause in full, the others in a line each, and the verdict last."""
-    page = Page(console)
+    """Show the first cause in full, the others in a line each, and the verdict last, in no more than `MOST_LINES`."""
+    fitting = (room for room in _ROOMS if _height(result, room, console.width) <= MOST_LINES)
+    _show(Page(console), result, next(fitting, _ROOMS[-1]))
+
+
+def _height(result: RunResult, room: _Room, columns: int) -> int:
+    return as_text(lambda console: _show(Page(console), result, room), columns).count("\n")
+
+
+def _show(page: Page, result: RunResult, room: _Room) -> None:
     first, *others = troubles_of(result)
     _show_header(page, result)
     page.blank()
     label = word_of(result)
     sure = "" if first.cause.certainty == "certain" else "likely: "
-    headline = f"{sure}{first.cause.headline}"
-    page.para(headline, "bold", label=label, label_style=_style(result), hang=len(label) + 2)
+    hang = len(label) + 2
+    headline = room.cut(page, f"{sure}{first.cause.headline}", hang)
+    page.para(headline, "bold", label=label, label_style=_style(result), hang=hang)
     page.blank()
-    show_story(page, first.first, first.cause)
+    show_story(page, first.first, first.cause, room)
     page.blank()
     _show_waits(page, first)
-    _show_storm(page, first, result)
-    _show_way_out(page, first, undecided=result.verdict == "misuse")
-    _show_others(page, first, others, result)
+    _show_storm(page, first, result, room)
+    _show_way_out(page, first, room, undecided=result.verdict == "misuse")
+    _show_others(page, first, others, result, room)
     _show_end(page, first, result)
 
 
-def show_story(page: Page, subject: SubjectResult, cause: Cause) -> None:
+def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _ROOMS[0]) -> None:
     """Where it happened in the user's own file, and the few messages that led to it."""
     if cause.place is not None:
         _show_place(page, cause.place)
-    rows = telling(subject.excerpt, cause, MOST_ROWS)
+    stderr = [] if cause.last else stderr_lines(subject.stderr_tail)
+    apart = len(stderr) > 1
+    rows = telling((row for row in subject.excerpt if row.mark or row.channel != "err" or not apart), cause, room.rows)
     fed = [row.seq for row in rows if row.channel == "in"] if subject.verdict == "untestable" else []
     number = max((len(str(row.seq)) for row in rows), default=0)
     for row in rows:
@@ -79,10 +109,8 @@ def show_story(page: Page, subject: SubjectResult, cause: Cause) -> None:
         page.line(lead + shown.text + whose, "bold red" if row.mark else "")
         if shown.column is not None:
             page.line(" " * (len(lead) + shown.column) + "^")
-    if cause.last or not subject.stderr_tail:
-        return
-    if not any(row.channel == "err" for row in rows) or len(subject.stderr_tail.strip().splitlines()) > 1:
-        page.lines(stderr_lines(subject.stderr_tail)[-MOST_ROWS:], indent=8, bar="| ")
+    if apart or not any(row.channel == "err" for row in rows):
+        page.lines(stderr[-room.stderr :], indent=8, bar="| ")
 
 
 def _head(page: Page, text: str, cells: int) -> str:
@@ -124,7 +152,7 @@ def _show_waits(page: Page, trouble: Trouble) -> None:
         page.para(f"the component {whom.partition('; ')[0]}", label="Waits", indent=2, hang=HANG)
 
 
-def _show_storm(page: Page, trouble: Trouble, result: RunResult) -> None:
+def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
     """What Storm does, in one sentence for the version asked and all that do the same."""
     finding = trouble.finding
     if finding is None:
@@ -136,17 +164,18 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult) -> None:
     one = len({group.fate for group in groups}) == 1
     versions = "every version" if one else ", ".join(own.versions)
     does = "the worker dies with all its tasks" if own.fate == "dies" else FATE_WORDS[own.fate]
-    says = f'; its log says "{_JVM.split(own.error, maxsplit=1)[0]}"' if own.error else ""
+    error = _head(page, _JVM.split(own.error, maxsplit=1)[0], 30 * room.sentence)
+    says = f'; its log says "{error}"' if error else ""
     more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
     page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=HANG)
 
 
-def _show_way_out(page: Page, trouble: Trouble, *, undecided: bool) -> None:
+def _show_way_out(page: Page, trouble: Trouble, room: _Room, *, undecided: bool) -> None:
     cause, subject = trouble.cause, trouble.first
     if undecided:
         page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=HANG)
     if cause.mend:
-        page.para(cause.mend, label="Do", label_style="bold green", indent=2, hang=HANG)
+        page.para(room.cut(page, cause.mend, HANG), label="Do", label_style="bold green", indent=2, hang=HANG)
     for line in cause.code.splitlines():
         page.line(line, "bold", indent=HANG)
     page.line(f"  More    mlcheck explain {cause.id}")
@@ -162,18 +191,21 @@ def again_of(subject: SubjectResult, cells: int) -> str:
     return subject.reproduce
 
 
-def _show_others(page: Page, first: Trouble, others: list[Trouble], result: RunResult) -> None:
+def _show_others(page: Page, first: Trouble, others: list[Trouble], result: RunResult, room: _Room) -> None:
     told = {subject.id for trouble in (first, *others) for subject in trouble.subjects}
     rest = [subject for subject in result.subjects if subject.verdict in {"fail", "stale", "flaky", "error"}]
-    lines = [(trouble.verdict, trouble.cause.headline, len(trouble.subjects)) for trouble in others]
-    lines += [(subject.verdict, f"{subject.id}: {subject.reason}", 1) for subject in rest if subject.id not in told]
-    if lines:
+    counts: Counter[tuple[str, str]] = Counter()
+    for trouble in others:
+        counts[trouble.verdict, trouble.cause.headline] += len(trouble.subjects)
+    counts.update((subject.verdict, f"{subject.id}: {subject.reason}") for subject in rest if subject.id not in told)
+    lines = list(counts.items())
+    if lines and room.others > 1:
         page.blank()
-    for verdict, text, count in lines[:MOST_OTHERS]:
+    for (verdict, text), count in lines[: room.others]:
         lead = f"  Also    {_LEVELS.get(verdict, verdict)}, {count} case{'s' if count != 1 else ''}: "
         page.line(lead + _head(page, text, max(page.columns - len(lead), 20)))
-    if len(lines) > MOST_OTHERS:
-        page.line(f"  and {len(lines) - MOST_OTHERS} more: mlcheck run -v, or mlcheck report")
+    if len(lines) > room.others:
+        page.line(f"  and {len(lines) - room.others} more: mlcheck run -v, or mlcheck report")
 
 
 def _show_end(page: Page, first: Trouble, result: RunResult) -> None:

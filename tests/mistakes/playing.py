@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from multilang_cli.reports.console import as_text
 from multilang_cli.reports.grouping import troubles_of
+from multilang_cli.reports.screen import MOST_LINES, render_screen
 from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
 from multilang_cli.suite.runner import run_suite
 
@@ -30,16 +32,18 @@ CASES = {
 }
 """Cases that are enough to meet a mistake."""
 TIMEOUT = 3.0
+COLUMNS = 80
 MISTAKES: dict[str, dict[str, Any]] = yaml.safe_load((HERE / "mistakes.yaml").read_text(encoding="utf-8"))
 
 
 class Seen(NamedTuple):
-    """What was shown first. `place`: the line of the user's own file, "" where none was named."""
+    """What was shown first. `place`: the line of the user's own file, "" where none was named. `screen`: its lines."""
 
     cause: str
     headline: str
     exit_code: int
     place: str
+    screen: list[str]
 
 
 def languages() -> list[str]:
@@ -92,10 +96,11 @@ def play(language: str, name: str, folder: Path) -> Seen:
     result = run_suite(component, options)
     troubles = troubles_of(result)
     if not troubles:
-        return Seen("", result.verdict, result.exit_code, "")
+        return Seen("", result.verdict, result.exit_code, "", [])
     cause = troubles[0].cause
     place = f"{cause.place.file}:{cause.place.line}" if cause.place else ""
-    return Seen(cause.id, cause.headline, result.exit_code, place)
+    screen = as_text(lambda console: render_screen(result, console)).splitlines()
+    return Seen(cause.id, cause.headline, result.exit_code, place, screen)
 
 
 def wrong_with(name: str, seen: Seen) -> str:
@@ -107,4 +112,6 @@ def wrong_with(name: str, seen: Seen) -> str:
     codes = wanted.get("exit", 1)
     if seen.exit_code not in (codes if isinstance(codes, list) else [codes]):
         return f"{name}: exit code {seen.exit_code}, wanted {codes}"
+    if len(seen.screen) > MOST_LINES or any(len(line) > COLUMNS for line in seen.screen):
+        return f"{name}: no screen of {MOST_LINES} lines and {COLUMNS} columns: " + "\n".join(seen.screen)
     return ""
