@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.protocol.events import Deadline, Event
+from multilang_cli.protocol.events import Deadline, Event, Exited, StdinClosed
 from multilang_cli.protocol.messages import Ack, SpoutCommand, Sync, TupleMsg
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.suite.baseline import apply, parse
@@ -20,6 +20,7 @@ from tests.sessions import PID
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from multilang_cli.protocol.events import Fact
     from multilang_cli.protocol.messages import Message
     from multilang_cli.reports.model import Verdict
 
@@ -34,11 +35,24 @@ while True:
     say('{"command":"sync"}\nend\n')
 """
 )
+DEAD = Hang("tuple", 1, True, 0.0, "exit code 1, Out of memory!")
+BURNING = (
+    PID
+    + r"""
+shake()
+while True:
+    while message().get("stream") == "__heartbeat": say('{"command":"sync"}\nend\n')
+    until = time.process_time() + float(sys.argv[1])
+    while time.process_time() < until: pass
+    sys.exit(f"no memory for {os.getpid()}")
+"""
+)
 
 
-def hang_of(*said: Message | Deadline, confirms: bool = False) -> Hang | None:
+def hang_of(*said: Message | Fact, confirms: bool = False, apart: float = 1.0, stderr: str = "") -> Hang | None:
     watch = HangWatch(confirms=confirms)
-    watch.take([Event(n, float(n), "control", body) for n, body in enumerate(said)], ())
+    watch.take([Event(n, n * apart, "control", body) for n, body in enumerate(said)], ())
+    watch.hear_last_words(stderr)
     return watch.hang
 
 
@@ -122,6 +136,10 @@ def test_a_bolt_that_hangs_on_a_made_up_tuple_is_waited_for_once() -> None:
     assert repeats.short(CASES["bolt.settle.ids"]) == 3.0
     assert repeats.confirms(Hang("tuple", 1, True, 3.0))
     assert repeats.repeated(CASES["bolt.settle.ids"]) is None
+    assert note(repeats, "bolt.settle.ids", "untestable", Hang("tuple", 1, True, 3.0)) == "untestable"
+    told = repeats.repeated(CASES["bolt.emit.anchors"])
+    assert told is not None
+    assert told.same_cause == "bolt.settle.once"
 
 
 def test_a_line_of_known_failures_matches_a_case_that_was_not_played() -> None:
@@ -151,3 +169,60 @@ def test_a_hang_that_is_seen_at_once_costs_no_wait() -> None:
     idle = Deadline("sync", 31.0, "is blocked reading its stdin, which is empty: it waits for Storm", proven=True)
     assert hang_of(NEXT, idle) is None
     assert hang_of(NEXT, asleep) == Hang("next", 1, True, 3.0)
+
+
+def test_a_death_that_took_long_is_like_a_hang() -> None:
+    words = "a line\nno memory for 4711 at 0x7f\n"
+    assert hang_of(*TUPLE[:2], Ack("0"), Exited(code=1), apart=2.0, stderr=words) == Hang(
+        "tuple", 2, True, 0.0, "exit code 1, no memory for # at #"
+    )
+    assert hang_of(TUPLE[0], BEAT, Exited(signal=9), apart=2.0) == Hang("tuple", 1, True, 0.0, "killed by signal 9, ")
+    assert hang_of(NEXT, Sync(), NEXT, Exited(code=0), apart=4.0) == Hang("next", 2, True, 0.0, "exit code 0, ")
+
+
+def test_a_death_that_comes_at_once_is_no_hang() -> None:
+    assert hang_of(TUPLE[0], Exited(code=1)) is None
+    assert hang_of(Exited(code=1), apart=9.0) is None
+    assert hang_of(TUPLE[0], StdinClosed(), Exited(code=0), apart=9.0) is None
+
+
+@pytest.mark.parametrize("verdict", ["fail", "untestable"])
+def test_a_death_is_not_watched_a_third_time(verdict: Verdict) -> None:
+    repeats = Repeats("bolt")
+    for id_ in ("bolt.settle.once", "bolt.settle.ids"):
+        assert repeats.repeated(CASES["bolt.emit.anchors"]) is None
+        assert note(repeats, id_, verdict, DEAD) == verdict
+        assert repeats.short(CASES["bolt.emit.anchors"]) is None
+    told = repeats.repeated(CASES["bolt.emit.anchors"])
+    assert told is not None
+    assert (told.verdict, told.same_cause) == ("untestable", "bolt.settle.once")
+    assert repeats.repeated(CASES["bolt.heartbeat.idle"]) is None
+
+
+def test_a_death_of_another_kind_confirms_nothing() -> None:
+    repeats = Repeats("bolt")
+    note(repeats, "bolt.settle.once", "untestable", DEAD)
+    note(repeats, "bolt.settle.ids", "untestable", DEAD._replace(death="killed by signal 9, "))
+    assert repeats.repeated(CASES["bolt.emit.anchors"]) is None
+    note(repeats, "bolt.emit.arity", "pass", None)
+    note(repeats, "bolt.emit.before-settling", "untestable", DEAD)
+    assert repeats.repeated(CASES["bolt.emit.anchors"]) is None
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(("seconds", "played"), [("3.5", 2), ("0", 4)])
+def test_what_burns_long_and_dies_is_seen_twice(tmp_path: Path, seconds: str, played: int) -> None:
+    (tmp_path / "bolt.py").write_text(BURNING)
+    cases = [
+        word
+        for name in ("settle.once", "settle.ids", "emit.anchors", "task-ids.empty")
+        for word in ("-k", f"bolt.{name}")
+    ]
+    ran = mlcheck(
+        "run", "--kind", "bolt", *cases, "--report", "json=report.json", "--", sys.executable, "bolt.py", seconds,
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == 6, ran.stderr
+    subjects = json.loads((tmp_path / "report.json").read_bytes())["subjects"]
+    assert [each["verdict"] for each in subjects] == ["untestable"] * 4
+    assert sum(not each["same_cause"] for each in subjects) == played

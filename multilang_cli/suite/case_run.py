@@ -41,7 +41,7 @@ from multilang_cli.suite.refusals import (
     why_refused,
     without_overflows,
 )
-from multilang_cli.suite.repeats import Hang, HangWatch, shortened
+from multilang_cli.suite.repeats import MEMORY, Hang, HangWatch, shortened
 from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.settling import Feed
 from multilang_cli.suite.stage import TALK, NotExercised, Stage, Stop
@@ -166,8 +166,10 @@ class CaseRun:
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.
                 self._too_much, self.shaken = str(error), True
+                hangs.died(MEMORY, session.now)
         if isinstance(session, ShellSpout) and self.idle is not None:
             self.idle.emitted(session.emit_count, session.id_count)
+        hangs.hear_last_words(decode(session.process.stderr_tail))
         self.hang = hangs.hang
         self.unrecorded = recording.failed
         self.events = session.next_seq

@@ -1,17 +1,20 @@
 """A hang costs its whole wait once: which case hung where, and which of the others could only show the same. Pure.
 
 The first case that hangs waits as long as Storm does. A second that has to come to the same place confirms it with a
-short wait. The later ones are not played: what is behind that place they can't reach.
+short wait. The later ones are not played: what is behind that place they can't reach. So it is with a death that takes
+its time, as of a loop that ends when the memory does; one that comes at once is played in each case.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from multilang_cli.protocol.events import Deadline
+from multilang_cli.causes.tracebacks import last_line
+from multilang_cli.protocol.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.messages import Ack, Fail, SpoutCommand, Sync, TupleMsg
 from multilang_cli.reports.model import SubjectResult
 
@@ -25,20 +28,32 @@ SHORT = 3.0
 """Seconds of the wait that confirms a hang, at least; a component that was seen to be slower gets twice its time."""
 SHORTENED = frozenset({"sync", "heartbeat", "settle", "read"})
 """Limits that are shortened for that."""
+DEAR = 3.0
+"""Seconds that a death takes at least which is not to be watched in every case."""
+MEMORY = "it was killed at the ceiling of its memory"
+"""How a component ended that was allowed no more of it."""
 _SLOW = 5
 """Tuples that are sent at least where a case looks how fast a bolt is."""
+_VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+")
+"""What differs from death to death in the same last words: addresses, sizes, process ids."""
 
 
 class Hang(NamedTuple):
     """Where a case hung: at the `ordinal`-th of what it was sent (a command, tuple, heartbeat), counted from 1.
 
     `final`: nothing comes after it in Storm either; else a tuple is only not settled. `short`: seconds that confirm it.
+    `death`: how it died there after long work, with its last words; "" if it lives.
     """
 
     at: str
     ordinal: int
     final: bool
     short: float
+    death: str = ""
+
+    def is_like(self, other: Hang) -> bool:
+        """True if both are at the same place, and end in the same way."""
+        return (self.at, self.ordinal, self.death) == (other.at, other.ordinal, other.death)
 
 
 class HangWatch:
@@ -55,6 +70,8 @@ class HangWatch:
         self._beats: list[int] = []
         self._command: tuple[str, float] = ("", 0.0)
         self._slowest = slowest
+        self._last: tuple[str, float] = ("", 0.0)
+        self._dismissed = False
 
     def take(self, events: Iterable[Event], _: object) -> None:
         """Follow what is owed."""
@@ -67,14 +84,16 @@ class HangWatch:
         what = "heartbeat" if message.is_heartbeat else "tuple"
         self._said[what] += 1
         if message.is_heartbeat:
+            self._last = self._last if self._last[0] else (what, event.t)
             self._beats.append(self._said[what])
         else:
             self._open[message.id] = (self._said[what], event.t)
+            self._last = (what, event.t)
 
     def commanded(self, event: Event, message: SpoutCommand) -> None:
         """A command."""
         self._said[message.command] += 1
-        self._command = (message.command, event.t)
+        self._command = self._last = (message.command, event.t)
 
     def settled(self, event: Event, message: Ack | Fail) -> None:
         """A tuple is no longer open."""
@@ -101,6 +120,33 @@ class HangWatch:
         elif fact.waiting_for == "heartbeat" and self._beats:
             self.hang = Hang("heartbeat", self._beats[0], True, short)
 
+    def dismissed(self, _: Event, __: StdinClosed | Signalled) -> None:
+        """It was told to end."""
+        self._dismissed = True
+
+    def exited(self, event: Event, end: Exited) -> None:
+        """It died: like a hang if that took long."""
+        how = f"killed by signal {end.signal}" if end.signal else f"exit code {end.code}"
+        self.died(how, event.t)
+
+    def died(self, how: str, t: float) -> None:
+        """It ended by its own doing at `t`, and not at once."""
+        at, since = self._last
+        if self._dismissed or self.hang is not None or not at:
+            return
+        ordinal = self._said[at]
+        if self._open:
+            at = "tuple"
+            ordinal, since = min(self._open.values())
+        if t - since >= DEAR:
+            self.hang = Hang(at, ordinal, True, 0.0, how)
+
+    def hear_last_words(self, stderr: str) -> None:
+        """Take what stands at the end of its stderr: who dies with other words dies of something else."""
+        if self.hang is not None and self.hang.death:
+            words = _VARYING.sub("#", last_line(stderr))
+            self.hang = self.hang._replace(death=f"{self.hang.death}, {words}")
+
 
 _HANDLERS: dict[type, Callable[[HangWatch, Event, Any], None]] = {
     TupleMsg: HangWatch.sent,
@@ -109,6 +155,9 @@ _HANDLERS: dict[type, Callable[[HangWatch, Event, Any], None]] = {
     Fail: HangWatch.settled,
     Sync: HangWatch.synced,
     Deadline: HangWatch.given_up,
+    StdinClosed: HangWatch.dismissed,
+    Signalled: HangWatch.dismissed,
+    Exited: HangWatch.exited,
 }
 
 
@@ -147,7 +196,6 @@ _SENDS: dict[str, Callable[[dict[str, Any], str], dict[str, int]]] = {
 _PLAIN = frozenset({"handshake", "barrier", "tuple", "heartbeat", "call", "work", "settle", "quiet", "emits"})
 """Operations that send what Storm sends to everybody: a hang in one of them is no matter of the case."""
 
-
 _SPECIAL = frozenset({"values", "these", "conf", "context", "pad", "piece", "extra", "comp"})
 """Arguments by which they send something else."""
 
@@ -155,11 +203,7 @@ _SPECIAL = frozenset({"values", "these", "conf", "context", "pad", "piece", "ext
 def _is_plain(case: Case) -> bool:
     if case.env:
         return False
-    return all(
-        name in _PLAIN
-        and not {"values", "these", "conf", "context", "pad", "piece", "extra", "comp"} & arguments.keys()
-        for name, arguments in case.steps
-    )
+    return all(name in _PLAIN and not _SPECIAL & arguments.keys() for name, arguments in case.steps)
 
 
 def could_only_repeat(case: Case, kind: str, hang: Hang) -> bool:
@@ -183,8 +227,7 @@ class _Cause:
 class Repeats:
     """The hangs of a run so far, in the order of its cases. `kind`: of the component.
 
-    A bolt that only leaves tuples open, or can't be judged by those we made up, is waited for as long once, and shortly
-    in all later cases: these are played.
+    A bolt that only leaves tuples open is waited for as long once, and shortly in all later cases: these are played.
     """
 
     def __init__(self, kind: str) -> None:
@@ -192,53 +235,54 @@ class Repeats:
         self._causes: dict[Hang, _Cause] = {}
         self._unsettled: Hang | None = None
 
-    def _cause_of(self, case: Case) -> _Cause | None:
-        """The hang to which this case has to come too."""
-        for cause in self._causes.values():
-            if not cause.refuted and could_only_repeat(case, self._kind, cause.hang):
-                return cause
-        return None
+    def _met(self, case: Case) -> list[_Cause]:
+        """The hangs to which this case has to come too."""
+        known = (cause for cause in self._causes.values() if not cause.refuted)
+        return [cause for cause in known if could_only_repeat(case, self._kind, cause.hang)]
 
     def _like(self, hang: Hang) -> _Cause | None:
         """The cause that shows in the same place."""
         found = (cause for cause in self._causes.values() if not cause.refuted)
-        return next((c for c in found if (c.hang.at, c.hang.ordinal) == (hang.at, hang.ordinal)), None)
+        return next((cause for cause in found if cause.hang.is_like(hang)), None)
 
     def short(self, case: Case) -> float | None:
         """Seconds after which a wait of this case need go no further, None if it is to be waited as Storm does.
 
-        Once a hang is confirmed no other is expected: who shows one all the same is played again.
+        Once a hang is confirmed no other is expected: who shows one all the same is played again. A death is waited
+        for, as it would be no death in less.
         """
-        cause = self._cause_of(case) or next((c for c in self._causes.values() if c.confirmed), None)
-        if cause is not None:
-            return cause.hang.short
+        known = (*self._met(case), *(cause for cause in self._causes.values() if cause.confirmed))
+        if (hang := next((cause.hang for cause in known if not cause.hang.death), None)) is not None:
+            return hang.short
         return None if self._unsettled is None else self._unsettled.short
 
     def confirms(self, hang: Hang) -> bool:
         """True if a case that was waited for shortly shows what it was to show."""
+        if hang.death:
+            return True
         alike = self._unsettled is not None and self._unsettled.at == hang.at
         return alike or not hang.final or self._like(hang) is not None
 
     def repeated(self, case: Case) -> SubjectResult | None:
         """What is to be told of a case that could only show again what is confirmed; None for one to be played."""
-        cause = self._cause_of(case)
-        return None if cause is None or not cause.confirmed else _repetition(case, cause)
+        cause = next((cause for cause in self._met(case) if cause.confirmed), None)
+        return None if cause is None else _repetition(case, cause)
 
     def note(self, case: Case, subject: SubjectResult, hang: Hang | None) -> SubjectResult:
         """Take what became of a case, the next in the order of the suite; how it counts.
 
-        What it was waited for in vain in a case that says nothing, it may have refused.
+        What it was waited for in vain in a case that says nothing, it may have refused: so it would in a third.
         """
         if subject.verdict == "skip":
             return subject
-        if hang is not None and (not hang.final or subject.verdict == "untestable"):
+        if hang is not None and not hang.death and (not hang.final or subject.verdict == "untestable"):
             self._unsettled = self._unsettled or hang
+        if hang is not None and not hang.final:
             return subject
         if hang is None:
-            met = self._cause_of(case)
-            if met is not None and subject.verdict not in {"skip", "untestable"}:
+            for met in self._met(case) if subject.verdict != "untestable" else ():
                 met.refuted = True
-        elif subject.verdict != "fail":
+        elif subject.verdict not in {"fail", "untestable"}:
             pass
         elif (cause := self._like(hang)) is not None:
             if cause.confirmed:
