@@ -57,6 +57,16 @@ def test_a_hang_says_who_waits_on_whom(tmp_path: Path) -> None:
     )
 
 
+def test_time_in_which_we_keep_the_rest_back_is_not_the_components(tmp_path: Path) -> None:
+    with playing(tmp_path, ACK_ALL) as (session, handshake):
+        assert session.handshake(handshake, LIMIT)
+        bolt = bolt_of(session)
+        bolt.piece = 1
+        bolt.send(["\u00e9" * 10_000])
+        assert bolt.settle_all(0.5)
+    assert not session.findings
+
+
 def test_time_in_which_we_stood_still_is_not_the_components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paused, real = [0.0], time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: real() + paused[0])

@@ -125,7 +125,7 @@ class Session(Pump):
         now = time.monotonic() - self._start
         until = now + limit
         made = progress() if progress is not None else None
-        looked, spare, still = time.monotonic(), STARVED * limit, False
+        looked, spare, still, kept = time.monotonic(), STARVED * limit, False, 0.0
         began, tell = looked, looked + LONG
         while not done():
             if not self.running or (self.as_storm and self.worker_is_dead):
@@ -145,11 +145,12 @@ class Session(Pump):
             patience = min(until - now if until > now else SLICE, self._patience() if self._buffer else LOOK)
             self.pump(patience, done)
             now = self._caught_up(now + patience)
+            kept += self._give_back()
             if done():
                 return True
             if (clock := time.monotonic()) - looked >= LOOK:
-                lost = min(self._starved.lost(), clock - looked, spare)
-                looked, spare = clock, spare - lost
+                lost = max(0.0, min(self._starved.lost(), clock - looked - kept, spare))
+                looked, spare, kept = clock, spare - lost, 0.0
                 self._stand_still(lost)
                 now = self.now
                 if self.on_wait is not None and clock >= tell:
@@ -218,6 +219,13 @@ class Session(Pump):
         self._stood -= stands
         self._start += stands
         self._still = (self._seq, now)
+
+    def _give_back(self) -> float:
+        """Seconds in which we kept back what the pipe could have taken: the clock stands for those as well."""
+        kept, self._kept = self._kept, 0.0
+        if kept:
+            self._stand_still(kept)
+        return kept
 
     def stuck(self, within: float = math.inf) -> bool:
         """True if the component is sure to say nothing more `within` so many seconds: there is no use in waiting."""

@@ -32,6 +32,8 @@ MOST_FINDINGS = 10_000
 """Findings after which a component is not listened to any longer."""
 EDGE = 256
 """Bytes at both ends of a message that are written in the smallest pieces."""
+WOKEN = 0.1
+"""Seconds that it costs a component at most to be woken for a piece: what takes longer is work of its own."""
 BULK = 13
 """Bytes of a piece in between: no multiple of what characters, words and blocks are long."""
 
@@ -76,6 +78,8 @@ class Speaker:
         self._to_cut: tuple[type[FromStorm], int] | None = None
         self._cut: int | None = None
         self._emptied: float | None = None
+        self._pieced_at: float | None = None
+        self._kept = 0.0
         self._seq = 0
         self._start = time.monotonic()
         self._closing = False
@@ -229,6 +233,7 @@ class Speaker:
             self._give_up_stdin(str(error))
             return True
         del self._buffer[:done]
+        self._pieced_at = self._pieced_at if self._buffer else None
         return done > 0
 
     def _give_up_stdin(self, why: str) -> None:
@@ -244,12 +249,18 @@ class Speaker:
     def _part(self) -> int:
         """How many bytes may be written now, where a message is written in parts; 0 while one is still to be read."""
         if self.piece:
-            return 0 if self.process.stdin_unread() else self._piece()
+            if self.process.stdin_unread():
+                return 0
+            now = time.monotonic()
+            self._kept += min(WOKEN, now - (self._pieced_at or now))
+            self._pieced_at = now
+            return self._piece()
         ahead = (self._cut or 0) - (self._written - len(self._buffer))
         if ahead > 0:
             return min(ahead, len(self._buffer))
         if not self._awaits_more():
             return 0
+        self._kept += self.now - (self._emptied or self.now)
         self._cut = self._emptied = None
         return len(self._buffer)
 
