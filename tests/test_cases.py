@@ -54,7 +54,7 @@ def test_plain_cases_come_first_and_those_of_users_last(tmp_path: Path) -> None:
     (tmp_path / "own.first.yaml").write_text(GOOD.replace("own.first", "aaa.first"))
     ids = [case.id for case in load_cases(extra=(str(tmp_path),))]
     assert ids[:2] == ["handshake.pid-first", "bolt.settle.once"]
-    assert ids[-2:] == ["end.stdin-closed", "aaa.first"]
+    assert ids[-2:] == ["end.worker-gone", "aaa.first"]
     order = yaml.safe_load(locate.data_path("conformance", "cases", "order.yaml").read_text(encoding="utf-8"))
     assert [prefix for prefix in order["component"] if not any(id_.startswith(prefix) for id_ in ids)] == []
     assert [id_ for id_ in ids[:-1] if not any(id_.startswith(prefix) for prefix in order["component"])] == []

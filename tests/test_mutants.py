@@ -32,6 +32,7 @@ FOUND_BY_SILENCE = {
         *("leak-first", "leak-tenth", "leak-equal", "leak-value"),
         "never-ack",
         "no-flush",
+        "retries-writes",
         "stops-reading",
     },
     "spout": {"ignores-eof", "ignores-sigterm", "pid-late"}
@@ -65,6 +66,7 @@ ENOUGH = {
     "json-too-deep": "bolt.emit.anchors",
     "outlives-stdin": "end.stdin-closed",
     "outlives-sigterm": "end.sigterm",
+    "outlives-worker": "end.worker-gone",
     "stderr-flood": "stderr.flood",
 }
 

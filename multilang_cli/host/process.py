@@ -249,6 +249,12 @@ class ComponentProcess:
             self._close(self._stdin)
             self._stdin = None
 
+    def close_stdout(self) -> None:
+        """Have nobody read the component's stdout any more; what stands in it is lost."""
+        if self._stdout is not None:
+            self._close(self._stdout)
+            self._stdout = None
+
     def _close(self, fd: int) -> None:
         self._poller.unregister(fd)
         os.close(fd)

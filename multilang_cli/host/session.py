@@ -10,11 +10,12 @@ import math
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from multilang_cli.host import describing, waiting, who_waits
 from multilang_cli.host.pipes import SMALL_PIPE
-from multilang_cli.host.process import NO_READER
+from multilang_cli.host.process import NO_READER, BrokenStdin
 from multilang_cli.host.pump import Pump
 from multilang_cli.host.starving import Starved
 from multilang_cli.host.who_waits import Debts
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from multilang_cli.host.speaker import Sink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Again
-    from multilang_cli.protocol.messages import Emit, Handshake
+    from multilang_cli.protocol.messages import Emit, FromStorm, Handshake
 
 WaitingFor = Literal[
     "pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "plan", "host"
@@ -375,6 +376,26 @@ class Session(Pump):
         self._closing = True
         self.process.close_stdin()
         self.note("process", StdinClosed())
+        return self._wait_end(limit, "exit-after-eof")
+
+    def lose_worker(self, messages: Iterable[FromStorm], limit: float) -> bool:
+        """Close its stdin and its stdout, as the death of a worker does, with `messages` to be read in its stdin.
+
+        It must end by itself within `limit` seconds. Its stderr is read on: what it dies of is worth knowing.
+        """
+        self.flush(limit)
+        if not self.running:
+            return self._exit is not None
+        self._queue.extend(messages)
+        self._refill()
+        self._closing = self._eof = True
+        # First, so that no answer finds a pipe: what stood in the stdin of a busy component was never answered either.
+        self.process.close_stdout()
+        with suppress(BrokenStdin):
+            self.process.write(self._buffer)
+        self._buffer.clear()
+        self.process.close_stdin()
+        self.note("process", StdinClosed(stdout=True))
         return self._wait_end(limit, "exit-after-eof")
 
     def hear_out(self, limit: float) -> None:

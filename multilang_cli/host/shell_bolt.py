@@ -169,9 +169,13 @@ class ShellBolt(Session):
         goal = len(self.tick_ids) + times
         return self.wait(lambda: len(self.tick_ids) >= goal, limit, "output", lambda: len(self.tick_ids))
 
+    def beat_message(self) -> TupleMsg:
+        """A heartbeat with an id of its own."""
+        return TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, self.new_id())
+
     def heartbeat(self, *, ahead: bool = True) -> None:
         """Queue a heartbeat: ahead of all tuples since Storm 1.0, unless it is said to come behind those that wait."""
-        message = TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, self.new_id())
+        message = self.beat_message()
         if self.version.task_ids == "overtake" and ahead:
             self.say_first(message)
         else:

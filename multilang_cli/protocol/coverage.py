@@ -59,6 +59,7 @@ OCCASIONS: dict[str, str] = {
     "metrics": "it sent no metrics",
     "stderr": "it wrote nothing to stderr",
     "stdin-closed": "its stdin was never closed",
+    "orphaned": "its worker never died",
     "terminated": "it was never sent SIGTERM",
     "ended": "it never ended by itself, or when it was told to",
     "fields": "no stream was declared with its fields",
@@ -174,7 +175,7 @@ class Coverage:
         elif isinstance(body, Chunk):
             self.seen.add("stderr")
         elif isinstance(body, StdinClosed):
-            self.seen |= {"stdin-closed", "ended"}
+            self.seen |= {"stdin-closed", "ended", *(("orphaned",) if body.stdout else ())}
         elif isinstance(body, Signalled):
             self.seen.add("terminated")
         elif isinstance(body, Exited):

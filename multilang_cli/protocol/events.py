@@ -65,7 +65,9 @@ class Exited(_Fact, frozen=True, tag="exited"):
 
 
 class StdinClosed(_Fact, frozen=True, tag="stdin-closed"):
-    """Storm's side closed the component's stdin."""
+    """Storm's side closed the component's stdin; `stdout`: and its stdout, as the death of a worker does."""
+
+    stdout: bool = False
 
 
 class Signalled(_Fact, frozen=True, tag="signalled"):

@@ -70,9 +70,10 @@ def exited(judge: Conversation, event: Event, fact: Exited) -> None:
     judge.breach("exited", event, f"the process {how} {what}", stable=how)
 
 
-def dismissed(judge: Conversation, _: Event, __: StdinClosed | Signalled) -> None:
+def dismissed(judge: Conversation, _: Event, fact: StdinClosed | Signalled) -> None:
     """From now on the end of the process is what Storm wants."""
     judge.state.dismissed = judge.state.unheard = True
+    judge.state.orphaned = judge.state.orphaned or getattr(fact, "stdout", False)
 
 
 def _owing(judge: Conversation) -> str:
@@ -119,6 +120,7 @@ _DEADLINES = {
     "pid": ("handshake-silent", "no pid{within} after the handshake"),
     "read": ("stdin-not-read", "its stdin was not read for {limit:g} s"),
     "exit-after-eof": ("outlives-stdin", "still running {limit:g} s after its stdin was closed"),
+    "orphaned": ("outlives-worker", "still running {limit:g} s after its stdin and stdout were closed"),
     "exit-after-term": ("outlives-sigterm", "still running {limit:g} s after SIGTERM"),
 }
 
@@ -133,8 +135,9 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
         tail = f"; the component {fact.blocked}" if fact.blocked else ""
         why = "it has read everything and waits for more" if fact.idle else "no thread of it runs"
         within, tail = "", f", and that will not change: {why}{tail}"
+    orphaned = fact.waiting_for == "exit-after-eof" and judge.state.orphaned
     if fact.waiting_for in _DEADLINES:
-        rule, text = _DEADLINES[fact.waiting_for]
+        rule, text = _DEADLINES["orphaned" if orphaned else fact.waiting_for]
         bounded = rule == "stdin-not-read" and PENDING in judge.profile.conf
         when = "bounded" if bounded else ""
         judge.breach(rule, event, text.format(limit=fact.limit, within=within) + tail, when=when)

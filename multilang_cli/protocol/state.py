@@ -167,6 +167,8 @@ class State(msgspec.Struct):
     lost_pipe: bool = False
     dismissed: bool = False
     """Storm closed its stdin or sent a signal, or a testee was asked to end: the end is expected."""
+    orphaned: bool = False
+    """Its stdin and its stdout were closed at once: its worker is dead."""
     unheard: bool = False
     """Storm closed its stdin or sent a signal: nobody reads any more."""
     asked: Memory | None = None

@@ -71,6 +71,11 @@ class Idle:
         return SOON if self._asked >= PATIENT else PATIENT
 
     @property
+    def longest(self) -> float:
+        """Seconds that empty calls took in a row, as far as they were waited for."""
+        return max(self._needed or 0.0, self._asked)
+
+    @property
     def budget(self) -> float:
         """Seconds after which the calls of one step come to an end."""
         return BUDGET if self.limited else float("inf")

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol.messages import SpoutCommand
 from multilang_cli.suite import bolt_steps, cutting, spout_steps, testee_steps
+from multilang_cli.suite.settling import AMPLE
 from multilang_cli.suite.stage import TALK, NotExercised, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.messages import Emit
+    from multilang_cli.protocol.messages import Emit, FromStorm
 
 SIP = 512
 """Bytes at a time that a slow host reads."""
@@ -128,6 +130,19 @@ def _close_stdin(stage: Stage, _: dict[str, Any]) -> None:
     stage.session.close_stdin(stage.limits["exit-after-eof"])
 
 
+def _lose_worker(stage: Stage, _: dict[str, Any]) -> None:
+    """The death of a worker while work stands in the component's stdin: what it writes meets a closed pipe."""
+    stage.go_on(if_=stage.session.running)
+    said: list[FromStorm] = [SpoutCommand("next")]
+    if isinstance(stage.session, ShellBolt):
+        bolt, sample = stage.bolt, stage.sample()
+        said = [bolt.message(sample.values, sample.component, sample.stream)]
+        said += [bolt.beat_message()] if bolt.version.heartbeats else []
+    # It may have to come to the end of that work first.
+    slow = AMPLE * max(stage.feed.slowest, stage.known.slowest, stage.idle.longest)
+    stage.session.lose_worker(said, stage.limits["exit-after-eof"] + slow)
+
+
 def _terminate(stage: Stage, _: dict[str, Any]) -> None:
     """SIGTERM: the component must end."""
     stage.session.terminate(stage.limits["exit-after-term"])
@@ -157,6 +172,7 @@ OPERATIONS: dict[str, Operation] = {
     "quiet": _quiet,
     "emits": _emits,
     "close_stdin": _close_stdin,
+    "lose_worker": _lose_worker,
     "terminate": _terminate,
 }
 """Every operation by its name in case files."""

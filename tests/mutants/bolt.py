@@ -146,6 +146,7 @@ DEEDS: dict[str, Mutant] = {
     "closes-stdout": Mutant("stdout-closed", "closes stdout after the first tuple, and goes on reading"),
     "stops-reading": Mutant("stdin-not-read", "reads nothing after the first tuple"),
     "ignores-eof": Mutant("outlives-stdin", "goes on when stdin has ended"),
+    "retries-writes": Mutant("outlives-worker", "tries each write again until it succeeds, also on a closed pipe"),
     "ignores-sigterm": Mutant("outlives-sigterm", "ignores SIGTERM"),
     "floods-stderr": Mutant("stderr-flood", "1 MB of debug output on stderr for each tuple: harmless in a bolt"),
 }
@@ -193,8 +194,13 @@ class Bolt:
 
     def flush(self) -> None:
         """Send what was written."""
+        until = time.monotonic() + LINGER
         while self.unsent:
-            self.unsent = self.unsent[os.write(1, self.unsent) :]
+            try:
+                self.unsent = self.unsent[os.write(1, self.unsent) :]
+            except BrokenPipeError:
+                if self.bug != "retries-writes" or time.monotonic() > until:
+                    raise
 
     def send(self, message: Any) -> None:
         """Write a message as it should be."""

@@ -147,7 +147,8 @@ class Player:
             self.session.check_pid(await_file=body.file == "missing")
         elif isinstance(body, StdinClosed):
             self._finish()
-            self.session.close_stdin(self._limit("exit-after-eof"))
+            limit = self._limit("exit-after-eof")
+            _ = self.session.lose_worker((), limit) if body.stdout else self.session.close_stdin(limit)
         elif isinstance(body, Signalled) and self._by_itself():
             self._finish()
             self.session.terminate(self._limit("exit-after-term"))

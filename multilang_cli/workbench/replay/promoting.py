@@ -70,7 +70,7 @@ class _Scribe:
     def finished(self) -> list[tuple[str, dict[str, Any]]]:
         """All steps: it is given the time to settle its tuples and to say what comes after that before the end."""
         last = self.steps[-1][0] if self.steps else ""
-        if last in {"close_stdin", "terminate"}:
+        if last in {"close_stdin", "lose_worker", "terminate"}:
             return self.steps
         if self.profile.kind == "bolt" and last != "settle":
             self.steps.append(("settle", {}))
@@ -88,7 +88,7 @@ class _Scribe:
         elif isinstance(body, Deadline):
             self._waited(body.waiting_for)
         elif isinstance(body, StdinClosed):
-            self.steps.append(("close_stdin", {}))
+            self.steps.append(("lose_worker" if body.stdout else "close_stdin", {}))
 
     def _told(self, event: Event, body: Any) -> None:
         if isinstance(body, Handshake):
