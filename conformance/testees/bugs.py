@@ -63,6 +63,17 @@ def plain_only(message: Message) -> list[Message]:
     return [message] if json.dumps(message, ensure_ascii=False).isascii() else []
 
 
+def unlike_the_last() -> Callable[[Message], list[Message]]:
+    """Emits without those that are equal to the one before, but for what they are anchored to."""
+    last: list[Any] = [None]
+
+    def change(message: Message) -> list[Message]:
+        before, last[0] = last[0], message.get("tuple")
+        return [] if before == last[0] else [message]
+
+    return only("emit", change)
+
+
 MESSAGES: dict[str, Callable[[Message], list[Message]]] = {
     "ack-twice": only("ack", repeated),
     "ack-missing": only("ack", dropped),
@@ -85,6 +96,7 @@ MESSAGES: dict[str, Callable[[Message], list[Message]]] = {
     "tuple-object": field("emit", tuple=lambda old: {str(n): value for n, value in enumerate(old)}),
     "tuple-string": field("emit", tuple=json.dumps),
     "emit-twice": only("emit", repeated),
+    "emit-equal": unlike_the_last(),
     "emit-missing": only("emit", dropped),
     "emit-misspelt": field("emit", command="emitt"),
     "ids-number": field("emit", need_task_ids=1),

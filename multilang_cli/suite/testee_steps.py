@@ -13,8 +13,13 @@ if TYPE_CHECKING:
 
 
 def plan(stage: Stage, arguments: dict[str, Any]) -> None:
-    """Send a bolt a tuple that says what to `do`, with the `values` after it; comp, stream and task of its source."""
+    """Send a bolt a tuple that says what to `do`, with the `values` after it; comp, stream and task of its source.
+
+    length: in place of values, a text of so many characters, no two parts of it alike.
+    """
     values = arguments.get("values", [])
+    if size := int(arguments.get("length", 0)):
+        values = [" ".join(map(str, range(size)))[:size]]
     source: dict[str, Any] = {"stream": VALUED} if values else {}
     source |= {name: arguments[name] for name in ("comp", "stream", "task") if name in arguments}
     stage.bolt.send([arguments["do"], *values], **source)

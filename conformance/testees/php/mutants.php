@@ -27,6 +27,8 @@ function mutated(string $bug, array $message, bool $failed): array
         $bug === 'float-integer' => $each(fn ($value) => is_float($value) && floor($value) === $value ? (int) $value : $value),
         $bug === 'id-number' => $with('id', is_numeric($message['id'] ?? '') ? $message['id'] + 0 : $message['id'] ?? 0),
         $bug === 'emit-unencodable' && preg_match('/\\\\u/', json_encode($message)) === 1 && $command === 'emit' => [],
+        $bug === 'text-cut' => $each(fn ($value) => is_string($value) ? substr($value, 0, 65536) : $value),
+        $bug === 'equal-unsent' && $command === 'emit' && again($message['tuple']) => [],
         $bug === 'prints' => ["sending\n", $message],
         $bug === 'pid-string' => $with('pid', (string) getmypid()),
         $bug === 'late-pid' && isset($message['pid']) => [['command' => 'log', 'msg' => 'starting'], $message],
@@ -34,6 +36,14 @@ function mutated(string $bug, array $message, bool $failed): array
         $bug === 'warning' && $command === 'ack' => ["\nWarning: Undefined variable \$x in bolt.php on line 1\n", $message],
         default => [$message],
     };
+}
+
+/** True if the values are the same as those of the call before. */
+function again(array $values): bool
+{
+    static $last = null;
+    [$before, $last] = [$last, $values];
+    return $before == $values;
 }
 
 trait Mutants
@@ -65,6 +75,9 @@ trait Mutants
         $message = parent::read();
         if (getenv('MLCHECK_MUTANT') === 'conf-wrong-key' && isset($message->conf)) {
             $message->conf = $message->config ?? (object) [];
+        }
+        if (getenv('MLCHECK_MUTANT') === 'equal-unread' && ($message->tuple ?? []) && again($message->tuple)) {
+            return $this->read();
         }
         if (getenv('MLCHECK_MUTANT') === 'outlives') {
             register_shutdown_function(fn () => sleep(60)); // not for ever: nobody may be there to end it
