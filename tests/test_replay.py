@@ -36,6 +36,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "bolt.task-ids.late",
         "bolt.tick",
         "end.stdin-closed",
+        "end.worker-gone",
     ),
     "spout": ("spout.sync.ack", "spout.sync.fail", "spout.next.nothing", "spout.task-ids.empty", "end.stdin-closed"),
 }
@@ -106,6 +107,15 @@ def test_a_bug_is_the_same_as_itself_and_gone_when_mended(bug: str, tmp_path: Pa
     mended = against(recording, _mutant("bolt", "none").command)
     assert {turned.change for turned in mended.findings} == {"gone"}
     assert not mended.same
+
+
+def test_a_worker_dies_again_with_the_same_work_unread(tmp_path: Path) -> None:
+    component = msgspec.structs.replace(_mutant("bolt", "retries-writes"), limits={"exit-after-eof": 1.0})
+    (recording,) = recorded(component, tmp_path, "end.worker-gone")
+    again = against(recording, component.command)
+    assert (again.same, [finding.rule for finding in again.lasting]) == (True, ["outlives-worker"])
+    mended = against(recording, _mutant("bolt", "none").command)
+    assert [(turned.change, turned.finding.rule) for turned in mended.findings] == [("gone", "outlives-worker")]
 
 
 def test_the_same_bytes_are_sent(right: Recording) -> None:

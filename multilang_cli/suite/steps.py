@@ -140,7 +140,7 @@ def _lose_worker(stage: Stage, _: dict[str, Any]) -> None:
         said += [bolt.beat_message()] if bolt.version.heartbeats else []
     # It may have to come to the end of that work first.
     slow = AMPLE * max(stage.feed.slowest, stage.known.slowest, stage.idle.longest)
-    stage.session.lose_worker(said, stage.limits["exit-after-eof"] + slow)
+    stage.session.lose_worker(said, stage.limits["exit-after-eof"] + round(slow))
 
 
 def _terminate(stage: Stage, _: dict[str, Any]) -> None:

@@ -138,6 +138,11 @@ class Player:
         if event.channel == "in":
             self._send(event, body)
             return
+        if isinstance(body, StdinClosed) and body.stdout:
+            # What was said last is not to be answered: it stood in stdin when the worker died.
+            batch, self._batch, self._size = self._batch, [], 0
+            self.session.lose_worker([message for message, _ in batch], self._limit("exit-after-eof"))
+            return
         self._flush()
         if isinstance(body, Deadline):
             self._repeat(body, event.seq)
@@ -147,8 +152,7 @@ class Player:
             self.session.check_pid(await_file=body.file == "missing")
         elif isinstance(body, StdinClosed):
             self._finish()
-            limit = self._limit("exit-after-eof")
-            _ = self.session.lose_worker((), limit) if body.stdout else self.session.close_stdin(limit)
+            self.session.close_stdin(self._limit("exit-after-eof"))
         elif isinstance(body, Signalled) and self._by_itself():
             self._finish()
             self.session.terminate(self._limit("exit-after-term"))
