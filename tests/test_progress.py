@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from multilang_cli.cli import output, running
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterable
 
 
 def test_in_a_log_a_line_comes_by_the_clock_and_none_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,3 +49,14 @@ def test_a_slow_component_is_told_how_long_all_cases_may_take(monkeypatch: pytes
     said = [pace.tell(begun, 44) for begun in (0, 1, 2, 3, 3, 4)]
     assert [bool(line) for line in said] == [False, False, False, True, False, False]
     assert said[3].startswith("a case takes 4.0 s, to start and to answer: all 44 may take some 3 min")
+
+
+@pytest.mark.parametrize(("long", "told"), [([], []), ([5], []), ([4, 5, 6, 7, 8, 9], [10]), (range(12, 20), [20])])
+def test_it_is_told_later_if_the_first_cases_were_quick(
+    monkeypatch: pytest.MonkeyPatch, long: Iterable[int], told: list[int]
+) -> None:
+    took = [8.0 if case in long else 0.1 for case in range(30)]
+    clock = iter([0.0, *accumulate(took, initial=0.0)])
+    monkeypatch.setattr("multilang_cli.cli.running.time.monotonic", lambda: next(clock))
+    pace = running._Pace()
+    assert [begun for begun in range(30) if pace.tell(begun, 44)] == told

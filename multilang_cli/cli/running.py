@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from multilang_cli.suite.playing import Progress
     from multilang_cli.suite.probe import Probe
 
-TRIED = 3
-"""Cases after which it is known how long all may take."""
+TRIED = (3, 10, 20)
+"""Cases after which it may be known how long all take."""
 LONG = 120.0
 """Seconds from which on that is told."""
 _BEFELL: dict[ExitCode, Circumstances] = {
@@ -311,15 +311,25 @@ class _Pace:
 
     def __init__(self) -> None:
         self.told: set[int] = set()
-        self._began = time.monotonic()
+        self._began = self._latest = time.monotonic()
+        self._longest = 0.0
+        self._said = False
 
     def tell(self, begun: int, total: int) -> str:
-        """What to say when so many cases were begun, "" mostly; `total`: how many there are."""
-        first = begun not in self.told
-        self.told.add(begun)
-        each = (time.monotonic() - self._began) / max(1, begun)
-        if begun != TRIED or not first or each * total < LONG:
+        """What to say when so many cases were begun, "" mostly; `total`: how many there are.
+
+        Where the first few were quick it is looked at again; then one long case, as of a hang, tells nothing.
+        """
+        now = time.monotonic()
+        if begun in self.told:
             return ""
+        self.told.add(begun)
+        self._longest, self._latest = max(self._longest, now - self._latest), now
+        spared, left_out = (0.0, 0) if begun == TRIED[0] else (self._longest, 1)
+        each = (now - self._began - spared) / max(1, begun - left_out)
+        if self._said or begun not in TRIED or each * total < LONG:
+            return ""
+        self._said = True
         minutes = each * total / 60
         return (
             f"a case takes {each:.1f} s, to start and to answer: all {total} may take some {minutes:.0f} min"
