@@ -99,11 +99,12 @@ def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _
     stderr = [] if cause.last else stderr_lines(subject.stderr_tail)
     apart = len(stderr) > 1
     rows = telling((row for row in subject.excerpt if row.mark or row.channel != "err" or not apart), cause, room.rows)
-    fed = [row.seq for row in rows if row.channel == "in"] if subject.verdict == "untestable" else []
+    fed = [row.seq for row in rows if row.channel == "in" and in_short(row, cause).startswith("tuple  ")]
+    made_up = fed[-1:] if subject.verdict == "untestable" else []
     number = max((len(str(row.seq)) for row in rows), default=0)
     for row in rows:
         lead = f"    {'-->' if row.mark else '   '} {row.seq:>{number}}  {channel_of(row):4}  "
-        whose = MADE_UP if fed[-1:] == [row.seq] else ""
+        whose = MADE_UP if row.seq in made_up else ""
         cells = page.columns - len(lead) - len(whose)
         shown = page.fit(row.text, cells, row.at) if row.at else Shown(_head(page, in_short(row, cause), cells), None)
         page.line(lead + shown.text + whose, "bold red" if row.mark else "")

@@ -8,7 +8,7 @@ import msgspec
 
 from multilang_cli.protocol.events import Chunk, Deadline, Exited
 from multilang_cli.protocol.framing import frame_text
-from multilang_cli.protocol.messages import Handshake, Malformed
+from multilang_cli.protocol.messages import Handshake, Malformed, Sync, TupleMsg
 from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.model import ExcerptLine
 
@@ -44,12 +44,24 @@ def excerpt_of(
     wanted = {*worst.related[:4], worst.seq}
     before = sorted(seq for seq in events if seq < worst.seq and events[seq].channel != "control")
     # A traceback may come in any number of chunks: they take no message's place.
-    said = [seq for seq in before if events[seq].channel != "err"]
+    said = _without_beats([seq for seq in before if events[seq].channel != "err"], events)
     complained = [seq for seq in before if events[seq].channel == "err"]
     wanted.update(said[-BEFORE:], complained[-BEFORE:])
     shown = (events[seq] for seq in sorted(wanted) if seq in events)
     lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), worst) for event in shown]
     return tuple(lines[-SHOWN:])
+
+
+def _without_beats(said: list[int], events: Mapping[int, Event]) -> list[int]:
+    """All but the heartbeats before the last one and their answers: they come each second, whatever else goes on."""
+    beats = [n for n, seq in enumerate(said) if _is_heartbeat(events[seq])]
+    earlier = set(beats[:-1])
+    answers = {n + 1 for n in earlier if isinstance(events[said[n + 1]].body, Sync)}
+    return [seq for n, seq in enumerate(said) if n not in earlier | answers]
+
+
+def _is_heartbeat(event: Event) -> bool:
+    return isinstance(event.body, TupleMsg) and event.body.is_heartbeat
 
 
 def _line(event: Event, finding: Finding) -> ExcerptLine:
