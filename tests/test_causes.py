@@ -97,6 +97,23 @@ TALKS = {
 """,
         "it dies while Storm still needs it: exit code 1",
     ),
+    "a heartbeat that came into the silence behind an open tuple": (
+        """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+@ 3
+> {"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}
+! {"event": "exited", "code": 1}
+""",
+        "it dies of a heartbeat: exit code 1",
+    ),
+    "a tuple that took its time": (
+        """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+@ 3
+> {"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}
+@ 4
+! {"event": "exited", "code": 1}
+""",
+        "it dies of a tuple: exit code 1",
+    ),
     "a tuple that was never read": (
         """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
 ! {"event": "exited", "code": 1, "unread": 500}

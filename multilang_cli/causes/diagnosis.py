@@ -133,6 +133,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.signals, facts.signal),
         (signature.asked, facts.asked),
         (signature.owed, facts.owed),
+        (signature.struck, facts.struck),
         (signature.rest, facts.rest_is),
         (signature.late, facts.late_is),
     )

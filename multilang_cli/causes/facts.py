@@ -37,6 +37,8 @@ MOST_LATE = 400
 """Characters kept of what was written after stdin was closed."""
 MOST_WORDS = 80
 """Characters of a log that a sentence shows."""
+_SILENCE, _AT_ONCE = 0.2, 5
+"""Seconds of a silence, at least, and the part of it within which a death belongs to what ended it."""
 _COMMANDS: dict[str, Asked] = {
     "next": "next",
     "ack": "ack",
@@ -57,7 +59,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What the signatures of causes look at; see `model.Signature` for the words.
 
-    `seq`: the last event that shows it. `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote
+    `struck`: what was sent last after a silence, if it died at once of that. `seq`: the last event that shows it. `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote
     that is no message, and what it wrote only after its stdin was closed. `words`: the last that it logged. `waits`:
     what it was doing in a silence.
     """
@@ -84,6 +86,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     misread: bool = False
     size: int = 0
     words: str = ""
+    struck: Asked = ""
 
     @property
     def rest_is(self) -> Bytes:
@@ -168,6 +171,7 @@ def facts_of(
         misread=tracebacks.misread_in(stderr),
         size=seen.size,
         words=seen.words if ended else "",
+        struck=seen.struck if pending else "",
     )
 
 
@@ -190,6 +194,8 @@ class _Seen:
         self._dismissed = False
         self._sent_sizes: list[tuple[int, int]] = []
         self._read = self._greeting = 0
+        self._then = self._silence = 0.0
+        self.struck: Asked = ""
 
     @property
     def size(self) -> int:
@@ -204,6 +210,8 @@ class _Seen:
 
     def take(self, event: Event) -> None:
         """Follow one event."""
+        if event.channel in {"in", "out"}:
+            self._silence, self._then = event.t - self._then, event.t
         if event.channel == "out":
             self._heard(event)
         elif (handler := _HANDLERS.get(event.body.__class__)) is not None:
@@ -265,6 +273,9 @@ class _Seen:
         if self._dismissed:
             return
         self.exited, self.last = fact, event.seq
+        last = next(reversed(self.pending.values()), None)
+        if last is not None and self._silence >= _SILENCE and event.t - self._then < self._silence / _AT_ONCE:
+            self.struck = last[0]
         left = fact.unread
         for seq, size in reversed(self._sent_sizes):
             left -= size

@@ -70,7 +70,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What must hold for a cause; a key that is not given is not looked at.
 
-    `rules`: one of these was broken. `matches`: a pattern that the message of such a finding has. `exception`,
+    `struck`: it was silent, got this, and died at once. `rules`: one of these was broken. `matches`: a pattern that the message of such a finding has. `exception`,
     `stderr`: patterns found in the uncaught exception and in stderr. `waits`: a pattern found in what it was seen to be
     doing in a silence. `late`: what it wrote only after its stdin was closed. `made_up`: what it was given last was
     made up by us. `fed`: a tuple was sent to it before. `handled`: its pid file proves that it had read the handshake
@@ -86,6 +86,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     signals: tuple[int, ...] = ()
     asked: tuple[Asked, ...] = ()
     owed: tuple[Asked, ...] = ()
+    struck: tuple[Asked, ...] = ()
     rules: tuple[str, ...] = ()
     matches: str = ""
     exception: str = ""
