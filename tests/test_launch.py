@@ -106,6 +106,18 @@ def test_an_executable_script_without_shebang_goes_by_its_suffix(place: Place) -
 
 
 @pytest.mark.parametrize(
+    ("first", "shell"),
+    [("#!/bin/bash", "bash"), ("#!/usr/bin/env bash", "bash"), ("#!/bin/sh -e", "sh"), ("#!/opt/a", "sh"), ("", "sh")],
+)
+def test_a_shell_script_goes_by_the_shell_that_it_names_though_it_is_not_executable(
+    place: Place, first: str, shell: str
+) -> None:
+    file = place.file("bolt.sh", f"{first}\n{SHELL_ECHO}")
+    wanted = {name: place.program(name) for name in ("sh", "bash")}[shell]
+    assert resolve(["bolt.sh"], place.cwd, place.env).argv == (str(wanted), str(file))
+
+
+@pytest.mark.parametrize(
     ("words", "path"),
     [
         (["tool"], "bin/tool"),

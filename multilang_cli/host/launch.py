@@ -35,6 +35,8 @@ INTERPRETERS = {
     ".lua": "lua",
 }
 """What runs a file of this suffix, looked for on PATH."""
+_SHELLS = frozenset({"sh", "ash", "bash", "dash", "ksh", "mksh", "zsh"})
+"""Programs whose scripts end with ``.sh``: a shebang says for which one is written, whether the system sees it or not."""
 
 _SHEBANG_LENGTH = 256
 _NAMES_LOOKED_AT = 20_000
@@ -179,7 +181,7 @@ def _file_alone(path: Path, cwd: Path, env: Mapping[str, str]) -> Launch:
 
 
 def _by_suffix(suffix: str, path: Path, cwd: Path, env: Mapping[str, str]) -> tuple[Path, str]:
-    name = INTERPRETERS[suffix]
+    name = _shell_of(path) if suffix == ".sh" else INTERPRETERS[suffix]
     active = env.get("VIRTUAL_ENV", "")
     if suffix == ".py" and active:
         python = (cwd / active / "bin" / "python").absolute()
@@ -190,6 +192,12 @@ def _by_suffix(suffix: str, path: Path, cwd: Path, env: Mapping[str, str]) -> tu
         sentence = f"{show(path.name)} is started with {name} for its suffix, but there is no {name} on PATH."
         raise LaunchError("no-interpreter", sentence, f"install {name}, or give the whole command after --")
     return found, f"{name} at {show(found)}"
+
+
+def _shell_of(path: Path) -> str:
+    words = (_head(path) or b"").split(b"\n", 1)[0].removeprefix(b"#!").split()
+    names = [os.fsdecode(word).rpartition("/")[2] for word in words]
+    return next((name for name in names if name in _SHELLS), INTERPRETERS[".sh"])
 
 
 def _check_shebang(path: Path, head: bytes, cwd: Path, env: Mapping[str, str]) -> None:
