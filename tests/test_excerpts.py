@@ -1,11 +1,12 @@
-"""The few messages that are shown of a conversation."""
+"""The few messages that are kept and shown of a conversation."""
 
 from __future__ import annotations
 
-from multilang_cli.protocol.events import Event, Exited
-from multilang_cli.protocol.messages import Sync, TupleMsg
+from multilang_cli.protocol.events import Event, Exited, StdinClosed
+from multilang_cli.protocol.messages import Log, Sync, TupleMsg
 from multilang_cli.protocol.verdicts import Finding
 from multilang_cli.suite.excerpts import excerpt_of
+from multilang_cli.suite.watch import FIRST, KEPT, Watch
 
 DATA = TupleMsg("src", ["x"], 2, "default", "1")
 BEAT = TupleMsg(None, [], -1, "__heartbeat", "9")
@@ -17,3 +18,13 @@ def test_heartbeats_drive_no_message_out_but_the_last_is_shown() -> None:
     events = {n: Event(n, float(n), channels[n], body, b"") for n, body in enumerate(bodies)}  # type: ignore[arg-type]
     found = Finding(rule="exited", level="must", seq=7, offset=0, message="dead", fates={})
     assert [line.seq for line in excerpt_of([found], events)] == [0, 6, 7]
+
+
+def test_a_flood_drives_out_neither_the_beginning_nor_the_end_of_stdin() -> None:
+    watch, flood = Watch(), 2 * KEPT
+    watch.take([Event(0, 0.0, "in", DATA, b""), *(Event(n, 0.0, "out", Log("x"), b"") for n in range(1, 50))], ())
+    watch.take([Event(50, 1.0, "process", StdinClosed(), b"")], ())
+    watch.take([Event(n, 2.0, "out", Log("EOF"), b"") for n in range(51, flood)], ())
+    assert len(watch.events) == KEPT
+    assert list(watch.events)[: FIRST + 1] == [*range(FIRST), 50]
+    assert next(reversed(watch.events)) == flood - 1

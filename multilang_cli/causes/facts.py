@@ -59,9 +59,10 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What the signatures of causes look at; see `model.Signature` for the words.
 
-    `struck`: what was sent last after a silence, if it died at once of that. `seq`: the last event that shows it. `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote
-    that is no message, and what it wrote only after its stdin was closed. `words`: the last that it logged. `waits`:
-    what it was doing in a silence.
+    `struck`: what was sent last after a silence, if it died at once of that. `seq`: the last event that shows it.
+    `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote that is no message, and what it
+    wrote only after its stdin was closed. `words`: the last that it logged. `waits`: what it was doing in a
+    silence.
     """
 
     kind: Kind

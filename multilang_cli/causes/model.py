@@ -70,13 +70,13 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What must hold for a cause; a key that is not given is not looked at.
 
-    `struck`: it was silent, got this, and died at once. `rules`: one of these was broken. `matches`: a pattern that the message of such a finding has. `exception`,
-    `stderr`: patterns found in the uncaught exception and in stderr. `waits`: a pattern found in what it was seen to be
-    doing in a silence. `late`: what it wrote only after its stdin was closed. `made_up`: what it was given last was
-    made up by us. `fed`: a tuple was sent to it before. `handled`: its pid file proves that it had read the handshake
-    before its stdin was closed. `pieced`: a message was written to it in parts. `misread`: a JSON parser of it says
-    that it can't read a text. `over`: what it was given and has not answered has more bytes. `certainty`: that of this
-    signature, if it is not that of the cause.
+    `struck`: it was silent, got this, and died at once. `rules`: one of these was broken. `matches`: a pattern that
+    the message of such a finding has. `exception`, `stderr`: patterns found in the uncaught exception and in
+    stderr. `waits`: a pattern found in what it was seen to be doing in a silence. `late`: what it wrote only after
+    its stdin was closed. `made_up`: what it was given last was made up by us. `fed`: a tuple was sent to it before.
+    `handled`: its pid file proves that it had read the handshake before its stdin was closed. `pieced`: a message
+    was written to it in parts. `misread`: a JSON parser of it says that it can't read a text. `over`: what it was
+    given and has not answered has more bytes. `certainty`: that of this signature, if it is not that of the cause.
     """
 
     phase: tuple[Phase, ...] = ()

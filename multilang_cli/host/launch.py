@@ -36,7 +36,7 @@ INTERPRETERS = {
 }
 """What runs a file of this suffix, looked for on PATH."""
 _SHELLS = frozenset({"sh", "ash", "bash", "dash", "ksh", "mksh", "zsh"})
-"""Programs whose scripts end with ``.sh``: a shebang says for which one is written, whether the system sees it or not."""
+"""Programs whose scripts end with ``.sh``: a shebang says for which, whether or not the system would look at it."""
 
 _SHEBANG_LENGTH = 256
 _NAMES_LOOKED_AT = 20_000

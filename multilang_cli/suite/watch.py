@@ -1,8 +1,9 @@
-"""What is seen of a case while it is played: its latest events, and what became of each tuple."""
+"""What is seen of a case while it is played: its first and latest events, and what became of each tuple."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 KEPT = 4096
 """Events of a case that are kept in memory for its report; all of them are in the transcript."""
+FIRST = 32
+"""Events at its beginning that are among them: the handshake and its answer."""
 
 HELD = 4096
 """Bytes of one event that are kept in memory for its report."""
@@ -74,16 +77,20 @@ class Watch:
         return frozenset() if died and self.last_acked is not None else frozenset(self.acks)
 
     def take(self, events: Iterable[Event], _: object) -> None:
-        """Keep events as they happen, the latest, and of each no more than a report shows."""
+        """Keep events as they happen, the first and the latest, and of each no more than a report shows.
+
+        What happened to the process is kept whenever it happened: what comes after it is seen by its light.
+        """
         for event in events:
             self.events[event.seq] = event
             if len(event.raw) > HELD:
                 self.events[event.seq] = msgspec.structs.replace(event, raw=event.raw[:HELD])
                 self.sizes[event.seq] = len(event.raw)
             if len(self.events) > KEPT:
-                first = next(iter(self.events))
-                self.events.pop(first)
-                self.sizes.pop(first, None)
+                later = islice(self.events.items(), FIRST, None)
+                dropped = next(seq for seq, kept in later if kept.channel not in {"process", "control"})
+                self.events.pop(dropped)
+                self.sizes.pop(dropped, None)
             self.silent = self.silent and event.channel != "out"
             self._note(event.body)
 
