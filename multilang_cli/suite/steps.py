@@ -98,9 +98,13 @@ def _hold_task_ids(stage: Stage, _: dict[str, Any]) -> None:
     stage.session.hold_task_ids = True
 
 
-def _quiet(stage: Stage, _: dict[str, Any]) -> None:
-    """Wait until the component waits for us: it has read everything and said what it had to say."""
+def _quiet(stage: Stage, arguments: dict[str, Any]) -> None:
+    """Wait until the component waits for us: it has read everything and said what it had to say.
+
+    seconds: then leave it so for as long, but for heartbeats.
+    """
     stage.session.wait_quiet(stage.limits["output"], talk=TALK)
+    stage.session.wait(lambda: False, arguments.get("seconds", 0.0), "output", quietly=True)
     stage.go_on(if_=True)
 
 

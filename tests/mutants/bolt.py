@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LINGER = 120
 """Seconds that a mutant lives on at most where it should have ended: nothing stays behind if nobody kills it."""
+TIMER = 0.8
+"""Seconds that a timer runs which nobody stops: longer than a case stays at one place, shorter than Storm does."""
 
 
 class Mutant(NamedTuple):
@@ -146,6 +148,7 @@ DEEDS: dict[str, Mutant] = {
     "closes-stdout": Mutant("stdout-closed", "closes stdout after the first tuple, and goes on reading"),
     "stops-reading": Mutant("stdin-not-read", "reads nothing after the first tuple"),
     "ignores-eof": Mutant("outlives-stdin", "goes on when stdin has ended"),
+    "timer-left": Mutant("exited", "a timer that each tuple starts is never stopped, and ends the process"),
     "retries-writes": Mutant("outlives-worker", "tries each write again until it succeeds, also on a closed pipe"),
     "ignores-sigterm": Mutant("outlives-sigterm", "ignores SIGTERM"),
     "floods-stderr": Mutant("stderr-flood", "1 MB of debug output on stderr for each tuple: harmless in a bolt"),
@@ -280,6 +283,8 @@ class Bolt:
 
     def misbehave(self) -> None:
         """Do what is wrong after a tuple."""
+        if self.bug == "timer-left":
+            signal.setitimer(signal.ITIMER_REAL, TIMER)
         if self.bug == "exits-after-10" and self.tuples == 10:
             sys.exit(0)
         if self.bug == "cut-at-exit":
