@@ -58,3 +58,9 @@ def test_who_settles_by_a_clock_is_not_too_slow_for_a_backlog(tmp_path: Path) ->
     options = RunOptions(record=str(tmp_path), include=("bolt.heartbeat.behind-backlog",))
     [subject] = run_suite(COMPONENTS["bolt-timed-batch"], options).subjects
     assert (subject.verdict, subject.reason) == ("pass", "")
+
+
+def test_who_works_for_long_on_a_large_tuple_is_waited_for(tmp_path: Path) -> None:
+    options = RunOptions(record=str(tmp_path), include=("bolt.value.large",))
+    [subject] = run_suite(COMPONENTS["bolt-ponders"], options).subjects
+    assert (subject.verdict, subject.reason) == ("pass", "")

@@ -234,6 +234,11 @@ class Session(Pump):
             return False
         return waiting.stuck(self.process, within)
 
+    @property
+    def working(self) -> bool:
+        """True if the component lives and runs, rather than waits, as far as the system tells."""
+        return self.running and describing.describe(self.process).state == "running"
+
     def _is_final(self, _: WaitingFor, within: float) -> bool:
         """True if what is waited for will not come `within` so many seconds, whatever Storm may still say meanwhile."""
         return self.stuck(within) or self._standstill.is_seen(within)

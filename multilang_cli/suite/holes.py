@@ -25,6 +25,8 @@ SEVERAL = 4
 """Ticks that a batch is waited for, at least."""
 WHILE = 10.0
 """Seconds for which tuples are fed again at least: enough for all of them, unless the bolt is slow."""
+WORKS = 0.5
+"""Seconds after which it is looked again whether a bolt still works on what it may refuse."""
 MOST_HOLES = 5
 """Tuples that are looked at in one wait: each is of another value than those before."""
 
@@ -73,11 +75,23 @@ class _Wait:
         """Once in a run, wait until the limit is over: a heartbeat comes each second, and it may settle on one."""
         bolt, known = self.bolt, self.stage.known
         # What is given up early, since it may be refused, shows nothing of a whole limit.
-        if known.waited_out or self.stage.may_refuse or self.stage.trying or not bolt.version.heartbeats:
+        if self.stage.may_refuse or self.stage.trying:
+            return self._works_on()
+        if known.waited_out or not bolt.version.heartbeats:
             return False
         came = bolt.wait(self._done, max(0.0, self.until - bolt.now), "output", quietly=True)
         known.waited_out = not came and bolt.now >= self.until
         return came
+
+    def _works_on(self) -> bool:
+        """Wait on for who may refuse what it was given, while it works: slow is no refusal. In vain once in a run."""
+        bolt, known = self.bolt, self.stage.known
+        until = self.began + self.stage.limits["settle"]
+        while not known.overworked and bolt.now < until and bolt.working:
+            if bolt.wait(self._done, WORKS, "output", quietly=True):
+                return True
+        known.overworked = known.overworked or bolt.now >= until
+        return False
 
     def explained(self) -> bool:
         """See what it is that stays open, and say so: False, with a finding; True if equal tuples had it settled."""

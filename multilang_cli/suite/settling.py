@@ -130,14 +130,17 @@ class Settling:
     `waited_out`: a whole limit was waited for in vain, with heartbeats. `forgetful`: it is proven to forget tuples.
     `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
     seconds that a tuple took to be settled at most. `died`: it ended by itself in one of them.
-    `takes_text`: it was seen to take text of our making.
+    `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it worked on what it may
+    refuse, in vain.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = 0
         self.slowest = 0.0
-        self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = False
+        self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
+            self.overworked
+        ) = False
 
     def patience(self, limit: float) -> float:
         """Seconds to wait for a tuple to be settled: once the whole limit; what did not come then is soon given up."""

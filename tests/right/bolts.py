@@ -357,6 +357,18 @@ def slow_start() -> None:
     loop(ack)
 
 
+def ponders() -> None:
+    """Works for seconds on a text of megabytes, as a parser does that is written in a slow language."""
+
+    def process(tup: Tuple) -> None:
+        until = time.process_time() + (4 if len(str(tup["tuple"])) > 1_000_000 else 0)
+        while time.process_time() < until:
+            pass
+        ack(tup)
+
+    loop(process)
+
+
 def one_byte() -> None:
     """Writes byte by byte."""
 
@@ -436,6 +448,7 @@ BOLTS: dict[str, Callable[[], None]] = {
     "slow-start": slow_start,
     "one-byte": one_byte,
     "acks-then-emits": acks_then_emits,
+    "ponders": ponders,
     "polls": polls,
     "forks": forks,
 }
