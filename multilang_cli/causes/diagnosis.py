@@ -70,7 +70,7 @@ def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule])
     if gravest is None or rule is None:
         return []
     said = gravest.message.partition("; ")[0]
-    headline = said if rule.title in said else f"{rule.title}: {said}"
+    headline = said if _plain(rule.title) in _plain(said) else f"{rule.title}: {said}"
     return [
         Cause(
             id=rule.id,
@@ -147,6 +147,8 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.handled, facts.handled),
         (signature.pieced, facts.pieced),
         (signature.misread, facts.misread),
+        (signature.emitted, facts.emitted),
+        (signature.own_pid, facts.own_pid),
     )
     return all(wanted is None or wanted == value for wanted, value in told)
 
@@ -171,6 +173,11 @@ def words_of(facts: Facts) -> _Fitting:
         signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
         last_line=last_line(facts.stderr),
     )
+
+
+def _plain(text: str) -> str:
+    """Words without what differs from one way of writing them to another."""
+    return re.sub(r"\W+|\b(?:an?|the)\b", " ", text.lower()).strip()
 
 
 def _cause_of(

@@ -9,9 +9,10 @@ import msgspec
 from multilang_cli.causes.model import Asked, Bytes, Ended, Phase
 from multilang_cli.causes.tracebacks import Death, last_line
 from multilang_cli.causes.unheard import what_they_are
-from multilang_cli.protocol.events import Deadline, Exited, Signalled, StdinClosed, StdoutClosed
+from multilang_cli.protocol.events import Deadline, Exited, PidChecked, Signalled, StdinClosed, StdoutClosed
 from multilang_cli.protocol.messages import (
     Ack,
+    Emit,
     Error,
     Fail,
     Handshake,
@@ -88,6 +89,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     size: int = 0
     words: str = ""
     struck: Asked = ""
+    emitted: bool = False
+    own_pid: bool = False
 
     @property
     def rest_is(self) -> Bytes:
@@ -173,6 +176,8 @@ def facts_of(
         size=seen.size,
         words=seen.words if ended else "",
         struck=seen.struck if pending else "",
+        emitted=seen.emitted,
+        own_pid=seen.own_pid,
     )
 
 
@@ -191,7 +196,7 @@ class _Seen:
         self.closed = False
         self.last: int | None = None
         self.rest = self.late = self.waits = self.words = ""
-        self.fed = False
+        self.fed = self.emitted = self.own_pid = False
         self._dismissed = False
         self._sent_sizes: list[tuple[int, int]] = []
         self._read = self._greeting = 0
@@ -232,6 +237,8 @@ class _Seen:
     def _answered(self, message: object) -> None:
         # What was logged long before the end has nothing to do with it.
         self.words = (message.msg or "")[-MOST_LATE:] if isinstance(message, Log | Error) else ""
+        if not isinstance(message, Log | Error):
+            self.emitted = isinstance(message, Emit)
         if isinstance(message, Pid) and self.phase == "handshake":
             self.phase = "unasked"
         at = None
@@ -246,6 +253,10 @@ class _Seen:
     def greeted(self, event: Event, _: Handshake) -> None:
         """Storm's first message."""
         self._greeting = self._size_of(event)
+
+    def pid_checked(self, _: Event, fact: PidChecked) -> None:
+        """The host looked whose pid was announced."""
+        self.own_pid = fact.relation == "self"
 
     def tuple_sent(self, event: Event, message: TupleMsg) -> None:
         """A tuple, a tick or a heartbeat."""
@@ -306,6 +317,7 @@ class _Seen:
 
 _HANDLERS: dict[type, Callable[[_Seen, Event, Any], None]] = {
     Handshake: _Seen.greeted,
+    PidChecked: _Seen.pid_checked,
     TupleMsg: _Seen.tuple_sent,
     TaskIds: _Seen.ids_sent,
     SpoutCommand: _Seen.commanded,

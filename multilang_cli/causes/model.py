@@ -99,6 +99,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     handled: bool | None = None
     pieced: bool | None = None
     misread: bool | None = None
+    emitted: bool | None = None
+    own_pid: bool | None = None
     over: int = 0
     certainty: Certainty | None = None
 

@@ -318,15 +318,14 @@ class _Pace:
     def tell(self, begun: int, total: int) -> str:
         """What to say when so many cases were begun, "" mostly; `total`: how many there are.
 
-        Where the first few were quick it is looked at again; then one long case, as of a hang, tells nothing.
+        Where the first few were quick it is looked at again. One long case, as of a hang, tells nothing.
         """
         now = time.monotonic()
         if begun in self.told:
             return ""
         self.told.add(begun)
         self._longest, self._latest = max(self._longest, now - self._latest), now
-        spared, left_out = (0.0, 0) if begun == TRIED[0] else (self._longest, 1)
-        each = (now - self._began - spared) / max(1, begun - left_out)
+        each = (now - self._began - self._longest) / max(1, begun - 1)
         if self._said or begun not in TRIED or each * total < LONG:
             return ""
         self._said = True
