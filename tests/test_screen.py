@@ -150,6 +150,15 @@ def test_what_is_likely_says_so_and_a_long_command_is_left_to_the_recording() ->
     assert "  Again   mlcheck replay .mlcheck/last/a.ndjson\n" in text
 
 
+def test_the_log_is_of_what_storm_meets_first() -> None:
+    dies: dict[str, Fate] = {"2.8.3": "dies"}
+    anchor = Finding(rule="anchor-unknown", level="must", seq=5, offset=0, message="m", fates=dies)
+    anchor = msgspec.structs.replace(anchor, errors={"2.8.3": "Anchored onto 9 after ack/fail"})
+    ack = Finding(rule="ack-twice", level="must", seq=7, offset=0, message="m", fates=dies)
+    text = as_text(lambda console: render_screen(result(with_cause(DEATH, findings=(ack, anchor))), console))
+    assert 'its log says "Anchored onto 9 after ack/fail"' in " ".join(text.split())
+
+
 def test_versions_that_do_the_same_are_one_line() -> None:
     assert {finding.rule for finding in TWICE.findings} == {"ack-twice"}
     text = as_text(lambda console: render_screen(result(with_cause(DEATH)), console))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from multilang_cli.causes.model import Cause, Place
+    from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.reports.model import RunResult, SubjectResult
 
 MOST_LINES = 24
@@ -155,9 +156,9 @@ def _show_waits(page: Page, trouble: Trouble) -> None:
 
 def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
     """What Storm does, in one sentence for the version asked and all that do the same."""
-    finding = trouble.finding
-    if finding is None:
+    if trouble.finding is None:
         return
+    finding = _met_first(trouble.first, trouble.finding, result.storm)
     groups = fates_of(finding.fates, finding.errors)
     own = next((group for group in groups if result.storm in group.versions), None)
     if own is None:
@@ -169,6 +170,13 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) ->
     says = f'; its log says "{error}"' if error else ""
     more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
     page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=HANG)
+
+
+def _met_first(subject: SubjectResult, finding: Finding, storm: str) -> Finding:
+    """What Storm dies of, if that comes before the finding that the cause explains: its log tells of that."""
+    before = [each for each in subject.findings if each.level == "must" and each.seq <= finding.seq]
+    deadly = [each for each in before if each.fates.get(storm) == "dies"]
+    return min(deadly, key=lambda each: each.seq, default=finding)
 
 
 def _show_way_out(page: Page, trouble: Trouble, room: _Room, *, undecided: bool) -> None:
