@@ -149,6 +149,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.misread, facts.misread),
         (signature.emitted, facts.emitted),
         (signature.own_pid, facts.own_pid),
+        (signature.echoed, facts.echoed),
     )
     return all(wanted is None or wanted == value for wanted, value in told)
 

@@ -9,7 +9,7 @@ import msgspec
 from multilang_cli.causes.model import Asked, Bytes, Ended, Phase
 from multilang_cli.causes.tracebacks import Death, last_line
 from multilang_cli.causes.unheard import what_they_are
-from multilang_cli.protocol.events import Deadline, Exited, PidChecked, Signalled, StdinClosed, StdoutClosed
+from multilang_cli.protocol.events import Chunk, Deadline, Exited, PidChecked, Signalled, StdinClosed, StdoutClosed
 from multilang_cli.protocol.messages import (
     Ack,
     Emit,
@@ -38,6 +38,8 @@ MOST_LATE = 400
 """Characters kept of what was written after stdin was closed."""
 MOST_WORDS = 80
 """Characters of a log that a sentence shows."""
+_ECHO = 60
+"""Bytes of the handshake by which it is known when it comes back."""
 _SILENCE, _AT_ONCE = 0.2, 5
 """Seconds of a silence, at least, and the part of it within which a death belongs to what ended it."""
 _COMMANDS: dict[str, Asked] = {
@@ -91,6 +93,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     struck: Asked = ""
     emitted: bool = False
     own_pid: bool = False
+    echoed: bool = False
 
     @property
     def rest_is(self) -> Bytes:
@@ -147,6 +150,7 @@ def facts_of(
     for event in events:
         seen.take(event)
     ended = seen.exited
+    stderr = _before(stderr, seen.late_stderr)
     pending = list(seen.pending.values())
     # Who reads them at all reads them at once, whatever else is open.
     pending = pending[-1:] if pending and pending[-1][0] == "no-ids" else pending
@@ -178,7 +182,13 @@ def facts_of(
         struck=seen.struck if pending else "",
         emitted=seen.emitted,
         own_pid=seen.own_pid,
+        echoed=seen.echoed,
     )
+
+
+def _before(stderr: str, late: int) -> str:
+    """What was written but for the last `late` bytes: an end that it was told to make is no cause of anything."""
+    return stderr.encode()[:-late].decode("utf-8", "ignore") if late else stderr
 
 
 def _how(ended: Exited) -> Ended:
@@ -196,11 +206,13 @@ class _Seen:
         self.closed = False
         self.last: int | None = None
         self.rest = self.late = self.waits = self.words = ""
-        self.fed = self.emitted = self.own_pid = False
+        self.fed = self.emitted = self.own_pid = self.echoed = False
+        self._handshake = b""
         self._dismissed = False
         self._sent_sizes: list[tuple[int, int]] = []
         self._read = self._greeting = 0
         self._then = self._silence = 0.0
+        self.late_stderr = 0
         self.struck: Asked = ""
 
     @property
@@ -224,6 +236,7 @@ class _Seen:
             handler(self, event, event.body)
 
     def _heard(self, event: Event) -> None:
+        self.echoed = self.echoed or (bool(self._handshake) and event.raw.startswith(self._handshake))
         if self._dismissed:
             self.late = (self.late + event.raw.decode("utf-8", "backslashreplace"))[:MOST_LATE]
             return
@@ -250,8 +263,13 @@ class _Seen:
             # Who answers this has read all that came before it.
             self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
 
+    def complained(self, event: Event, _: Chunk) -> None:
+        """Some bytes of stderr."""
+        self.late_stderr += self._size_of(event) if self._dismissed else 0
+
     def greeted(self, event: Event, _: Handshake) -> None:
         """Storm's first message."""
+        self._handshake = event.raw[:_ECHO]
         self._greeting = self._size_of(event)
 
     def pid_checked(self, _: Event, fact: PidChecked) -> None:
@@ -317,6 +335,7 @@ class _Seen:
 
 _HANDLERS: dict[type, Callable[[_Seen, Event, Any], None]] = {
     Handshake: _Seen.greeted,
+    Chunk: _Seen.complained,
     PidChecked: _Seen.pid_checked,
     TupleMsg: _Seen.tuple_sent,
     TaskIds: _Seen.ids_sent,

@@ -101,6 +101,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     misread: bool | None = None
     emitted: bool | None = None
     own_pid: bool | None = None
+    echoed: bool | None = None
     over: int = 0
     certainty: Certainty | None = None
 
