@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol import emit_rules, text_rules
@@ -30,6 +31,8 @@ TIMER = 1.0
 """Seconds between two heartbeats, and between two looks at the clock (``ShellBolt.BoltHeartbeatTimerTask``)."""
 
 _REPLACEMENT = text_rules.REPLACEMENT.encode()
+_LOOKED_AT = 100
+"""Open tuples among which one is looked for whose id was damaged."""
 
 
 def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
@@ -87,7 +90,7 @@ def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None
         text = f"{command} of a tuple that is settled already"
         judge.breach(f"{command}-twice", event, text, subject=id_, related=(first,))
     elif not state.gap:
-        text = f"{command} of an id that Storm never sent"
+        text = f"{command} of an id that Storm never sent{_as_a_number(judge, id_)}"
         judge.breach(f"{command}-unknown", event, text, subject=id_)
 
 
@@ -120,8 +123,24 @@ def check_anchor(judge: Conversation, event: Event, anchor: str) -> None:
     beat = state.heartbeat_ids.get(anchor)
     if beat is None and state.gap:
         return
-    text = "anchored to an id that Storm never sent" if beat is None else "anchored to a heartbeat"
+    unknown = f"anchored to an id that Storm never sent{_as_a_number(judge, anchor)}"
+    text = unknown if beat is None else "anchored to a heartbeat"
     judge.breach("anchor-unknown", event, text, subject=anchor, related=() if beat is None else (beat,))
+
+
+def _as_a_number(judge: Conversation, id_: str) -> str:
+    """The id that was sent where this one is what a floating-point number keeps of it, in words; "" mostly."""
+    number = _number(id_)
+    sent = (known for known in islice(judge.state.open, _LOOKED_AT) if number is not None and _number(known) == number)
+    found = next(sent, None)
+    return "" if found is None else f"; Storm sent {found}, which a number does not keep"
+
+
+def _number(id_: str) -> float | None:
+    try:
+        return float(id_)
+    except ValueError:
+        return None
 
 
 def _sync(judge: Conversation, event: Event, _: Sync) -> None:

@@ -21,12 +21,15 @@ def channel_of(row: ExcerptLine) -> str:
 
 
 def telling(rows: Iterable[ExcerptLine], cause: Cause, most: int) -> list[ExcerptLine]:
-    """The rows that tell something: without what every process does, and of an exception's stderr the last."""
+    """The rows that tell something: without what every process does, and of an exception's stderr the last.
+
+    Where there are more than `most`, the first and the last: it began with the one, and ended with the others.
+    """
     kept = [row for row in rows if row.mark or not row.text.startswith(_USUAL)]
     errs = [row for row in kept if row.channel == "err"]
     if cause.last:
         kept = [row for row in kept if row.channel != "err" or row is errs[-1]]
-    return kept[-most:]
+    return kept if len(kept) <= most else [kept[0], *kept[len(kept) - most + 1 :]]
 
 
 def in_short(row: ExcerptLine, cause: Cause) -> str:

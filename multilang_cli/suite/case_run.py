@@ -332,7 +332,8 @@ class CaseRun:
         causes = causes_of(self.plan, session, watch, findings, made_up=made_up, handled=self._handled)
         if self.refused is not None:
             self.refused = self.refused._replace(causes=causes_of(self.plan, session, watch, findings))
-        return msgspec.structs.replace(result, causes=causes)
+        about = causes[0].seq if causes else None
+        return msgspec.structs.replace(result, causes=causes, excerpt=self._excerpt(findings, watch, about))
 
     def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:
         """The result where we said what no Storm says: whatever came of it is not the component's."""
@@ -352,9 +353,11 @@ class CaseRun:
         declared = f"settles = {settles!r}" if settles else "accepts = ['ticks']"
         return f"{unsettled.message}, although {declared} is declared"
 
-    def _excerpt(self, findings: tuple[Finding, ...], watch: Watch) -> tuple[ExcerptLine, ...]:
+    def _excerpt(
+        self, findings: tuple[Finding, ...], watch: Watch, about: int | None = None
+    ) -> tuple[ExcerptLine, ...]:
         component = self.plan.component
-        return excerpt_of(findings, watch.events, Redactor({**component.conf, **component.env}).text)
+        return excerpt_of(findings, watch.events, Redactor({**component.conf, **component.env}).text, about)
 
     def _result(
         self,

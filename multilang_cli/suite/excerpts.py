@@ -31,16 +31,20 @@ def _as_it_is(data: bytes) -> bytes:
 
 
 def excerpt_of(
-    findings: Sequence[Finding], events: Mapping[int, Event], clean: Callable[[bytes], bytes] = _as_it_is
+    findings: Sequence[Finding],
+    events: Mapping[int, Event],
+    clean: Callable[[bytes], bytes] = _as_it_is,
+    about: int | None = None,
 ) -> tuple[ExcerptLine, ...]:
     """The events around the worst finding: what it refers to, what came just before, and itself, marked.
 
-    `clean` hides secrets in the bytes of an event, before they are cut.
+    `about`: the event that the first cause is told of; a finding there comes before all others. `clean` hides
+    secrets in the bytes of an event, before they are cut.
     """
     if not findings:
         return ()
     order = {"must": 0, "should": 1, "note": 2}
-    worst = min(findings, key=lambda finding: (order[finding.level], finding.seq))
+    worst = min(findings, key=lambda finding: (finding.seq != about, order[finding.level], finding.seq))
     wanted = {*worst.related[:4], worst.seq}
     before = sorted(seq for seq in events if seq < worst.seq and events[seq].channel != "control")
     # A traceback may come in any number of chunks: they take no message's place.
