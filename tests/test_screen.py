@@ -159,6 +159,13 @@ def test_the_log_is_of_what_storm_meets_first() -> None:
     assert 'its log says "Anchored onto 9 after ack/fail"' in " ".join(text.split())
 
 
+def test_what_storm_survives_says_why_it_is_a_failure() -> None:
+    lives: dict[str, Fate] = {"2.8.3": "survives"}
+    found = Finding(rule="ack-twice", level="must", seq=7, offset=0, message="m", fates=lives)
+    text = as_text(lambda console: render_screen(result(with_cause(DEATH, findings=(found,))), console))
+    assert "every version: goes on; a failure all the same" in " ".join(text.split())
+
+
 def test_versions_that_do_the_same_are_one_line() -> None:
     assert {finding.rule for finding in TWICE.findings} == {"ack-twice"}
     text = as_text(lambda console: render_screen(result(with_cause(DEATH)), console))
@@ -172,7 +179,7 @@ def test_versions_that_do_the_same_are_one_line() -> None:
 @pytest.mark.parametrize(
     ("channel", "text", "expected"),
     [
-        ("in", '{"id":"1","comp":"s","stream":"default","task":2,"tuple":["a",1]}', 'tuple  ["a", 1]'),
+        ("in", '{"id":"1","comp":"s","stream":"default","task":2,"tuple":["a",1]}', 'tuple  ["a", 1]  "1"'),
         ("in", '{"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}', "heartbeat"),
         ("in", '{"id":"9","comp":"__system","stream":"__tick","task":-1,"tuple":[1]}', "tick   [1]"),
         ("in", "[4]", "task ids  [4]"),

@@ -62,8 +62,10 @@ def _of_message(message: dict[str, Any]) -> str:
     if command is None and "tuple" in message:
         if message.get("stream") == "__heartbeat":
             return "heartbeat"
-        word = "tick " if message.get("stream") == "__tick" else "tuple"
-        return f"{word}  {_json(message['tuple'])}"
+        if message.get("stream") == "__tick":
+            return f"tick   {_json(message['tuple'])}"
+        identity = f"  {_json(message['id'])}" if "id" in message else ""
+        return f"tuple  {_json(message['tuple'])}{identity}"
     if not isinstance(command, str):
         return _json(message)
     for key in ("tuple", "msg", "id", "name"):

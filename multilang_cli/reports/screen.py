@@ -166,6 +166,8 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) ->
     one = len({group.fate for group in groups}) == 1
     versions = "every version" if one else ", ".join(own.versions)
     does = "the worker dies with all its tasks" if own.fate == "dies" else FATE_WORDS[own.fate]
+    if own.fate == "survives" and trouble.verdict == "fail":
+        does = "goes on; a failure all the same, for the protocol forbids it"
     error = _head(page, _JVM.split(own.error, maxsplit=1)[0], 30 * room.sentence)
     says = f'; its log says "{error}"' if error else ""
     more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
