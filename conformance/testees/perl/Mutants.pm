@@ -135,6 +135,7 @@ my %BUGS = (
     },
     'latin-1' => sub { received(sub { my $message = shift; utf8::encode($_) for grep { defined && !ref } @{ref $message eq 'HASH' && $message->{tuple} || []}; $message }) },
     'outlives' => sub { my $pid = $$; eval 'END { sleep 60 if $$ == $pid }' or 1 },
+    'timer-left' => sub { only(ack => sub { alarm 1; $_[0] }) },
     'stderr-flood' => sub { only(sync => sub { print STDERR '.' x 100_000; $_[0] }) },
     'stderr-unread' => sub { pipe my $reader, my $writer or die; push @kept, $reader; open STDERR, '>&', $writer or die },
 );
