@@ -179,10 +179,15 @@ def test_a_dry_run_of_what_is_not_there(tmp_path: Path) -> None:
         (
             "bolt",
             BOLT,
-            ["-k", "end"],
+            ["-k", "end.sigterm", "-k", "end.stdin-closed"],
             "2 cases, a start of the component for each, one after another (-j N: N at once)\n",
         ),
-        ("bolt", BOLT, ["-k", "end", "-j2"], "2 cases, a start of the component for each, 2 at once\n"),
+        (
+            "bolt",
+            BOLT,
+            ["-k", "end.sigterm", "-k", "end.stdin-closed", "-j2"],
+            "2 cases, a start of the component for each, 2 at once\n",
+        ),
         ("bolt", BOLT, ["-k", "end", "-q"], ""),
         ("bolt", BOLT, ["-k", "end.sigterm"], ""),
         ("spout", SPOUT, ["-k", "end.sigterm"], "1 case; what a spout emits is acked and failed, real messages too\n"),

@@ -242,4 +242,4 @@ def test_a_broken_component_is_told_so(mlcheck: Path, tmp_path: Path) -> None:
     assert broken != text
     (tmp_path / "broken.py").write_text(broken, encoding="utf-8")
     shown = call(mlcheck, "run", "--kind", "bolt", "-k", "bolt.settle", "broken.py", cwd=tmp_path, code=1)
-    assert "FAIL  it settles a tuple that it was never given" in shown
+    assert "FAIL  it names a tuple that it was never given" in shown
