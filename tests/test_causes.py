@@ -81,6 +81,14 @@ def test_its_example_shows_it(cause: KnownCause) -> None:
         assert found[0].headline == example.headline
 
 
+_LOADS = """> {{"id":"1","comp":"src","stream":"default","task":2,"tuple":["a"]}}
+> {{"id":"2","comp":"src","stream":"default","task":2,"tuple":["a"]}}
+> {{"id":"3","comp":"src","stream":"default","task":2,"tuple":["a"]}}
+< {{"command":"emit","anchors":["1"],"tuple":["b",1],{emit}}}
+< {{"command":"emit","anchors":["2"],"tuple":["b",1],{emit}}}
+< {{"command":"emit","anchors":["3"],"tuple":["b",1],{emit}}}
+{ack}! {{"event": "deadline", "waiting_for": "settle", "limit": 5, "blocked": "waits in epoll_wait"}}
+"""
 TALKS = {
     "a log that came right before the end": (
         """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
@@ -119,6 +127,14 @@ TALKS = {
 ! {"event": "exited", "code": 1, "unread": 500}
 """,
         "it dies after its pid, before anything was asked of it: exit code 1",
+    ),
+    "tuples that stay open behind emits which ask for no ids": (
+        _LOADS.format(emit='"need_task_ids":false', ack=""),
+        "it waits for task ids that Storm does not send",
+    ),
+    "a tuple that was settled behind such an emit at once": (
+        _LOADS.format(emit='"need_task_ids":false', ack='< {"command":"ack","id":"3"}\n'),
+        "it leaves tuples open: 2 tuples were neither acked nor failed within 5 s",
     ),
     "a warning of Perl's and a silence": (
         r"""> {"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}

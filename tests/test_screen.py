@@ -89,6 +89,25 @@ def test_an_exception_in_process_is_told_on_one_screen(tmp_path: Path) -> None:
     assert all(len(line) <= 80 for line in lines)
 
 
+COUNTS = '    count = m["tuple"][1] + 1'
+INSTEAD = {
+    "stuck.py": "    threading.Event().wait()",
+    "prints.py": '    print("counting %s" % m["id"])\n    return send({"command": "ack", "id": m["id"]})',
+    "logs.py": '    send({"command": "log", "msg": "cannot count %s" % m["id"]})\n    os._exit(3)',
+}
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("name", INSTEAD)
+def test_the_line_is_named_where_no_traceback_names_it(name: str, tmp_path: Path) -> None:
+    source = RAISES.replace("import sys\n", "import sys\nimport threading\n")
+    (tmp_path / name).write_text(source.replace(COUNTS, INSTEAD[name]), encoding="utf-8")
+    ran = mlcheck("run", "--kind", "bolt", "-k", "bolt.settle.once", "--", sys.executable, name, cwd=tmp_path)
+    told = next(line.split(maxsplit=1) for line in ran.stdout.splitlines() if line.startswith(f"    {name}:"))
+    number = source.splitlines().index(COUNTS) + 1
+    assert told == [f"{name}:{number}", INSTEAD[name].splitlines()[0].strip()]
+
+
 @pytest.mark.component
 def test_a_recording_tells_the_same_cause(tmp_path: Path) -> None:
     (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
@@ -120,10 +139,36 @@ def test_one_exception_in_one_place_is_one_trouble_whatever_it_was_asked() -> No
     assert "  Also    fail, 1 case: it dies of a tuple: KeyError: 'x'" in text
 
 
-def test_a_warning_alone_or_what_has_no_cause_needs_no_screen() -> None:
+def test_what_has_no_cause_or_passes_without_a_warning_needs_no_screen() -> None:
     assert not fits_one_screen(result(TWICE))
-    assert not fits_one_screen(result(with_cause(DEATH, verdict="warn")))
+    assert not fits_one_screen(result(*passed("d", "e")))
     assert fits_one_screen(result(with_cause(DEATH)))
+
+
+def test_a_warning_stands_before_the_pass() -> None:
+    shown = result(with_cause(DEATH, verdict="warn"), *passed("d"))
+    assert shown.exit_code == 0
+    lines = as_text(lambda console: render_screen(shown, console)).splitlines()
+    assert lines[2] == "WARN  it dies of a tuple: KeyError: 'x'"
+    assert lines[-1].startswith("PASS  1 passed, 1 warning")
+
+
+def test_the_case_shown_says_what_it_did() -> None:
+    few = [with_cause(DEATH, id="a", title="takes a conf of 1 MiB"), with_cause(DEATH, id="b")]
+    shown, common = result(*few, *passed(*"cdefgh")), result(*few, *passed("c"))
+    text = as_text(lambda console: render_screen(shown, console))
+    assert "  Case    a: takes a conf of 1 MiB; and in 1 other\n" in text
+    assert "cases end so" not in text
+    text = as_text(lambda console: render_screen(common, console))
+    assert "\n2 of 3 cases end so" in text
+    assert "  Case " not in text
+
+
+def test_one_type_of_exception_in_one_place_is_one_trouble() -> None:
+    other = msgspec.structs.replace(DEATH, last="KeyError: 'y'", headline="it dies of a tuple: KeyError: 'y'")
+    unlike = msgspec.structs.replace(DEATH, last="ValueError: 'y'", headline="it dies of a tuple: ValueError: 'y'")
+    shown = result(with_cause(DEATH, id="a"), with_cause(other, id="b"), with_cause(unlike, id="c"))
+    assert [len(trouble.subjects) for trouble in troubles_of(shown)] == [2, 1]
 
 
 def test_what_is_least_telling_goes_first_where_a_screen_is_full() -> None:

@@ -77,6 +77,7 @@ def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule])
             certainty="certain",
             rank=_LAST,
             headline=headline,
+            place=facts.stood if gravest.seq in facts.silences else None,
             seq=gravest.seq,
             rules=(rule.id,),
             mend=" ".join(rule.mend.split()),
@@ -150,6 +151,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.emitted, facts.emitted),
         (signature.own_pid, facts.own_pid),
         (signature.echoed, facts.echoed),
+        (signature.awaits_unasked, facts.awaits_unasked),
     )
     return all(wanted is None or wanted == value for wanted, value in told)
 
@@ -187,12 +189,13 @@ def _cause_of(
     death = facts.death if not words.finding or facts.ended != "no" else None
     language = facts.language or (death.language if death else "")
     seq = words.finding.seq if words.finding else facts.seq
+    stood = facts.stood if seq in facts.silences else None
     return Cause(
         id=cause.id,
         certainty=certainty,
         rank=cause.rank,
         headline=" ".join(cause.sentence.format_map(words).split()),
-        place=death.place if death else None,
+        place=death.place if death else stood,
         first=death.first if death else "",
         last=death.text if death else "",
         seq=seq,

@@ -6,57 +6,29 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.causes.model import Asked, Bytes, Ended, Phase
+from multilang_cli.causes.model import Asked, Bytes, Ended, Phase, Place
+from multilang_cli.causes.seen import COMMANDS, Seen
 from multilang_cli.causes.tracebacks import Death, last_line
 from multilang_cli.causes.unheard import what_they_are
-from multilang_cli.protocol.events import Chunk, Deadline, Exited, PidChecked, Signalled, StdinClosed, StdoutClosed
-from multilang_cli.protocol.messages import (
-    Ack,
-    Emit,
-    Error,
-    Fail,
-    Handshake,
-    Log,
-    Malformed,
-    Pid,
-    SpoutCommand,
-    Sync,
-    TaskIds,
-    TupleMsg,
-)
 from multilang_cli.protocol.verdicts import Finding, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterable, Mapping, Sequence
 
     from multilang_cli.causes.tracebacks import Tracebacks
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.events import Event, Exited
 
-TICK = "__tick"
-MOST_LATE = 400
-"""Characters kept of what was written after stdin was closed."""
 MOST_WORDS = 80
 """Characters of a log that a sentence shows."""
-_ECHO = 60
-"""Bytes of the handshake by which it is known when it comes back."""
-_SILENCE, _AT_ONCE = 0.2, 5
-"""Seconds of a silence, at least, and the part of it within which a death belongs to what ended it."""
-_COMMANDS: dict[str, Asked] = {
-    "next": "next",
-    "ack": "ack",
-    "fail": "fail",
-    "activate": "activate",
-    "deactivate": "deactivate",
-}
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a component comes from. `roots`: folders of the user's own files, absolute."""
+    """Where a component comes from. `roots`: folders of the user's own files; `programs`: those started. Absolute."""
 
     kind: Kind
     language: str = ""
     roots: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +37,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     `struck`: what was sent last after a silence, if it died at once of that. `seq`: the last event that shows it.
     `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote that is no message, and what it
     wrote only after its stdin was closed. `words`: the last that it logged. `waits`: what it was doing in a
-    silence.
+    silence. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the last.
     """
 
     kind: Kind
@@ -94,6 +66,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     emitted: bool = False
     own_pid: bool = False
     echoed: bool = False
+    awaits_unasked: bool = False
+    stood: Place | None = None
+    silences: frozenset[int] = frozenset()
 
     @property
     def rest_is(self) -> Bytes:
@@ -138,15 +113,17 @@ def facts_of(
     handled: bool = False,
     pieced: bool = False,
     late: bool = False,
+    stood: Place | None = None,
     sizes: Mapping[int, int] = {},
 ) -> Facts:
     """Gather the facts of one conversation from its `events` in their order.
 
     `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
     was there while it was silent. `pieced`: a message was written to it in parts. `late`: the beginning of the
-    conversation is not among `events`. `sizes`: the bytes of those events, by seq, of which not all are in `raw`.
+    conversation is not among `events`. `stood`: where it was when it was silent for good. `sizes`: the
+    bytes of those events, by seq, of which not all are in `raw`.
     """
-    seen = _Seen("asked" if late else "handshake", sizes)
+    seen = Seen("asked" if late else "handshake", sizes)
     for event in events:
         seen.take(event)
     ended = seen.exited
@@ -154,7 +131,7 @@ def facts_of(
     pending = list(seen.pending.values())
     # Who reads them at all reads them at once, whatever else is open.
     pending = pending[-1:] if pending and pending[-1][0] == "no-ids" else pending
-    commands = [asked for asked, _ in pending if asked in _COMMANDS or asked == "heartbeat"]
+    commands = [asked for asked, _ in pending if asked in COMMANDS or asked == "heartbeat"]
     return Facts(
         kind=source.kind,
         language=source.language,
@@ -183,6 +160,9 @@ def facts_of(
         emitted=seen.emitted,
         own_pid=seen.own_pid,
         echoed=seen.echoed,
+        stood=stood,
+        silences=frozenset(seen.silences),
+        awaits_unasked=seen.emitting.awaits_unasked,
     )
 
 
@@ -193,156 +173,3 @@ def _before(stderr: str, late: int) -> str:
 
 def _how(ended: Exited) -> Ended:
     return "code" if ended.signal is None else "signal"
-
-
-class _Seen:
-    """What happened so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id."""
-
-    def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
-        self.phase = phase
-        self._sizes = sizes
-        self.pending: dict[int, tuple[Asked, str]] = {}
-        self.exited: Exited | None = None
-        self.closed = False
-        self.last: int | None = None
-        self.rest = self.late = self.waits = self.words = ""
-        self.fed = self.emitted = self.own_pid = self.echoed = False
-        self._handshake = b""
-        self._dismissed = False
-        self._sent_sizes: list[tuple[int, int]] = []
-        self._read = self._greeting = 0
-        self._then = self._silence = 0.0
-        self.late_stderr = 0
-        self.struck: Asked = ""
-
-    @property
-    def size(self) -> int:
-        """Bytes of what it was given first of all that it has not answered."""
-        if self.phase == "handshake":
-            return self._greeting
-        first = next(iter(self.pending), None)
-        return next((size for seq, size in self._sent_sizes if seq == first), 0)
-
-    def _size_of(self, event: Event) -> int:
-        return self._sizes.get(event.seq, len(event.raw))
-
-    def take(self, event: Event) -> None:
-        """Follow one event."""
-        if event.channel in {"in", "out"}:
-            self._silence, self._then = event.t - self._then, event.t
-        if event.channel == "out":
-            self._heard(event)
-        elif (handler := _HANDLERS.get(event.body.__class__)) is not None:
-            handler(self, event, event.body)
-
-    def _heard(self, event: Event) -> None:
-        self.echoed = self.echoed or (bool(self._handshake) and event.raw.startswith(self._handshake))
-        if self._dismissed:
-            self.late = (self.late + event.raw.decode("utf-8", "backslashreplace"))[:MOST_LATE]
-            return
-        self.pending = {seq: each for seq, each in self.pending.items() if each[0] != "no-ids"}
-        body: Any = event.body
-        for message in body.salvage if isinstance(body, Malformed) else (body,):
-            self._answered(message)
-        if isinstance(body, Malformed) and body.kind == "message-cut":
-            self.rest = event.raw.decode("utf-8", "backslashreplace")[:MOST_LATE]
-
-    def _answered(self, message: object) -> None:
-        # What was logged long before the end has nothing to do with it.
-        self.words = (message.msg or "")[-MOST_LATE:] if isinstance(message, Log | Error) else ""
-        if not isinstance(message, Log | Error):
-            self.emitted = isinstance(message, Emit)
-        if isinstance(message, Pid) and self.phase == "handshake":
-            self.phase = "unasked"
-        at = None
-        if isinstance(message, Sync):
-            at = next((seq for seq, (asked, _) in self.pending.items() if asked not in {"tuple", "tick"}), None)
-        elif isinstance(message, Ack | Fail):
-            at = next((seq for seq, (_, id_) in self.pending.items() if id_ == message.id), None)
-        if at is not None:
-            # Who answers this has read all that came before it.
-            self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
-
-    def complained(self, event: Event, _: Chunk) -> None:
-        """Some bytes of stderr."""
-        self.late_stderr += self._size_of(event) if self._dismissed else 0
-
-    def greeted(self, event: Event, _: Handshake) -> None:
-        """Storm's first message."""
-        self._handshake = event.raw[:_ECHO]
-        self._greeting = self._size_of(event)
-
-    def pid_checked(self, _: Event, fact: PidChecked) -> None:
-        """The host looked whose pid was announced."""
-        self.own_pid = fact.relation == "self"
-
-    def tuple_sent(self, event: Event, message: TupleMsg) -> None:
-        """A tuple, a tick or a heartbeat."""
-        asked: Asked = "heartbeat" if message.is_heartbeat else "tick" if message.stream == TICK else "tuple"
-        self.fed = self.fed or asked == "tuple"
-        self._sent(event, asked, message.id)
-
-    def ids_sent(self, event: Event, message: TaskIds) -> None:
-        """Task ids: only none at all are special."""
-        if not message.tasks:
-            self._sent(event, "no-ids", "")
-
-    def commanded(self, event: Event, message: SpoutCommand) -> None:
-        """A command to a spout."""
-        self._sent(event, _COMMANDS.get(message.command, "next"), "")
-
-    def _sent(self, event: Event, asked: Asked, id_: str) -> None:
-        if not self._dismissed:
-            self.pending[event.seq] = (asked, id_)
-            self.phase = "asked" if self.phase == "unasked" else self.phase
-            self._sent_sizes.append((event.seq, self._size_of(event)))
-            self._read += 1
-
-    def ended(self, event: Event, fact: Exited) -> None:
-        """The process is dead: by itself, unless it was told to end."""
-        if self._dismissed:
-            return
-        self.exited, self.last = fact, event.seq
-        last = next(reversed(self.pending.values()), None)
-        if last is not None and self._silence >= _SILENCE and event.t - self._then < self._silence / _AT_ONCE:
-            self.struck = last[0]
-        left = fact.unread
-        for seq, size in reversed(self._sent_sizes):
-            left -= size
-            if left < 0:
-                break
-            # Nobody dies of what nobody has read.
-            self.pending.pop(seq, None)
-            self._read -= 1
-        if self.phase == "asked" and not self._read:
-            self.phase = "unasked"
-
-    def stdout_closed(self, event: Event, _: StdoutClosed) -> None:
-        """End of file, while the process lives."""
-        if not self._dismissed:
-            self.closed, self.last = True, event.seq
-
-    def silent(self, event: Event, fact: Deadline) -> None:
-        """A limit ran out."""
-        if not self._dismissed:
-            self.waits, self.last = fact.blocked, event.seq
-            self.rest = fact.rest or self.rest
-
-    def dismiss(self, _: Event, __: StdinClosed | Signalled) -> None:
-        """What comes now comes because it was told to end."""
-        self._dismissed = True
-
-
-_HANDLERS: dict[type, Callable[[_Seen, Event, Any], None]] = {
-    Handshake: _Seen.greeted,
-    Chunk: _Seen.complained,
-    PidChecked: _Seen.pid_checked,
-    TupleMsg: _Seen.tuple_sent,
-    TaskIds: _Seen.ids_sent,
-    SpoutCommand: _Seen.commanded,
-    Exited: _Seen.ended,
-    StdoutClosed: _Seen.stdout_closed,
-    Deadline: _Seen.silent,
-    StdinClosed: _Seen.dismiss,
-    Signalled: _Seen.dismiss,
-}

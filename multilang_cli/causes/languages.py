@@ -46,7 +46,15 @@ _INTERPRETERS = {
     "dash": "shell",
     "zsh": "shell",
 }
+_MORE = {"perl": (".pm",), "javascript": (".ts", ".mts", ".coffee"), "csharp": (".cs",), "shell": (".bash",)}
+"""Suffixes of sources by which no program is started."""
 _VERSION = re.compile(r"[-\d.]+$")
+
+
+def is_written_in(file: str, language: str) -> bool:
+    """True if a file's name says that it is source of this language; one without a suffix may be a script of it."""
+    suffix = posixpath.splitext(file)[1].lower()
+    return _SUFFIXES.get(suffix) == language or suffix in _MORE.get(language, ())
 
 
 def language_of(argv: Iterable[str]) -> str:

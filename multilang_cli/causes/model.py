@@ -76,7 +76,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     its stdin was closed. `made_up`: what it was given last was made up by us. `fed`: a tuple was sent to it before.
     `handled`: its pid file proves that it had read the handshake before its stdin was closed. `pieced`: a message
     was written to it in parts. `misread`: a JSON parser of it says that it can't read a text. `over`: what it was
-    given and has not answered has more bytes. `certainty`: that of this signature, if it is not that of the cause.
+    given and has not answered has more bytes. `awaits_unasked`: behind emits that get no task ids it goes on only when
+    others come, if at all. `certainty`: that of this signature, if it is not that of the cause.
     """
 
     phase: tuple[Phase, ...] = ()
@@ -102,6 +103,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     emitted: bool | None = None
     own_pid: bool | None = None
     echoed: bool | None = None
+    awaits_unasked: bool | None = None
     over: int = 0
     certainty: Certainty | None = None
 
@@ -144,7 +146,8 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
 
     `begins`: the first line. `exceptions`: with a group `text`, and `file` and `line` where they name a place. `frame`:
     with groups `file` and `line`. `innermost`: which frame comes last in time. `code_follows`: the line behind a frame
-    is its source. `misread`: how JSON parsers of the language refuse a text.
+    is its source. `misread`: how JSON parsers of the language refuse a text. `asked_by`: the signal at which its
+    runtimes write where the main thread stands, and end.
     """
 
     language: str
@@ -155,3 +158,4 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     code_follows: bool = False
     foreign: str = ""
     misread: str = ""
+    asked_by: Literal["", "SIGINT", "SIGQUIT"] = ""

@@ -24,6 +24,8 @@ SHOWN = 20
 HEAD = 5
 """Of more, the first lines that are shown."""
 
+_AFTERWARDS = "\nDuring handling of the above exception"
+"""How Python goes on where an exception led to another."""
 LIBRARIES = re.compile(r"(?:^|/)[Ss]torm(?:_?(?:multilang|bolt|spout|core))?\.(?:py|rb|js|pl|pm|php|lua|go|coffee)$")
 """Names of the adapters that people copy beside their component: not their own lines, if there are others."""
 
@@ -57,6 +59,15 @@ class Tracebacks:
         first = text[begin:].split("\n", 1)[0]
         place = form.place(text[begin:end], match, roots)
         return Death(form.form.language, short(first), short(match["text"]), text.count("\n", 0, begin), place)
+
+    def asked_by(self, language: str) -> str:
+        """The name of the signal at which a program of this language says where it stands, "" for none."""
+        return next((form.form.asked_by for form in self._forms if form.form.language == language), "")
+
+    def standing_in(self, answer: str, roots: Sequence[str], language: str) -> Place | None:
+        """Where it stood, by what it wrote at that signal: what came of it afterwards is left out."""
+        death = self.death_in(answer.partition(_AFTERWARDS)[0], roots, language)
+        return death.place if death else None
 
     def misread_in(self, text: str) -> bool:
         """True if a JSON parser says in `text` that it can't read what it was given."""

@@ -63,6 +63,7 @@ class ComponentProcess:
         self.listening = True
         self._child = child
         self._tail = bytearray()
+        self._sealed = False
         self._exit: Exited | None = None
         self._ended = False
         self._stdin: int | None = pipes[0]
@@ -212,6 +213,8 @@ class ComponentProcess:
             self._stderr = None
             return None
         self.stderr_total += len(data)
+        if self._sealed:
+            return data
         self._tail += data[-STDERR_KEPT:]
         if len(self._tail) > 2 * STDERR_KEPT:
             del self._tail[:-STDERR_KEPT]
@@ -219,7 +222,7 @@ class ComponentProcess:
 
     @property
     def stderr_tail(self) -> bytes:
-        """The last STDERR_KEPT bytes of stderr that were read."""
+        """The last STDERR_KEPT bytes of stderr that were read, of those that it wrote unasked."""
         return bytes(self._tail[-STDERR_KEPT:])
 
     def write(self, data: bytes | bytearray | memoryview) -> int:
@@ -315,6 +318,11 @@ class ComponentProcess:
         while self.exited() is None and (left := deadline - time.monotonic()) > 0:
             poller.poll((left if self._pidfd is not None else min(left, _WITHOUT_PIDFD)) * 1000)
         return self.exited()
+
+    def ask(self, number: int) -> None:
+        """Send a signal to all that it runs as, to which it answers on stderr; that is not kept in `stderr_tail`."""
+        self._sealed = True
+        janitor.kill_group(self.pid, number)
 
     def signal(self, number: int) -> None:
         """Send the process a signal, and no other, as ``Process.destroy`` does; nothing if it is dead."""

@@ -411,8 +411,21 @@ class Session(Pump):
         self._closing = self.ended_by_us = True
         self.process.close_stdin()
         self.note("process", StdinClosed())
+        self._hear_until_its_end(limit)
+
+    def ask_where(self, number: int, limit: float) -> None:
+        """Send it the signal at which its runtime writes to stderr where it stands, and ends it; hear that out.
+
+        No finding comes of it, as with `hear_out`.
+        """
+        self.ended_by_us = True
+        self.note("process", Signalled(number))
+        self.process.ask(number)
+        self._hear_until_its_end(limit)
+
+    def _hear_until_its_end(self, limit: float) -> None:
         until = self.now + limit
-        while self._exit is None and not self._eof and (left := until - self.now) > 0:
+        while self._exit is None and (left := until - self.now) > 0:
             self.hear(self.process.poll(left, want_write=False))
             self._take_exit(self.process.exited())
 

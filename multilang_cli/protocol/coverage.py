@@ -176,7 +176,7 @@ class Coverage:
             self.seen.add("stderr")
         elif isinstance(body, StdinClosed):
             self.seen |= {"stdin-closed", "ended", *(("orphaned",) if body.stdout else ())}
-        elif isinstance(body, Signalled):
+        elif isinstance(body, Signalled) and not body.asks:
             self.seen.add("terminated")
         elif isinstance(body, Exited):
             self.seen.add("ended")

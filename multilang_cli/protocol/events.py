@@ -19,6 +19,9 @@ from multilang_cli.protocol.messages import Message
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+SIGTERM = 15
+"""What Storm ends a component with; the number is the same on every system."""
+
 Channel = Literal["in", "out", "err", "process", "control"]
 
 
@@ -74,6 +77,11 @@ class Signalled(_Fact, frozen=True, tag="signalled"):
     """Storm's side sent a signal to the process, such as 15 (SIGTERM) in ``Process.destroy``."""
 
     signal: int
+
+    @property
+    def asks(self) -> bool:
+        """True for what Storm never sends: to this a runtime answers on stderr where it stands, and ends."""
+        return self.signal != SIGTERM
 
 
 class StdoutClosed(_Fact, frozen=True, tag="stdout-closed"):

@@ -120,10 +120,10 @@ class Trouble(NamedTuple):
 
 
 def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
-    """The causes of what went wrong, the gravest first; those of one exception in one place are one.
+    """The causes of what went wrong, the gravest first; those of one type of exception in one place are one.
 
-    Where the text of the exception is chance, the place is enough. Subjects that could not be judged count, if a cause
-    is known for that.
+    Its text may name the value that was met. Where even the type is chance, the place is enough. Subjects that could
+    not be judged count, if a cause is known for that.
     """
     by_place = {known.id for known in load_causes() if known.by_place}
     found: dict[tuple[object, ...], list[SubjectResult]] = {}
@@ -132,7 +132,7 @@ def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
             cause = subject.causes[0]
             place = (cause.place.file, cause.place.line) if cause.place else None
             by_exception = place and cause.last and cause.id not in by_place
-            mark = (place, cause.last) if by_exception else (cause.id, place)
+            mark = (place, cause.last.partition(":")[0]) if by_exception else (cause.id, place)
             found.setdefault(mark, []).append(subject)
     troubles = [_trouble(alike) for alike in found.values()]
     return tuple(sorted(troubles, key=_order))

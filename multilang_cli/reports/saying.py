@@ -38,7 +38,8 @@ def in_short(row: ExcerptLine, cause: Cause) -> str:
         return _of_stderr(row.text, cause)
     if row.channel not in {"in", "out"}:
         told, _, left_behind = row.text.partition("; in the pipes:")[0].partition("; but ")
-        told = row.note if row.mark and row.channel == "process" and row.note else told
+        if row.mark and row.channel == "process" and row.note:
+            told = row.note.replace("the process exited with code", "exit code", 1)
         return f"{told}; but {left_behind}" if left_behind else told
     try:
         message = json.loads(row.text)

@@ -11,6 +11,7 @@ from itertools import starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.protocol.shortening import CUT
+from multilang_cli.reports.bundles import untested_in_all
 from multilang_cli.reports.console import as_text, summary_of
 from multilang_cli.reports.escape import Shown, width
 from multilang_cli.reports.failure import chunks, stderr_lines
@@ -43,10 +44,27 @@ class _Room(NamedTuple):
         return _head(page, text, self.sentence * (page.columns - hang - _SLACK) + _SLACK)
 
 
-_ROOMS = tuple(starmap(_Room, [(6, 6, 4, 4), (5, 5, 2, 4), (4, 4, 2, 3), (3, 3, 1, 3), (2, 2, 1, 2), (2, 1, 1, 2)]))
+_ROOMS = tuple(
+    starmap(
+        _Room,
+        [
+            (6, 6, 4, 4),
+            (6, 6, 2, 3),
+            (5, 5, 2, 3),
+            (4, 4, 1, 3),
+            (4, 4, 1, 2),
+            (3, 3, 1, 2),
+            (2, 2, 1, 2),
+            (2, 1, 1, 2),
+            (2, 1, 1, 1),
+        ],
+    )
+)
 """From the most that is shown to the least."""
 _SLACK = 8
 """Cells that a line may lose to a word which doesn't fit in it."""
+_FEW = 4
+"""Of the cases played, this part at most are few."""
 MADE_UP = "    <- made up by mlcheck"
 _LONG = 24
 """Cells from which on a path is told by its last name."""
@@ -54,14 +72,14 @@ _ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed ne
 _JVM = re.compile(r" \((?:java|org)\.[\w.$]+ (?:is|and) ")
 """Where a JVM begins to tell of modules and class loaders."""
 HANG = 10
-_STYLES = {0: "bold green", 6: "bold yellow"}
+_WARNED = "bold yellow"
+_STYLES = {0: "bold green", 6: _WARNED}
 _LEVELS = {"warn": "warning", "untestable": "not judged"}
 
 
 def fits_one_screen(result: RunResult) -> bool:
-    """True if a cause is known for what went wrong: then one screen tells it."""
-    troubles = troubles_of(result)
-    return not result.parts and bool(troubles) and result.exit_code != 0
+    """True if a cause is known for what went wrong, or for what is warned of: then one screen tells it."""
+    return not result.parts and bool(troubles_of(result))
 
 
 def render_screen(result: RunResult, console: Console) -> None:
@@ -78,14 +96,16 @@ def _show(page: Page, result: RunResult, room: _Room) -> None:
     first, *others = troubles_of(result)
     _show_header(page, result)
     page.blank()
-    label = word_of(result)
+    label = word_of(result) if result.exit_code else "WARN"
     sure = "" if first.cause.certainty == "certain" else "likely: "
     hang = len(label) + 2
     headline = room.cut(page, f"{sure}{first.cause.headline}", hang)
-    page.para(headline, "bold", label=label, label_style=_style(result), hang=hang)
+    style = _style(result) if result.exit_code else _WARNED
+    page.para(headline, "bold", label=label, label_style=style, hang=hang)
     page.blank()
     show_story(page, first.first, first.cause, room)
     page.blank()
+    _show_case(page, first, result, room)
     _show_waits(page, first)
     _show_storm(page, first, result, room)
     _show_way_out(page, first, room, undecided=result.verdict == "misuse")
@@ -145,6 +165,22 @@ def _show_place(page: Page, place: Place) -> None:
     page.line(lead + _head(page, place.code, max(page.columns - len(lead), 20)), "bold")
     if place.mark and len(lead) + len(place.mark) <= page.columns:
         page.line(" " * len(lead) + place.mark)
+
+
+def _is_common(trouble: Trouble, result: RunResult) -> bool:
+    """True if most cases that were played have it."""
+    played = sum(subject.verdict != "skip" for subject in result.subjects)
+    return len(trouble.subjects) > max(1, played // _FEW)
+
+
+def _show_case(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
+    """What the case shown did, if few have the trouble: it may be what brings it out."""
+    shown, more = trouble.first, len(trouble.subjects) - 1
+    if shown.kind != "case" or _is_common(trouble, result):
+        return
+    others = f"; and in {more} other{'s' if more > 1 else ''}" if more else ""
+    told = room.cut(page, f"{shown.id}: {shown.title}{others}", HANG)
+    page.para(told, label="Case", indent=2, hang=HANG)
 
 
 def _show_waits(page: Page, trouble: Trouble) -> None:
@@ -221,12 +257,15 @@ def _show_others(page: Page, first: Trouble, others: list[Trouble], result: RunR
 
 def _show_end(page: Page, first: Trouble, result: RunResult) -> None:
     word = word_of(result)
-    same = len(first.subjects)
     page.blank()
-    told = [f"{same} cases end so"] if same > 1 else []
-    told += [f"{len(result.notes)} notes" if len(result.notes) > 1 else "a note"] if result.notes else []
+    notes = len(result.notes)
+    told = [f"{len(first.subjects)} of {len(result.subjects)} cases end so"] if _is_common(first, result) else []
+    told += [f"{notes} note{'s' if notes > 1 else ''}"] if notes else []
+    untested = untested_in_all((result,)) if result.exit_code == 0 else ()
+    told += [f"not tested: {untested[0].reason}"] if untested else []
+    told += [f"and for {len(untested) - 1} more reasons"] if len(untested) > 1 else []
     if told and result.component.kind:
-        page.para(f"{', '.join(told)} (all that was seen: mlcheck run -v)")
+        page.para(f"{_head(page, ', '.join(told), page.columns)} (all that was seen: mlcheck run -v)")
     lead = f"{summary_of(result)}; exit code {result.exit_code}"
     page.para(lead, label=word, label_style=_style(result), hang=len(word) + 2)
 

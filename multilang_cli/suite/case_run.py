@@ -26,7 +26,7 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import Judgement, verdict_of
 from multilang_cli.suite.case import shipped
-from multilang_cli.suite.causes import causes_of, hear_out
+from multilang_cli.suite.causes import LastWords, causes_of, hear_out, source_of
 from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.own_side import OwnSide
 from multilang_cli.suite.plans import streams_of
@@ -139,7 +139,8 @@ class CaseRun:
         self.coverage = Coverage(self._profile)
         self.acked: frozenset[Like] = frozenset()
         self.refused: Refused | None = None
-        self.beaten = self._handled = False
+        self.beaten = False
+        self._last = LastWords()
         self.hang: Hang | None = None
         self._missing = ""
         self._stage: Stage | None = None
@@ -162,7 +163,7 @@ class CaseRun:
             try:
                 self._play(session)
                 session.check_stdin()
-                self._handled = hear_out(session)
+                self._last = hear_out(session, source_of(self.plan, self._profile.kind))
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.
                 self._too_much, self.shaken = str(error), True
@@ -329,7 +330,7 @@ class CaseRun:
         if verdict in {"pass", "skip"} or not findings or self._too_much or session.overflowed:
             return result
         made_up = verdict == "untestable"
-        causes = causes_of(self.plan, session, watch, findings, made_up=made_up, handled=self._handled)
+        causes = causes_of(self.plan, session, watch, findings, made_up=made_up, last=self._last)
         if self.refused is not None:
             self.refused = self.refused._replace(causes=causes_of(self.plan, session, watch, findings))
         about = causes[0].seq if causes else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import mmap
 import shlex
+import signal
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -18,19 +19,26 @@ from multilang_cli.host.launch import readable
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.suite.excerpts import excerpt_of
+from multilang_cli.suite.sources import origin_in
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from multilang_cli.causes.facts import Facts
     from multilang_cli.causes.model import Cause, Place
     from multilang_cli.host.session import Session
+    from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding, Kind
     from multilang_cli.suite.runner import Plan
     from multilang_cli.suite.watch import Watch
 
 SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unanswered", "sync-missing"})
 """Rules that are broken by silence."""
+OUTLIVES = frozenset({"outlives-stdin", "outlives-worker"})
+"""Rules that are broken by who does not end."""
+_TEXT = "stdout-text"
+"""The rule that is broken by what is no message at all."""
 LAST_CHANCE = 1.0
 """Seconds in which a silent component has to say what it held back, once its stdin is closed."""
 _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
@@ -46,7 +54,8 @@ def source_of(plan: Plan, kind: Kind) -> Source:
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
     language = language_of(plan.launch.argv) or built_from(cwd / plan.launch.argv[0])
-    return Source(kind=kind, language=language, roots=tuple(roots))
+    files = tuple(str(program.resolve()) for program in programs)
+    return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
 
 
 @cache
@@ -66,7 +75,7 @@ def causes_of(
     findings: Sequence[Finding],
     *,
     made_up: bool = False,
-    handled: bool = False,
+    last: LastWords | None = None,
 ) -> tuple[Cause, ...]:
     """The causes of what was found in a conversation."""
     source = source_of(plan, session.profile.kind)
@@ -78,17 +87,30 @@ def causes_of(
         load_tracebacks(),
         stderr=stderr,
         made_up=made_up,
-        handled=handled,
+        handled=last is not None and last.handled,
+        stood=last.stood if last is not None else None,
         pieced=session.pieced,
         sizes=watch.sizes,
     )
-    return tuple(with_code(cause, source.roots) for cause in diagnose(facts, load_causes(), plan.rulebook.rules))
+    causes = diagnose(facts, load_causes(), plan.rulebook.rules)
+    return tuple(with_code(_placed(cause, facts, watch, source), source.roots) for cause in causes)
 
 
-def met_by_the_probe(plan: Plan, session: Session, watch: Watch, handled: bool) -> SubjectResult:
+def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
+    """The cause with the line of source that wrote what tells of it, where no traceback names a place."""
+    event = watch.events.get(cause.seq) if cause.seq is not None else None
+    if cause.place is not None or event is None:
+        return cause
+    text = facts.words if event.channel == "process" else ""
+    if event.channel == "out" and _TEXT in cause.rules:
+        text = decode(event.raw).partition("\n")[0]
+    return msgspec.structs.replace(cause, place=origin_in(source, text)) if text else cause
+
+
+def met_by_the_probe(plan: Plan, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
     """What was met before any case, asked in a role that may not be its own, as a result to be shown."""
     kind = session.profile.kind
-    causes = causes_of(plan, session, watch, session.findings, handled=handled)
+    causes = causes_of(plan, session, watch, session.findings, last=last)
     ended = session.exit if not session.ended_by_us else None
     component = plan.component
     clean = Redactor({**component.conf, **component.env}).text
@@ -109,14 +131,48 @@ def met_by_the_probe(plan: Plan, session: Session, watch: Watch, handled: bool) 
     )
 
 
-def hear_out(session: Session) -> bool:
-    """Of a silent component, hear what it held back; True if its pid file shows that it had read the handshake."""
-    if not session.running or not any(finding.rule in SILENCES for finding in session.findings):
-        return False
+class LastWords(NamedTuple):
+    """What a silent component said in the end. `handled`: its pid file shows that it had read the handshake.
+
+    `stood`: where in its user's own file its main thread waits, where its runtime tells that.
+    """
+
+    handled: bool = False
+    stood: Place | None = None
+
+
+def hear_out(session: Session, source: Source) -> LastWords:
+    """Of a component that is silent or does not end, hear what it held back and where it stands."""
+    broken = {finding.rule for finding in session.findings}
+    if not session.running or not broken & (SILENCES | OUTLIVES):
+        return LastWords()
+    if broken & OUTLIVES:
+        return LastWords(stood=_standing(session, source))
     folder = session.process.pid_dir
     handled = folder.is_dir() and any(file.name.isdecimal() for file in folder.iterdir())
     session.hear_out(LAST_CHANCE)
-    return handled
+    return LastWords(handled, _standing(session, source))
+
+
+def _standing(session: Session, source: Source) -> Place | None:
+    name = load_tracebacks().asked_by(source.language)
+    if not name or not session.running:
+        return None
+    answer = _Stderr()
+    session.add_sink(answer)
+    session.ask_where(signal.Signals[name], LAST_CHANCE)
+    return load_tracebacks().standing_in(decode(bytes(answer.text)), source.roots, source.language)
+
+
+class _Stderr:
+    def __init__(self) -> None:
+        self.text = bytearray()
+
+    def take(self, events: Iterable[Event], _: object) -> None:
+        """Keep what it writes to stderr from now on."""
+        for event in events:
+            if event.channel == "err":
+                self.text += event.raw
 
 
 def with_code(cause: Cause, roots: Sequence[str]) -> Cause:

@@ -14,7 +14,7 @@ from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Source, facts_of
 from multilang_cli.causes.languages import language_of
 from multilang_cli.protocol.coverage import Coverage
-from multilang_cli.protocol.events import Batch, Chunk, Event, Exited, Gap
+from multilang_cli.protocol.events import Batch, Chunk, Event, Exited, Gap, Signalled
 from multilang_cli.protocol.messages import Handshake, Malformed
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
@@ -84,6 +84,7 @@ class Hearing:
         self._excerpt: dict[int, ExcerptLine] = {}
         self._exit: Exit | None = None
         self._stderr = b""
+        self._asked = False
         self._t = 0.0
         self._said = False
         self._redactor = Redactor(header.profile.conf)
@@ -152,7 +153,9 @@ class Hearing:
         for event in [event for event in events if event.channel in _ASIDE]:
             if isinstance(event.body, Exited):
                 self._exit = Exit(code=event.body.code, signal=event.body.signal)
-            elif event.channel == "err":
+            elif isinstance(event.body, Signalled):
+                self._asked = event.body.asks
+            elif event.channel == "err" and not self._asked:
                 self._stderr = (self._stderr + event.raw)[-STDERR_SHOWN:]
         self._judge(events, list(map(_quotable, events)) if large else events)
 

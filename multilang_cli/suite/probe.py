@@ -25,7 +25,7 @@ from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.diagnosis import bare_pid
 from multilang_cli.protocol.messages import Ack, Emit, Fail, Malformed
 from multilang_cli.reports.escape import decode
-from multilang_cli.suite.causes import hear_out, met_by_the_probe
+from multilang_cli.suite.causes import LastWords, hear_out, met_by_the_probe, source_of
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.runner import Plan, plan_of
 from multilang_cli.suite.samples import samples_of
@@ -204,12 +204,13 @@ def _asked(plan: Plan, kind: Kind, ask: _Question, *, patient: bool = False) -> 
 
     def met() -> tuple[SubjectResult, ...]:
         """What is wrong so far."""
-        return (met_by_the_probe(plan, session, watch, handled=False),) if session.findings else ()
+        return (met_by_the_probe(plan, session, watch, LastWords()),) if session.findings else ()
 
     with _started(plan, kind, (ear, watch)) as (session, shaken):
         if not shaken:
             end = _before_its_pid(session, ear)
-            return _Answer(ear, silent=True, end=end, met=(met_by_the_probe(plan, session, watch, hear_out(session)),))
+            last = hear_out(session, source_of(plan, kind))
+            return _Answer(ear, silent=True, end=end, met=(met_by_the_probe(plan, session, watch, last),))
         # What it says by itself is no answer, and what it does by itself is its own fault.
         session.wait_quiet(_PATIENCE)
         if fault := _fault_of(session):

@@ -1,0 +1,238 @@
+"""What a conversation shows of a component, event by event: what it was asked, what it answered, how it ended. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.protocol.events import Chunk, Deadline, Exited, PidChecked, Signalled, StdinClosed, StdoutClosed
+from multilang_cli.protocol.messages import (
+    Ack,
+    Emit,
+    Error,
+    Fail,
+    Handshake,
+    Log,
+    Malformed,
+    Pid,
+    SpoutCommand,
+    Sync,
+    TaskIds,
+    TupleMsg,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from multilang_cli.causes.model import Asked, Phase
+    from multilang_cli.protocol.events import Event
+
+TICK = "__tick"
+MOST_LATE = 400
+"""Characters kept of what was written after stdin was closed."""
+_ECHO = 60
+"""Bytes of the handshake by which it is known when it comes back."""
+_ENOUGH = 3
+"""Tuples from which on what all have in common is no chance."""
+_SILENCE, _AT_ONCE = 0.2, 5
+"""Seconds of a silence, at least, and the part of it within which a death belongs to what ended it."""
+COMMANDS: dict[str, Asked] = {
+    "next": "next",
+    "ack": "ack",
+    "fail": "fail",
+    "activate": "activate",
+    "deactivate": "deactivate",
+}
+
+
+class Emitting:
+    """How a bolt goes on after emits that Storm sends no task ids for: `need_task_ids` false, or direct."""
+
+    def __init__(self) -> None:
+        self._ids_since: dict[str, bool] = {}
+        self._tuples: set[str] = set()
+        self._went_on = False
+
+    def emitted(self, emit: Emit) -> None:
+        """The last emit anchored to a tuple counts."""
+        unasked = emit.task is not None or not emit.need_task_ids
+        for anchor in emit.anchors:
+            self._ids_since.pop(anchor, None)
+            if unasked:
+                self._ids_since[anchor] = False
+                self._tuples.add(anchor)
+
+    def ids_sent(self) -> None:
+        """Those of some other emit."""
+        self._ids_since = dict.fromkeys(self._ids_since, True)
+
+    def settled(self, id_: str) -> None:
+        """Who settles a tuple before further ids came did not wait for any."""
+        self._went_on = self._went_on or not self._ids_since.pop(id_, True)
+
+    @property
+    def awaits_unasked(self) -> bool:
+        """True if each of `_ENOUGH` tuples or more stays open behind such an emit, or is settled behind other ids."""
+        return len(self._tuples) >= _ENOUGH and not self._went_on
+
+
+class Seen:
+    """What happened so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id."""
+
+    def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
+        self.phase = phase
+        self._sizes = sizes
+        self.pending: dict[int, tuple[Asked, str]] = {}
+        self.exited: Exited | None = None
+        self.closed = False
+        self.last: int | None = None
+        self.silences: set[int] = set()
+        self.rest = self.late = self.waits = self.words = ""
+        self.fed = self.emitted = self.own_pid = self.echoed = False
+        self.emitting = Emitting()
+        self._handshake = b""
+        self._dismissed = self._asked = False
+        self._sent_sizes: list[tuple[int, int]] = []
+        self._read = self._greeting = 0
+        self._then = self._silence = 0.0
+        self.late_stderr = 0
+        self.struck: Asked = ""
+
+    @property
+    def size(self) -> int:
+        """Bytes of what it was given first of all that it has not answered."""
+        if self.phase == "handshake":
+            return self._greeting
+        first = next(iter(self.pending), None)
+        return next((size for seq, size in self._sent_sizes if seq == first), 0)
+
+    def _size_of(self, event: Event) -> int:
+        return self._sizes.get(event.seq, len(event.raw))
+
+    def take(self, event: Event) -> None:
+        """Follow one event."""
+        if event.channel in {"in", "out"}:
+            self._silence, self._then = event.t - self._then, event.t
+        if event.channel == "out":
+            self._heard(event)
+        elif (handler := _HANDLERS.get(event.body.__class__)) is not None:
+            handler(self, event, event.body)
+
+    def _heard(self, event: Event) -> None:
+        self.echoed = self.echoed or (bool(self._handshake) and event.raw.startswith(self._handshake))
+        if self._dismissed:
+            self.late = (self.late + event.raw.decode("utf-8", "backslashreplace"))[:MOST_LATE]
+            return
+        self.pending = {seq: each for seq, each in self.pending.items() if each[0] != "no-ids"}
+        body: Any = event.body
+        for message in body.salvage if isinstance(body, Malformed) else (body,):
+            self._answered(message)
+        if isinstance(body, Malformed) and body.kind == "message-cut":
+            self.rest = event.raw.decode("utf-8", "backslashreplace")[:MOST_LATE]
+
+    def _answered(self, message: object) -> None:
+        # What was logged long before the end has nothing to do with it.
+        self.words = (message.msg or "")[-MOST_LATE:] if isinstance(message, Log | Error) else ""
+        if not isinstance(message, Log | Error):
+            self.emitted = isinstance(message, Emit)
+        if isinstance(message, Emit):
+            self.emitting.emitted(message)
+        elif isinstance(message, Ack | Fail):
+            self.emitting.settled(message.id)
+        if isinstance(message, Pid) and self.phase == "handshake":
+            self.phase = "unasked"
+        at = None
+        if isinstance(message, Sync):
+            at = next((seq for seq, (asked, _) in self.pending.items() if asked not in {"tuple", "tick"}), None)
+        elif isinstance(message, Ack | Fail):
+            at = next((seq for seq, (_, id_) in self.pending.items() if id_ == message.id), None)
+        if at is not None:
+            # Who answers this has read all that came before it.
+            self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
+
+    def complained(self, event: Event, _: Chunk) -> None:
+        """Some bytes of stderr."""
+        self.late_stderr += self._size_of(event) if self._dismissed and not self._asked else 0
+
+    def greeted(self, event: Event, _: Handshake) -> None:
+        """Storm's first message."""
+        self._handshake = event.raw[:_ECHO]
+        self._greeting = self._size_of(event)
+
+    def pid_checked(self, _: Event, fact: PidChecked) -> None:
+        """The host looked whose pid was announced."""
+        self.own_pid = fact.relation == "self"
+
+    def tuple_sent(self, event: Event, message: TupleMsg) -> None:
+        """A tuple, a tick or a heartbeat."""
+        asked: Asked = "heartbeat" if message.is_heartbeat else "tick" if message.stream == TICK else "tuple"
+        self.fed = self.fed or asked == "tuple"
+        self._sent(event, asked, message.id)
+
+    def ids_sent(self, event: Event, message: TaskIds) -> None:
+        """Task ids: only none at all are special."""
+        self.emitting.ids_sent()
+        if not message.tasks:
+            self._sent(event, "no-ids", "")
+
+    def commanded(self, event: Event, message: SpoutCommand) -> None:
+        """A command to a spout."""
+        self._sent(event, COMMANDS.get(message.command, "next"), "")
+
+    def _sent(self, event: Event, asked: Asked, id_: str) -> None:
+        if not self._dismissed:
+            self.pending[event.seq] = (asked, id_)
+            self.phase = "asked" if self.phase == "unasked" else self.phase
+            self._sent_sizes.append((event.seq, self._size_of(event)))
+            self._read += 1
+
+    def ended(self, event: Event, fact: Exited) -> None:
+        """The process is dead: by itself, unless it was told to end."""
+        if self._dismissed:
+            return
+        self.exited, self.last = fact, event.seq
+        last = next(reversed(self.pending.values()), None)
+        if last is not None and self._silence >= _SILENCE and event.t - self._then < self._silence / _AT_ONCE:
+            self.struck = last[0]
+        left = fact.unread
+        for seq, size in reversed(self._sent_sizes):
+            left -= size
+            if left < 0:
+                break
+            # Nobody dies of what nobody has read.
+            self.pending.pop(seq, None)
+            self._read -= 1
+        if self.phase == "asked" and not self._read:
+            self.phase = "unasked"
+
+    def stdout_closed(self, event: Event, _: StdoutClosed) -> None:
+        """End of file, while the process lives."""
+        if not self._dismissed:
+            self.closed, self.last = True, event.seq
+
+    def silent(self, event: Event, fact: Deadline) -> None:
+        """A limit ran out."""
+        self.silences.add(event.seq)
+        if not self._dismissed:
+            self.waits, self.last = fact.blocked, event.seq
+            self.rest = fact.rest or self.rest
+
+    def dismiss(self, _: Event, fact: StdinClosed | Signalled) -> None:
+        """What comes now comes because it was told to end; what it is asked for is not among its stderr at all."""
+        self._dismissed = True
+        self._asked = isinstance(fact, Signalled) and fact.asks
+
+
+_HANDLERS: dict[type, Callable[[Seen, Event, Any], None]] = {
+    Handshake: Seen.greeted,
+    Chunk: Seen.complained,
+    PidChecked: Seen.pid_checked,
+    TupleMsg: Seen.tuple_sent,
+    TaskIds: Seen.ids_sent,
+    SpoutCommand: Seen.commanded,
+    Exited: Seen.ended,
+    StdoutClosed: Seen.stdout_closed,
+    Deadline: Seen.silent,
+    StdinClosed: Seen.dismiss,
+    Signalled: Seen.dismiss,
+}

@@ -1,0 +1,56 @@
+"""The source files of a component, read to find what they wrote."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multilang_cli.causes.languages import is_written_in
+from multilang_cli.causes.origin import origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from multilang_cli.causes.facts import Source
+    from multilang_cli.causes.model import Place
+
+    Lines = dict[str, list[str]]
+
+MOST_FILES = 200
+"""Files below a root that are read: a component's own, not a home directory."""
+MOST_BYTES = 1 << 20
+"""Bytes of one file that are read."""
+_FOREIGN = frozenset({"node_modules", "vendor", "site-packages", "target", "build", "dist", "venv", "__pycache__"})
+_DEPTH = 2
+"""Folders below the program's own in which its files are looked for."""
+
+
+def origin_in(source: Source, text: str) -> Place | None:
+    """The line that `text` came from: of the program itself, else of the files beside it; None if it can't be told."""
+    own, beside = _lines_of(source)
+    return origin_of(text, own) or origin_of(text, beside)
+
+
+@cache
+def _lines_of(source: Source) -> tuple[Lines, Lines]:
+    own: Lines = {}
+    beside: Lines = {}
+    for root in map(Path, source.roots):
+        for path in islice(_files(root, source.language), MOST_FILES):
+            with suppress(OSError), path.open(encoding="utf-8", errors="backslashreplace") as file:
+                files = own if str(path) in source.programs else beside
+                files[str(path.relative_to(root))] = file.read(MOST_BYTES).splitlines()
+    return own, beside
+
+
+def _files(root: Path, language: str) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root):
+        deep = len(Path(folder).relative_to(root).parts) >= _DEPTH
+        folders[:] = [] if deep else sorted(name for name in folders if name[0] != "." and name not in _FOREIGN)
+        for name in sorted(files):
+            if is_written_in(name, language):
+                yield Path(folder) / name

@@ -1,0 +1,95 @@
+"""The line of a source that wrote a text is named only if no other could have."""
+
+from __future__ import annotations
+
+import pytest
+
+from multilang_cli.catalogue.loader import load_tracebacks
+from multilang_cli.causes.origin import origin_of
+
+TEXTS = {
+    "a format": ("bad line 7 of x", ["f = 1", 'print("bad line %d of %s" % (n, f))'], 2),
+    "an f-string": ("bad line 7", ['print(f"bad line {n}")'], 1),
+    "an interpolation of Ruby": ("bad line 7", ['puts "bad line #{n}"'], 1),
+    "a template of JavaScript": ("bad line 7", ["console.log(`bad line ${n}`)"], 1),
+    "a variable of Perl": ("bad line 7", ['print "bad line $n\\n";'], 1),
+    "a word of a shell": ("counted 7 words", ["  echo counted $n words", "echo done"], 1),
+    "the line that has more of it": ("bad line: no number", ['a("bad line")', 'b("bad line: no number")'], 2),
+    "two lines that have the same": ("bad line 7", ['a("bad line")', 'b("bad line")'], None),
+    "a comment": ("bad line 7", ['# print("bad line")'], None),
+    "a value and nothing of the program's": ("[1, 2]", ['print("a, b")', "print(value)"], None),
+    "a piece that may be chance": ("word: tuple", ['m["tuple"]'], None),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_line_that_wrote_it(name: str) -> None:
+    text, lines, expected = TEXTS[name]
+    place = origin_of(text, {"bolt": lines})
+    assert (place and place.line) == expected
+
+
+STANDING = {
+    "a lock of Python": (
+        "python",
+        """Traceback (most recent call last):
+  File "/srv/bolt.py", line 40, in <module>
+    main()
+  File "/srv/bolt.py", line 15, in count
+    with LOCK:
+  File "/usr/lib/python3.11/threading.py", line 1119, in join
+    self._wait_for_tstate_lock()
+KeyboardInterrupt
+""",
+        15,
+    ),
+    "a coroutine of Python": (
+        "python",
+        """Traceback (most recent call last):
+  File "/srv/bolt.py", line 12, in main
+    await queue.get()
+  File "/usr/lib/python3.11/asyncio/queues.py", line 158, in get
+    await getter
+asyncio.exceptions.CancelledError
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/srv/bolt.py", line 30, in <module>
+    asyncio.run(main())
+KeyboardInterrupt
+""",
+        12,
+    ),
+    "a queue of Ruby": (
+        "ruby",
+        "/srv/bolt.rb:8:in `pop': Interrupt\n\tfrom /srv/bolt.rb:8:in `lookup'\n\tfrom /srv/bolt.rb:13:in `<main>'\n",
+        8,
+    ),
+    "a mutex of Go": (
+        "go",
+        """SIGQUIT: quit
+PC=0x46d4c1 m=0 sigcode=0
+
+goroutine 1 [sync.Mutex.Lock]:
+sync.runtime_SemacquireMutex(0x0?, 0x0?, 0x0?)
+\t/usr/local/go/src/runtime/sema.go:95 +0x25
+main.again(...)
+\t/srv/main.go:12
+main.main()
+\t/srv/main.go:16 +0x5e5
+""",
+        12,
+    ),
+    "somewhere in a runtime": ("python", "Traceback (most recent call last):\nKeyboardInterrupt\n", None),
+    "nothing": ("ruby", "", None),
+}
+
+
+@pytest.mark.parametrize("name", STANDING)
+def test_where_a_program_stood_when_it_was_asked(name: str) -> None:
+    language, answer, expected = STANDING[name]
+    forms = load_tracebacks()
+    assert forms.asked_by(language)
+    place = forms.standing_in(answer, ("/srv",), language)
+    assert (place and place.line) == expected
