@@ -427,7 +427,11 @@ class Session(Pump):
         until = self.now + limit
         while self._exit is None and (left := until - self.now) > 0:
             self.hear(self.process.poll(left, want_write=False))
-            self._take_exit(self.process.exited())
+            end = self.process.exited()
+            # What it wrote last may have come between the reading and the look at it.
+            while end is not None and self.now < until and (ready := self.process.poll(0, want_write=False)).stderr:
+                self.hear(ready)
+            self._take_exit(end)
 
     def terminate(self, limit: float) -> bool:
         """SIGTERM, as ``Process.destroy`` in ShellProcess; the component must end within `limit` seconds."""
