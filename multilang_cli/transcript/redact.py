@@ -1,161 +1,290 @@
-"""Keeps the secrets of conf out of transcripts: in the header, in the handshake, and wherever they turn up later."""
+"""Keeps secrets out of transcripts and reports: in settings and commands, and wherever they turn up later."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
 from multilang_cli.protocol import events, wire
 from multilang_cli.protocol.framing import TERMINATOR, frame_text
-from multilang_cli.protocol.messages import Handshake, Malformed
+from multilang_cli.protocol.messages import Error, Handshake, Log, Malformed
 from multilang_cli.protocol.shortening import CUT
 from multilang_cli.transcript.format import BAD, FRAMES, Header, decode_fact, encode
+from multilang_cli.transcript.given import BY_PATTERN, GIVEN
+from multilang_cli.transcript.secrets import HIDDEN, Found, hide, hide_words, in_words, is_name, redacted, texts_of
+from multilang_cli.transcript.spellings import pattern_of, spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-HIDDEN = "***"
-SECRET_KEYS = re.compile(
-    r"passw|passphrase|secret|token|credential|authorization|auth[._-]?payload|api[._-]?key|access[._-]?key"
-    r"|private[._-]?key|(?:^|[._-])key$",
-    re.IGNORECASE,
-)
-"""Keys of conf whose values are hidden, wherever in the key this stands."""
+__all__ = ["HIDDEN", "TOLD", "USUAL", "Redactor", "everywhere", "is_name", "mark", "redacted"]
 
-_HARMLESS = re.compile(
-    r"(?:^|[._-])(?:secs?|seconds|millis|ms|mins|count|size|class|plugin|path|file|type|enabled?|factory|strategy|freq)$",
-    re.IGNORECASE,
+T = TypeVar("T")
+Names = re.Pattern[str] | Literal["usual"]
+USUAL: Literal["usual"] = "usual"
+"""The names of ``conformance/secrets.yaml``."""
+
+TOLD = frozenset({Log, Error, Malformed})
+"""What is for people: what looks like a secret is hidden in it."""
+_KEPT = frozenset({"id", "anchors", "stream", "task", "comp", "need_task_ids", "pid", "pidDir"})
+"""Fields of messages that are never changed: the protocol hangs on them."""
+_COMMANDS = wire.COMMANDS | {"emit", "ack", "fail", "log", "error", "sync", "metrics"}
+_FIELDS = frozenset(
+    {"id", "rule", "kind", "type", "verdict", "level", "storm", "version", "fingerprint", "case", "hash", "channel"}
 )
+"""Fields of results that are never changed: reports are made by them."""
 _HIDDEN, _CUT = HIDDEN.encode(), CUT.encode()
-_MIN_LENGTH = 8
 _PIECE = 3
 """Bytes of a secret's piece beside a cut from which on it is hidden."""
-_SYNTAX = '"\\'
-"""At the ends of a secret these are not looked for: beside a string, JSON has them as well, and needs its own."""
 _CUTS = re.compile(rb"(?=(%b))" % re.escape(_CUT))
 _PAIR = re.compile(rb'("((?:[^"\\]|\\.)*)"\s*:\s*)("(?:[^"\\]|\\.)*")')
 
 
-def redacted(conf: dict[str, Any], secret_keys: re.Pattern[str] = SECRET_KEYS) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A copy of `conf` with ``***`` for every secret, at any depth, and the secrets by the key that told them."""
-    found: dict[str, Any] = {}
-    return {key: _hidden(key, value, secret_keys, found) for key, value in conf.items()}, found
-
-
-def _hidden(key: str, value: Any, secret_keys: re.Pattern[str], found: dict[str, Any]) -> Any:
-    if _is_secret(key, secret_keys) and value not in (None, "", True, False):
-        found[key] = value
-        return HIDDEN
-    if isinstance(value, dict):
-        return {name: _hidden(name, item, secret_keys, found) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_hidden("", item, secret_keys, found) for item in value]
-    return value
-
-
-def _is_secret(key: str, secret_keys: re.Pattern[str]) -> bool:
-    return secret_keys.search(key) is not None and _HARMLESS.search(key) is None
-
-
 class Redactor:
-    """Hides the secrets of one conversation. It learns them from the profile's conf and from the handshake."""
+    """Hides the secrets of one conversation. It learns them from settings, commands, and the handshake.
 
-    def __init__(self, conf: dict[str, Any], secret_keys: re.Pattern[str] = SECRET_KEYS) -> None:
-        self._pattern = secret_keys
+    `settings`: conf and environment. `secret_keys`: the names of secrets in them. `words`: of the component's command.
+    `idle`: true if there is nothing known to hide, and nothing more to learn.
+    """
+
+    def __init__(self, settings: Mapping[str, Any], secret_keys: Names = USUAL, words: Sequence[str] = ()) -> None:
+        self._names = None if secret_keys == USUAL else secret_keys
         self._needles: dict[bytes, str] = {}
+        self._pattern: re.Pattern[bytes] | None = None
+        self._patterns = GIVEN.patterns
         self._handshaken = False
-        self._learn(redacted(conf, secret_keys)[1])
-
-    @property
-    def idle(self) -> bool:
-        """True if there is nothing to hide and nothing more to learn."""
-        return self._handshaken and not self._needles
+        self.idle = False
+        for found in (redacted(settings, self._names)[1], in_words(words), GIVEN.found):
+            self._learn(found)
 
     @property
     def knows(self) -> bool:
         """True if there is something to hide."""
-        return bool(self._needles)
+        return bool(self._needles or self._patterns)
+
+    def passes(self, data: bytes) -> bool:
+        """True if there is nothing to hide in frames, given as one text."""
+        return self._handshaken and not self._patterns and not self._found_in(data)
+
+    # --- transcripts --------------------------------------------------------------------------------------------
 
     def header(self, header: Header) -> Header:
         """`header` without secrets, with the keys that were hidden."""
-        conf, found = redacted(header.profile.conf, self._pattern)
-        text, keys = self._scrub(wire.encoded(encode, conf))
-        conf = msgspec.json.decode(text) if keys else conf
+        conf, found = redacted(header.profile.conf, self._names)
+        keys: set[str] = set(found)
         clean: Header = msgspec.structs.replace(
             header,
-            profile=msgspec.structs.replace(header.profile, conf=conf),
-            argv=tuple(self._scrub(word.encode("utf-8", "replace"))[0].decode() for word in header.argv),
-            snapshot=msgspec.json.decode(self._scrub(encode(header.snapshot))[0]),
-            redacted=tuple(sorted({*header.redacted, *found})),
+            profile=msgspec.structs.replace(header.profile, conf=self._clean(conf, keys)),
+            argv=self.words(header.argv),
+            snapshot=self._clean(header.snapshot, set()),
+            redacted=tuple(sorted({*header.redacted, *keys} if keys else header.redacted)),
         )
         return clean
 
     def event(self, event: events.Event) -> tuple[events.Event, tuple[str, ...]]:
         """`event` without secrets, and the keys that were hidden in it: the same event and () if there were none."""
-        raw, keys = event.raw, set[str]()
-        if event.channel == "in" and not self._handshaken:
-            raw, keys = self._handshake(event)
-        if event.channel not in FRAMES and event.channel != "err":
-            text, keys = self._scrub(encode(event.body))
-            body = decode_fact(text) if keys else event.body
+        keys: set[str] = set()
+        if event.channel in FRAMES:
+            raw = event.raw
+            if event.channel == "in" and not self._handshaken:
+                raw = self._handshake(event, keys)
+            changed = msgspec.structs.replace(event, raw=self._frame(raw, event.body, keys)) if event.raw else event
+        elif event.channel == "err":
+            changed = msgspec.structs.replace(event, raw=self._told(event.raw, keys))
         else:
-            (raw, more), body = self._scrub(raw), event.body
-            keys = keys | more
-        if not keys:
-            return event, ()
-        return msgspec.structs.replace(event, raw=raw, body=body), tuple(sorted(keys))
+            changed = self._fact(event, keys)
+        return (changed, tuple(sorted(keys))) if keys else (event, ())
 
-    def _handshake(self, event: events.Event) -> tuple[bytes, set[str]]:
-        self._handshaken = True
+    def _fact(self, event: events.Event, keys: set[str]) -> events.Event:
+        body = event.body
+        if isinstance(body, events.Started):
+            words = self.words(body.argv, keys)
+            return msgspec.structs.replace(event, body=msgspec.structs.replace(body, argv=words)) if keys else event
+        if not self.knows:
+            return event
+        told: set[str] = set()
+        text = self._scrub(encode(body), told)
+        if told:
+            try:
+                event = msgspec.structs.replace(event, body=decode_fact(text))
+            except BAD:
+                # One of our own words: no secret in this place.
+                return event
+        keys |= told
+        return event
+
+    def _handshake(self, event: events.Event, keys: set[str]) -> bytes:
+        self._handshaken, self.idle = True, not self.knows
         if isinstance(event.body, Handshake):
-            conf, found = redacted(event.body.conf, self._pattern)
+            conf, found = redacted(event.body.conf, self._names)
             self._learn(found)
-            if not found:
-                return event.raw, set()
-            return self._without(event.raw, conf) or self._unread(event.raw)[0], set(found)
-        return self._unread(event.raw) if isinstance(event.body, Malformed) else (event.raw, set())
+            if conf == event.body.conf:
+                return event.raw
+            keys |= set(found)
+            return _rewritten(event.raw, {"conf": conf}) or self._unread(event.raw, keys)
+        return self._unread(event.raw, keys) if isinstance(event.body, Malformed) else event.raw
 
-    def _without(self, raw: bytes, conf: dict[str, Any]) -> bytes | None:
-        """A handshake with another conf, its line ends as they were; None if it is not strict JSON."""
-        try:
-            value = msgspec.json.decode(frame_text(raw))
-        except BAD:
-            return None
-        begin, end = raw.index(b"{"), raw.rindex(b"}") + 1
-        return raw[:begin] + wire.frame({**value, "conf": conf})[: -len(TERMINATOR)] + raw[end:]
+    def _unread(self, raw: bytes, keys: set[str]) -> bytes:
+        """A handshake that is no strict JSON: whatever looks like a secret key and its value, or like a secret."""
+        found: Found = {}
 
-    def _unread(self, raw: bytes) -> tuple[bytes, set[str]]:
-        """A handshake that is no strict JSON: whatever looks like a secret key and its value."""
-        found: dict[str, Any] = {}
-
-        def hide(match: re.Match[bytes]) -> bytes:
+        def replace(match: re.Match[bytes]) -> bytes:
             """A key and its value, hidden if the key looks like that of a secret."""
-            key = match[2].decode("utf-8", "replace")
-            if not _is_secret(key, self._pattern):
-                return match[0]
-            found[key] = _unquoted(match[3])
-            return match[1] + b'"' + HIDDEN.encode() + b'"'
+            key, value = match[2].decode("utf-8", "replace"), _unquoted(match[3])
+            clean = redacted({key: value}, self._names)
+            for name, secrets in clean[1].items():
+                found.setdefault(name, []).extend(secrets)
+            return match[0] if clean[0][key] == value else match[1] + encode(clean[0][key])
 
-        hidden = _PAIR.sub(hide, raw)
+        hidden = _PAIR.sub(replace, raw)
         self._learn(found)
-        return hidden, set(found)
+        keys |= set(found)
+        return hidden
 
-    def _learn(self, found: dict[str, Any]) -> None:
-        for key, value in found.items():
-            for text in _texts(value):
-                core = text.strip(_SYNTAX)
-                if len(text) >= _MIN_LENGTH:
-                    self._needles |= dict.fromkeys(_spellings(core if len(core) >= _MIN_LENGTH else text), key)
+    def _frame(self, raw: bytes, body: object, keys: set[str]) -> bytes:
+        """A message without secrets; its ids, tasks, anchors and streams are what they were."""
+        said = body.msg or "" if isinstance(body, Log | Error) else ""
+        told = hide(said, "text") if said else ""
+        if isinstance(body, Malformed) or told != said or self._patterns or self._found_in(raw):
+            try:
+                fields = msgspec.json.decode(frame_text(raw))
+                return self._message(raw, fields, told, keys) if isinstance(fields, dict) else raw
+            except BAD:
+                return self._told(raw, keys)
+        return raw
+
+    def _message(self, raw: bytes, fields: dict[str, Any], told: str, keys: set[str]) -> bytes:
+        """A message of these fields; `told`: what it tells people, with what looks like a secret hidden."""
+        found: set[str] = set()
+        command = fields.get("command")
+        kept = _KEPT | {"command"} if isinstance(command, str) and command in _COMMANDS else _KEPT
+        clean = {key: value if key in kept else self._clean(value, found) for key, value in fields.items()}
+        if told and told != fields.get("msg"):
+            clean["msg"] = self._clean(told, found)
+            found.add("msg")
+        keys |= found
+        if not found:
+            return raw
+        simple = self._scrub(raw, set())
+        try:
+            # As it was written, but for the secrets, where that says the same.
+            if msgspec.json.decode(frame_text(simple)) == clean:
+                return simple
+        except BAD:
+            pass
+        return _rewritten(raw, clean) or simple
+
+    def _found_in(self, raw: bytes) -> bool:
+        return self._pattern is not None and self._pattern.search(raw) is not None
+
+    def _told(self, raw: bytes, keys: set[str]) -> bytes:
+        """What a component wrote that is no message."""
+        clean = self._scrub(raw, keys)
+        text = clean.decode("utf-8", "surrogateescape")
+        shown = hide(text, "text", lambda key, _: keys.add(key or "err"))
+        shown = self._by_pattern(shown, keys)
+        return clean if shown == text else shown.encode("utf-8", "surrogateescape")
+
+    # --- texts and values ---------------------------------------------------------------------------------------
+
+    def words(self, words: Sequence[str], keys: set[str] | None = None) -> tuple[str, ...]:
+        """The words of a command without secrets."""
+        keys = set() if keys is None else keys
+        told = keys
+        return tuple(self._clean(word, keys) for word in hide_words(words, lambda key, _: told.add(key or "argv")))
 
     def text(self, text: bytes) -> bytes:
-        """`text`, in UTF-8, without the secrets known so far: for reports, which quote what a component printed.
+        """`text`, in UTF-8, without secrets: for reports, which quote what a component printed.
 
         Nor with what is left of one where something was left out.
         """
-        clean = self._scrub(text)[0]
+        return self._without_pieces(self._told(text, set()))
+
+    def line(self, text: str) -> str:
+        """The same for a text in memory."""
+        return self.text(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+    def known_in(self, text: str) -> str:
+        """`text` without the secrets that are known; what only looks like one stays."""
+        if not self.knows:
+            return text
+        clean = self._without_pieces(self._scrub(text.encode("utf-8", "surrogatepass"), set()))
+        return self._by_pattern(clean.decode("utf-8", "surrogatepass"), set())
+
+    def clean(self, value: Any) -> Any:
+        """A value of JSON without the secrets that are known."""
+        return self._clean(value, set())
+
+    def value(self, value: Any) -> Any:
+        """A value of JSON without secrets, as of a setting."""
+        return self._clean(hide_words([value])[0], set())
+
+    def struct(self, value: T) -> T:
+        """A result without secrets: the texts in it, but for those by which reports are made."""
+        plain = msgspec.to_builtins(value)
+        clean = self._fields(plain)
+        if clean == plain:
+            return value
+        try:
+            return msgspec.convert(clean, type(value))
+        except msgspec.ValidationError:
+            # A secret that is one of our own words.
+            return value
+
+    def _fields(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.line(value)
+        if isinstance(value, dict):
+            return {key: item if key in _FIELDS else self._fields(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._fields(item) for item in value]
+        return value
+
+    def _clean(self, value: Any, keys: set[str]) -> Any:
+        """A value of JSON without the secrets known so far."""
+        if isinstance(value, str):
+            clean = self._scrub(value.encode("utf-8", "surrogatepass"), keys).decode("utf-8", "surrogatepass")
+            return self._by_pattern(clean, keys)
+        if isinstance(value, dict):
+            return {self._clean(key, keys): self._clean(item, keys) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._clean(item, keys) for item in value]
+        if isinstance(value, int) and not isinstance(value, bool):
+            key = self._needles.get(str(value).encode())
+            keys |= {key} if key else set()
+            return HIDDEN if key else value
+        return value
+
+    # --- what is known ------------------------------------------------------------------------------------------
+
+    def _learn(self, found: Found) -> None:
+        known = len(self._needles)
+        for key, values in found.items():
+            for value in values:
+                for text in texts_of(value):
+                    self._needles |= dict.fromkeys(spellings(text), key)
+        if len(self._needles) > known:
+            self._pattern = pattern_of(self._needles)
+            self.idle = False
+
+    def _scrub(self, text: bytes, keys: set[str]) -> bytes:
+        if self._pattern is None or self._pattern.search(text) is None:
+            return text
+        keys |= {self._needles[match[0]] for match in self._pattern.finditer(text)}
+        return self._pattern.sub(_HIDDEN, text)
+
+    def _by_pattern(self, text: str, keys: set[str]) -> str:
+        for pattern in self._patterns:
+            if pattern.search(text):
+                text = pattern.sub(_without_group, text)
+                keys.add(BY_PATTERN)
+        return text
+
+    def _without_pieces(self, clean: bytes) -> bytes:
         if not self._needles or _CUT not in clean:
             return clean
         shown, done = [], 0
@@ -175,13 +304,34 @@ class Redactor:
             if size := max(_beginning(after, needle) for needle in self._needles):
                 yield cut.end(1), cut.end(1) + size
 
-    def _scrub(self, text: bytes) -> tuple[bytes, set[str]]:
-        keys: set[str] = set()
-        for needle, key in self._needles.items():
-            if needle in text:
-                text = text.replace(needle, _HIDDEN)
-                keys.add(key)
-        return text, keys
+
+def everywhere() -> Redactor:
+    """What hides what is known to be secret everywhere in this process."""
+    return _everywhere(GIVEN.changes)
+
+
+@lru_cache(maxsize=1)
+def _everywhere(changes: int) -> Redactor:
+    del changes
+    return Redactor({})
+
+
+def _without_group(match: re.Match[str]) -> str:
+    """What a pattern of the user's matched, hidden: all of it, or its first group, if it has one."""
+    if not match.re.groups or match[1] is None:
+        return HIDDEN
+    begin, end = match.start(1) - match.start(), match.end(1) - match.start()
+    return match[0][:begin] + HIDDEN + match[0][end:]
+
+
+def _rewritten(raw: bytes, changes: dict[str, Any]) -> bytes | None:
+    """A message with other fields, its line ends as they were; None if it is not strict JSON."""
+    try:
+        value = msgspec.json.decode(frame_text(raw))
+    except BAD:
+        return None
+    begin, end = raw.index(b"{"), raw.rindex(b"}") + 1
+    return raw[:begin] + wire.frame({**value, **changes})[: -len(TERMINATOR)] + raw[end:]
 
 
 def _unquoted(text: bytes) -> str:
@@ -190,30 +340,6 @@ def _unquoted(text: bytes) -> str:
         return str(json.loads(text))
     except ValueError:
         return text[1:-1].decode("utf-8", "replace")
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
-
-
-def _spellings(text: str) -> set[bytes]:
-    """How a string is written: as it is, by Storm, by the JSON writers of most languages, in a finding's sentence.
-
-    And each of them again within a report in JSON.
-    """
-    plain = text.encode("utf-8", "replace")
-    once = {
-        plain,
-        wire.frame(text)[1:-6],
-        json.dumps(text)[1:-1].encode(),
-        encode(plain.decode())[1:-1],
-        ascii(text)[1:-1].encode(),
-    }
-    return once | {encode(each.decode())[1:-1] for each in once}
 
 
 def _beginning(text: bytes, secret: bytes) -> int:

@@ -13,10 +13,9 @@ from multilang_cli.protocol.framing import TERMINATOR
 from multilang_cli.protocol.messages import Malformed
 from multilang_cli.protocol.wire import BARE_NAN
 from multilang_cli.transcript.format import FRAMES, Counts, EndLine, Header, encode, header_line
-from multilang_cli.transcript.redact import SECRET_KEYS, Redactor, mark
+from multilang_cli.transcript.redact import TOLD, USUAL, Names, Redactor, mark
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Mapping, Sequence
 
     from multilang_cli.protocol.events import Event
@@ -51,8 +50,8 @@ class TranscriptWriter:
     """One part of one conversation, written to a file that others may share.
 
     `target`: a path, appended to and created if need be, or a binary file, which is given whole lines and left open.
-    `secret_keys`: the keys of conf whose values are hidden; None hides nothing. `more_settings`: what has secrets
-    beside conf, such as the environment. Raises OSError as files do; after one
+    `secret_keys`: names of keys whose values are hidden, in place of the usual ones; None hides nothing.
+    `more_settings`: what has secrets beside conf, such as the environment. Raises OSError as files do; after one
     nothing more is written, so that what stands in the file can be read.
     """
 
@@ -61,13 +60,12 @@ class TranscriptWriter:
         target: Path | str | Sink,
         header: Header,
         *,
-        secret_keys: re.Pattern[str] | None = SECRET_KEYS,
+        secret_keys: Names | None = USUAL,
         more_settings: Mapping[str, Any] | None = None,
         flush_at: int = FLUSH_AT,
     ) -> None:
-        self._redactor = (
-            None if secret_keys is None else Redactor({**(more_settings or {}), **header.profile.conf}, secret_keys)
-        )
+        settings = {"": [more_settings or {}, header.profile.conf]}
+        self._redactor = None if secret_keys is None else Redactor(settings, secret_keys, header.argv)
         self.header = header if self._redactor is None else self._redactor.header(header)
         self._own = isinstance(target, Path | str)
         self._file: Sink = _opened(target) if isinstance(target, Path | str) else target
@@ -91,7 +89,7 @@ class TranscriptWriter:
 
     def take(self, events: Sequence[Event], _: object = None, /) -> None:
         """Add events, oldest first, as `write` adds one."""
-        if events.__class__ is Batch and self._redactor is None and self._take_batch(events):
+        if events.__class__ is Batch and self._take_batch(events):
             return
         for event in events:
             self.write(event)
@@ -99,7 +97,10 @@ class TranscriptWriter:
     def _take_batch(self, batch: Batch) -> bool:
         """Add all of `batch` at once; False if one of its frames may be none that can stand in a line."""
         data, channel, events = batch.data, batch.channel, len(batch)
-        if batch.offset != self._ends[channel] or Malformed in set(map(type, batch.bodies)):
+        kinds = set(map(type, batch.bodies))
+        if batch.offset != self._ends[channel] or Malformed in kinds:
+            return False
+        if self._redactor is not None and not (kinds.isdisjoint(TOLD) and self._redactor.passes(data)):
             return False
         numbers = encode(list(range(batch.seq, batch.seq + events)))[1:-1].split(b",")
         middle = b',"t":%.6f,"ch":"%b","msg":' % (batch.t, _NAMES[channel])
@@ -123,6 +124,9 @@ class TranscriptWriter:
         """
         if self._redactor is not None and self._hidden(event, self._redactor):
             return
+        self._put(event, plain)
+
+    def _put(self, event: Event, plain: bool | None) -> None:
         channel, raw, time = event.channel, event.raw, event.t
         if time != self._time:
             self._time, self._time_text = time, b"%.6f" % time
@@ -143,13 +147,12 @@ class TranscriptWriter:
 
     def _hidden(self, event: Event, redactor: Redactor) -> bool:
         """True if `event` held a secret: then it was written without, and marked."""
+        if redactor.idle and event.channel in FRAMES and event.body.__class__ not in TOLD:
+            return False
         changed, keys = redactor.event(event)
-        self._redactor = None
         if keys:
-            self.write(changed, is_plain(changed) and is_json(changed.raw[:-5]))
-            self.write(mark(changed, keys), plain=False)
-        if not redactor.idle:
-            self._redactor = redactor
+            self._put(changed, is_plain(changed) and is_json(changed.raw[:-5]))
+            self._put(mark(changed, keys), plain=False)
         return bool(keys)
 
     def _odd_line(self, event: Event, *, plain: bool) -> bytes:

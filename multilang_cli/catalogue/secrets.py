@@ -1,0 +1,74 @@
+"""The names and shapes of secrets (``conformance/secrets.yaml``), compiled."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from multilang_cli.catalogue.loader import plain
+from multilang_cli.catalogue.locate import data_path
+from multilang_cli.catalogue.once import once
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Where = Literal["settings", "text"]
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """What gives a secret away in a text: `pattern` has the group `secret`, and may have the group `key`.
+
+    `where`: in settings only, or in any text. `hints`: one of them stands in every text that matches, in lower case.
+    """
+
+    name: str
+    where: Where
+    hints: tuple[str, ...]
+    pattern: str
+    good: tuple[str, ...]
+    bad: tuple[str, ...]
+
+
+class _File(msgspec.Struct, frozen=True):
+    names: tuple[str, ...]
+    setting_names: tuple[str, ...]
+    key_names: tuple[str, ...]
+    harmless: tuple[str, ...]
+    placeholders: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+
+
+class KnownSecrets(msgspec.Struct, frozen=True):
+    """What is secret: `keys` of conf and environment, names that stand in `settings` and in any `text`.
+
+    None of them is one of the `harmless`.
+
+    `placeholders`: values that are none. `shapes`: each with its pattern, and the hints by which it is ruled out fast.
+    """
+
+    keys: re.Pattern[str]
+    settings: re.Pattern[str]
+    text: re.Pattern[str]
+    harmless: re.Pattern[str]
+    placeholders: re.Pattern[str]
+    shapes: tuple[tuple[Shape, re.Pattern[str]], ...]
+
+
+@once
+def load_secrets() -> KnownSecrets:
+    """Everything that is known of secrets."""
+    file = msgspec.convert(plain(data_path("conformance", "secrets.yaml")), _File)
+    return KnownSecrets(
+        keys=_any_of((*file.names, *file.setting_names, *file.key_names)),
+        settings=_any_of((*file.names, *file.setting_names)),
+        text=_any_of(file.names),
+        harmless=_any_of(file.harmless),
+        placeholders=_any_of(file.placeholders),
+        shapes=tuple((shape, re.compile(shape.pattern)) for shape in file.shapes),
+    )
+
+
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)

@@ -1,0 +1,134 @@
+"""What is secret in settings and texts: by the name of its key, by its shape, or because the user says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.catalogue.secrets import load_secrets
+from multilang_cli.transcript.given import GIVEN
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from multilang_cli.catalogue.secrets import Where
+
+HIDDEN = "***"
+_NOTHING = (None, "", True, False)
+
+Found = dict[str, list[Any]]
+"""Secrets by the key that told them."""
+
+
+def is_name(key: str, names: re.Pattern[str] | None = None) -> bool:
+    """True if the value of a key of settings is secret. `names`: other names than the usual ones."""
+    known = load_secrets()
+    if any(name.search(key) for name in GIVEN.names):
+        return True
+    return (names or known.keys).search(key) is not None and known.harmless.search(key) is None
+
+
+def redacted(conf: Mapping[str, Any], names: re.Pattern[str] | None = None) -> tuple[dict[str, Any], Found]:
+    """A copy of `conf` with ``***`` for every secret, at any depth, and the secrets by the key that told them."""
+    found: Found = {}
+    return {key: _hidden(key, value, names, found) for key, value in conf.items()}, found
+
+
+def _hidden(key: str, value: Any, names: re.Pattern[str] | None, found: Found) -> Any:
+    if is_name(key, names) and value not in _NOTHING:
+        if value != HIDDEN:
+            found.setdefault(key, []).append(value)
+        return HIDDEN
+    if isinstance(value, str):
+        return hide(value, "settings", lambda _, secret: found.setdefault(key, []).append(secret))
+    if isinstance(value, dict):
+        return {name: _hidden(name, item, names, found) for name, item in value.items()}
+    if isinstance(value, list):
+        items = hide_words(value, lambda _, secret: found.setdefault(key, []).append(secret))
+        return [_hidden("", item, names, found) for item in items]
+    return value
+
+
+def without_secrets(conf: Mapping[str, Any]) -> dict[str, Any]:
+    """`conf` without the keys whose values hold a secret, or held one where it is hidden now."""
+    clean = redacted(conf)[0]
+    return {key: value for key, value in conf.items() if clean[key] == value and not _is_hidden_in(value)}
+
+
+def _is_hidden_in(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_is_hidden_in, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, str) and HIDDEN in value
+
+
+def hide(text: str, where: Where, tell: Callable[[str, str], object] | None = None) -> str:
+    """`text` with ``***`` for what looks like a secret `where` it stands. `tell` is given key and secret of each."""
+    known = load_secrets()
+    names = known.settings if where == "settings" else known.text
+    lower = text.lower()
+
+    def replace(match: re.Match[str]) -> str:
+        """The match without its secret, if it is one."""
+        groups = match.groupdict()
+        key, secret = groups.get("key"), groups["secret"]
+        if key is not None and not is_name(key, names):
+            return match[0]
+        if not secret or HIDDEN in secret or known.placeholders.fullmatch(secret.strip()):
+            return match[0]
+        if tell is not None:
+            tell(key or "", secret)
+        begin, end = match.start("secret") - match.start(), match.end("secret") - match.start()
+        return match[0][:begin] + HIDDEN + match[0][end:]
+
+    for shape, pattern in known.shapes:
+        if where in {"settings", shape.where} and any(hint in lower for hint in shape.hints):
+            text = pattern.sub(replace, text)
+    return text
+
+
+def hide_words(words: Sequence[Any], tell: Callable[[str, str], object] | None = None) -> list[Any]:
+    """The words of a command with ``***`` for secrets: values of options with such names, and what has a shape."""
+    shown: list[Any] = []
+    option = ""
+    for word in words:
+        if not isinstance(word, str):
+            shown.append(word)
+        elif option and not word.startswith("-") and word and HIDDEN not in word:
+            shown.append(HIDDEN)
+            if tell is not None:
+                tell(option, word)
+        else:
+            shown.append(hide(word, "settings", tell))
+        option = word if isinstance(word, str) and _is_option(word) else ""
+    return shown
+
+
+def _is_option(word: str) -> bool:
+    """True for an option whose value is the next word, and secret."""
+    plain = word.startswith("-") and "=" not in word and len(word.split()) == 1
+    return plain and is_name(word.lstrip("-"), load_secrets().settings)
+
+
+def in_words(words: Sequence[str]) -> Found:
+    """The secrets of a command, by the options that name them."""
+    found: Found = {}
+    hide_words(words, lambda key, secret: found.setdefault(key, []).append(secret))
+    return found
+
+
+def declare(settings: Iterable[Mapping[str, Any]], words: Sequence[str] = ()) -> None:
+    """Hide the secrets of settings and of a command's words wherever the command of this process writes."""
+    if GIVEN.open:
+        GIVEN.learn(redacted({"": [dict(each) for each in settings]})[1])
+        GIVEN.learn(in_words(words))
+
+
+def texts_of(value: Any) -> Iterable[str]:
+    """Every text and every number in a value, as text."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+    elif isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from texts_of(item)

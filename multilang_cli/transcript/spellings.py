@@ -1,0 +1,93 @@
+"""The ways in which a secret may be written, and one pattern that finds them all."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from typing import TYPE_CHECKING
+from urllib.parse import quote, quote_plus
+
+from multilang_cli.protocol import wire
+from multilang_cli.transcript.format import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+LEAST_TEXT, LEAST_DIGITS = 8, 6
+"""Characters from which on a secret is looked for wherever it may turn up; digits, if it is a number."""
+
+_SYNTAX = '"\\'
+"""At the ends of a secret these are not looked for: beside a string, JSON has them as well, and needs its own."""
+_SCHEME = re.compile(r"(?:bearer|basic|token|apikey|digest|negotiate)\s+(\S+)", re.IGNORECASE)
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
+
+
+def spellings(secret: str) -> Iterator[bytes]:
+    """How a secret may turn up: as it is, escaped, in base64, in a URL. Nothing for one that is too short.
+
+    Of the value of a header what follows the scheme is secret by itself.
+    """
+    if (header := _SCHEME.fullmatch(secret.strip())) is not None:
+        yield from spellings(header[1])
+    if secret.isascii() and secret.isdecimal():
+        if len(secret) >= LEAST_DIGITS:
+            yield secret.encode()
+        if len(secret) >= LEAST_TEXT:
+            yield from _in_base64(secret.encode())
+        return
+    if len(secret) < LEAST_TEXT:
+        return
+    core = secret.strip(_SYNTAX)
+    text = core if len(core) >= LEAST_TEXT else secret
+    yield from _escaped(text)
+    plain = secret.encode("utf-8", "replace")
+    yield from _in_base64(plain)
+    for quoted in (quote(text, safe="", errors="replace"), quote(text, errors="replace"), quote_plus(text)):
+        yield quoted.encode()
+        yield re.sub("%..", lambda match: match[0].lower(), quoted).encode()
+
+
+def _escaped(text: str) -> set[bytes]:
+    """As it is, by Storm, by the JSON writers of most languages, in a finding's sentence; each again in JSON."""
+    plain = text.encode("utf-8", "replace")
+    once = {
+        plain,
+        wire.frame(text)[1:-6],
+        json.dumps(text)[1:-1].encode(),
+        encode(plain.decode())[1:-1],
+        ascii(text)[1:-1].encode(),
+    }
+    return once | {encode(each.decode())[1:-1] for each in once}
+
+
+def _in_base64(plain: bytes) -> Iterator[bytes]:
+    """What is certain of its base64, wherever it begins in what is encoded: three ways, and those for URLs."""
+    for before in range(3):
+        begin, end = -(-before * 8 // 6), (before + len(plain)) * 8 // 6
+        core = b64encode(bytes(before) + plain)[begin:end]
+        yield core
+        yield core.translate(_URL_SAFE)
+
+
+def pattern_of(needles: Iterable[bytes]) -> re.Pattern[bytes] | None:
+    """One pattern for all of `needles`, the longest first; None if there are none. Numbers count as whole ones only."""
+    by_first: dict[int, list[bytes]] = {}
+    for needle in sorted(set(needles), key=len, reverse=True):
+        by_first.setdefault(needle[0], []).append(needle)
+    if not by_first:
+        return None
+    # Parted by their first byte, they are tried only where that stands.
+    parts = [
+        re.escape(bytes([first])) + b"(?:%b)" % b"|".join(_rest(each) for each in alike)
+        for first, alike in by_first.items()
+    ]
+    return re.compile(b"|".join(parts))
+
+
+def _rest(needle: bytes) -> bytes:
+    """The pattern of what follows the first byte."""
+    rest = re.escape(needle[1:])
+    if needle.isdigit():
+        return b"%b(?<![\\w.]%b)(?![\\w]|\\.\\d)" % (rest, needle)
+    return rest
