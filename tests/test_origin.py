@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.catalogue.loader import load_tracebacks
-from multilang_cli.causes.origin import origin_of
+from multilang_cli.catalogue.loader import load_causes, load_tracebacks
+from multilang_cli.causes.origin import only_line, only_line_with, origin_of
 
 TEXTS = {
     "a format": ("bad line 7 of x", ["f = 1", 'print("bad line %d of %s" % (n, f))'], 2),
@@ -18,6 +18,8 @@ TEXTS = {
     "two lines that have the same": ("bad line 7", ['a("bad line")', 'b("bad line")'], None),
     "a comment": ("bad line 7", ['# print("bad line")'], None),
     "a value and nothing of the program's": ("[1, 2]", ['print("a, b")', "print(value)"], None),
+    "a text with a clock before it": ("12:00:01 INFO bad line", ['log("bad line")'], 1),
+    "a name that stands in it": ("renamed 'incoming/a.txt' -> 'done/a.txt'", ['DIR = "incoming"'], None),
     "a piece that may be chance": ("word: tuple", ['m["tuple"]'], None),
 }
 
@@ -27,6 +29,44 @@ def test_the_line_that_wrote_it(name: str) -> None:
     text, lines, expected = TEXTS[name]
     place = origin_of(text, {"bolt": lines})
     assert (place and place.line) == expected
+
+
+STARTERS = {
+    "a call of Python": ("python", ['    subprocess.call(["mv", a, b])', "    print(1, file=sys.stdout)"], 1),
+    "one of more lines": ("python", ["subprocess.run(", '    ["mv", a, b(c)],', "    stdout=sys.stderr,", ")"], None),
+    "one that catches what it says": ("python", ["subprocess.run(list(a), capture_output=True)"], None),
+    "two": ("python", ["os.system(a)", "os.system(b)"], None),
+    "a call of Ruby": ("ruby", ['  system("mv", a, b)'], 1),
+    "one with another stdout": ("ruby", ['system("mv", a, out: :err)'], None),
+    "a call of Perl": ("perl", ['system("mv $a $b");'], 1),
+    "one with a redirection": ("perl", ['system("mv $a $b >&2");'], None),
+    "a call of PHP": ("php", ['passthru("mv $a $b");'], 1),
+    "a call of JavaScript": ("javascript", ["spawnSync('mv', [a, b], {stdio: 'inherit'});"], 1),
+    "stdio of each": ("javascript", ["spawn('mv', [a], { stdio: ['ignore', 'inherit', 2] });"], 1),
+    "a call of Go": ("go", ["\tcommand.Stdout = os.Stdout"], 1),
+    "a comment": ("python", ['# os.system("mv")'], None),
+}
+
+
+@pytest.mark.parametrize("name", STARTERS)
+def test_the_line_that_starts_a_program_on_the_same_stdout(name: str) -> None:
+    language, lines, expected = STARTERS[name]
+    place = only_line(load_tracebacks().starts(language), {"bolt": lines})
+    assert (place and place.line) == expected
+
+
+PATTERNS = [(cause.id, pattern) for cause in load_causes() for each in cause.suspects.values() for pattern in each]
+
+
+@pytest.mark.parametrize("pattern", [pattern for _, pattern in PATTERNS], ids=[cause for cause, _ in PATTERNS])
+def test_each_pattern_of_a_suspect_can_be_looked_for(pattern: str) -> None:
+    assert only_line_with(pattern, {"bolt": ["", "# nothing of the kind"]}) is None
+
+
+def test_a_suspect_is_looked_for_in_all_of_a_line_and_nowhere_behind_it() -> None:
+    sources = {"bolt.py": ["import sys", "sys.stdin.reconfigure(encoding='Latin-1')", "# latin-1"]}
+    place = only_line_with("(?i)latin.?1", sources)
+    assert (place and place.line) == 2
 
 
 STANDING = {

@@ -6,14 +6,17 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from multilang_cli.causes.model import Cause
 from multilang_cli.causes.tracebacks import last_line, short
+from multilang_cli.protocol.verdicts import FATAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from multilang_cli.causes.facts import Facts
-    from multilang_cli.causes.model import Certainty, KnownCause, Signature
+    from multilang_cli.causes.model import KnownCause, Signature
     from multilang_cli.protocol.verdicts import Finding, Rule
 
 _ASKED = {
@@ -47,21 +50,40 @@ def diagnose(facts: Facts, known: Iterable[KnownCause], rules: Mapping[str, Rule
     none fits, the gravest finding tells itself, by the rule that was broken.
     """
     found: list[Cause] = []
-    left = [finding for finding in facts.findings if finding.level != "note"]
+    left = [finding for finding in facts.findings if finding.level != "note"] or _harmful(facts)
+    fatal = _fatal(facts)
+    left = [finding for finding in left if fatal is None or finding.seq <= fatal.seq]
     for cause in known:
         for signature in cause.when:
             by_facts = not signature.rules
-            if by_facts and found:
+            if by_facts and (found or _is_behind(facts, fatal, cause)):
                 continue
             fitting = _fits(signature, facts, left)
             if fitting is None:
                 continue
             explained = {*signature.rules, *cause.folds}
-            sure = signature.certainty or cause.certainty
-            found.append(_cause_of(cause, sure, facts, fitting, [f for f in left if f.rule in explained]))
+            told = _cause_of(cause, signature, facts, fitting, [f for f in left if f.rule in explained])
+            unsure = by_facts and facts.uncertain
+            found.append(msgspec.structs.replace(told, certainty="likely") if unsure else told)
             left = [finding for finding in left if finding.rule not in explained]
             break
     return tuple(found or _as_broken(facts, left, rules))
+
+
+def _harmful(facts: Facts) -> list[Finding]:
+    """What is right by the protocol, and all the same not for the Storm asked."""
+    return [each for each in facts.findings if each.fates.get(facts.storm, "survives") != "survives"]
+
+
+def _fatal(facts: Facts) -> Finding | None:
+    """What the Storm asked ends of first: whatever comes later comes of nothing that it would see."""
+    deadly = [each for each in facts.findings if each.level == "must" and each.fates.get(facts.storm) in FATAL]
+    return min(deadly, key=lambda each: each.seq, default=None)
+
+
+def _is_behind(facts: Facts, fatal: Finding | None, cause: KnownCause) -> bool:
+    """True if Storm ended before that which a cause of facts alone explains, and not of the same."""
+    return fatal is not None and facts.seq is not None and fatal.seq < facts.seq and fatal.rule not in cause.folds
 
 
 def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule]) -> list[Cause]:
@@ -90,6 +112,7 @@ class _Fitting(dict[str, str]):
     """Words for the sentence of a cause; what is not known is left empty."""
 
     finding: Finding | None = None
+    by_child = False
 
     def __missing__(self, _: str) -> str:
         return ""
@@ -100,10 +123,18 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
     if not _holds(signature, facts):
         return None
     words = words_of(facts)
+    words.by_child = bool(signature.by_child)
     if signature.rules:
         pattern = _pattern(signature.matches)
         of_rule = [finding for finding in left if finding.rule in signature.rules]
-        words.finding = next((finding for finding in of_rule if pattern.search(finding.message)), None)
+        words.finding = next(
+            (
+                finding
+                for finding in of_rule
+                if pattern.search(finding.message) and signature.repeated in {None, finding.seq in facts.repeated}
+            ),
+            None,
+        )
         if words.finding is None:
             return None
         words["finding"] = words.finding.message
@@ -115,6 +146,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         (signature.exception, facts.death.text if facts.death else ""),
         (signature.stderr, facts.stderr),
         (signature.waits, facts.waits),
+        (signature.late_stderr, facts.late_stderr),
     ):
         if not wanted:
             continue
@@ -152,6 +184,9 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.own_pid, facts.own_pid),
         (signature.echoed, facts.echoed),
         (signature.awaits_unasked, facts.awaits_unasked),
+        (signature.by_child, facts.starter is not None),
+        (signature.stalled, facts.stalled),
+        (signature.of_ids, facts.of_ids),
     )
     return all(wanted is None or wanted == value for wanted, value in told)
 
@@ -166,6 +201,7 @@ def words_of(facts: Facts) -> _Fitting:
         how=facts.how,
         asked=_ASKED.get(facts.asked, f"`{facts.asked}`"),
         owed=owed,
+        still=f"right after its answer to {_ASKED[facts.answered]}" if facts.answered else "while Storm still needs it",
         owed_or_tuple=owed if facts.owed else "a tuple",
         rest=shown,
         said=f"it wrote {shown}, which is no message; " if rest else "",
@@ -184,17 +220,20 @@ def _plain(text: str) -> str:
 
 
 def _cause_of(
-    cause: KnownCause, certainty: Certainty, facts: Facts, words: _Fitting, explained: Sequence[Finding]
+    cause: KnownCause, signature: Signature, facts: Facts, words: _Fitting, explained: Sequence[Finding]
 ) -> Cause:
     death = facts.death if not words.finding or facts.ended != "no" else None
     language = facts.language or (death.language if death else "")
     seq = words.finding.seq if words.finding else facts.seq
-    stood = facts.stood if seq in facts.silences else None
+    stood = facts.stood if seq in facts.silences else facts.starter if words.by_child else None
+    if signature.late_stderr and facts.late_death is not None:
+        stood = facts.late_death.place
     return Cause(
         id=cause.id,
-        certainty=certainty,
+        certainty=signature.certainty or cause.certainty,
         rank=cause.rank,
-        headline=" ".join(cause.sentence.format_map(words).split()),
+        headline=" ".join((signature.sentence or cause.sentence).format_map(words).split()),
+        since=signature.since,
         place=death.place if death else stood,
         first=death.first if death else "",
         last=death.text if death else "",

@@ -35,9 +35,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """What the signatures of causes look at; see `model.Signature` for the words.
 
     `struck`: what was sent last after a silence, if it died at once of that. `seq`: the last event that shows it.
-    `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote that is no message, and what it
-    wrote only after its stdin was closed. `words`: the last that it logged. `waits`: what it was doing in a
-    silence. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the last.
+    `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote that is no message, and what it wrote
+    only after its stdin was closed. `words`: the last that it logged. `waits`: what it was doing in a silence.
+    `answered`: the tuple, tick or heartbeat that it acked or failed last of all it said, before it ended. `uncertain`:
+    it may have died of that, though something else came behind it. `silences`: the events that tell of one. `stood`:
+    where in the user's own file it was in the last. `starter`: where it starts the program that
+    wrote the text on stdout. `storm`: the version asked. `late_death`: the exception in `late_stderr`.
+    `repeated`: anchored emits that are those of before once more.
     """
 
     kind: Kind
@@ -67,7 +71,16 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     own_pid: bool = False
     echoed: bool = False
     awaits_unasked: bool = False
+    answered: Asked = ""
+    uncertain: bool = False
     stood: Place | None = None
+    starter: Place | None = None
+    storm: str = ""
+    stalled: bool = False
+    of_ids: bool = False
+    repeated: frozenset[int] = frozenset()
+    late_stderr: str = ""
+    late_death: Death | None = None
     silences: frozenset[int] = frozenset()
 
     @property
@@ -114,20 +127,23 @@ def facts_of(
     pieced: bool = False,
     late: bool = False,
     stood: Place | None = None,
+    starter: Place | None = None,
     sizes: Mapping[int, int] = {},
+    storm: str = "",
 ) -> Facts:
     """Gather the facts of one conversation from its `events` in their order.
 
     `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
     was there while it was silent. `pieced`: a message was written to it in parts. `late`: the beginning of the
-    conversation is not among `events`. `stood`: where it was when it was silent for good. `sizes`: the
-    bytes of those events, by seq, of which not all are in `raw`.
+    conversation is not among `events`. `stood`: where it was when it was silent for good. `starter`: the
+    line that starts the program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which
+    not all are in `raw`. `storm`: the version asked.
     """
     seen = Seen("asked" if late else "handshake", sizes)
     for event in events:
         seen.take(event)
     ended = seen.exited
-    stderr = _before(stderr, seen.late_stderr)
+    stderr, late_stderr = _parted(stderr, seen.late_stderr)
     pending = list(seen.pending.values())
     # Who reads them at all reads them at once, whatever else is open.
     pending = pending[-1:] if pending and pending[-1][0] == "no-ids" else pending
@@ -160,15 +176,27 @@ def facts_of(
         emitted=seen.emitted,
         own_pid=seen.own_pid,
         echoed=seen.echoed,
+        answered=seen.answered if ended and not pending else "",
+        uncertain=bool(ended and pending and seen.answered not in {"", pending[0][0]}),
         stood=stood,
+        starter=starter,
+        storm=storm,
+        stalled=seen.stalled,
+        repeated=frozenset(seen.repeated),
+        of_ids=bool(ended) and seen.of_ids and not pending,
+        late_stderr=late_stderr,
+        late_death=tracebacks.death_in(late_stderr, source.roots, source.language),
         silences=frozenset(seen.silences),
         awaits_unasked=seen.emitting.awaits_unasked,
     )
 
 
-def _before(stderr: str, late: int) -> str:
-    """What was written but for the last `late` bytes: an end that it was told to make is no cause of anything."""
-    return stderr.encode()[:-late].decode("utf-8", "ignore") if late else stderr
+def _parted(stderr: str, late: int) -> tuple[str, str]:
+    """What was written before it was told to end, and the last `late` bytes: an end that it was told to make."""
+    if not late:
+        return stderr, ""
+    raw = stderr.encode()
+    return raw[:-late].decode("utf-8", "ignore"), raw[-late:].decode("utf-8", "ignore")
 
 
 def _how(ended: Exited) -> Ended:

@@ -48,6 +48,8 @@ _INTERPRETERS = {
 }
 _MORE = {"perl": (".pm",), "javascript": (".ts", ".mts", ".coffee"), "csharp": (".cs",), "shell": (".bash",)}
 """Suffixes of sources by which no program is started."""
+_SCRIPT = 2
+"""Where a shell's script stands behind ``-c``."""
 _VERSION = re.compile(r"[-\d.]+$")
 
 
@@ -57,9 +59,17 @@ def is_written_in(file: str, language: str) -> bool:
     return _SUFFIXES.get(suffix) == language or suffix in _MORE.get(language, ())
 
 
+def words_of(argv: Iterable[str]) -> list[str]:
+    """The words of a command; those of what a shell is given as ``-c`` stand before the shell's own."""
+    words = list(argv)
+    if len(words) > _SCRIPT and words[1] == "-c" and language_of(words[:1]) == "shell":
+        return [*words[_SCRIPT].replace(";", " ").split(), *words]
+    return words
+
+
 def language_of(argv: Iterable[str]) -> str:
     """The language of a command, "" where it does not show: by the suffix of a word, else by its interpreter."""
-    words = list(argv)
+    words = words_of(argv)
     for word in words:
         if language := _SUFFIXES.get(posixpath.splitext(word)[1].lower()):
             return language

@@ -50,7 +50,9 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     `id`: of its file in ``conformance/causes``. `rank`: of several for one thing, the lowest tells most. `headline`: a
     sentence about "it", the component. `place`: the nearest frame of the user's own file. `first`, `last`: the first
     line of the traceback, and the exception it ends with. `seq`: the event that shows it. `rules`: the findings that
-    are consequences of it. `mend`: what to do; `code`: a line of code that does it, in `language`.
+    are consequences of it. `since`: the first Storm version that sends what brings it about, "" for all. `suspect`: the
+    only line of the source that looks as what does such things; no proof. `mend`: what to do; `code`: a line of code
+    that does it, in `language`.
     """
 
     id: str
@@ -62,6 +64,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     last: str = ""
     seq: int | None = None
     rules: tuple[str, ...] = ()
+    since: str = ""
+    suspect: Place | None = None
     mend: str = ""
     code: str = ""
     language: str = ""
@@ -71,13 +75,17 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """What must hold for a cause; a key that is not given is not looked at.
 
     `struck`: it was silent, got this, and died at once. `rules`: one of these was broken. `matches`: a pattern that
-    the message of such a finding has. `exception`, `stderr`: patterns found in the uncaught exception and in
-    stderr. `waits`: a pattern found in what it was seen to be doing in a silence. `late`: what it wrote only after
-    its stdin was closed. `made_up`: what it was given last was made up by us. `fed`: a tuple was sent to it before.
-    `handled`: its pid file proves that it had read the handshake before its stdin was closed. `pieced`: a message
-    was written to it in parts. `misread`: a JSON parser of it says that it can't read a text. `over`: what it was
-    given and has not answered has more bytes. `awaits_unasked`: behind emits that get no task ids it goes on only when
-    others come, if at all. `certainty`: that of this signature, if it is not that of the cause.
+    the message of such a finding has. `exception`, `stderr`: patterns found in the uncaught exception and in stderr.
+    `waits`: a pattern found in what it was seen to be doing in a silence. `late`: what it wrote only after its stdin
+    was closed. `made_up`: what it was given last was made up by us. `fed`: a tuple was sent to it before. `handled`:
+    its pid file proves that it had read the handshake before its stdin was closed. `pieced`: a message was written to
+    it in parts. `misread`: a JSON parser of it says that it can't read a text. `over`: what it was given and has not
+    answered has more bytes. `awaits_unasked`: behind emits that get no task ids it goes on only when others come, if
+    at all. `by_child`: what stands on stdout was written by a program that it starts. `stalled`: it answered
+    something, and then nothing of what came behind, tuples and heartbeats. `late_stderr`: a pattern found in what it
+    complained of only after its stdin was closed. `of_ids`: what it had not answered but task ids when it ended.
+    `since`: the first Storm version that sends what brings it about, "" for all. `repeated`: such a finding is an
+    anchored emit of before once more. `certainty`, `sentence`: those of this signature, if they are not the cause's.
     """
 
     phase: tuple[Phase, ...] = ()
@@ -104,8 +112,15 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     own_pid: bool | None = None
     echoed: bool | None = None
     awaits_unasked: bool | None = None
+    by_child: bool | None = None
+    stalled: bool | None = None
+    late_stderr: str = ""
+    of_ids: bool | None = None
+    repeated: bool | None = None
+    since: str = ""
     over: int = 0
     certainty: Certainty | None = None
+    sentence: str = ""
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +131,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     made_up: bool = False
     handled: bool = False
     pieced: bool = False
+    by_child: bool = False
     headline: str = ""
 
 
@@ -125,6 +141,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
     ``diagnosis.words_of``. `by_place`: in one place of the source it is one trouble, whatever its exceptions
     say. `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
+    `suspects`: patterns of lines that do such things, by language, the surest first.
     """
 
     id: str
@@ -138,6 +155,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     code: dict[str, str] = {}
     folds: tuple[str, ...] = ()
     by_place: bool = False
+    suspects: dict[str, tuple[str, ...]] = {}
     example: Example
 
 
@@ -147,7 +165,8 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     `begins`: the first line. `exceptions`: with a group `text`, and `file` and `line` where they name a place. `frame`:
     with groups `file` and `line`. `innermost`: which frame comes last in time. `code_follows`: the line behind a frame
     is its source. `misread`: how JSON parsers of the language refuse a text. `asked_by`: the signal at which its
-    runtimes write where the main thread stands, and end.
+    runtimes write where the main thread stands, and end. `starts`: a call that starts a program which writes to the
+    same stdout.
     """
 
     language: str
@@ -159,3 +178,4 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     foreign: str = ""
     misread: str = ""
     asked_by: Literal["", "SIGINT", "SIGQUIT"] = ""
+    starts: str = ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.causes.model import Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"|\'((?:[^\'\\]|\\.)*)\'|`((?:[^`\\]|\\.)*)`')
 _BARE = re.compile(r"^\s*echo\s+(?![\"'])(?:-\w+\s+)*([^|&;>]+)")
@@ -20,6 +20,10 @@ _SHORTEST = 4
 """Characters of a piece, at least, that is no chance."""
 _ENOUGH = 6
 """Characters of a line, at least, that are found in the text."""
+_CALL = 4
+"""Lines behind the first on which a call may go on."""
+_SHARE = 3
+"""One in so many characters of the text, at least, are the line's, where the text doesn't begin with them."""
 
 
 def origin_of(text: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
@@ -35,11 +39,49 @@ def origin_of(text: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
     return Place(file, number, line.strip())
 
 
+def is_of(text: str, sources: Mapping[str, Sequence[str]]) -> bool:
+    """True if some line of the `sources` may have written `text`."""
+    return any(score >= _ENOUGH for score, *_ in _scores(text, sources))
+
+
+def only_line(pattern: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """The only line of the `sources` that matches from its beginning; None if none does or several do.
+
+    The pattern sees the lines behind it too: a call may go on there.
+    """
+    begins = re.compile(pattern)
+    return _only(lambda lines: begins.match("\n".join(lines)) is not None, sources)
+
+
+def only_line_with(pattern: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """The only line of the `sources` in which the pattern is found; None if it is in none or in several."""
+    wanted = re.compile(pattern)
+    return _only(lambda lines: wanted.search(lines[0]) is not None, sources)
+
+
+def _only(fits: Callable[[Sequence[str]], bool], sources: Mapping[str, Sequence[str]]) -> Place | None:
+    found = [
+        Place(file, number, line.strip())
+        for file, lines in sources.items()
+        for number, line in enumerate(lines, 1)
+        if not _COMMENT.match(line) and fits(lines[number - 1 : number + _CALL])
+    ]
+    return found[0] if len(found) == 1 else None
+
+
 def _scores(text: str, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, str, int, str]]:
     for file, lines in sources.items():
         for number, line in enumerate(lines, 1):
-            if not _COMMENT.match(line) and (score := sum(len(piece) for piece in _pieces(line) if piece in text)):
+            if not _COMMENT.match(line) and (score := _score(text, line)):
                 yield score, file, number, line
+
+
+def _score(text: str, line: str) -> int:
+    """Characters of `text` that the strings of a line account for; 0 if they may stand there by chance."""
+    found = [piece for piece in _pieces(line) if piece in text]
+    score = sum(map(len, found))
+    begins = any(text.lstrip().startswith(piece) for piece in found)
+    return score if begins or score * _SHARE >= len(text) else 0
 
 
 def _pieces(line: str) -> Iterable[str]:

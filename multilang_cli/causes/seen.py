@@ -57,7 +57,8 @@ class Emitting:
         """The last emit anchored to a tuple counts."""
         unasked = emit.task is not None or not emit.need_task_ids
         for anchor in emit.anchors:
-            self._ids_since.pop(anchor, None)
+            # Who emits once more without ids did not wait for any.
+            self._went_on = self._went_on or self._ids_since.pop(anchor, True) is False
             if unasked:
                 self._ids_since[anchor] = False
                 self._tuples.add(anchor)
@@ -77,7 +78,10 @@ class Emitting:
 
 
 class Seen:
-    """What happened so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id."""
+    """What happened so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id.
+
+    `repeated`: anchored emits that are those of before once more.
+    """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
         self.phase = phase
@@ -96,7 +100,18 @@ class Seen:
         self._read = self._greeting = 0
         self._then = self._silence = 0.0
         self.late_stderr = 0
+        self.of_ids = False
+        self.repeated: set[int] = set()
+        self._emits: set[bytes] = set()
+        self._has_answered = self._passes_over = False
         self.struck: Asked = ""
+        self.answered: Asked = ""
+
+    @property
+    def stalled(self) -> bool:
+        """True if it answered what it was sent, and then neither the tuples nor the heartbeats that came behind."""
+        kinds = {asked for asked, _ in self.pending.values()}
+        return self._has_answered and not self._passes_over and kinds >= {"tuple", "heartbeat"}
 
     @property
     def size(self) -> int:
@@ -125,6 +140,9 @@ class Seen:
             return
         self.pending = {seq: each for seq, each in self.pending.items() if each[0] != "no-ids"}
         body: Any = event.body
+        if isinstance(body, Emit) and body.anchors:
+            self.repeated.update({event.seq} if event.raw in self._emits else ())
+            self._emits.add(event.raw)
         for message in body.salvage if isinstance(body, Malformed) else (body,):
             self._answered(message)
         if isinstance(body, Malformed) and body.kind == "message-cut":
@@ -134,6 +152,7 @@ class Seen:
         # What was logged long before the end has nothing to do with it.
         self.words = (message.msg or "")[-MOST_LATE:] if isinstance(message, Log | Error) else ""
         if not isinstance(message, Log | Error):
+            self.of_ids = False
             self.emitted = isinstance(message, Emit)
         if isinstance(message, Emit):
             self.emitting.emitted(message)
@@ -142,11 +161,17 @@ class Seen:
         if isinstance(message, Pid) and self.phase == "handshake":
             self.phase = "unasked"
         at = None
+        if not isinstance(message, Log | Error):
+            self.answered = ""
         if isinstance(message, Sync):
             at = next((seq for seq, (asked, _) in self.pending.items() if asked not in {"tuple", "tick"}), None)
         elif isinstance(message, Ack | Fail):
             at = next((seq for seq, (_, id_) in self.pending.items() if id_ == message.id), None)
+            self.answered = self.pending[at][0] if at is not None else ""
         if at is not None:
+            before = [asked for seq, (asked, _) in self.pending.items() if seq < at]
+            self._has_answered = True
+            self._passes_over = self._passes_over or "heartbeat" in before
             # Who answers this has read all that came before it.
             self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
 
@@ -172,6 +197,7 @@ class Seen:
     def ids_sent(self, event: Event, message: TaskIds) -> None:
         """Task ids: only none at all are special."""
         self.emitting.ids_sent()
+        self.of_ids = bool(message.tasks)
         if not message.tasks:
             self._sent(event, "no-ids", "")
 

@@ -64,6 +64,10 @@ class Tracebacks:
         """The name of the signal at which a program of this language says where it stands, "" for none."""
         return next((form.form.asked_by for form in self._forms if form.form.language == language), "")
 
+    def starts(self, language: str) -> str:
+        """The pattern of a line of this language that starts a program which writes to the same stdout, "" if none."""
+        return next((form.form.starts for form in self._forms if form.form.language == language), "")
+
     def standing_in(self, answer: str, roots: Sequence[str], language: str) -> Place | None:
         """Where it stood, by what it wrote at that signal: what came of it afterwards is left out."""
         death = self.death_in(answer.partition(_AFTERWARDS)[0], roots, language)

@@ -42,7 +42,9 @@ from multilang_cli.suite.refusals import (
     without_overflows,
 )
 from multilang_cli.suite.repeats import MEMORY, Hang, HangWatch, shortened
+from multilang_cli.suite.replays import Replays, ReplayWatch
 from multilang_cli.suite.samples import has_samples, samples_of
+from multilang_cli.suite.secrecy import redactor_of
 from multilang_cli.suite.settling import Feed
 from multilang_cli.suite.stage import TALK, NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
@@ -50,7 +52,6 @@ from multilang_cli.suite.ticks import declared_ticks, takes_ticks
 from multilang_cli.suite.watch import Watch
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.recording import Recording
-from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -105,7 +106,7 @@ class CaseRun:
     `beaten`: it died of a heartbeat before it was fed anything.
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
     became of what it was fed; `known`: how it settles, from the cases before. `idle`: of a spout's
-    empty calls. `on_wait`: told of long waits.
+    empty calls; `replays`: of what failed. `on_wait`: told of long waits.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class CaseRun:
         self._profile = msgspec.structs.replace(profile, samples=_declared(plan.component, case))
         self._short = short is not None
         self.idle: Idle | None = None
+        self.replays = Replays()
         if short is not None:
             self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
         if case.unconsumed:
@@ -155,7 +157,8 @@ class CaseRun:
         watch, hangs = Watch(), HangWatch(confirms=self._short, slowest=self._known.slowest if self._known else 0.0)
         recording = Recording(transcript, self._header(), self.plan.component.env)
         ours = OwnSide(self._profile, self.plan.rulebook) if self.case.id in shipped() else None
-        sinks = (recording, watch, hangs, self.coverage, self.feed, *((ours,) if ours is not None else ()))
+        seen = (self.coverage, self.feed, ReplayWatch(self.replays))
+        sinks = (recording, watch, hangs, *seen, *((ours,) if ours is not None else ()))
         with recording, self._start(sinks) as session:
             session.until = self._until
             session.on_wait = self.on_wait
@@ -357,8 +360,7 @@ class CaseRun:
     def _excerpt(
         self, findings: tuple[Finding, ...], watch: Watch, about: int | None = None
     ) -> tuple[ExcerptLine, ...]:
-        component = self.plan.component
-        return excerpt_of(findings, watch.events, Redactor({**component.conf, **component.env}).text, about)
+        return excerpt_of(findings, watch.events, redactor_of(self.plan.component).text, about)
 
     def _result(
         self,
@@ -394,7 +396,7 @@ class CaseRun:
     def _named(self) -> list[str]:
         """The component at the end of a command line; a testee is named by its folder, before."""
         component = self.plan.component
-        return [] if component.testee else ["--", *component.command]
+        return [] if component.testee else ["--", *redactor_of(component).words(component.command)]
 
 
 def _whole_lines(stderr: bytes) -> bytes:

@@ -14,19 +14,19 @@ import msgspec
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Source, facts_of
-from multilang_cli.causes.languages import language_of
+from multilang_cli.causes.languages import language_of, words_of
 from multilang_cli.host.launch import readable
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.suite.excerpts import excerpt_of
-from multilang_cli.suite.sources import origin_in
-from multilang_cli.transcript.redact import Redactor
+from multilang_cli.suite.secrecy import redactor_of
+from multilang_cli.suite.sources import origin_in, starter_of, suspect_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.causes.facts import Facts
-    from multilang_cli.causes.model import Cause, Place
+    from multilang_cli.causes.model import Cause, KnownCause, Place
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding, Kind
@@ -50,7 +50,7 @@ _LONGEST_LINE = 200
 def source_of(plan: Plan, kind: Kind) -> Source:
     """Where a component comes from: its own files stand below its working directory, and beside its program."""
     cwd = plan.cwd
-    programs = [cwd / word for word in plan.launch.argv if language_of([word]) and "." in Path(word).name]
+    programs = [cwd / word for word in words_of(plan.launch.argv) if language_of([word]) and "." in Path(word).name]
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
     language = language_of(plan.launch.argv) or built_from(cwd / plan.launch.argv[0])
@@ -80,20 +80,34 @@ def causes_of(
     """The causes of what was found in a conversation."""
     source = source_of(plan, session.profile.kind)
     stderr = decode(session.process.stderr_tail)
+    forms = load_tracebacks()
+    stray = next((found.seq for found in findings if found.rule == _TEXT), None)
+    text = _first_line(watch.events[stray]) if stray in watch.events else ""
     facts = facts_of(
         watch.events.values(),
         findings,
         source,
-        load_tracebacks(),
+        forms,
         stderr=stderr,
         made_up=made_up,
         handled=last is not None and last.handled,
         stood=last.stood if last is not None else None,
+        starter=starter_of(source, text, forms.starts(source.language)) if text else None,
         pieced=session.pieced,
         sizes=watch.sizes,
+        storm=plan.version.id,
     )
     causes = diagnose(facts, load_causes(), plan.rulebook.rules)
-    return tuple(with_code(_placed(cause, facts, watch, source), source.roots) for cause in causes)
+    known = {each.id: each for each in load_causes()}
+    placed = [_placed(cause, facts, watch, source) for cause in causes]
+    return tuple(with_code(_suspecting(cause, known.get(cause.id), source), source.roots) for cause in placed)
+
+
+def _suspecting(cause: Cause, known: KnownCause | None, source: Source) -> Cause:
+    """The cause with the only line of the source that looks as what does such things, where no place is known."""
+    patterns = known.suspects.get(source.language, ()) if known is not None and cause.place is None else ()
+    found = (place for pattern in patterns if (place := suspect_in(source, pattern)))
+    return msgspec.structs.replace(cause, suspect=next(found, None)) if patterns else cause
 
 
 def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
@@ -103,8 +117,12 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
         return cause
     text = facts.words if event.channel == "process" else ""
     if event.channel == "out" and _TEXT in cause.rules:
-        text = decode(event.raw).partition("\n")[0]
+        text = _first_line(event)
     return msgspec.structs.replace(cause, place=origin_in(source, text)) if text else cause
+
+
+def _first_line(event: Event) -> str:
+    return decode(event.raw).partition("\n")[0]
 
 
 def met_by_the_probe(plan: Plan, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
@@ -113,8 +131,8 @@ def met_by_the_probe(plan: Plan, session: Session, watch: Watch, last: LastWords
     causes = causes_of(plan, session, watch, session.findings, last=last)
     ended = session.exit if not session.ended_by_us else None
     component = plan.component
-    clean = Redactor({**component.conf, **component.env}).text
-    words = ["mlcheck", "run", "--kind", kind, "--", *component.command]
+    redactor = redactor_of(component)
+    words = ["mlcheck", "run", "--kind", kind, "--", *redactor.words(component.command)]
     return SubjectResult(
         id=f"probe.{kind}",
         title=f"Is it a {kind}?",
@@ -123,7 +141,7 @@ def met_by_the_probe(plan: Plan, session: Session, watch: Watch, last: LastWords
         reason=causes[0].headline if causes else "",
         findings=tuple(session.findings),
         outlook=session.judge.outlook(),
-        excerpt=excerpt_of(session.findings, watch.events, clean),
+        excerpt=excerpt_of(session.findings, watch.events, redactor.text),
         stderr_tail=decode(session.process.stderr_tail),
         exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,
         reproduce=readable(shlex.join(words)),
@@ -177,8 +195,9 @@ class _Stderr:
 
 def with_code(cause: Cause, roots: Sequence[str]) -> Cause:
     """The cause with the line of source that its place names, and the file as its user would write it."""
-    place = cause.place
-    return cause if place is None else msgspec.structs.replace(cause, place=_read(place, roots))
+    place = _read(cause.place, roots) if cause.place is not None else None
+    suspect = _read(cause.suspect, roots) if cause.suspect is not None else None
+    return msgspec.structs.replace(cause, place=place, suspect=suspect)
 
 
 def _read(place: Place, roots: Sequence[str]) -> Place:

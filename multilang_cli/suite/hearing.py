@@ -279,7 +279,9 @@ class Hearing:
         source = Source(kind=self.profile.kind, language=language_of(self.header.argv))
         late = self.late or not kept or kept[0].seq > 0
         made_up = self.profile.samples is not None and not self.profile.samples
-        facts = facts_of(kept, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, late=late)
+        facts = facts_of(
+            kept, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, late=late, storm=self.version
+        )
         return diagnose(facts, load_causes(), self.rulebook.rules)
 
     def _damaged(self, result: SubjectResult) -> SubjectResult:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +11,7 @@ from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.suite import toml_lines
 from multilang_cli.suite.config import NAME, PYPROJECT, key_path
+from multilang_cli.suite.secrecy import redactor_of
 from multilang_cli.suite.settings import SETTINGS, Flags, color, run_options
 from multilang_cli.transcript.redact import Redactor, redacted
 
@@ -62,9 +62,10 @@ def settings_of_component(config: Config, component: Component) -> tuple[Setting
     """Every key of one ``[[component]]`` of `config`; a line for each key of its tables. Secrets are hidden."""
     origins, index = _Origins(config), config.components.index(component)
     conf, env = redacted(component.conf)[0], redacted(component.env)[0]
-    plain = msgspec.structs.replace(component, conf=conf, env=env, settles=component.settling)
+    secrets = redactor_of(component)
+    command = secrets.words(component.command)
+    plain = msgspec.structs.replace(component, command=command, conf=conf, env=env, settles=component.settling)
     shown = {"name": component.name, **_plain(plain)}
-    secrets = Redactor({**component.conf, **component.env})
     return tuple(
         Setting(key_path(path), _without(secrets, value), origins.of(("component", index, *path)))
         for path, value in _rows(shown)
@@ -110,7 +111,7 @@ def _newest(setting: Setting) -> Setting:
 
 
 def _without(secrets: Redactor, value: Any) -> Any:
-    return json.loads(secrets.text(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")))
+    return secrets.value(value)
 
 
 def _plain(value: Any) -> Any:

@@ -24,6 +24,7 @@ from multilang_cli.suite.case_run import CaseRun
 from multilang_cli.suite.idling import Idle
 from multilang_cli.suite.jobs import Jobs
 from multilang_cli.suite.repeats import Hang, Repeats
+from multilang_cli.suite.replays import Replays
 from multilang_cli.suite.selection import fitting
 from multilang_cli.suite.settling import SUBJECT, Settling, subject_of
 
@@ -58,6 +59,7 @@ class Run:
     `cases`: those selected of the `available`. `known`: the failures that are known, perhaps none. `excused`: ids of
     known failures that may pass here, because they are met on another version. `seen`: the occasions that the component
     was given (``coverage``), `broken`: the rules it broke. `settling`: how it settles. `idle`: how it answers `next`.
+    `replays`: whether it emits again what failed.
     """
 
     def __init__(self, plan: Plan, cases: list[Case], known: Baseline, available: list[Case]) -> None:
@@ -85,6 +87,7 @@ class Run:
         every = options.exhaustive or bool(plan.component.testee or options.write_known_failures)
         self._repeats = None if every else Repeats(plan.component.kind)
         self.idle = Idle(limited=not every)
+        self.replays = Replays()
 
     @property
     def subjects(self) -> tuple[SubjectResult, ...]:
@@ -240,7 +243,7 @@ class Run:
     def _once(self, plan: Plan, case: Case, short: float | None = None, on_wait: OnWait | None = None) -> Played:
         """Play a case; a fault of ours costs this case, not the run."""
         run = CaseRun(plan, case, short, known=self.settling)
-        run.idle, run.on_wait = self.idle, on_wait
+        run.idle, run.replays, run.on_wait = self.idle, self.replays, on_wait
         try:
             subject = run.run()
             if run.refused is not None and run.refused.acked_first and run.refused.like not in self._acked:

@@ -29,9 +29,9 @@ from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, RunOptions
 from multilang_cli.suite.playing import Progress, Run
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.samples import has_samples, named, sources_of, unfed
+from multilang_cli.suite.secrecy import redactor_of
 from multilang_cli.suite.selection import SelectionError, select
 from multilang_cli.suite.ticks import told, with_ticks
-from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -202,9 +202,9 @@ def prepare_record(record: Path) -> None:
 
 def _without_secrets(result: RunResult, component: Component) -> RunResult:
     """The result as it may be shown: what a component printed of its conf or environment is hidden in it."""
-    plain = msgspec.json.encode(result)
-    clean = Redactor({**component.conf, **component.env}).text(plain)
-    return result if clean == plain else msgspec.json.decode(clean, type=RunResult)
+    redactor = redactor_of(component)
+    shown = msgspec.structs.replace(result.component, command=redactor.words(result.component.command))
+    return redactor.struct(msgspec.structs.replace(result, component=shown))
 
 
 def result_of_subjects(
@@ -242,6 +242,7 @@ def _result(run: Run) -> RunResult:
             *_unjudged(run),
             *run.settling.notes(run.plan.component),
             *run.idle.notes,
+            *run.replays.notes(run.plan.component),
             *run.notes,
         ),
         coverage=_coverage(run),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
@@ -14,6 +15,7 @@ from multilang_cli.suite.options import ACCEPTS, Component, RunOptions
 from multilang_cli.suite.samples import misdeclared
 from multilang_cli.suite.selection import patterns
 from multilang_cli.suite.testee import read_testee
+from multilang_cli.transcript.secrets import declare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -198,6 +200,7 @@ def with_flags(component: Component, flags: Flags) -> Component:
         # The command line's tuples stand for all of the file's, also for those of a source.
         sources = tuple(msgspec.structs.replace(each, samples=()) for each in sources)
     changed = msgspec.structs.replace(component, **changes, sources=sources)
+    declare((changed.conf, changed.env, os.environ), changed.command)
     if wrong := misdeclared(changed):
         raise ConfigError(f"{'--input' if flags.inputs else '--tuple' if flags.tuples else '--kind'}: {wrong}")
     return changed

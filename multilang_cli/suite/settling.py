@@ -178,7 +178,9 @@ class Settling:
         """What is to be said of the run as a whole; None if nothing, or if it was not fed enough to tell."""
         if component.testee or component.kind != "bolt" or component.settling == "unchecked":
             return None
-        if self.starved and not self.settled:
+        # A text of our making that it refuses is no tuple of its topology.
+        settled = self.good + self.refused if has_samples(component) else self.settled
+        if self.starved and not settled:
             return _never(component, self)
         if self.refused and not self.good:
             return Judgement("warn", REFUSED)
@@ -198,7 +200,8 @@ def subject_of(judgement: Judgement) -> SubjectResult:
 
 
 def _never(component: Component, seen: Settling) -> Judgement:
-    none = f"it settled none of the {seen.fed} tuples that it was fed"
+    fed = f"of the {seen.fed} tuples that it was fed"
+    none = f"it settled none {fed}" if not seen.settled else f"it settled no declared sample {fed}"
     if component.settles:
         return Judgement("fail", f"{none}, although settles = {component.settles!r} is declared")
     options = 'settles = "after-N" if it collects N, "on-tick" if a tick settles them, "unchecked" if it can\'t be told'

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multilang_cli.causes.languages import is_written_in
-from multilang_cli.causes.origin import origin_of
+from multilang_cli.causes.origin import is_of, only_line, only_line_with, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +33,20 @@ def origin_in(source: Source, text: str) -> Place | None:
     """The line that `text` came from: of the program itself, else of the files beside it; None if it can't be told."""
     own, beside = _lines_of(source)
     return origin_of(text, own) or origin_of(text, beside)
+
+
+def starter_of(source: Source, text: str, starts: str) -> Place | None:
+    """The line that starts the program which wrote `text`: the only such one, where no line has words of the text."""
+    own, beside = _lines_of(source)
+    if not starts or any(is_of(text, sources) for sources in (own, beside)):
+        return None
+    return only_line(starts, own)
+
+
+def suspect_in(source: Source, pattern: str) -> Place | None:
+    """The only line that has a pattern: of the program itself, else of the files beside it."""
+    own, beside = _lines_of(source)
+    return only_line_with(pattern, own) or only_line_with(pattern, beside)
 
 
 @cache

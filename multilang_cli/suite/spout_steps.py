@@ -142,6 +142,8 @@ def settle_pending(stage: Stage, arguments: dict[str, Any]) -> None:
     _check_ackers(stage)
     await_emit(stage)
     pending = [emit.id for emit in spout.emits if emit.id is not None]
+    if not pending and stage.settled:
+        raise NotExercised(f"it emitted no more with an id behind {len(stage.settled)}, nor one that failed again")
     if not pending:
         raise NotExercised("it emitted no tuple with an id")
     keys = [key_of(id_) for id_ in pending]

@@ -32,6 +32,7 @@ from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.hosts.witnessed import Witnessed
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.recording import Recording
+from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,7 +127,9 @@ class HostRun:
         case, findings = self.case, tuple(seen.findings) if seen is not None else ()
         ended = seen.process.exited() if seen is not None else None
         patience = ["--patience", f"{self.plan.patience:g}"] if self.plan.patience != 1 else []
-        words = ["mlcheck", "host", "--storm", self.plan.version.id, *patience, "-k", case.id, "--", *self.plan.command]
+        secrets = Redactor({}, words=self.plan.command)
+        words = ["mlcheck", "host", "--storm", self.plan.version.id, *patience, "-k", case.id]
+        words += ["--", *secrets.words(self.plan.command)]
         return SubjectResult(
             id=case.id,
             title=case.title,
@@ -137,7 +140,7 @@ class HostRun:
             duration=round(time.monotonic() - began, 4),
             clause=case.clause,
             findings=findings,
-            excerpt=excerpt_of(findings, seen.events) if seen is not None else (),
+            excerpt=excerpt_of(findings, seen.events, secrets.text) if seen is not None else (),
             stderr_tail=decode(seen.process.stderr_tail[-STDERR_SHOWN:]) if seen is not None else "",
             exit=None if ended is None else Exit(code=ended.code, signal=ended.signal),
             reproduce=readable(shlex.join(words)),

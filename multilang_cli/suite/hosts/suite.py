@@ -21,6 +21,7 @@ from multilang_cli.suite.jobs import Jobs
 from multilang_cli.suite.playing import STOPS, Progress
 from multilang_cli.suite.runner import platform_of, prepare_record, suite_hash
 from multilang_cli.suite.selection import matching
+from multilang_cli.transcript.secrets import hide_words
 
 if TYPE_CHECKING:
     from multilang_cli.suite.hosts.case import HostCase
@@ -52,7 +53,7 @@ def judge_host(plan: HostPlan, wish: Wish, progress: Progress | None = None) -> 
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="host", hash=suite_hash(available)),
-        component=Component(command=tuple(map(readable, plan.launch.argv)), why=plan.launch.why, cwd="."),
+        component=Component(command=tuple(map(readable, hide_words(plan.launch.argv))), why=plan.launch.why, cwd="."),
         storm=plan.version.id,
         started_at=started.isoformat(timespec="seconds"),
         duration=round(time.monotonic() - began, 3),

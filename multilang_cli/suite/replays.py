@@ -1,0 +1,78 @@
+"""Whether a spout emits again what failed: Storm itself keeps no values, and replays nothing. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.protocol.messages import Emit, SpoutCommand
+from multilang_cli.protocol.spout_rules import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.suite.options import Component
+
+CALLS = 5
+"""Calls of next behind a fail in which a spout could have emitted the tuple again."""
+ENOUGH = 3
+"""Tuples that failed for good, in a run, from which on it is told."""
+
+
+NEVER = (
+    "it emitted none of the {lost} tuples again that failed: Storm replays nothing itself, so they are lost (emit them "
+    "again, unless at most once is what you want; is what `fail` names the id that is looked up?)"
+)
+
+
+class Replays:
+    """What a run shows of it. `lost`: tuples that failed and did not come again in `CALLS` of next."""
+
+    def __init__(self) -> None:
+        self.lost = 0
+        self.replayed = False
+
+    def notes(self, component: Component) -> tuple[str, ...]:
+        """What the user of a spout should know although nothing is wrong."""
+        if component.testee or self.replayed or self.lost < ENOUGH:
+            return ()
+        return (NEVER.format(lost=self.lost),)
+
+
+class ReplayWatch:
+    """A sink of the events of one conversation; tells `run` what it shows. A tuple comes again by its id or values."""
+
+    def __init__(self, run: Replays) -> None:
+        self._run = run
+        self._emitted: dict[str, bytes] = {}
+        self._failed: dict[str, bytes] = {}
+        self._calls: dict[str, int] = {}
+
+    def take(self, events: Iterable[Event], _: object = (), /) -> None:
+        """See what happened."""
+        for event in events:
+            if isinstance(event.body, Emit):
+                self._came(event.body)
+            elif isinstance(event.body, SpoutCommand):
+                self._commanded(event.body)
+
+    def _came(self, emit: Emit) -> None:
+        values = msgspec.json.encode(emit.values)
+        key = key_of(emit.id) if emit.id is not None else ""
+        self._run.replayed = self._run.replayed or key in self._failed or values in self._failed.values()
+        if emit.id is not None:
+            self._emitted[key] = values
+
+    def _commanded(self, said: SpoutCommand) -> None:
+        if said.command == "fail":
+            key = key_of(said.id)
+            if key in self._emitted:
+                self._failed[key], self._calls[key] = self._emitted.pop(key), 0
+        elif said.command == "ack":
+            self._emitted.pop(key_of(said.id), None)
+        elif said.command == "next":
+            for key in self._calls:
+                self._calls[key] += 1
+            self._run.lost += sum(calls == CALLS for calls in self._calls.values())

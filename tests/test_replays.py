@@ -1,0 +1,43 @@
+"""A spout that never emits again what failed is told so; by an id or by its values a tuple is known again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from multilang_cli.catalogue import notation
+from multilang_cli.suite.options import Component
+from multilang_cli.suite.replays import CALLS, ENOUGH, Replays, ReplayWatch
+
+SPOUT = Component(name="s", command=("s",), kind="spout")
+
+
+def after(*later: dict[str, object], command: str = "fail") -> tuple[str, ...]:
+    """The notes behind three tuples that were settled so, and what was emitted then."""
+    ids = [f"m{number}" for number in range(ENOUGH)]
+    lines = ["< " + json.dumps({"command": "emit", "id": id_, "tuple": [id_, 1]}) for id_ in ids]
+    lines += [f'> {{"command":"{command}","id":"{id_}"}}' for id_ in ids]
+    lines += ['> {"command":"next"}'] * CALLS
+    lines += ["< " + json.dumps({"command": "emit", **emit}) for emit in later]
+    seen = Replays()
+    ReplayWatch(seen).take(notation.parse("\n".join(lines)))
+    return seen.notes(SPOUT)
+
+
+def test_a_spout_that_emits_none_again_is_told() -> None:
+    (note,) = after()
+    assert f"none of the {ENOUGH} tuples again that failed" in note
+
+
+@pytest.mark.parametrize("emit", [{"id": "m1", "tuple": ["x"]}, {"id": "other", "tuple": ["m1", 1]}])
+def test_one_that_comes_again_by_its_id_or_values_is_enough(emit: dict[str, object]) -> None:
+    assert after(emit) == ()
+
+
+def test_other_tuples_are_none_of_those_that_failed() -> None:
+    assert after({"id": "m9", "tuple": ["m9", 1]}) != ()
+
+
+def test_who_is_only_acked_loses_nothing() -> None:
+    assert after(command="ack") == ()
