@@ -10,6 +10,7 @@ from multilang_cli.catalogue import loader, locate, notation
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Facts, Source, facts_of
+from multilang_cli.causes.model import Place
 
 if TYPE_CHECKING:
     from multilang_cli.causes.model import KnownCause
@@ -27,6 +28,7 @@ def facts_in(
     made_up: bool = False,
     handled: bool = False,
     pieced: bool = False,
+    by_child: bool = False,
     language: str = "",
 ) -> Facts:
     """What the judge and the events of a conversation tell."""
@@ -44,6 +46,7 @@ def facts_in(
         made_up=made_up,
         handled=handled,
         pieced=pieced,
+        starter=Place("bolt.py", 7) if by_child else None,
     )
 
 
@@ -73,6 +76,7 @@ def test_its_example_shows_it(cause: KnownCause) -> None:
         made_up=example.made_up,
         handled=example.handled,
         pieced=example.pieced,
+        by_child=example.by_child,
     )
     found = diagnose(facts, CAUSES.values(), RULES)
     assert [each.id for each in found][:1] == [cause.id], (found, facts)
@@ -103,7 +107,7 @@ TALKS = {
 < {"command":"ack","id":"1"}
 ! {"event": "exited", "code": 1}
 """,
-        "it dies while Storm still needs it: exit code 1",
+        "it dies right after its answer to a tuple: exit code 1",
     ),
     "a heartbeat that came into the silence behind an open tuple": (
         """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
@@ -152,6 +156,19 @@ def test_what_is_told_is_what_happened_last(name: str) -> None:
     assert [cause.headline for cause in diagnose(facts_in(notation.parse(talk), "bolt"), CAUSES.values(), RULES)] == [
         headline
     ]
+
+
+def test_who_acks_before_it_works_may_have_died_of_either() -> None:
+    talk = """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+> {"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}
+%s! {"event": "exited", "code": 1}
+"""
+    acked, silent = (
+        diagnose(facts_in(notation.parse(talk % said), "bolt"), CAUSES.values(), RULES)[0]
+        for said in ('< {"command":"ack","id":"1"}\n', "")
+    )
+    assert (acked.id, acked.certainty) == ("dies-of-a-heartbeat", "likely")
+    assert (silent.id, silent.certainty) == ("dies-of-a-tuple", "certain")
 
 
 def test_at_most_one_cause_stands_on_facts_alone() -> None:

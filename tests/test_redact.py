@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,6 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from multilang_cli.catalogue.loader import problems
+from multilang_cli.catalogue.locate import data_path
+from multilang_cli.catalogue.secrets import load_secrets
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.events import Chunk, Event, Redacted, Started
 from multilang_cli.protocol.framing import Framer, frame_text
@@ -18,11 +22,14 @@ from multilang_cli.protocol.reading import read_frame
 from multilang_cli.protocol.shortening import bounded, ends, head
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.redact import Redactor, redacted
+from multilang_cli.transcript.secrets import hide
 from tests.recording import HEADER, PID, PROFILE, events_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from multilang_cli.catalogue.secrets import Shape
 
 SECRET = "hunter2/hunter2"  # noqa: S105
 CONF = {
@@ -206,3 +213,82 @@ def test_the_secrets_of_an_odd_handshake_are_hidden_and_known(spelt: bytes) -> N
     assert hidden.raw.rpartition(b"}")[2] == spelt.rpartition(b"}")[2]
     later, keys = redactor.event(Event(1, 0.1, "err", Chunk(len(SECRET)), SECRET.encode()))
     assert (later.raw, keys) == (b"***", ("db.password",))
+
+
+SHAPES = [shape for shape, _ in load_secrets().shapes]
+
+
+def test_what_is_known_of_secrets_holds_to_its_schema() -> None:
+    assert problems(data_path("conformance", "secrets.yaml"), "secrets") == []
+
+
+def _note(told: list[str], _: str, secret: str) -> None:
+    told.append(secret)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+def test_a_shape_hides_its_examples_and_nothing_else(shape: Shape) -> None:
+    for text in shape.good:
+        told: list[str] = []
+        hidden = hide(text, shape.where, partial(_note, told))
+        assert "***" in hidden
+        assert told
+        assert not any(secret in hidden for secret in told)
+    assert [hide(text, shape.where) for text in shape.bad] == list(shape.bad)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0f343b0931126a20f133d67c2b018a3b",
+        "bXkgdmVyeSBsb25nIHZhbHVlIHRoYXQgaXMgbm8gc2VjcmV0",
+        "3b241101-e2bb-4255-8caf-4136c566a962",
+        "/var/lib/passwords/db.txt",
+        "key=word count=3",
+        "the password is wrong",
+        "s3://bucket/key:with:colons@2x.png",
+    ],
+)
+def test_nothing_is_hidden_because_it_is_long_or_speaks_of_secrets(text: str) -> None:
+    assert hide(text, "settings") == text
+    assert redacted({"some.setting": text, "list": [text]}) == ({"some.setting": text, "list": [text]}, {})
+
+
+@pytest.mark.parametrize("key", ["id", "stream", "anchors", "task"])
+def test_what_the_protocol_hangs_on_stays(key: str) -> None:
+    secret: object = 12345678 if key == "task" else "hunter2hunter2"
+    message = {"command": "emit", "id": "1", "stream": "s", "anchors": [], "task": 1, "tuple": [secret, "x"]}
+    message[key] = [secret] if key == "anchors" else secret
+    raw = json.dumps(message).encode() + b"\nend\n"
+    redactor = Redactor({"a.password": "hunter2hunter2", "b.token": 12345678})
+    event, keys = redactor.event(Event(0, 0.0, "out", read_frame(Framer().feed(raw)[0]), raw, 0))
+    assert keys
+    assert json.loads(frame_text(event.raw)) == {**message, "tuple": ["***", "x"]}
+
+
+def test_numbers_are_hidden_as_a_whole() -> None:
+    hides = Redactor({"door.token": 918273})
+    for text in ("1918273", "9182734", "0.918273", "918273.5", "x918273"):
+        assert hides.text(text.encode()) == text.encode()
+    assert hides.text(b"is 918273, or (918273).") == b"is ***, or (***)."
+    assert Redactor({"door.token": 91827}).text(b"91827") == b"91827"
+
+
+@given(
+    st.text(st.characters(codec="utf-8"), min_size=8, max_size=40),
+    st.binary(max_size=5),
+    st.binary(max_size=5),
+)
+def test_a_secret_is_found_in_base64_wherever_it_stands(secret: str, before: bytes, after: bytes) -> None:
+    plain = secret.encode()
+    said = b64encode(before + plain + after)
+    shown = Redactor({"db.password": secret}).text(said)
+    if len(plain) >= 8 and not secret.isdecimal():
+        assert b"***" in shown
+
+
+def test_what_a_component_writes_is_searched_in_linear_time() -> None:
+    words = ("a" * 200_000 + "=", "a.b-" * 50_000 + ":", "://" * 60_000, 'k="' * 60_000, "password=," * 20_000)
+    for text in (*words, "-----BEGIN PRIVATE KEY-----" * 5_000):
+        hide(text, "text")
+        hide(text, "settings")

@@ -131,11 +131,11 @@ def test_one_exception_in_one_place_is_one_trouble_whatever_it_was_asked() -> No
         *passed("d"),
     )
     first, second = troubles_of(shown)
-    assert (first.cause.id, first.verdict) == ("dies-unasked", "fail")
-    assert [subject.id for subject in first.subjects] == ["b", "a"]
+    assert (first.cause.id, first.verdict) == ("dies-of-a-tuple", "fail")
+    assert [subject.id for subject in first.subjects] == ["a", "b"]
     assert [subject.id for subject in second.subjects] == ["c"]
     text = as_text(lambda console: render_screen(shown, console))
-    assert text.splitlines()[2] == "FAIL  it dies unasked"
+    assert text.splitlines()[2] == "FAIL  it dies of a tuple: KeyError: 'x'"
     assert "  Also    fail, 1 case: it dies of a tuple: KeyError: 'x'" in text
 
 
@@ -201,7 +201,7 @@ def test_the_log_is_of_what_storm_meets_first() -> None:
     anchor = msgspec.structs.replace(anchor, errors={"2.8.3": "Anchored onto 9 after ack/fail"})
     ack = Finding(rule="ack-twice", level="must", seq=7, offset=0, message="m", fates=dies)
     text = as_text(lambda console: render_screen(result(with_cause(DEATH, findings=(ack, anchor))), console))
-    assert 'its log says "Anchored onto 9 after ack/fail"' in " ".join(text.split())
+    assert 'its log of message 5 says "Anchored onto 9 after ack/fail"' in " ".join(text.split())
 
 
 def test_what_storm_survives_says_why_it_is_a_failure() -> None:

@@ -84,7 +84,7 @@ BOLTS = {
     ),
     "writes half a message": (
         "message(); say('{\"command\":'); message()",
-        "no whole message, it ends in b'{\"command\":'",
+        "no whole message, it ends in '{\"command\":'",
     ),
 }
 

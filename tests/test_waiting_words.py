@@ -95,7 +95,7 @@ SENTENCES: dict[str, tuple[Waiting, Debts, str]] = {
     "a message without an end": (
         READS,
         Debts(rest=b'{"pid":1}\x1b'),
-        f"{READS_SAID}; the last it wrote is no whole message, it ends in b'{{\"pid\":1}}\\x1b'",
+        f"{READS_SAID}; the last it wrote is no whole message, it ends in '{{\"pid\":1}}\\x1b'",
     ),
     "a hostile command": (
         READS,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from multilang_cli.cli.commands import COMMANDS, GROUPS, group_help, top_help
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.interrupts import interruptible
-from multilang_cli.cli.output import abandon_stdout, write
+from multilang_cli.cli.output import abandon_stdout, shown, write
+from multilang_cli.transcript.given import GIVEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,11 @@ def dispatch(arguments: Sequence[str]) -> int:
     if sys.platform == "win32":
         complain("it runs on Linux and macOS; on Windows, run it inside WSL.")
         return ExitCode.MISUSE
+    with GIVEN.while_open():
+        return _done(arguments)
+
+
+def _done(arguments: Sequence[str]) -> int:
     try:
         with interruptible():
             return _guarded(arguments)
@@ -46,11 +52,11 @@ def dispatch(arguments: Sequence[str]) -> int:
 
 def complain(message: str) -> None:
     """One paragraph of whole sentences on stderr, in which nothing can move the cursor."""
-    text = " ".join(message.split())
+    text = " ".join(shown(message).split())
     text += "" if text.endswith((".", "?", "!")) else "."
-    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    plain = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
     try:
-        sys.stderr.write(f"mlcheck: {shown}\n")
+        sys.stderr.write(f"mlcheck: {plain}\n")
         sys.stderr.flush()
     except OSError:
         return

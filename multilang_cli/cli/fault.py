@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multilang_cli import __version__
+from multilang_cli.cli.output import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,7 @@ def report_fault(error: BaseException, arguments: Sequence[str]) -> str:
         f"mlcheck {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
         f"mlcheck {shlex.join(_without_values(arguments))}\n\n{''.join(traceback.format_exception(error))}"
     )
-    path = _write(text)
+    path = _write(shown(text))
     return f"{what} The details are in {path}; please report it with that file." if path else what
 
 

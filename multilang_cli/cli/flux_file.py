@@ -55,6 +55,7 @@ def read_file(
     from multilang_cli.suite.config import ConfigError  # noqa: PLC0415
     from multilang_cli.suite.flag_values import conf_value, pair  # noqa: PLC0415
     from multilang_cli.topology.flux import FluxError, read_flux  # noqa: PLC0415
+    from multilang_cli.transcript.secrets import declare  # noqa: PLC0415
 
     try:
         known = _known(filters)
@@ -62,9 +63,13 @@ def read_file(
         given = known if filters or properties else None
         over = dict(map(conf_value, conf)) | ({} if ackers is None else {ACKERS: ackers})
         folder = Path(resources) if resources else None
-        return read_flux(Path(flux), given, os.environ if env_filter else None, folder, storm, conf=over)
+        found = read_flux(Path(flux), given, os.environ if env_filter else None, folder, storm, conf=over)
     except (ConfigError, FluxError) as error:
         raise CommandError(str(error)) from None
+    declare([found.topology.conf, os.environ])
+    for component in found.topology.components.values():
+        declare([component.conf, component.env], component.command)
+    return found
 
 
 def _known(filters: Sequence[str]) -> dict[str, str]:

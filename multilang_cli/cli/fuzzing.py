@@ -31,6 +31,7 @@ from multilang_cli.suite.case_run import CaseRun
 from multilang_cli.suite.case_writing import write_case
 from multilang_cli.suite.runner import RecordError, prepare_record, result_of_subjects
 from multilang_cli.suite.samples import has_samples, samples_of
+from multilang_cli.suite.secrecy import redactor_of
 from multilang_cli.suite.settings import Flags
 
 if TYPE_CHECKING:
@@ -264,7 +265,15 @@ class Fuzzing:
             except OSError as error:
                 raise CommandError(f"fuzz: {path}: the case can't be written: {error.strerror}.") from None
         plan = self.plan
-        words = [*plan.options.reproduce, "--suite", str(path), "-k", case.id, "--", *plan.component.command]
+        words = [
+            *plan.options.reproduce,
+            "--suite",
+            str(path),
+            "-k",
+            case.id,
+            "--",
+            *redactor_of(plan.component).words(plan.component.command),
+        ]
         return readable(shlex.join(words))
 
 

@@ -22,6 +22,7 @@ from multilang_cli.suite.hosts.run import HostPlan
 from multilang_cli.suite.hosts.suite import Wish, judge_host
 from multilang_cli.suite.runner import RecordError
 from multilang_cli.suite.selection import SelectionError, patterns
+from multilang_cli.transcript.secrets import declare
 
 if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
@@ -51,6 +52,7 @@ def judge(
     known = known_storm(storm)
     rulebook = load_rulebook(known)
     cwd, env = Path.cwd(), caller_environment()
+    declare([env], command)
     try:
         plan = HostPlan(
             command=command,

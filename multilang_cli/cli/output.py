@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Self
 
+from multilang_cli.transcript.given import GIVEN
+
 Progress = Callable[[str, int, int], None]
 
 _ERASE = "\r\x1b[K"
@@ -40,14 +42,23 @@ def abandon_stdout() -> None:
 def write(text: str) -> None:
     """Write to stdout; quietly not if nobody reads it."""
     with stdout_may_close():
-        sys.stdout.write(text)
+        sys.stdout.write(shown(text))
 
 
 def remark(text: str) -> None:
     """A line on stderr; quietly not if nobody reads it."""
     with suppress(OSError):
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(f"{shown(text)}\n")
         sys.stderr.flush()
+
+
+def shown(text: str) -> str:
+    """`text` without secrets, once any are known."""
+    if not (GIVEN.found or GIVEN.patterns):
+        return text
+    from multilang_cli.transcript.redact import everywhere  # noqa: PLC0415 (slow to import, and not needed for help)
+
+    return everywhere().known_in(text)
 
 
 @contextmanager

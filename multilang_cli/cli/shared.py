@@ -17,6 +17,7 @@ from multilang_cli.reports.page import make_console
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.nearest import did_you_mean
 from multilang_cli.suite.settings import color
+from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -103,9 +104,10 @@ def write_reports(
     reports: Iterable[Report], result: RunResult, rulebook: Rulebook, sections: Sequence[AnySection] = ()
 ) -> None:
     """Write them all; `sections`: what pages have besides. Raises CommandError."""
+    shown = everywhere().struct(result)
     for report in reports:
         try:
             with stdout_may_close():
-                write_report(report, result, rulebook, sys.stdout, sections)
+                write_report(report, shown, rulebook, sys.stdout, sections)
         except ReportError as error:
             raise CommandError(str(error)) from None

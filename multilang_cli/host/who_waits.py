@@ -145,7 +145,13 @@ def _ended(end: Exited) -> str:
     return f"was ended by signal {end.signal} ({_signal_name(end.signal)})"
 
 
+_FILE_LOCKS = frozenset({"flock", "fcntl", "fcntl64", "lockf"})
+"""Calls that can last, since another holds the file."""
+
+
 def _unknown(seen: Waiting) -> str:
+    if seen.call in _FILE_LOCKS:
+        return f"waits for a lock of a file ({seen.call})"
     if seen.call:
         return f"is in {seen.call}, which tells no more"
     return f"does something that the system does not tell{f', for {seen.hidden}' if seen.hidden else ''}"
@@ -260,7 +266,9 @@ def _hints(seen: Waiting, debts: Debts) -> list[str]:
     if debts.pid and (old := bare_pid(debts.rest)):
         found.append(old)
     elif debts.rest and seen.state != "writing-stdout":
-        found.append(f"the last it wrote is no whole message, it ends in {debts.rest!r}")
+        found.append(
+            f"the last it wrote is no whole message, it ends in {debts.rest.decode(errors='backslashreplace')!r}"
+        )
     if seen.remote:
         found.append(f"what {seen.remote} runs in another place can't be seen from here")
     return found

@@ -117,7 +117,9 @@ def check_anchor(judge: Conversation, event: Event, anchor: str) -> None:
     state = judge.state
     first = state.settled.get(anchor)
     if first is not None:
-        text = "anchored to a tuple that is settled already: emit first, then ack"
+        open_too = isinstance(event.body, Emit) and any(each in state.open for each in event.body.anchors)
+        settled = "anchored to a tuple that is settled already"
+        text = f"{settled}, beside one that is open" if open_too else f"{settled}: emit first, then ack"
         judge.breach("anchor-settled", event, text, subject=anchor, related=(first,))
         return
     beat = state.heartbeat_ids.get(anchor)

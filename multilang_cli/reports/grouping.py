@@ -131,8 +131,9 @@ def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
         if subject.causes and subject.verdict in _BY_CAUSE:
             cause = subject.causes[0]
             place = (cause.place.file, cause.place.line) if cause.place else None
-            by_exception = place and cause.last and cause.id not in by_place
-            mark = (place, cause.last.partition(":")[0]) if by_exception else (cause.id, place)
+            by_exception = cause.last and not (place and cause.id in by_place)
+            told = cause.last.partition(":")[0] if place else cause.last
+            mark = (place, told) if by_exception else (cause.id, place)
             found.setdefault(mark, []).append(subject)
     troubles = [_trouble(alike) for alike in found.values()]
     return tuple(sorted(troubles, key=_order))
@@ -146,8 +147,10 @@ def _order(trouble: Trouble) -> tuple[object, ...]:
 def _trouble(alike: list[SubjectResult]) -> Trouble:
     # A short story is told rather than a long one; what differs by a few events differs from run to run.
     often = Counter(subject.causes[0].id for subject in alike)
-    alike.sort(key=lambda subject: (-often[subject.causes[0].id], *_telling(subject.causes[0])))
     verdict = min((subject.verdict for subject in alike), key=_BY_CAUSE.index)
+    alike.sort(
+        key=lambda subject: (subject.verdict != verdict, -often[subject.causes[0].id], *_telling(subject.causes[0]))
+    )
     return Trouble(verdict, alike[0].causes[0], tuple(alike))
 
 

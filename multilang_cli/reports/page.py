@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from multilang_cli.reports.escape import Shown, fit, width
+from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,7 +83,7 @@ class Page:
 
     def fit(self, text: str, cells: int, at: int | None = None) -> Shown:
         """A component's text for one line: escaped, cut in the middle if need be."""
-        return fit(text, cells, at=at, ascii_only=self.ascii_only)
+        return fit(everywhere().known_in(text), cells, at=at, ascii_only=self.ascii_only)
 
     def _wrap(self, text: Text, columns: int) -> list[Text]:
         lines = list(text.wrap(self._console, max(columns, _LEAST_WIDTH // 2)))

@@ -63,6 +63,8 @@ _ROOMS = tuple(
 """From the most that is shown to the least."""
 _SLACK = 8
 """Cells that a line may lose to a word which doesn't fit in it."""
+_BEFORE = 3
+"""Of the cells of a message, one in so many stands before the place that is marked in it."""
 _FEW = 4
 """Of the cases played, this part at most are few."""
 MADE_UP = "    <- made up by mlcheck"
@@ -127,12 +129,23 @@ def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _
         lead = f"    {'-->' if row.mark else '   '} {row.seq:>{number}}  {channel_of(row):4}  "
         whose = MADE_UP if row.seq in made_up else ""
         cells = page.columns - len(lead) - len(whose)
-        shown = page.fit(row.text, cells, row.at) if row.at else Shown(_head(page, in_short(row, cause), cells), None)
+        shown = (
+            _around(page, row.text, cells, row.at) if row.at else Shown(_head(page, in_short(row, cause), cells), None)
+        )
         page.line(lead + shown.text + whose, "bold red" if row.mark else "")
         if shown.column is not None:
             page.line(" " * (len(lead) + shown.column) + "^")
     if apart or not any(row.channel == "err" for row in rows):
         page.lines(stderr[-room.stderr :], indent=8, bar="| ")
+
+
+def _around(page: Page, text: str, cells: int, at: int) -> Shown:
+    """What stands around the index `at` of a component's text, as much as fits."""
+    begin = max(0, at - cells // _BEFORE) if len(text) > cells else 0
+    lead = CUT if begin else ""
+    shown = page.fit(lead + text[begin : begin + cells], MOST_CELLS, len(lead) + at - begin)
+    cut = width(shown.text) > cells or len(text) - begin > cells
+    return Shown(chunks(shown.text, cells - len(CUT))[0] + CUT, shown.column) if cut else shown
 
 
 def _head(page: Page, text: str, cells: int) -> str:
@@ -170,7 +183,7 @@ def _show_place(page: Page, place: Place) -> None:
 def _is_common(trouble: Trouble, result: RunResult) -> bool:
     """True if most cases that were played have it."""
     played = sum(subject.verdict != "skip" for subject in result.subjects)
-    return len(trouble.subjects) > max(1, played // _FEW)
+    return played == 1 or len(trouble.subjects) > max(1, played // _FEW)
 
 
 def _show_case(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
@@ -200,12 +213,14 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) ->
     if own is None:
         return
     one = len({group.fate for group in groups}) == 1
-    versions = "every version" if one else ", ".join(own.versions)
+    every = f"since {trouble.cause.since}" if trouble.cause.since else "every version"
+    versions = every if one else ", ".join(own.versions)
     does = "the worker dies with all its tasks" if own.fate == "dies" else FATE_WORDS[own.fate]
     if own.fate == "survives" and trouble.verdict == "fail":
         does = "goes on; a failure all the same, for the protocol forbids it"
     error = _head(page, _JVM.split(own.error, maxsplit=1)[0], 30 * room.sentence)
-    says = f'; its log says "{error}"' if error else ""
+    of = f"of message {finding.seq} " if error and finding is not trouble.finding else ""
+    says = f'; its log {of}says "{error}"' if error else ""
     more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
     page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=HANG)
 
@@ -221,6 +236,9 @@ def _show_way_out(page: Page, trouble: Trouble, room: _Room, *, undecided: bool)
     cause, subject = trouble.cause, trouble.first
     if undecided:
         page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=HANG)
+    if cause.suspect is not None and cause.place is None:
+        lead = f"  Look    {cause.suspect.file}:{cause.suspect.line}    "
+        page.line(lead + _head(page, cause.suspect.code, max(page.columns - len(lead), 20)))
     if cause.mend:
         page.para(room.cut(page, cause.mend, HANG), label="Do", label_style="bold green", indent=2, hang=HANG)
     for line in cause.code.splitlines():
@@ -259,7 +277,8 @@ def _show_end(page: Page, first: Trouble, result: RunResult) -> None:
     word = word_of(result)
     page.blank()
     notes = len(result.notes)
-    told = [f"{len(first.subjects)} of {len(result.subjects)} cases end so"] if _is_common(first, result) else []
+    common = _is_common(first, result) and len(result.subjects) > 1
+    told = [f"{len(first.subjects)} of {len(result.subjects)} cases end so"] if common else []
     told += [f"{notes} note{'s' if notes > 1 else ''}"] if notes else []
     untested = untested_in_all((result,)) if result.exit_code == 0 else ()
     told += [f"not tested: {untested[0].reason}"] if untested else []

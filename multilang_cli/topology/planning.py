@@ -10,6 +10,7 @@ from multilang_cli.protocol.verdicts import Kind
 from multilang_cli.topology import risks
 from multilang_cli.topology.risks import Risk
 from multilang_cli.topology.tasks import lay_out, merged_conf
+from multilang_cli.transcript.secrets import hide_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,7 +96,7 @@ def _component(component: Component, topology: Topology, layout: Layout) -> Comp
     return ComponentPlan(
         id=component.id,
         kind=component.kind,
-        command=component.command,
+        command=tuple(hide_words(component.command)),
         folder=component.cwd,
         executors=sum(each.component == component.id for each in layout.executors),
         tasks={task: workers[task] for task in layout.tasks_of(component.id)},

@@ -119,8 +119,10 @@ def _record(fd: int, plan: Plan, tap: int, started: datetime) -> None:
         os.nice(_NICE)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    from multilang_cli.transcript.secrets import declare  # noqa: PLC0415
     from multilang_cli.workbench.tap_recorder import Recorder  # noqa: PLC0415 (slow; the component runs meanwhile)
 
+    declare([os.environ], plan.command)
     recorder, unpacker = Recorder(plan, tap, started), Unpacker()
     poller = select.poll()
     poller.register(fd, select.POLLIN)

@@ -11,6 +11,7 @@ from multilang_cli.reports.escape import fit
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 WIDTH = 2000
@@ -30,9 +31,9 @@ class Log:
         self._early: list[str] = []
         self._opened = False
 
-    def open(self, path: Path, conf: dict[str, Any]) -> None:
-        """Write to `path` from now on. `conf`: where the secrets are."""
-        self._redactor = Redactor(conf)
+    def open(self, path: Path, conf: dict[str, Any], words: Sequence[str] = ()) -> None:
+        """Write to `path` from now on. `conf`, and `words` of the command: where the secrets are."""
+        self._redactor = Redactor(conf, words=words)
         self._opened = True
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +52,11 @@ class Log:
 
     def clean(self, text: str) -> str:
         """`text` without the secrets of conf."""
-        return self._redactor.text(text.encode("utf-8", "backslashreplace")).decode("utf-8", "backslashreplace")
+        return self._redactor.line(text.encode("utf-8", "backslashreplace").decode())
+
+    def words(self, words: Sequence[str]) -> list[str]:
+        """A command without secrets."""
+        return list(self._redactor.words(words))
 
     def close(self) -> None:
         """No more lines."""

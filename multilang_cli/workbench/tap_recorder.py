@@ -217,7 +217,7 @@ class Recorder:
         profile = profile_of(handshake, "spout" if kind == "spout" else "bolt", self.plan.storm)
         task = profile.task if isinstance(spoken, Handshake) else None
         self.name = name_of(profile.component, task, self._started, self._tap)
-        self._log.open(self.plan.folder / f"{self.name}.log", profile.conf)
+        self._log.open(self.plan.folder / f"{self.name}.log", profile.conf, self.plan.command)
         self._new_judge(profile)
         self._keep(profile, task)
         held, self._held = self._held, []
@@ -301,7 +301,7 @@ class Recorder:
             "state": self._state,
             "pid": self._tap,
             "component_pid": self._component or None,
-            "command": [readable(word) for word in self.plan.command],
+            "command": self._log.words([readable(word) for word in self.plan.command]),
             "started_at": self._started,
             "exit": {"code": self._exit.code, "signal": self._exit.signal} if self._exit is not None else None,
             "updated_at": datetime.now(UTC).isoformat(timespec="milliseconds"),

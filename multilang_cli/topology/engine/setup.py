@@ -64,10 +64,10 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 
     def redactor(self) -> Redactor:
         """What hides the secrets of the topology's conf, and those of its components and their environments."""
-        settings = dict(self.topology.conf)
-        for component in self.topology.components.values():
-            settings |= {**component.conf, **component.env}
-        return Redactor(settings)
+        components = self.topology.components.values()
+        settings = [part for each in components for part in (each.conf, each.env)]
+        words = [word for each in components for word in ("", *each.command)]
+        return Redactor({"": [self.topology.conf, *settings]}, words=words)
 
     def worker_environment(self, additions: dict[str, str]) -> WorkerEnvironment:
         """The environment of a component, with what the topology adds for it."""

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.transcript.redact import redacted
+from multilang_cli.transcript.secrets import without_secrets
 from multilang_cli.workbench.case_files import ID, NoCaseError, step_of, write_case_file
 from multilang_cli.workbench.repl.table import Misuse
 
@@ -39,12 +39,13 @@ def write_case(life: Life, name: str) -> Saved:
     except NoCaseError as why:
         raise Misuse(f"the session makes no case: {why}") from None
     setup = life.setup
+    secrets = setup.redactor()
     storm = [] if setup.version.id == setup.usual else ["--storm", setup.version.id]
     words = [*setup.again, *storm, "--suite", str(path), "-k", name]
     if life.fed:
-        fed.write_text("".join(f"{json.dumps(values)}\n" for values in life.fed), encoding="utf-8")
+        fed.write_text("".join(f"{json.dumps(secrets.clean(values))}\n" for values in life.fed), encoding="utf-8")
         words += ["--tuples", str(fed)]
-    again = shlex.join([*words, "--", *setup.command])
+    again = shlex.join([*words, "--", *secrets.words(setup.command)])
     return Saved(path, tuple(dict.fromkeys(life.left_out)), again)
 
 
@@ -52,12 +53,12 @@ def case_of(life: Life, name: str) -> dict[str, Any]:
     """The case as plain values (``schemas/case``): handshake with the conf it had, then what was done."""
     setup = life.setup
     handshake: dict[str, Any] = {}
-    hidden = redacted(setup.profile.conf)[1]
-    if conf := {key: value for key, value in setup.profile.conf.items() if key not in hidden}:
+    if conf := without_secrets(setup.profile.conf):
         handshake["conf"] = conf
     if setup.more_context:
         handshake["context"] = setup.more_context
-    steps = [step_of(operation, arguments) for operation, arguments in life.steps[1:]]
+    clean = setup.redactor().clean
+    steps = [step_of(operation, clean(arguments)) for operation, arguments in life.steps[1:]]
     return {
         "id": name,
         "title": "does what it did in a session by hand",

@@ -78,7 +78,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
 
     def redactor(self) -> Redactor:
         """Hides the secrets of conf and environment in what is shown."""
-        return Redactor({**self.settings, **self.profile.conf})
+        return Redactor({"": [self.settings, self.profile.conf]}, words=self.argv)
 
     def with_conf(self, conf: dict[str, Any]) -> Setup:
         """The same with another conf of the component's own."""

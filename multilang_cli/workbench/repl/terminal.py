@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from multilang_cli.transcript.redact import SECRET_KEYS
+from multilang_cli.transcript.secrets import is_name
 from multilang_cli.workbench.repl import parsing
 from multilang_cli.workbench.repl.driver import JSON_COMMANDS, Driver, candidates
 from multilang_cli.workbench.repl.speaking import fields_asked, with_fields
@@ -57,7 +58,7 @@ class _History(FileHistory):
 
     def store_string(self, string: str) -> None:
         """Append a command to the file."""
-        if not SECRET_KEYS.search(string):
+        if not any(map(is_name, re.split(r"[\s=:]+", string))):
             with suppress(OSError):
                 super().store_string(string)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.protocol.events import Deadline, Event, StdinClosed
 from multilang_cli.protocol.messages import Ack, Emit, Fail, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
-from multilang_cli.transcript.redact import HIDDEN, redacted
+from multilang_cli.transcript.secrets import without_secrets
 from multilang_cli.workbench.case_files import step_of
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ class _Scribe:
             self.left_out.append(f"a message of the kind {type(body).__name__}")
 
     def _shake(self) -> None:
-        hidden = redacted(self.profile.conf)[1]
-        conf = {key: value for key, value in self.profile.conf.items() if key not in hidden and value != HIDDEN}
+        conf = without_secrets(self.profile.conf)
         if len(conf) < len(self.profile.conf):
             self.left_out.append("values of conf that are secret")
         self.steps.append(("handshake", {"conf": conf} if conf else {}))

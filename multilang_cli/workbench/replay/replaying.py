@@ -18,7 +18,7 @@ from multilang_cli.protocol.events import Event
 from multilang_cli.protocol.framing import frame_text
 from multilang_cli.protocol.reading import read
 from multilang_cli.protocol.verdicts import Finding, Outlook, Profile
-from multilang_cli.transcript.format import FRAMES, encode
+from multilang_cli.transcript.format import FRAMES
 from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.write import TranscriptWriter
 from multilang_cli.workbench.replay.player import Player
@@ -118,7 +118,7 @@ def replay(recording: Recording, target: Target, how: How) -> Replayed:
 
     Ctrl-C ends it: what had come until then is returned.
     """
-    redactor = Redactor({**target.settings, **target.conf})
+    redactor = Redactor({"": [target.settings, target.conf]}, words=target.argv)
     ears = _Ears(redactor)
     profile = target.profile(recording)
     interrupted = False
@@ -140,7 +140,7 @@ def replay(recording: Recording, target: Target, how: How) -> Replayed:
     ended = session.exit if not session.ended_by_us else None
     return Replayed(
         events=ears.events,
-        findings=[_without_secrets(finding, redactor) for finding in session.findings],
+        findings=[redactor.struct(finding) for finding in session.findings],
         outlook=session.judge.outlook(),
         left_out=player.left_out,
         in_vain=player.awaited_in_vain,
@@ -151,12 +151,6 @@ def replay(recording: Recording, target: Target, how: How) -> Replayed:
         stopped_at=player.stopped_at,
         interrupted=interrupted,
     )
-
-
-def _without_secrets(finding: Finding, redactor: Redactor) -> Finding:
-    plain = wire.encoded(encode, finding)
-    clean = redactor.text(plain)
-    return finding if clean == plain else msgspec.json.decode(clean, type=Finding)
 
 
 def _writer(path: Path, recording: Recording, target: Target, profile: Profile) -> TranscriptWriter:

@@ -12,6 +12,7 @@ from multilang_cli.host.launch import readable
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Component, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude
+from multilang_cli.transcript.secrets import hide_words
 from multilang_cli.workbench.replay.telling import end_text, lines_of, reason_of, summary_of, title_of, turned_text
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def result_of(
     return RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name=name),
-        component=Component(command=tuple(map(readable, argv)), kind=recording.profile.kind),
+        component=Component(command=tuple(map(readable, hide_words(argv))), kind=recording.profile.kind),
         profile=recording.profile,
         storm=recording.profile.storm,
         started_at=started_at,
