@@ -1,4 +1,4 @@
-"""Which emission became which tuple: what a task sent to another on a stream, against what that one received. Pure.
+"""Align the emissions of one task on a stream with the tuples that another received. Pure.
 
 Storm keeps the order between two tasks, so what was received is what was sent, less what was lost. Values tell where:
 both sides are given as hashes of the values, in order. A tuple that can stand in one place only, however early or late
@@ -41,7 +41,7 @@ class Aligned(NamedTuple):
 
 
 def align(sent: Sequence[int], got: Sequence[int], *, whole: bool = True) -> Aligned:
-    """What became of what was sent.
+    """Align what was sent with what was received.
 
     Never certain if the recording has gaps (`whole` is False), nor, but for values that stand once on either side, if
     something was received that was not sent. Low where what was lost could as well have been a neighbour.
@@ -121,7 +121,7 @@ def _edges_doubted(pairs: list[Pair]) -> list[Pair]:
 
 
 def _best(sent: Sequence[int], got: Sequence[int], of: int, places: tuple[int, int]) -> tuple[int, bool]:
-    """Where most of those that follow fit as well; whether no other place is as good."""
+    """The place where most of those that follow fit as well, and if no other place is as good."""
     low, high = places
     fits = [
         (_fitting(sent, place, got, of), -place)
@@ -171,7 +171,7 @@ def _with_strangers(sent: Sequence[int], got: Sequence[int], *, whole: bool) -> 
 
 
 def _next_step(sent: Sequence[int], got: Sequence[int], at: int, of: int) -> tuple[int, int]:
-    """How many were lost, or came from nowhere, until both are in step again; both, if they never are."""
+    """Count those lost, or received from nowhere, until both are in step again; all of both, if they never are."""
     farthest = max(len(sent) - at, len(got) - of)
     for shift in range(1, min(farthest, FARTHEST) + 1):
         if _equal(sent, at + shift, got, of):

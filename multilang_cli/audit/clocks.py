@@ -1,4 +1,4 @@
-"""How far the clocks of workers are apart, by what passed between their tasks. Pure.
+"""Differences between the clocks of workers, estimated from what passed between their tasks. Pure.
 
 A tuple can't be received before it is sent. Between two tasks, the one that was fastest took about no time: what is
 left is the difference of the clocks, give or take a few milliseconds of an idle queue.

@@ -1,4 +1,4 @@
-"""What a table of the audit is made of. Types are Spark SQL's names."""
+"""Columns of the audit's tables. Types are Spark SQL's names."""
 
 from __future__ import annotations
 

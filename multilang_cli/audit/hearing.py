@@ -41,7 +41,7 @@ class _Timed(NamedTuple):
 
 
 def hear(lines: Iterable[Place], storm: str = "") -> Iterator[Row]:
-    """What is found in conversations that come one after the other; `storm`: the version, "" for the recorded one."""
+    """Judge conversations that come one after the other; `storm`: the version, "" for the recorded one."""
     hearing: Hearing | None = None
     for conv, part, what, raw in lines:
         if hearing is None or conv != hearing.conv:
@@ -94,7 +94,7 @@ class Hearing:
             self._reader.miss()
 
     def finish(self) -> Iterator[Row]:
-        """What is left to say at its end: the last findings, and how it ends on each Storm version."""
+        """Yield the last findings, and how the conversation ends on each Storm version."""
         yield from self._catch_up()
         if self._unknown:
             yield {"conv": self.conv, "version": self._unknown, "fate": "unknown"}

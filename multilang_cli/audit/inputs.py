@@ -1,4 +1,4 @@
-"""What an audit is given: files, folders, patterns and URLs, each file a transcript, a history of a run, or neither."""
+"""Inputs of an audit: files, folders, patterns and URLs, each file a transcript, a history of a run, or neither."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MEANS_MORE = re.compile(r"([\\*?\[\]{}])")
 
 
 class Inputs(NamedTuple):
-    """What was found: `transcripts` and `histories` by their paths; `notes`: sentences on what is left out, and why."""
+    """Files found: `transcripts` and `histories` by their paths; `notes`: sentences on what is left out, and why."""
 
     transcripts: tuple[str, ...]
     histories: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class Inputs(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is audited, and for which Storm version; "" is the recorded one."""
+    """Inputs, and the Storm version to audit them for; "" is the recorded one."""
 
     inputs: Inputs
     storm: str = ""
@@ -161,7 +161,7 @@ def _hidden(path: str) -> str:
 
 
 def why_not(path: str) -> str:
-    """Why a file of this machine holds no transcript, or is no history; "" if it begins as one does."""
+    """The reason why a file of this machine is no transcript, or no history; "" if it begins as one does."""
     if not Path(path).is_file():
         return "is no file" if Path(path).exists() else "leads to no file"
     if _shown(path) != path:

@@ -1,4 +1,4 @@
-"""What a line of a topology's history means to the ack framework: marks, by root and edge. Pure; runs on executors.
+"""Ack marks of the lines of a topology's history, by root and edge. Pure; runs on executors.
 
 A mark is all that an acker could know: an edge was made, acked, failed or lost; a spout emitted a root, or was told its
 end. Roots are judged by marks alone, wherever these come from.

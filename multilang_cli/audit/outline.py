@@ -1,4 +1,4 @@
-"""Where conversations begin and end in files: enough to tell of any line which part of which one it is. Pure.
+"""Beginnings and ends of conversations in files: enough to tell of any line which part of which one it is. Pure.
 
 Headers and ends are few, so all of them are known before the events are read: an event then needs no line but its own.
 """
@@ -143,7 +143,7 @@ def _pieces(conv: str, placed: list[_Placed]) -> Iterable[tuple[str, Piece]]:
 
 
 def _recording(head: Head) -> tuple[object, ...]:
-    """What all parts of a recording say. One that does not say when it began is told apart from others by its file."""
+    """Identity that all parts of a recording share. One that does not say when it began is told apart by its file."""
     when = (0, 0.0, named(head.file)) if head.started is None else (1, head.started, "")
     return (*when, head.worker, head.host, head.topology, head.component, head.task)
 

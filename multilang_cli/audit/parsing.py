@@ -112,7 +112,7 @@ class Quarantined(msgspec.Struct, frozen=True):
 
 
 def parse(line: bytes) -> Row | HeaderRow | EndRow | Quarantined:
-    """What a line says. Never raises."""
+    """Parse a line. Never raises."""
     if line.startswith(FAULT):
         return Quarantined(line[len(FAULT) :].decode("utf-8", "replace")[:SHOWN])
     try:
@@ -178,7 +178,7 @@ def _event(line: EventLine) -> Row | Quarantined:
 
 
 def _storable(said: dict[str, Any], text: bytes) -> dict[str, Any]:
-    """What the columns of the table can hold: no half of a surrogate pair, and no task that Storm could not have."""
+    """Values that the table's columns can hold: no half of a surrogate pair, and no task that Storm could not have."""
     if _ESCAPE in text:
         said = wire.repaired(said)
     task, tasks = said.get("task"), said.get("tasks")

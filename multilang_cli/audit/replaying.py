@@ -55,7 +55,7 @@ _SCHEMA = arrow_schema(REPLAYED.columns)
 
 
 class Request(NamedTuple):
-    """What is asked: the component, and what is compared, less the fields: every recording declares its own."""
+    """The component, and the comparison to make, less the fields: every recording declares its own."""
 
     target: Target
     wanted: Wanted

@@ -1,4 +1,4 @@
-"""What an audit came to: notes on what it was given, its user's limits, the result that reports are made of."""
+"""Result of an audit: notes on what it was given, its user's limits, the result that reports are made of."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def result_of(known: Known, plan: Plan, folder: str, limits: Mapping[str, int]) 
 
 
 def _accounted(known: Known, folder: str) -> SubjectResult:
-    """Whether every line of every file went somewhere, and something was there at all."""
+    """Check that there was a line at all, and that every line of every file went somewhere."""
     rows = known["files"].selectExpr(
         "coalesce(sum(lines), 0) as lines",
         "coalesce(sum(headers + events + ends + quarantined), 0) as told",
@@ -101,7 +101,7 @@ def _held(known: Known, name: str, most: int, folder: str) -> SubjectResult:
 
 
 def notes_of(known: Known) -> Iterator[str]:
-    """What a reader has to know of what was given."""
+    """Notes on the inputs that a reader has to know."""
     for row in _counted(known["quarantine"], "regexp_replace(reason, \"(: | '| [0-9]).*\", '')"):
         yield f"{row.number} lines are in quarantine: {_shown(row.what)}"
     versions = [row.what for row in _counted(known["conversations"], "storm") if row.what]

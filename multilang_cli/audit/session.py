@@ -43,7 +43,7 @@ LITTLE = 256 * 2**20
 
 
 class SparkMissingError(Exception):
-    """Why there is no Spark here, in a sentence that says what to do."""
+    """Spark can't be used here; the message says why, and what to do."""
 
 
 def session(

@@ -48,7 +48,7 @@ class Rules(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """What one batch comes to. `over`: the table roots of those that are; `late`: marks that came too late.
+    """Result of one batch. `over`: the table roots of those that are; `late`: marks that came too late.
 
     `kept`: what all these are made of, held until it is unpersisted.
     """
@@ -113,7 +113,7 @@ class Watch:
         self._say(f"batch {number}: {alerts} alerts; {late} marks came too late so far")
 
     def _state(self, number: int) -> tuple[dict[str, Any], DataFrame]:
-        """What the batch before left: how far each run is and how much was late, and the marks of open roots."""
+        """State left by the batch before: how far each run is, how much was late, and the marks of open roots."""
         path = self._folder / "state" / f"{number - 1:08d}"
         if number == 0:
             return {"latest": {}, "late": 0}, self._spark.createDataFrame([], MARKS.ddl)

@@ -58,7 +58,7 @@ def worst_trees(roots: DataFrame, conversations: DataFrame, events: DataFrame) -
 
 
 def _places(wanted: list[Row], conversations: DataFrame, events: DataFrame) -> list[Row]:
-    """Where the open tuple of each root was delivered, or its spout emitted it: the first such event, and a header."""
+    """Place where each root's open tuple was delivered, or its spout emitted it: the first such event, and a header."""
     asked = events.sparkSession.createDataFrame(
         [
             (row.run, row.root, row.open_task, row.open_id, "tuple")

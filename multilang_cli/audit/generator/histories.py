@@ -22,7 +22,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def events_of(made: Made) -> list[Happening]:
-    """What happened to one root, in no order. Emissions and deliveries are numbered apart from all other roots'."""
+    """All events of one root, unordered. Emissions and deliveries are numbered apart from all other roots'."""
     first = made.number * _MOST + 1
     found: list[Happening] = []
     for place, node in enumerate(made.nodes):
@@ -66,5 +66,5 @@ def history(plan: Plan) -> Iterator[Happening]:
 
 
 def truth(plan: Plan) -> Iterator[Made]:
-    """What the audit must find, root by root."""
+    """The verdicts that the audit must reach, root by root."""
     return (make(plan, number) for number in range(plan.roots))

@@ -27,7 +27,7 @@ RESTART = 1.0
 
 
 class Taps(msgspec.Struct, frozen=True, kw_only=True):
-    """How it is recorded. `skew`: by worker, seconds by which its clock is ahead. `asks`: emits ask for task ids."""
+    """Recording settings. `skew`: by worker, seconds by which its clock is ahead. `asks`: emits ask for task ids."""
 
     skew: Mapping[int, float] = {}
     asks: bool = True
@@ -113,7 +113,7 @@ def _of_root(made: Made, taps: Taps, turns: Iterator[int]) -> Iterator[_Said]:
 
 
 def _emits(made: Made, taps: Taps, place: int | None, turns: Iterator[int]) -> Iterator[_Said]:
-    """What was emitted of a tuple, or by the spout."""
+    """Emissions anchored to a tuple, or the spout's own."""
     for node in made.nodes:
         if node.parent != place:
             continue

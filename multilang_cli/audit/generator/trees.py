@@ -26,7 +26,7 @@ _DEEP = 0x9E3779B97F4A7C15
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is made. `weights`: how often each verdict is to be, by its name; `gap`: seconds between two roots.
+    """Generator settings. `weights`: how often each verdict is to be, by its name; `gap`: seconds between roots.
 
     `restarts`: when a worker of bolts died, and its number; all it held is lost. `timeout`: in seconds.
     """
@@ -117,7 +117,7 @@ class _Draft(NamedTuple):
         return self.made.nodes[self.random.randrange(1, len(self.made.nodes))]
 
     def prune(self, place: int) -> None:
-        """What would have been made of a tuple never was."""
+        """Take back all that would have been made of a tuple."""
         if place == 0:
             del self.made.nodes[1:]
 
@@ -260,7 +260,7 @@ def _hit(plan: Plan, node: Node) -> bool:
 
 
 def _lose(plan: Plan, made: Made, random: Random) -> Made:
-    """What a dying worker held of a healthy root is lost."""
+    """Take away all that a dying worker held of a healthy root."""
     first = made.nodes[0]
     if (t := _death(plan, first)) is not None:
         first.lost, first.settles = t, []

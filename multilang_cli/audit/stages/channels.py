@@ -1,4 +1,4 @@
-"""Which emission became which tuple: a channel, all that one task emitted to another on a stream, at a time.
+"""Emissions matched with tuples by channel: all that one task emitted to another on a stream, at a time.
 
 Texts and places go through as columns; only the hashes of values are looked at one by one.
 """

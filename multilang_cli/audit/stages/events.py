@@ -140,7 +140,7 @@ def _ddl(columns: Iterable[Column]) -> str:
 
 
 def _shared(rows: DataFrame, known: Outline) -> Any:
-    """What tasks need of the outline, sent to each process once."""
+    """The outline as tasks need it, sent to each process once."""
     return rows.sparkSession.sparkContext.broadcast(known._replace(lines={}, told={}))
 
 
@@ -226,7 +226,7 @@ class _Sorted(NamedTuple):
 
 
 def _sorted_out(texts: list[bytes], first: int, finder: Finder) -> _Sorted:
-    """What the lines are; `first`: the number of the first."""
+    """Sort lines by what they are; `first`: the number of the first."""
     found = _Sorted([], [], [], [], [])
     rows, keys, parts, lines, bad = found
     parse, at, before, event = parsing.parse, finder.at, finder.seen.before, parsing.Row
@@ -249,7 +249,7 @@ def _sorted_out(texts: list[bytes], first: int, finder: Finder) -> _Sorted:
 
 
 def _why_not(said: Any, text: bytes, line: int, finder: Finder) -> str:
-    """Why a line goes into quarantine; "" for a header or an end that counts."""
+    """The reason why a line goes into quarantine; "" for a header or an end that counts."""
     if isinstance(said, parsing.Quarantined):
         return said.reason
     if not isinstance(said, parsing.Row) and not any(mark in text for mark in _MARKS):

@@ -33,7 +33,7 @@ class Judged(NamedTuple):
 
 
 def judged(conversations: DataFrame, events: DataFrame, quarantine: DataFrame, storm: str = "") -> DataFrame:
-    """What the judge finds: findings, and outlooks, which have a `version`. `storm`: judge for it, "" as recorded.
+    """Findings, and outlooks, which have a `version`. `storm`: judge for it, "" as recorded.
 
     One task hears a whole conversation, from its first part to its last, and keeps nothing of it but the judge's state.
     """

@@ -77,7 +77,7 @@ def groupings_of(headers: Iterable[bytes]) -> dict[Source, tuple[Grouped, ...]]:
 
 
 def counted(rows: Iterable[tuple[Any, ...]], groupings: Mapping[Source, tuple[Grouped, ...]]) -> Counter[Any]:
-    """How many tuples have which key: rows of (topology, component, stream, values). Pure."""
+    """Count tuples by key: rows of (topology, component, stream, values). Pure."""
     found: Counter[Any] = Counter()
     for topology, component, stream, values in rows:
         for grouped in groupings.get((topology, component, stream), ()):

@@ -55,7 +55,7 @@ def ledger(conversations: DataFrame, events: DataFrame) -> DataFrame:
 
 
 def _known(conversations: DataFrame, events: DataFrame) -> DataFrame:
-    """What holds for a conversation as a whole: how long it was recorded, whether its process ended, the last gap."""
+    """Facts of a conversation as a whole: how long it was recorded, if its process ended, the last gap."""
     heads = conversations.groupBy("conv").agg(
         F.expr("min_by(kind, part) as kind"),
         F.expr("min_by(started, part) as started"),

@@ -100,7 +100,7 @@ def _unpacked(path: str, file: IO[bytes]) -> IO[bytes] | gzip.GzipFile:
 
 
 class _Zstd(io.RawIOBase):
-    """What a file of zstd frames holds. The library's own reader says nothing where the file was cut."""
+    """Reader of a file of zstd frames. The library's own says nothing where the file was cut."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -98,7 +98,7 @@ def _xor_to(number: int) -> int:
 
 
 def lives(found: Iterable[Person], ahead: Mapping[str, float]) -> list[Life]:
-    """How each conversation went, by the clock of the spouts; `ahead`: by conversation, where it is known.
+    """Start and end of each conversation, by the spouts' clock; `ahead`: by conversation, where it is known.
 
     The life of a task is over where its process ended, or a later conversation of the task began.
     """

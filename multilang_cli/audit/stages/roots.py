@@ -1,4 +1,4 @@
-"""What became of every root: Storm's ack framework as an aggregate, in one group-by.
+"""Verdicts on every root: Storm's ack framework as an aggregate, in one group-by.
 
 As an acker does, it XORs the edges made and acked; unlike an acker it sees every edge at once, and adds what XOR can't
 tell: an edge acked three times XORs to 0, and counts alone miss that one edge was acked twice and another never. So the

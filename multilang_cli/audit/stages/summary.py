@@ -23,7 +23,7 @@ _HOUR = "date_trunc('hour', timestamp_seconds({}))"
 
 
 def people(conversations: DataFrame) -> DataFrame:
-    """Who speaks in each conversation: one row a conversation. The driver has them, and sends them out."""
+    """Tasks and components that speak, one row a conversation. The driver has them, and sends them out."""
     first = ("storm", "topology", "component", "task", "kind", "started", "timeout")
     named = [F.expr(f"min_by({name}, part) as {name}") for name in first]
     worker = F.expr("min_by(if(worker = '', host, worker), part) as worker")
@@ -32,7 +32,7 @@ def people(conversations: DataFrame) -> DataFrame:
 
 
 def rates(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
-    """What each task did in each hour."""
+    """Activity of each task in each hour."""
     counted = {
         "tuples": "what = 'tuple'",
         "emits": "what = 'emit'",
@@ -120,7 +120,7 @@ def restarts(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
 
 
 def dialects(who: DataFrame, findings: DataFrame) -> DataFrame:
-    """What dies or loses data on which version: the judge says so of each finding."""
+    """Findings with the versions that die of them or lose data: the judge says so of each."""
     harmful = ", ".join(f"'{fate}'" for fate in HARMFUL)
     told = findings.join(who.select("conv", "component", "storm"), "conv")
     told = told.withColumn("now", F.expr(f"coalesce(fates[storm] in ({harmful}), false)"))

@@ -122,7 +122,7 @@ def _pairs(sent: DataFrame, said: DataFrame, known: Sequence[Person]) -> DataFra
 
 
 def _by_values(sent: DataFrame, got: DataFrame) -> DataFrame:
-    """Where no task is known: the k-th emission of some values is the k-th tuple of these values, in each bolt.
+    """Edges where no task is known: the k-th emission of some values is the k-th tuple of these values, in each bolt.
 
     High if as many were got as were sent, and by one task alone, as with a fields grouping; else low.
     """
@@ -199,7 +199,7 @@ def _of_edge(doubt: str) -> tuple[str, ...]:
 
 
 def _of_spouts(said: DataFrame, lived: DataFrame) -> list[DataFrame]:
-    """What spouts emitted with a message id, and what each was told of it: the n-th end is that of the n-th emit."""
+    """Emissions of spouts with a message id, and what each was told of it: the n-th end is that of the n-th emit."""
     clock = lived.select("n", "ahead")
     rows = said.where("role = 'spout' and (kind = 'emit' and id is not null or kind in ('ack', 'fail'))")
     turn = "over (partition by n, id order by seq)"
