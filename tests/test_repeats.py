@@ -72,6 +72,7 @@ def test_where_a_case_hung() -> None:
 def test_what_was_no_long_wait_is_no_hang() -> None:
     assert hang_of(NEXT, Deadline("sync", 31.0, proven=True)) is None
     assert hang_of(NEXT, Deadline("sync", 3.0)) is None
+    assert hang_of(NEXT, Deadline("sync", 31.0, proven=True), apart=4.0) == Hang("next", 1, True, 3.0)
     assert hang_of(NEXT, Deadline("sync", 3.0), confirms=True) == Hang("next", 1, True, 3.0)
 
 

@@ -106,10 +106,11 @@ class HangWatch:
         if self._command[0]:
             self._slowest = max(self._slowest, event.t - self._command[1])
 
-    def given_up(self, _: Event, fact: Deadline) -> None:
-        """A limit ran out: that is a hang, unless it was seen at once that the component waits for Storm."""
+    def given_up(self, event: Event, fact: Deadline) -> None:
+        """A limit ran out: that is a hang, unless it was seen soon that the component waits for Storm."""
         short = max(SHORT, 2 * self._slowest)
-        worth = self._confirms or (not fact.idle and fact.limit > short)
+        soon = fact.idle and event.t - self._last[1] < DEAR
+        worth = self._confirms or (not soon and fact.limit > short)
         if not worth or (self.hang is not None and self.hang.final):
             return
         if fact.waiting_for == "sync":
