@@ -13,7 +13,7 @@ from multilang_cli.protocol.verdicts import Fate, Finding
 from multilang_cli.reports import model
 from multilang_cli.reports.console import as_text, pretty_text
 from multilang_cli.reports.github import to_github
-from multilang_cli.reports.grouping import troubles_of
+from multilang_cli.reports.grouping import told_first, troubles_of
 from multilang_cli.reports.junit import to_junit
 from multilang_cli.reports.markdown import to_markdown
 from multilang_cli.reports.saying import in_short
@@ -119,6 +119,13 @@ def test_a_recording_tells_the_same_cause(tmp_path: Path) -> None:
 
 def with_cause(cause: Cause, **changes: object) -> model.SubjectResult:
     return msgspec.structs.replace(TWICE, causes=(cause,), **changes)
+
+
+def test_what_is_told_first_names_the_line_or_one_to_look_at() -> None:
+    suspecting = msgspec.structs.replace(DEATH, place=None, suspect=Place("bolt.py", 9, "read()"))
+    placed, suspected = (told_first(with_cause(cause)) for cause in (DEATH, suspecting))
+    assert placed == "it dies of a tuple: KeyError: 'x' (bolt.py:7)"
+    assert suspected == "it dies of a tuple: KeyError: 'x' (look at bolt.py:9)"
 
 
 def test_one_exception_in_one_place_is_one_trouble_whatever_it_was_asked() -> None:

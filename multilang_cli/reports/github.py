@@ -149,8 +149,9 @@ def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> l
 
 
 def _line_of(group: Group, component: Component) -> tuple[str, int] | None:
-    """The user's own file below the working directory, and the line in it, where the cause names one."""
-    place = group.first.causes[0].place if group.first.causes else None
+    """The user's own file below the working directory, and the line in it, where the cause names one or a suspect."""
+    cause = group.first.causes[0] if group.first.causes else None
+    place = (cause.place or cause.suspect) if cause else None
     if place is None:
         return None
     found = _below(Path.cwd() / place.file, Path.cwd()) or _below(Path.cwd() / component.cwd / place.file, Path.cwd())

@@ -93,7 +93,11 @@ def told_first(subject: SubjectResult) -> str:
     if not subject.causes:
         return subject.reason
     cause = subject.causes[0]
-    where = f" ({cause.place.file}:{cause.place.line})" if cause.place else ""
+    where = ""
+    if cause.place:
+        where = f" ({cause.place.file}:{cause.place.line})"
+    elif cause.suspect:
+        where = f" (look at {cause.suspect.file}:{cause.suspect.line})"
     return f"{'' if cause.certainty == 'certain' else 'likely: '}{cause.headline}{where}"
 
 
