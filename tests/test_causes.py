@@ -163,10 +163,12 @@ def test_who_acks_before_it_works_may_have_died_of_either() -> None:
 > {"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}
 %s! {"event": "exited", "code": 1}
 """
-    acked, silent = (
+    emits = '< {"command":"emit","anchors":["1"],"tuple":["word"],"need_task_ids":false}\n'
+    acked, emitted, silent = (
         diagnose(facts_in(notation.parse(talk % said), "bolt"), CAUSES.values(), RULES)[0]
-        for said in ('< {"command":"ack","id":"1"}\n', "")
+        for said in ('< {"command":"ack","id":"1"}\n', emits, "")
     )
+    assert (emitted.id, emitted.certainty) == ("dies-of-a-tuple", "likely")
     assert (acked.id, acked.certainty) == ("dies-of-a-heartbeat", "likely")
     assert (silent.id, silent.certainty) == ("dies-of-a-tuple", "certain")
 

@@ -27,6 +27,16 @@ ValueError: no b
     "ruby": """bolt.rb:12:in `process': undefined method `split' for nil:NilClass (NoMethodError)
 \tfrom storm.rb:9:in `run'
 """,
+    "ruby, as storm.rb tells it": """Exception in bolt: no name - /usr/lib/ruby/3.1.0/json/common.rb:216:in `parse'
+bolt.rb:6:in `process'
+/srv/storm.rb:194:in `run'
+""",
+    "ruby, as storm.rb tells it with the line": """Exception in bolt: undefined method `split' for nil:NilClass
+
+    tup.values[0].split(" ").each do |word|
+                 ^^^^^^ - bolt.rb:5:in `process'
+/srv/storm.rb:194:in `run'
+""",
     "node": """/srv/bolt.js:7
     tup.user.name
              ^
@@ -70,6 +80,8 @@ CAUSES = {
     "python, of a module": "json.decoder.JSONDecodeError: Expecting value: line 1",
     "python, two": "ValueError: no b",
     "ruby": "undefined method `split' for nil:NilClass (NoMethodError)",
+    "ruby, as storm.rb tells it": "no name",
+    "ruby, as storm.rb tells it with the line": "undefined method `split' for nil:NilClass",
     "node": "TypeError: Cannot read properties of undefined (reading 'name')",
     "node, with a code": "RangeError [ERR_OUT_OF_RANGE]: no",
     "java": "java.lang.ArrayIndexOutOfBoundsException: Index 1 out of bounds",
@@ -143,6 +155,7 @@ TypeError: Cannot read properties of undefined (reading 'name')
 """,
         Place("bolt.rb", 12),
     ),
+    "ruby, as storm.rb tells it": (WRITTEN["ruby, as storm.rb tells it"], Place("bolt.rb", 6)),
     "perl": ("Died at /srv/bolt.pl line 7, <STDIN> line 4.\n", Place("bolt.pl", 7)),
     "php": (
         "PHP Fatal error:  Uncaught TypeError: no in /srv/b.php:4\nStack trace:\n#0 /srv/b.php(9): f()\n",

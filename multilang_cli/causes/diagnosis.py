@@ -142,8 +142,10 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         words["subject"] = words.finding.subject
         groups = {name: text for name, text in _groups(pattern, words.finding.message).items() if text}
         words.update(groups, **({"owed": f"`{groups['command']}`"} if "command" in groups else {}))
+    place = facts.death.place if facts.death else None
     for wanted, text in (
         (signature.exception, facts.death.text if facts.death else ""),
+        (signature.code, place.code if place else ""),
         (signature.stderr, facts.stderr),
         (signature.waits, facts.waits),
         (signature.late_stderr, facts.late_stderr),
@@ -187,6 +189,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.by_child, facts.starter is not None),
         (signature.stalled, facts.stalled),
         (signature.of_ids, facts.of_ids),
+        (signature.threw, facts.death is not None),
     )
     return all(wanted is None or wanted == value for wanted, value in told)
 

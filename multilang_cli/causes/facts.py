@@ -37,11 +37,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     `struck`: what was sent last after a silence, if it died at once of that. `seq`: the last event that shows it.
     `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote that is no message, and what it wrote
     only after its stdin was closed. `words`: the last that it logged. `waits`: what it was doing in a silence.
-    `answered`: the tuple, tick or heartbeat that it acked or failed last of all it said, before it ended. `uncertain`:
-    it may have died of that, though something else came behind it. `silences`: the events that tell of one. `stood`:
-    where in the user's own file it was in the last. `starter`: where it starts the program that
-    wrote the text on stdout. `storm`: the version asked. `late_death`: the exception in `late_stderr`.
-    `repeated`: anchored emits that are those of before once more.
+    `answered`: the tuple, tick or heartbeat that it acked or failed last of all it said, before it ended.
+    `uncertain`: it may have died of that, though something else came behind it, or of a heartbeat behind a tuple for
+    which it had emitted. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the
+    last. `starter`: where it starts the program that wrote the text on stdout. `storm`: the version asked.
+    `late_death`: the exception in `late_stderr`. `repeated`: anchored emits that are those of before once more.
     """
 
     kind: Kind
@@ -160,7 +160,7 @@ def facts_of(
         signal=ended.signal if ended else None,
         seq=seen.last,
         death=tracebacks.death_in(stderr, source.roots, source.language)
-        or (tracebacks.death_in(seen.words, source.roots, source.language) if ended else None),
+        or (tracebacks.death_in(_in_lines(seen.words), source.roots, source.language) if ended else None),
         stderr=stderr,
         rest=seen.rest,
         late=seen.late,
@@ -177,7 +177,7 @@ def facts_of(
         own_pid=seen.own_pid,
         echoed=seen.echoed,
         answered=seen.answered if ended and not pending else "",
-        uncertain=bool(ended and pending and seen.answered not in {"", pending[0][0]}),
+        uncertain=bool(ended) and _is_uncertain(pending, seen),
         stood=stood,
         starter=starter,
         storm=storm,
@@ -197,6 +197,19 @@ def _parted(stderr: str, late: int) -> tuple[str, str]:
         return stderr, ""
     raw = stderr.encode()
     return raw[:-late].decode("utf-8", "ignore"), raw[-late:].decode("utf-8", "ignore")
+
+
+def _is_uncertain(pending: Sequence[tuple[Asked, str]], seen: Seen) -> bool:
+    """True if it may have died of something else than the first that it had not answered."""
+    if not pending:
+        return False
+    went_on = seen.emitted and {asked for asked, _ in pending} >= {"tuple", "heartbeat"}
+    return went_on or seen.answered not in {"", pending[0][0]}
+
+
+def _in_lines(words: str) -> str:
+    """A log in lines: Storm's own storm.rb joins those of a backtrace with the two characters of an escape."""
+    return words.replace("\\n", "\n")
 
 
 def _how(ended: Exited) -> Ended:

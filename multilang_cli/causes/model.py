@@ -85,7 +85,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     something, and then nothing of what came behind, tuples and heartbeats. `late_stderr`: a pattern found in what it
     complained of only after its stdin was closed. `of_ids`: what it had not answered but task ids when it ended.
     `since`: the first Storm version that sends what brings it about, "" for all. `repeated`: such a finding is an
-    anchored emit of before once more. `certainty`, `sentence`: those of this signature, if they are not the cause's.
+    anchored emit of before once more. `code`: a pattern found in the source's line, as the exception shows it.
+    `threw`: an uncaught exception is known. `certainty`, `sentence`: those of this signature, if they are not the
+    cause's.
     """
 
     phase: tuple[Phase, ...] = ()
@@ -100,6 +102,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     matches: str = ""
     exception: str = ""
     stderr: str = ""
+    code: str = ""
     waits: str = ""
     rest: tuple[Bytes, ...] = ()
     late: tuple[Bytes, ...] = ()
@@ -117,6 +120,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     late_stderr: str = ""
     of_ids: bool | None = None
     repeated: bool | None = None
+    threw: bool | None = None
     since: str = ""
     over: int = 0
     certainty: Certainty | None = None

@@ -64,9 +64,9 @@ def decided(component: Component, options: RunOptions, why: str) -> tuple[Compon
         return msgspec.structs.replace(component, kind=probe.kind), probe.how
     if probe.silent:
         hint = f"say --kind bolt or --kind spout to {why}"
-        raise CommandError(f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE)
+        raise CommandError(f"no first message: {probe.seen}; {hint}", ExitCode.NO_FIRST_MESSAGE)
     if probe.fault:
-        raise CommandError(f"not conformant, be it a bolt or a spout: {probe.how}", ExitCode.NOT_CONFORMANT)
+        raise CommandError(f"not conformant, be it a bolt or a spout: {probe.seen}", ExitCode.NOT_CONFORMANT)
     raise CommandError(f"can't tell whether it is a bolt or a spout: {probe.how}")
 
 

@@ -173,9 +173,9 @@ class ProbeError(CommandError):
         why, code = f"can't tell whether it is a bolt or a spout: {probe.how}", ExitCode.MISUSE
         if probe.silent:
             hint = "say --kind bolt or --kind spout to see what it does instead"
-            why, code = f"no first message: {probe.how}; {hint}", ExitCode.NO_FIRST_MESSAGE
+            why, code = f"no first message: {probe.seen}; {hint}", ExitCode.NO_FIRST_MESSAGE
         elif probe.fault:
-            why, code = f"not conformant, be it a bolt or a spout: {probe.how}", ExitCode.NOT_CONFORMANT
+            why, code = f"not conformant, be it a bolt or a spout: {probe.seen}", ExitCode.NOT_CONFORMANT
         super().__init__(why, code)
         self.met = probe.met
 

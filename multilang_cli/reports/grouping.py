@@ -153,7 +153,12 @@ def _trouble(alike: list[SubjectResult]) -> Trouble:
     often = Counter(subject.causes[0].id for subject in alike)
     verdict = min((subject.verdict for subject in alike), key=_BY_CAUSE.index)
     alike.sort(
-        key=lambda subject: (subject.verdict != verdict, -often[subject.causes[0].id], *_telling(subject.causes[0]))
+        key=lambda subject: (
+            subject.verdict != verdict,
+            subject.causes[0].certainty == "likely",
+            -often[subject.causes[0].id],
+            *_telling(subject.causes[0]),
+        )
     )
     return Trouble(verdict, alike[0].causes[0], tuple(alike))
 

@@ -25,6 +25,7 @@ from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.diagnosis import bare_pid
 from multilang_cli.protocol.messages import Ack, Emit, Fail, Malformed
 from multilang_cli.reports.escape import decode
+from multilang_cli.reports.grouping import told_first
 from multilang_cli.suite.causes import LastWords, hear_out, met_by_the_probe, source_of
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.runner import Plan, plan_of
@@ -69,6 +70,12 @@ class Probe(NamedTuple):
     silent: bool = False
     fault: bool = False
     met: tuple[SubjectResult, ...] = ()
+
+    @property
+    def seen(self) -> str:
+        """The cause of a silence or a fault, where one is known; else what was seen."""
+        first = next((subject for subject in self.met if subject.causes), None)
+        return told_first(first) if first is not None and (self.silent or self.fault) else self.how
 
 
 class _Ear:
