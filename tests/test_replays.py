@@ -7,8 +7,10 @@ import json
 import pytest
 
 from multilang_cli.catalogue import notation
+from multilang_cli.protocol.verdicts import Finding
+from multilang_cli.reports.model import SubjectResult
 from multilang_cli.suite.options import Component
-from multilang_cli.suite.replays import CALLS, ENOUGH, Replays, ReplayWatch
+from multilang_cli.suite.replays import CALLS, ENOUGH, NO_IDS, Replays, ReplayWatch
 
 SPOUT = Component(name="s", command=("s",), kind="spout")
 
@@ -41,3 +43,17 @@ def test_other_tuples_are_none_of_those_that_failed() -> None:
 
 def test_who_is_only_acked_loses_nothing() -> None:
     assert after(command="ack") == ()
+
+
+@pytest.mark.parametrize(("id_", "left"), [("m1", ()), (None, (NO_IDS,))])
+def test_who_gives_ids_in_one_case_is_not_said_to_give_none(id_: str | None, left: tuple[str, ...]) -> None:
+    seen = Replays()
+    emit = {"command": "emit", "id": id_, "tuple": ["x"]}
+    ReplayWatch(seen).take(notation.parse("< " + json.dumps({k: v for k, v in emit.items() if v is not None})))
+    noted = SubjectResult(
+        id="c",
+        title="c",
+        verdict="pass",
+        findings=(Finding(rule=NO_IDS, level="note", seq=3, offset=0, message="none"),),
+    )
+    assert tuple(each.rule for each in seen.without_contradiction(noted).findings) == left

@@ -249,7 +249,7 @@ def test_a_file_name_that_is_no_utf8_is_a_name_like_any_other(tmp_path: Path) ->
         (["--tuple", "[1e999]"], 2, "too large"),
         (["--cwd", "/nowhere"], 2, "not a directory"),
         (["--conf", b"a=\xff"], 2, "not UTF-8"),
-        (["--kind", "auto"], 3, 'exited with code 3, and its last line of stderr is "boom"'),
+        (["--kind", "auto"], 3, 'exit code 3, and its last line of stderr is "boom"'),
     ],
 )
 def test_misuse_is_told_from_silence(words: list[str], code: int, message: str, tmp_path: Path) -> None:

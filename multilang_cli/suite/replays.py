@@ -1,4 +1,4 @@
-"""Whether a spout emits again what failed: Storm itself keeps no values, and replays nothing. Pure."""
+"""Replays by a spout of what failed: Storm itself keeps no values, and replays nothing. Pure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.protocol.events import Event
+    from multilang_cli.reports.model import SubjectResult
     from multilang_cli.suite.options import Component
 
 CALLS = 5
 """Calls of next behind a fail in which a spout could have emitted the tuple again."""
 ENOUGH = 3
 """Tuples that failed for good, in a run, from which on it is told."""
-
-
+NO_IDS = "never-an-id"
+"""The rule of a conversation in which no tuple had an id: short ones say too little."""
 NEVER = (
     "it emitted none of the {lost} tuples again that failed: Storm replays nothing itself, so they are lost (emit them "
     "again, unless at most once is what you want; is what `fail` names the id that is looked up?)"
@@ -28,11 +29,19 @@ NEVER = (
 
 
 class Replays:
-    """What a run shows of it. `lost`: tuples that failed and did not come again in `CALLS` of next."""
+    """What a run shows of it. `lost`: tuples that failed and did not come again in `CALLS` of next.
+
+    `uses_ids`: a tuple with an id was emitted in some case.
+    """
 
     def __init__(self) -> None:
         self.lost = 0
-        self.replayed = False
+        self.replayed = self.uses_ids = False
+
+    def without_contradiction(self, subject: SubjectResult) -> SubjectResult:
+        """A case's result without the note that it gives no ids, if it gave some in another case."""
+        kept = tuple(finding for finding in subject.findings if finding.rule != NO_IDS)
+        return msgspec.structs.replace(subject, findings=kept) if self.uses_ids else subject
 
     def notes(self, component: Component) -> tuple[str, ...]:
         """What the user of a spout should know although nothing is wrong."""
@@ -63,6 +72,7 @@ class ReplayWatch:
         key = key_of(emit.id) if emit.id is not None else ""
         self._run.replayed = self._run.replayed or key in self._failed or values in self._failed.values()
         if emit.id is not None:
+            self._run.uses_ids = True
             self._emitted[key] = values
 
     def _commanded(self, said: SpoutCommand) -> None:

@@ -227,7 +227,8 @@ def result_of_subjects(
 
 def _result(run: Run) -> RunResult:
     """What is known now; ``conclude`` fills in the rest."""
-    options, remaining, subjects = run.plan.options, run.remaining, run.subjects
+    options, remaining = run.plan.options, run.remaining
+    subjects = [run.replays.without_contradiction(subject) for subject in run.subjects]
     return msgspec.structs.replace(
         _about(run.plan, subjects, run.started),
         suite=Suite(name="component", hash=suite_hash(run.available)),
