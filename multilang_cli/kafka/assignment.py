@@ -1,4 +1,4 @@
-"""Which partitions a spout's task reads (``KafkaUtils.calculatePartitionsForTask``). Pure."""
+"""Partitions shared out among a spout's tasks (``KafkaUtils.calculatePartitionsForTask``). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the clients of confluent-kafka have in common: they log nothing themselves, and errors are sentences."""
+"""Common ground of confluent-kafka's clients: they log nothing themselves, and errors are sentences."""
 
 from __future__ import annotations
 

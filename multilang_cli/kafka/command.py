@@ -31,7 +31,7 @@ def settings() -> list[tuple[str, str, str]]:
 
 
 def help_text() -> str:
-    """What ``--help`` prints."""
+    """The text of ``--help``."""
     lines = []
     for name, default, what in settings():
         title = f"  {name}" + (f" = {default}" if default else "")

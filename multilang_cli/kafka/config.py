@@ -41,7 +41,7 @@ class ConfigError(ValueError):
 class Config(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")
 ):
-    """What a Kafka spout is told. Times in seconds, sizes in bytes; what each is for is in its type, for --help."""
+    """Settings of a Kafka spout. Times in seconds, sizes in bytes; what each is for is in its type, for --help."""
 
     bootstrap_servers: Annotated[str, _told("Brokers to begin with, HOST:PORT with commas between.")]
     topic: Annotated[str, _told("The topic to read.")]
@@ -175,7 +175,7 @@ def _checked(config: Config) -> Config:
 
 
 def _sentence(said: str) -> str:
-    """What msgspec says about a setting, with the key as it stands in conf."""
+    """Msgspec's error about a setting, with the key as it stands in conf."""
     what, _, where = said.partition(" - at `$.")
     if where:
         return f"{PREFIX}{where.rstrip('`')}: {what[0].lower()}{what[1:]}"

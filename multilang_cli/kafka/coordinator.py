@@ -1,4 +1,4 @@
-"""Which partitions a task reads now (``StaticCoordinator``, ``ZkCoordinator``). Pure.
+"""Coordinators of a task's partitions (``StaticCoordinator``, ``ZkCoordinator``). Pure.
 
 A coordinator is told the topic's partitions and keeps a manager for each that is this task's. Kafka's clients follow
 leaders by themselves: a partition whose leader changes keeps its manager, and with it what is pending.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """What a refresh changed: partitions to be opened, managers that were closed, and a warning, "" for none."""
+    """Changes by a refresh: partitions to be opened, managers that were closed, and a warning, "" for none."""
 
     opened: tuple[int, ...] = ()
     closed: tuple[PartitionManager, ...] = ()

@@ -1,4 +1,4 @@
-"""What becomes of a message that is given up: it is dropped, or written to a dead-letter topic with the reason.
+"""Messages that are given up: dropped, or written to a dead-letter topic with the reason.
 
 It is done when it is dropped, or when the broker has confirmed that it is written: progress never passes a dead letter
 that could still be lost.

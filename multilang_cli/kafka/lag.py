@@ -1,4 +1,4 @@
-"""How far behind a consumer group is on a topic, asked from outside: the spout need not run."""
+"""Lag of a consumer group on a topic, asked from outside: the spout need not run."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"[0-9]{1,20}")
 
 
 class EmitState(Enum):
-    """What a call of `PartitionManager.next` did (``PartitionManager.EmitState``)."""
+    """Result of a call of `PartitionManager.next` (``PartitionManager.EmitState``)."""
 
     NO_EMITTED = "nothing emitted"
     EMITTED_MORE_LEFT = "emitted, and more is fetched"
@@ -82,7 +82,7 @@ class Refused(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What to emit now: tuples of one message, each with its id; or the one message that can't be emitted."""
+    """Tuples of one message to emit now, each with its id; or the one message that can't be emitted."""
 
     state: EmitState
     tuples: list[tuple[list[Any], MessageId]]
@@ -162,11 +162,11 @@ class PartitionManager:
 
     @property
     def fetched(self) -> int:
-        """How many fetched messages wait to be emitted."""
+        """Number of fetched messages that wait to be emitted."""
         return len(self._waiting)
 
     def jump(self, offset: int) -> None:
-        """What comes next is at a later offset; what was fetched before is still there."""
+        """Continue at a later offset; what was fetched before is still there."""
         self.fetched_to = offset
         if not self._waiting:
             self.emitted_to = offset
@@ -295,7 +295,7 @@ class PartitionManager:
 
     @property
     def pending(self) -> int:
-        """How many messages are emitted and not done, failed ones included."""
+        """Number of messages that are emitted and not done, failed ones included."""
         return len(self._open)
 
     @property

@@ -179,7 +179,7 @@ class Partitions:
         return start.decide(config.start, stored, seen, config.max_behind)
 
     def _set_right(self, manager: PartitionManager, place: Place) -> None:
-        """What is to be read next is not there: it was deleted, or the log was cut, or the topic was made anew."""
+        """Move on where the next offset is gone: it was deleted, or the log was cut, or the topic was made anew."""
         begin = start.decide("earliest", start.Committed(manager.fetched_to, ours=True), place.seen)
         if self._config.profile == "storm-0.9.3":
             force = self._config.force_from_start

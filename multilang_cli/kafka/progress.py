@@ -1,4 +1,4 @@
-"""Where progress is kept: the consumer group's committed offsets, a file, or ZooKeeper in the form of Storm 0.9.3.
+"""Stores of progress: the consumer group's committed offsets, a file, or ZooKeeper in the form of Storm 0.9.3.
 
 Each store gives the next offset to read of a partition, and takes new ones. What it can't read it says: progress that
 is lost in silence would read a topic twice, or skip it.
@@ -24,7 +24,7 @@ class ProgressError(Exception):
 
 
 class Owner(msgspec.Struct, frozen=True):
-    """Who stores: the topology's name, its id (new with each deployment), and the task."""
+    """Writer of progress: the topology's name, its id (new with each deployment), and the task."""
 
     topology: str
     deployment: str
@@ -35,7 +35,7 @@ class Store(Protocol):
     """Keeps progress, by partition."""
 
     def load(self, partition: int) -> Committed | None:
-        """What is stored, None if nothing is. Raises ProgressError."""
+        """Read the stored progress, None if there is none. Raises ProgressError."""
         ...
 
     def store(self, offsets: Mapping[int, int]) -> None:
@@ -43,7 +43,7 @@ class Store(Protocol):
         ...
 
     def stored(self) -> dict[int, int]:
-        """What was stored since this was last asked. Raises ProgressError if some could not be."""
+        """Offsets stored since this was last asked. Raises ProgressError if some could not be."""
         ...
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ class FileStore:
         return self._folder / f"{self._topic}-{partition}.json"
 
     def load(self, partition: int) -> Committed | None:
-        """What is stored, None if nothing is. Raises ProgressError."""
+        """Read the stored progress, None if there is none. Raises ProgressError."""
         path = self._path(partition)
         try:
             text = path.read_bytes()
@@ -117,7 +117,7 @@ class FileStore:
             self._stored[partition] = offset
 
     def stored(self) -> dict[int, int]:
-        """What was stored since this was last asked."""
+        """Offsets stored since this was last asked."""
         done, self._stored = self._stored, {}
         return done
 

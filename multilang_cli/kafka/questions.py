@@ -1,4 +1,4 @@
-"""What a task asks Kafka, and its store, about the topic: questions that may take long, for `Asker`."""
+"""Questions of a task to Kafka and to its store about the topic; they may take long, so `Asker` asks them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Known(NamedTuple):
 
 
 class Place(NamedTuple):
-    """What decides where a partition is read from."""
+    """Facts that decide where a partition is read from."""
 
     seen: Seen
     stored: Committed | None
 
 
 class Places(NamedTuple):
-    """What was found out about partitions, and what went wrong with the others, "" for nothing."""
+    """Facts found out about partitions, and what went wrong with the others, "" for nothing."""
 
     found: Mapping[int, Place]
     trouble: str

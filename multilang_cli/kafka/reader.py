@@ -45,7 +45,7 @@ class FailedFetchError(Exception):
 
 
 class Fetched:
-    """What came: records by partition, partitions whose position is out of range, and what went wrong, or ""."""
+    """Result of a fetch: records by partition, partitions whose position is out of range, and an error, or ""."""
 
     def __init__(self) -> None:
         self.records: defaultdict[int, list[Record]] = defaultdict(list)
@@ -128,7 +128,7 @@ class Reader:
         return max(earliest, 0), max(latest, 0)
 
     def topic_id(self) -> str:
-        """What tells the topic from one of the same name that was made later; "" if the broker does not tell."""
+        """Id that tells the topic from one of the same name made later; "" if the broker does not tell."""
         try:
             asked = self._admin.describe_topics(TopicCollection([self._topic]), request_timeout=ASK)
             self.known_topic_id = str(asked[self._topic].result(ASK).topic_id)
@@ -176,7 +176,7 @@ class Reader:
     # --- progress in the consumer group -------------------------------------------------------------------------
 
     def load(self, partition: int) -> Committed | None:
-        """What the group has committed. Raises ProgressError."""
+        """Read the group's committed offset. Raises ProgressError."""
         try:
             [found] = self._asked.committed([self._at(partition)], ASK)
         except KafkaException as error:
@@ -197,7 +197,7 @@ class Reader:
             raise ProgressError(f"commit: {said(error)}") from None
 
     def stored(self) -> dict[int, int]:
-        """What was committed since this was last asked; `fetch` hears of it. Raises ProgressError if some was not."""
+        """Offsets committed since this was last asked; `fetch` hears of it. Raises ProgressError if some were not."""
         refused, self._refused = self._refused, ""
         if refused:
             raise ProgressError(refused)

@@ -1,4 +1,4 @@
-"""Where a partition is read from when a task gets it, and why. Pure.
+"""Start of a partition when a task gets it, and the reason for it. Pure.
 
 Every decision gives a sentence for the worker's log, and names what it skips: nothing is ever skipped in silence.
 """
@@ -21,7 +21,7 @@ class Range(msgspec.Struct, frozen=True):
     end: int
 
     def __len__(self) -> int:
-        """How many offsets, of which a compacted topic may lack some."""
+        """Number of offsets, of which a compacted topic may lack some."""
         return max(0, self.end - self.first)
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class Committed(msgspec.Struct, frozen=True):
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """What the broker says: `earliest` that is there, `latest` the next that will be, `at_time` the timestamp's.
+    """Offsets at the broker: `earliest` that is there, `latest` the next that will be, `at_time` the timestamp's.
 
     `topic_id` tells the topic from one of the same name that was made earlier; "" for unknown.
     """
@@ -61,7 +61,7 @@ class Start(msgspec.Struct, frozen=True):
 
 
 def decide(strategy: Strategy, stored: Committed | None, seen: Seen, max_behind: int | None = None) -> Start:
-    """Where to begin. `max_behind`: how far behind `latest` a stored offset may be; None for any number."""
+    """Choose the offset to begin at. `max_behind`: how far behind `latest` a stored one may be; None for any number."""
     if stored is None or not (stored.ours or strategy.startswith("uncommitted")):
         return _first(strategy, stored, seen)
     if stored.topic_id and seen.topic_id and stored.topic_id != seen.topic_id:
@@ -105,7 +105,7 @@ def _first(strategy: Strategy, stored: Committed | None, seen: Seen) -> Start:
 def decide_as_0_9_3(
     stored: Committed | None, seen: Seen, *, force_from_start: bool = False, max_behind: int | None = None
 ) -> Start:
-    """Where Storm 0.9.3's ``PartitionManager`` begins, traps and all.
+    """Choose the offset as Storm 0.9.3's ``PartitionManager`` does, traps and all.
 
     What is current is the end, unless `force_from_start`; a stored offset of 0, or one too far behind, jumps there.
     """
@@ -126,7 +126,7 @@ def decide_as_0_9_3(
 
 
 def out_of_range_as_0_9_3(offset: int, seen: Seen, *, force_from_start: bool = False) -> Start:
-    """Where Storm 0.9.3 goes on when what it wants is not there: at the end, unless `force_from_start`."""
+    """Choose the offset as Storm 0.9.3 does if its own is out of range: the end, unless `force_from_start`."""
     current = seen.earliest if force_from_start else seen.latest
     lost = Range(offset, current)
     why = f"offset {offset} is out of range: from the {'earliest' if force_from_start else 'end'}, {current}"

@@ -62,7 +62,7 @@ class ZooKeeperStore:
         return self._client
 
     def load(self, partition: int) -> Committed | None:
-        """What is stored, None if nothing is. Raises ProgressError."""
+        """Read the stored progress, None if there is none. Raises ProgressError."""
         try:
             text, _ = self._ready().get_async(self._node(partition)).get(timeout=LIMIT)
         except NoNodeError:
@@ -97,7 +97,7 @@ class ZooKeeperStore:
         return offsets
 
     def stored(self) -> dict[int, int]:
-        """What was stored since this was last asked. Raises ProgressError if some was not."""
+        """Offsets stored since this was last asked. Raises ProgressError if some were not."""
         done = self._writer.answer()
         self._begin()
         return done or {}

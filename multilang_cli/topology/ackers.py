@@ -23,7 +23,7 @@ def ackers_tick(storm: str) -> bool:
 
 
 def rotations(storm: str, tasks: Sequence[int]) -> int:
-    """How often a spout's executor with these tasks rotates what it waits for, each message timeout.
+    """Rotations of pending tuples each message timeout, by a spout's executor with these tasks.
 
     Up to 0.9 a tick reaches every task, and each rotates the one map: tuples time out the sooner.
     """

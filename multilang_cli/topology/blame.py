@@ -1,4 +1,4 @@
-"""Why a root was not acked: its tree step by step, who holds what since when, and what they last did. Pure."""
+"""Explanation of roots that were not acked: the tree step by step, who holds what since when. Pure."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _Followed:
 
     @property
     def tree(self) -> Tree:
-        """What is known of its tuple tree."""
+        """The tuple tree, as far as it is known."""
         return self.story.tree
 
 

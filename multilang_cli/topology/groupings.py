@@ -1,4 +1,4 @@
-"""Which tasks a tuple goes to: Storm's groupings with Storm's results (``GrouperFactory``, ``executor.clj``). Pure.
+"""Storm's groupings with Storm's results (``GrouperFactory``, ``executor.clj``): the tasks of a tuple. Pure.
 
 Where Storm throws dice (shuffle, none), the dice are handed in; everything else is the very task that Storm would pick.
 """
@@ -45,7 +45,7 @@ class Chooser(Protocol):
 
 
 class Where(NamedTuple):
-    """What a chooser needs to know besides its grouping.
+    """Context of a chooser, besides its grouping.
 
     `fields`: of the source's stream. `targets`: the consumer's task ids. `local`: those of them that live in the worker
     of the source's task. `conf`: the topology's. `random`: where dice come from.
@@ -138,7 +138,7 @@ class _Turns:
 
 
 class _Keyed:
-    """What goes by the values of some fields."""
+    """Base of choosers that go by the values of some fields."""
 
     def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: Where) -> None:
         self._indexes = tuple(where.fields.index(name) for name in by)
@@ -190,7 +190,7 @@ class _PartialKey(_Keyed):
 
 
 class Outgoing:
-    """Where the tuples of one stream go to: all its consumers, in their order (``Task.getOutgoingTasks``)."""
+    """All consumers of one stream, in their order (``Task.getOutgoingTasks``)."""
 
     def __init__(self, consumers: Mapping[str, tuple[tuple[int, ...], Chooser | None]]) -> None:
         """`consumers`: by component, its task ids and the chooser among them, None for DIRECT. Those with tasks."""

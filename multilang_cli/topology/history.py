@@ -1,4 +1,4 @@
-"""What happened in a run of a topology, event by event: what checkers, blame and plots are made from. Pure.
+"""History of a run of a topology, event by event: what checkers, blame and plots are made from. Pure.
 
 ``history.ndjson`` in a run's folder holds one event a line, in the order in which the engine did things, tagged by `k`.
 Times `t` are seconds from the start of the run. An emission and a delivery each have a number, from 1 on, that is

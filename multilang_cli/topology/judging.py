@@ -17,7 +17,7 @@ _VERDICTS: dict[str, Verdict] = {"pass": "pass", "warn": "warn", "fail": "fail",
 
 
 def facts_of(setup: Setup) -> Facts:
-    """What the checkers are told of the topology of a run."""
+    """Facts for the checkers about the topology of a run."""
     layout, topology, conf = setup.layout, setup.topology, setup.conf
     kinds = {name: component.kind for name, component in topology.components.items()}
     limits = {
@@ -67,7 +67,7 @@ def _expected(told: Any, kinds: dict[str, Any]) -> dict[str, list[list[Any]]]:
 
 
 def subject_of(holds: Holds) -> SubjectResult:
-    """What a checker says, as a subject."""
+    """A checker's verdict, as a subject."""
     return SubjectResult(
         id=holds.id,
         title=holds.title,

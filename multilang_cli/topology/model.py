@@ -19,7 +19,7 @@ GroupingType = Literal["SHUFFLE", "FIELDS", "ALL", "GLOBAL", "NONE", "DIRECT", "
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where something was declared: a file, and its line from 1; 0 for the file as a whole."""
+    """Place of a declaration: a file, and its line from 1; 0 for the file as a whole."""
 
     file: str
     line: int
@@ -48,7 +48,7 @@ class OutputStream(msgspec.Struct, frozen=True):
 
 
 class Grouping(msgspec.Struct, frozen=True):
-    """How a stream's tuples are shared among a consumer's tasks. `fields`: for FIELDS and PARTIAL_KEY, in order."""
+    """Rule that shares a stream's tuples among a consumer's tasks. `fields`: for FIELDS and PARTIAL_KEY, in order."""
 
     type: GroupingType
     fields: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True):
     places: dict[str, Place] = {}
 
     def at(self, key: str) -> Place | None:
-        """Where a part of it stands, or else the whole."""
+        """Place of a part of it, or else of the whole."""
         return self.places.get(key, self.place)
 
 
@@ -105,5 +105,5 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
         return int(self.conf.get("topology.workers") or 1)
 
     def consumers(self, source: str, stream: str) -> list[Subscription]:
-        """Who consumes a stream, in the order of declaration: an emit goes to each of them."""
+        """Consumers of a stream, in the order of declaration: an emit goes to each of them."""
         return [each for each in self.subscriptions if each.source == source and each.stream == stream]

@@ -30,7 +30,7 @@ _NOTE = "As the history has it: every tuple, who it went to, and the ack val tha
 
 
 def sections_of(run: TopologyRun, setup: Setup) -> Iterator[AnySection]:
-    """What the page of a run has besides its subjects and conversations. Reads the run's history."""
+    """Sections of a run's page besides its subjects and conversations. Reads the run's history."""
     drawing = _Drawing()
     for event in read_history(setup.folder / NAME):
         drawing.take(event)
@@ -63,7 +63,7 @@ def _numbers(run: TopologyRun) -> Facts:
 
 
 class _Drawing:
-    """What is drawn of a history: of each kind of event the first ones, and counts over time."""
+    """Data of the drawings of a history: of each kind of event the first ones, and counts over time."""
 
     def __init__(self) -> None:
         self._points: dict[str, tuple[list[float], list[float]]] = {}
@@ -100,7 +100,7 @@ class _Drawing:
                 self._faulted(event)
 
     def plots(self, setup: Setup) -> Iterator[Plot]:
-        """What was drawn, as far as there is any."""
+        """Plots of the history, as far as there is any."""
         time = Axis(label="time of the run", unit="s")
         spans = tuple(self._spans())
         tasks = ", ".join(f"{task} {escape(name)}" for task, name in setup.layout.components.items())

@@ -1,4 +1,4 @@
-"""What a topology will look like on a Storm: its tasks, where they live, and what is not guaranteed and why. Pure."""
+"""Plan of a topology on a Storm: its tasks, where they live, and what is not guaranteed and why. Pure."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan(topology: Topology, storm: str, history: Iterable[Happening] = ()) -> Plan:
-    """What becomes of a topology that was found right, on Storm `storm`, such as "2.8.3". `history`: of a run of it."""
+    """Plan a topology that was found right, on Storm `storm`, such as "2.8.3". `history`: of a run of it."""
     conf = merged_conf(topology, storm)
     layout = lay_out(topology, storm)
     workers = layout.workers

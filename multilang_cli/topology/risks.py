@@ -1,4 +1,4 @@
-"""What a topology does not guarantee, and why: by its declaration, and by the history of a run. Pure."""
+"""Guarantees that a topology lacks, and why: by its declaration, and by the history of a run. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Risk(msgspec.Struct, frozen=True):
 
 
 def of(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
-    """What the declaration tells. `conf`: merged with the cluster's."""
+    """Risks that the declaration shows. `conf`: merged with the cluster's."""
     yield from _acking(layout, conf, storm)
     reached = _reached(topology)
     for component in topology.components.values():
@@ -157,7 +157,7 @@ def _cycles(topology: Topology) -> Iterator[list[str]]:
 
 
 class _Did(msgspec.Struct):
-    """What a component's tasks did in a run."""
+    """Emits and settlements of a component's tasks in a run."""
 
     kind: str = "bolt"
     emitted: int = 0
@@ -168,7 +168,7 @@ class _Did(msgspec.Struct):
 
 
 class Seen:
-    """What the history of a run tells: emits without anchors or message ids, and tuples that were never settled.
+    """Risks shown by a history: emits without anchors or message ids, and tuples that were never settled.
 
     What did not happen in that run may happen in another. It keeps what is open, not what was.
     """
@@ -203,7 +203,7 @@ class Seen:
 
 
 def seen(history: Iterable[Happening], topology: Topology) -> list[Risk]:
-    """What a whole history tells, see `Seen`."""
+    """Risks shown by a whole history, see `Seen`."""
     found = Seen(topology)
     for event in history:
         found.take(event)

@@ -56,7 +56,7 @@ class FolderError(ValueError):
 
 
 class TopologyRun(NamedTuple):
-    """What came of a run. `tallies`: of each component, in the order of their declaration, the ackers left out.
+    """Result of a run. `tallies`: of each component, in the order of their declaration, the ackers left out.
 
     `held`: what its checkers say; `measures`: what its history shows in numbers; `stories`: of
     emissions that were not acked, the worst first.
@@ -87,7 +87,7 @@ def prepare(folder: Path) -> None:
 
 
 def _left(folder: Path) -> list[Path]:
-    """What bears the names of what a run writes, but for its history, which tells that a run wrote it."""
+    """Files with the names that a run writes, but for its history, which tells that a run wrote it."""
     found = [file for name, files in _PARTS.items() for file in sorted((folder / name).glob(files))]
     return [*found, *folder.glob(RESULT)]
 
@@ -211,7 +211,7 @@ def _lives(engine: Engine) -> list[Life]:
 
 
 def _of_life(setup: Setup, life: Life, spared: int | None) -> SubjectResult:
-    """What a task says in one life. `spared`: how many of its findings are its own, where a fault struck it."""
+    """One life of a task, as a subject. `spared`: how many of its findings are its own, where a fault struck it."""
     session = life.session
     findings = tuple(session.findings[:spared])
     verdict, reason = verdict_of(findings, setup.version.id)
@@ -235,7 +235,7 @@ def _of_life(setup: Setup, life: Life, spared: int | None) -> SubjectResult:
 
 
 def _of_run(engine: Engine, outcome: Outcome) -> SubjectResult:
-    """Whether the topology did anything at all, and came to its end."""
+    """The run itself, as a subject: it did something at all, and came to its end."""
     emitted = engine.flow.spout_emissions
     verdict, reason = verdict_of((), "")
     if outcome.gave_up:

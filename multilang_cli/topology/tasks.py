@@ -56,7 +56,7 @@ def merged_conf(topology: Topology, storm: str) -> dict[str, Any]:
 
 
 def task_count(parallelism: int, own: Mapping[str, Any], conf: Mapping[str, Any]) -> int:
-    """How many tasks a component has (``ServerUtils.getComponentParallelism``).
+    """Number of a component's tasks (``ServerUtils.getComponentParallelism``).
 
     As many as executors unless ``topology.tasks`` says otherwise, and at most ``topology.max.task.parallelism``; both
     from the component's `own` conf over the topology's.
@@ -68,7 +68,7 @@ def task_count(parallelism: int, own: Mapping[str, Any], conf: Mapping[str, Any]
 
 
 def acker_count(conf: Mapping[str, Any]) -> int:
-    """How many ackers a topology with this merged conf has: one a worker unless told, 0 for no acking at all."""
+    """Number of ackers by this merged conf: one a worker unless told, 0 for no acking at all."""
     told = conf.get(ACKERS)
     return int(conf.get(WORKERS) or 1) if told is None else int(told)
 

@@ -31,7 +31,7 @@ _TOO_MANY = (
 
 
 class _Number(NamedTuple):
-    """What ``ConfigValidation`` asks of a key. `least`: None for any sign."""
+    """Demand of ``ConfigValidation`` on a key. `least`: None for any sign."""
 
     least: int | None
     null: bool = True
@@ -53,7 +53,7 @@ _BOOLEANS = (LOAD_AWARE_OFF, "topology.enable.message.timeouts")
 
 
 def problems(topology: Topology, storm: str, conf_places: Mapping[str, Place] | None = None) -> Iterator[Note]:
-    """What is wrong with a topology on Storm `storm`, roughly in the order in which Storm would find it.
+    """Errors of a topology on Storm `storm`, roughly in the order in which Storm would find them.
 
     `conf_places`: where the keys of its conf stand. Cycles are no problem.
     """

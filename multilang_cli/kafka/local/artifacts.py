@@ -16,7 +16,7 @@ SHOWN_LINES = 5
 
 
 class UnavailableError(Exception):
-    """Why there is no server here, in a sentence that says what to do."""
+    """No server can be had here; the message says why, and what to do."""
 
 
 def class_path(pom: Path = POM) -> str:

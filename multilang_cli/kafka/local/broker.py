@@ -56,7 +56,7 @@ controlled.shutdown.enable=true
 
 
 class Ports(msgspec.Struct, frozen=True):
-    """Where a node listens on 127.0.0.1: for clients, and for the other controllers."""
+    """Ports of a node on 127.0.0.1: for clients, and for the other controllers."""
 
     port: int
     controller: int
@@ -160,7 +160,7 @@ class LocalKafka:
 
     @property
     def bootstrap_servers(self) -> str:
-        """Where clients find it."""
+        """Address for clients, as ``bootstrap.servers`` has it."""
         return ",".join(f"127.0.0.1:{broker.ports.port}" for broker in self.brokers)
 
     def start(self) -> Self:

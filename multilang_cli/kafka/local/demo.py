@@ -1,4 +1,4 @@
-"""What the demo needs: a topic full of words, and a topology from Kafka to a bolt that counts them."""
+"""Parts of the demo: a topic full of words, and a topology from Kafka to a bolt that counts them."""
 
 from __future__ import annotations
 

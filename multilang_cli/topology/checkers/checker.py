@@ -1,4 +1,4 @@
-"""What a checker is: it is told a history event by event, keeps what is still open, and says what holds."""
+"""Base of all checkers: told a history event by event, each keeps what is still open, and says what holds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Verdict = Literal["pass", "warn", "fail", "unknown"]
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a topology besides its history.
+    """Facts about a topology besides its history.
 
     `components`, `workers`: by task. `spouts`: tasks. `ackers`: tasks, in the order in which roots are shared among
     them. `timeout`: ``topology.message.timeout.secs``, 0 if nothing times out. `limits`: how many emissions may be
@@ -48,7 +48,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Holds(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether something holds of a run. `reason`: a sentence, "" on pass. `emissions`: numbers of those concerned."""
+    """Verdict of a checker. `reason`: a sentence, "" on pass. `emissions`: numbers of those concerned."""
 
     id: str
     title: str
@@ -98,7 +98,7 @@ class Checker:
         """The history is over: look at what is still open."""
 
     def holds(self) -> Holds:
-        """What came of it. What does not hold counts more than what is unknown."""
+        """Conclude. What does not hold counts more than what is unknown."""
         if self._count:
             more = f" (and {self._count - 1} more)" if self._count > 1 else ""
             return self._holds(self.worst, self._wrong[0] + more)
@@ -122,7 +122,7 @@ class Excusing(Checker):
         self._trouble = -1.0
 
     def died(self, event: Died) -> None:
-        """What is late soon after has it for an excuse."""
+        """Excuse what is late soon after."""
         self._trouble = event.t
 
     def faulted(self, event: Faulted) -> None:

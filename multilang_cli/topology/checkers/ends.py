@@ -1,4 +1,4 @@
-"""How the emissions of spouts end: each once, where it came from, when all of its tree is done, and not too early."""
+"""Ends of spouts' emissions: each once, where it came from, when all of its tree is done, and not too early."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class EndsOnce(Checker):
             self._open = {n: each for n, each in self._open.items() if each[0] not in gone}
 
     def finish(self) -> None:
-        """What is still waited for."""
+        """Report what is still pending."""
         timeout = self.facts.timeout
         for number, (task, t) in self._open.items():
             if not timeout or self.t - t < 2 * timeout + SLACK:
@@ -117,7 +117,7 @@ class NotTooEarly(Checker):
 
 
 class InTime(Excusing):
-    """What no fault and no death has to do with is settled before it times out."""
+    """Check that what no fault and no death has to do with is settled before it times out."""
 
     id = "settled-in-time"
     title = "What no fault touches is settled before it times out"

@@ -51,7 +51,7 @@ class HeartbeatsInTime(Excusing):
             self._took(event.task, waiting.popleft(), event.t, "answered a heartbeat")
 
     def finish(self) -> None:
-        """What is still to be answered."""
+        """Report what is still unanswered."""
         for task, waiting in self._waiting.items():
             if waiting:
                 self._took(task, waiting[0], self.t, "had not answered a heartbeat")

@@ -79,7 +79,7 @@ class KeysKeepTheirTask(Checker):
                 self._emission[target] = json.dumps([source, event.stream, [values[place] for place in places]])
 
     def delivered(self, event: Delivered) -> None:
-        """Whether the task is the one of the key."""
+        """Check that the task is the one of the key."""
         target = self.facts.components.get(event.task, "")
         key = self._emission.get(target) if event.emit == self._number else None
         if key is None or (len(self._task_of) >= MOST_KEYS and (target, key) not in self._task_of):

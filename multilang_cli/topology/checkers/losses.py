@@ -1,4 +1,4 @@
-"""What is lost for good, and what is replayed too often."""
+"""Checks for tuples that are lost for good, or replayed too often."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class AtLeastOnce(Checker):
         self._drained: float | None = None
 
     def emitted(self, event: Emitted) -> None:
-        """What may be a replay, and what may have to be replayed."""
+        """Note what may be a replay, and what may have to be replayed."""
         self._emission = (event.n, event.values)
         if event.task not in self.facts.spouts:
             return
@@ -67,7 +67,7 @@ class AtLeastOnce(Checker):
             self._open[event.n] = message
 
     def delivered(self, event: Delivered) -> None:
-        """What stands in no tree, and what is expected where it goes."""
+        """Note what stands in no tree, and what is expected where it goes."""
         if not event.edges and event.emit:
             self._loose[event.n] = (event.emit, event.task)
         if event.emit == self._emission[0] and self.facts.components.get(event.task) in self._missing:
@@ -97,7 +97,7 @@ class AtLeastOnce(Checker):
             self._owe(message, event.t)
 
     def died(self, event: Died) -> None:
-        """What a spout waited for has to be replayed by its source."""
+        """Expect a replay of everything that a dead spout had pending, from its source."""
         if event.task is None:
             for number, message in tuple(self._open.items()):
                 if self.facts.workers.get(message.task) == event.worker:
@@ -110,7 +110,7 @@ class AtLeastOnce(Checker):
             self._drained = event.t
 
     def finish(self) -> None:
-        """What is still owed, and what never arrived."""
+        """Report what is still to be replayed, and what never arrived."""
         for message, t in self._owed.values():
             whose = f"emission {message.n} (message id {message.id}) of {self.facts.name(message.task)}"
             if self._drained is None or self._drained - t < self.facts.idle:
@@ -143,7 +143,7 @@ class AtLeastOnce(Checker):
 
 
 class ReplayedOnce(Checker):
-    """What failed is replayed once a failure: more makes duplicates of no use."""
+    """Check that what failed is replayed once a failure: more makes duplicates of no use."""
 
     id = "replayed-once"
     title = "What failed is replayed once, not several times at once"

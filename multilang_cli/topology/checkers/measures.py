@@ -1,4 +1,4 @@
-"""What a run shows in numbers: how much was acked, how late, and what tracking it cost."""
+"""Figures of a run: how much was acked, how late, and what tracking it cost."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Measures:
         self._stream = ("", "")
 
     def emitted(self, event: Emitted) -> None:
-        """What comes next is delivered on its stream."""
+        """Note the stream on which the next ones are delivered."""
         self._stream = (self._facts.components.get(event.task, ""), event.stream)
 
     def delivered(self, event: Delivered) -> None:

@@ -34,7 +34,7 @@ class _Group(msgspec.Struct):
 
 
 class _Root(msgspec.Struct):
-    """What an acker should know of a root. `doubt`: XOR of the shares that were learnt from the acker itself.
+    """An acker's expected record of a root. `doubt`: XOR of the shares that were learnt from the acker itself.
 
     `blind`: shares came whose tuples were told to an acker that is dead, so that nobody knows what they make.
     """

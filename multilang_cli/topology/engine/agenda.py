@@ -1,4 +1,4 @@
-"""What is done by the clock: each thing at its time, some of them again and again. Pure: the time is handed in."""
+"""Agenda of what is done by the clock: each thing at its time, some again and again. Pure: the time is handed in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done to a running topology on purpose: by faults, by tests. Never from within a listener: see `soon`."""
+"""Actions on a running topology, for faults and for tests. Never from within a listener: see `soon`."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ PhaseName = Literal["start", "run", "drain", "end"]
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended: `why` is a sentence about it if it did not end as it was to.
+    """End of a run. `why`: a sentence about it if it did not end as it was to.
 
     `silent`: a task that said no complete first message. `gave_up`: a worker died too often. `drained`: nothing was
     left under way. `interrupted`: by the user. `seconds`: from the spouts' activation to the last that went on.
@@ -96,12 +96,12 @@ class Ending:
             self._enter("end")
 
     def check_messages(self) -> None:
-        """Whether enough was emitted: looked at after every round."""
+        """End the run if enough was emitted; called after every round."""
         if 0 < self._goal.messages <= self._flow.spout_emissions and self.phase == "run":
             self.drain()
 
     def look(self) -> None:
-        """Whether the run is over: looked at now and then."""
+        """End the run if it is over; called now and then."""
         goal, t = self._goal, self._flow.t
         if self.phase == "run" and not self._busy:
             late = 0 < goal.seconds <= t - self._began
@@ -121,7 +121,7 @@ class Ending:
                 )
 
     def outcome(self, silent: str, *, gave_up: bool, interrupted: bool) -> Outcome:
-        """How it ended; `why` and the times are known here."""
+        """The outcome; `why` and the times are known here."""
         first, began = self._flow.first_ack, self._active_at
         return Outcome(
             why=self.why,

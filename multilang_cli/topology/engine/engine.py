@@ -95,7 +95,7 @@ class Engine:
 
     @property
     def phase(self) -> PhaseName:
-        """What the run is about: `start` until all tasks said their pid, `drain` once spouts are deactivated."""
+        """Phase of the run: `start` until all tasks said their pid, `drain` once spouts are deactivated."""
         return self._ending.phase
 
     def _everybody(self) -> bool:
@@ -108,7 +108,7 @@ class Engine:
 
     @property
     def tallies(self) -> dict[int, Tally]:
-        """What each task did."""
+        """Counts of each task's work."""
         return self.flow.tallies
 
     def tell(self, event: Happening) -> None:
@@ -148,7 +148,7 @@ class Engine:
             self.agenda.at(self.now + session.profile.limits["pid"], partial(self._expect_pid, session))
 
     def _plan(self) -> None:
-        """What happens by the clock, from the start on."""
+        """Put on the agenda what happens by the clock, from the start on."""
         period, t = self.setup.message_timeout, self.now
         if period:
             for executor in self._executors:

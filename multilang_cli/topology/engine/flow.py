@@ -334,11 +334,11 @@ class Flow:
 
     @property
     def waiting(self) -> int:
-        """How many emissions spouts wait for."""
+        """Number of emissions that spouts have pending."""
         return sum(len(each.pending.waiting) for each in set(self.spouts.values()))
 
     def holders(self) -> list[str]:
-        """Who has tuples that are not settled, in words, those with the most of them first."""
+        """Tasks with tuples that are not settled, in words, those with the most of them first."""
         had = {task: (len(self.open[task]), len(self.queues[task])) for task in self.components}
         found = sorted((each for each in had if any(had[each])), key=lambda task: -sum(had[task]))
         told = ((f"{self.components[task]}, task {task}", *had[task]) for task in found)
@@ -346,5 +346,5 @@ class Flow:
 
     @property
     def unsettled(self) -> int:
-        """How many tuples are queued for a task, or with it."""
+        """Number of tuples queued for a task, or with it."""
         return sum(map(len, self.queues.values())) + sum(map(len, self.open.values()))

@@ -34,7 +34,7 @@ SILENT = "subprocess heartbeat timeout"
 
 
 class TaskSession(Session):
-    """What bolts and spouts of a topology have in common.
+    """Base of the sessions of a topology's bolts and spouts.
 
     `task`: its id. `blocked`: the pipe takes no more now; `watched`: that it takes more is waited for. `ready`: it said
     its pid. `death`: why its worker dies, a sentence; "" while it lives. `holds_input`, `holds_output`: nothing is
@@ -102,7 +102,7 @@ class TaskSession(Session):
             self.deaf_from = self.next_seq
 
     def check_alive(self) -> str:
-        """Why its worker dies, "" if it need not: looked at after every round."""
+        """The reason why its worker dies, "" if it need not; called after every round."""
         if not self.death and not self.running:
             self.die("a message is longer than our limit" if self.overflowed else "its process has ended")
         return self.death

@@ -1,4 +1,4 @@
-"""What a run of a topology is made of: read once, before anything starts."""
+"""Parts of a run of a topology: read once, before anything starts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     faults: tuple[Fault, ...] = ()
 
     def redactor(self) -> Redactor:
-        """What hides the secrets of the topology's conf, and those of its components and their environments."""
+        """Redactor of the secrets of the topology's conf, and of its components and their environments."""
         components = self.topology.components.values()
         settings = [part for each in components for part in (each.conf, each.env)]
         words = [word for each in components for word in ("", *each.command)]

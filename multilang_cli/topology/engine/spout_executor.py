@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """What a spout's task is told; `id` is a message id, kept with its JSON type."""
+    """Command to a spout's task; `id` is a message id, kept with its JSON type."""
 
     task: int
     what: str
@@ -71,7 +71,7 @@ class SpoutExecutor:
         self.idle_since = None
 
     def next_command(self, t: float, *, held_back: bool = False) -> Command | None:
-        """What is said now, to which task; None if there is nothing to say, or an answer to wait for.
+        """The next command and its task; None if there is nothing to say, or an answer to wait for.
 
         Within a round every task is asked for the next tuple; between rounds come acks and fails, activation first.
         `held_back`: the queues behind are full.

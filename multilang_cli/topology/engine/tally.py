@@ -1,4 +1,4 @@
-"""What a task did, counted: what Storm's UI shows, though of every tuple, not of a sample. Pure."""
+"""Counts of a task's work: what Storm's UI shows, though of every tuple, not of a sample. Pure."""
 
 from __future__ import annotations
 

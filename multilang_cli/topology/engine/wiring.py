@@ -24,7 +24,7 @@ GRACE = 0.2
 def outgoing_of(
     topology: Topology, layout: Layout, version: StormVersion, random: Random
 ) -> dict[int, dict[str, Outgoing]]:
-    """Where the emits of each task go, by stream: the tasks of an executor share their choosers, as in Storm."""
+    """Targets of each task's emits, by stream: the tasks of an executor share their choosers, as in Storm."""
     worker_of = layout.workers
     found: dict[int, dict[str, Outgoing]] = {}
     for executor in layout.executors:
@@ -75,7 +75,7 @@ def _reached(name: str, straight: dict[str, set[str]]) -> set[str]:
 def profile_of(
     topology: Topology, layout: Layout, version: StormVersion, task: int, limits: dict[str, float] | None = None
 ) -> Profile:
-    """What the judge is told of a task, and what the task itself is told of the topology."""
+    """The profile of a task for the judge, and for the handshake that tells the task of its topology."""
     component = topology.components[layout.components[task]]
     conf = {**topology.conf, **component.conf, ACKERS: len(layout.ackers)}
     patient = storm_timeout(conf, version) + TIMER

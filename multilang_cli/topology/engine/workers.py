@@ -186,7 +186,7 @@ class Worker:
 
 
 def launches_of(setup: Setup) -> dict[int, Launch]:
-    """What to start for each task that is a process. Raises LaunchError."""
+    """Launches of all tasks that are processes. Raises LaunchError."""
     by_component = {}
     for each in setup.topology.components.values():
         env = setup.worker_environment(each.env).variables

@@ -74,7 +74,7 @@ class Injector:
             self._over()
 
     def _there(self, fault: Fault) -> bool:
-        """Whether what it is to strike is there, and ready."""
+        """Tell if the target of a fault is there, and ready."""
         engine = self._engine
         if fault.task is None:
             return engine.workers[fault.worker].up

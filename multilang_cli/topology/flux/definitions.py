@@ -1,4 +1,4 @@
-"""What a Flux file says, as Flux's own model has it (``org.apache.storm.flux.model``), and how includes are merged."""
+"""Flux files in Flux's own model (``org.apache.storm.flux.model``), and the merging of includes."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class TopologyDef(msgspec.Struct, kw_only=True):
 
 
 def topology_def(root: Located | None, file: str) -> TopologyDef:
-    """What the document says. Raises FluxError, in the words of Storm or SnakeYAML where they have any."""
+    """Read the document. Raises FluxError, in the words of Storm or SnakeYAML where they have any."""
     if root is None or not isinstance(root.value, dict):
         raise FluxError(
             Place(file, 1), "a topology is a mapping with the keys name, config, spouts, bolts and streams."
@@ -326,7 +326,7 @@ def _bool(fields: dict[str, Located], key: str) -> bool:
 
 
 def _resolved(text: str) -> Any:
-    """What a plain scalar of this text would be."""
+    """Resolve a plain scalar, as SnakeYAML does."""
     try:
         return yaml_value(text, "")
     except TextError:

@@ -1,4 +1,4 @@
-"""What is wrong with a Flux file, and where."""
+"""Errors in Flux files, with their places."""
 
 from __future__ import annotations
 

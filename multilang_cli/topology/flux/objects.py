@@ -77,7 +77,7 @@ def shell_component(definition: ObjectDef, kind: Kind, components: Mapping[str, 
 
 
 def component(definition: ObjectDef) -> Fields:
-    """What stands under ``components``: only Fields are of use without Java. Raises FluxError."""
+    """Read an entry of ``components``: only Fields are of use without Java. Raises FluxError."""
     if definition.class_name not in _named("tuple.Fields"):
         raise FluxError(
             definition.place,

@@ -26,7 +26,7 @@ RESOURCES = "resources"
 
 
 class FluxFile(msgspec.Struct, frozen=True):
-    """What a Flux file says. `notes`: what Storm lets pass and its user would want to know."""
+    """Contents of a Flux file. `notes`: what Storm lets pass and its user would want to know."""
 
     topology: Topology
     notes: tuple[Note, ...]
@@ -52,7 +52,7 @@ def read_flux(
     *,
     conf: Mapping[str, Any] | None = None,
 ) -> FluxFile:
-    """What a Flux file says, checked by Storm's rules.
+    """Read a Flux file, and check it by Storm's rules.
 
     `properties`: what stands for ``${name}`` (Flux's ``--filter``); `env`: what stands for ``${ENV-NAME}`` (Flux's
     ``--env-filter``). `resources`: the folder that components start in; by default ``resources`` beside the file, or
@@ -82,7 +82,7 @@ class _Reader:
         self._folders = (Path(), main.parent, resources)
 
     def definition(self, file: str, asked: Place) -> TopologyDef:
-        """What one file says. `asked`: what asked for it, for it may not be there. Raises FluxError."""
+        """Read one file. `asked`: what asked for it, for it may not be there. Raises FluxError."""
         lead = "" if asked.file == file else f"{file} "
         try:
             text = Path(file).read_text(encoding="utf-8-sig")
@@ -95,7 +95,7 @@ class _Reader:
         return topology_def(load(self.substitution.apply(text, file), file), file)
 
     def included(self, include: IncludeDef) -> TopologyDef:
-        """What an included file says: looked for here, beside the main file and among the resources."""
+        """Read an included file: looked for here, beside the main file and among the resources."""
         name = include.file.lstrip("/") if include.resource else include.file
         found = next((folder / name for folder in self._folders if (folder / name).is_file()), None)
         if found is None:

@@ -61,7 +61,7 @@ def _unescaped(text: str) -> str:
 
 
 class Substitution:
-    """What stands for what. `properties`: None without ``--filter``; `env`: None without ``--env-filter``.
+    """Variables and their values. `properties`: None without ``--filter``; `env`: None without ``--env-filter``.
 
     `notes`: the names that nothing stands for, which Storm leaves as they are.
     """

@@ -78,7 +78,7 @@ class Queue:
         return True
 
     def answer(self, client: object, request: Any) -> dict[str, Any]:
-        """What a client is answered."""
+        """Answer a client."""
         match request:
             case {"do": "open"}:
                 opened = self.open(client)
