@@ -19,7 +19,7 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class NoCaseError(ValueError):
-    """What was to be a case is none, or can't be written: the message says why."""
+    """No case can be made or written; the message says why."""
 
 
 def step_of(operation: str, arguments: dict[str, Any]) -> str | dict[str, dict[str, Any]]:

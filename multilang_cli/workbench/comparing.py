@@ -1,4 +1,4 @@
-"""What differs between two verdicts of real Storm on the same script, and differences sorted for people. Pure.
+"""Comparison of two verdicts of real Storm on the same script, with the differences sorted for people. Pure.
 
 What chance decides is left out: which task a shuffle chose, how many heartbeats there was time for, when Storm looked
 at stderr and at the exit code, what was still under way when a script was over.
@@ -81,7 +81,7 @@ class Group(msgspec.Struct, frozen=True):
 def difference(
     case: Case, meant: Callable[[], list[Call]], now: Verdict, before: Verdict, rules: tuple[str, ...] = ()
 ) -> Difference | None:
-    """What differs between two verdicts on `case`, None if nothing does. `meant`: gives what `fate_of` wants."""
+    """Compare the verdicts on `case`; None if they don't differ. `meant`: gives what `fate_of` wants."""
     barrier, moved = case.get("until_log"), _breaks_beside_an_id(case)
     left, right = stable(now, barrier, moved=moved), stable(before, barrier, moved=moved)
     _cut_to_the_shorter(left, right)
@@ -190,7 +190,7 @@ def _up_to(barrier: str | None, events: list[Call]) -> list[Call]:
 
 
 def _cut_to_the_shorter(left: Verdict, right: Verdict) -> None:
-    """Where a script was over at once, by its barrier or by death, what was sent last may not have been read yet."""
+    """Cut both to the shorter: where a script was over at once, what was sent last may not have been read yet."""
     ours, theirs = left["received"], right["received"]
     short = min(len(ours), len(theirs))
     if all(verdict["verdict"] == "rejected" or _ended_by_log(verdict) for verdict in (left, right)):

@@ -48,7 +48,7 @@ _JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 
 class OracleError(Exception):
-    """What kept the oracle from an answer, as a sentence."""
+    """The oracle gave no answer; the message is a sentence that says why."""
 
 
 class UnavailableError(OracleError):
@@ -93,7 +93,7 @@ def ask(
 
 
 def answers(version: str, program: str, texts: Iterable[str]) -> list[Any]:
-    """What a program of the oracle that answers line by line says of each text, on Storm `version`. Raises OracleError.
+    """Answers of a line-by-line program of the oracle to each text, on Storm `version`. Raises OracleError.
 
     `program`: the name of its class, such as Parse.
     """

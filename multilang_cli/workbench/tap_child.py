@@ -103,7 +103,7 @@ def start(words: list[str], env: dict[bytes, bytes], on_signal: Callable[[int, i
 
 
 class _Prepared(NamedTuple):
-    """What is known before the fork: signals to reset, what SIGCHLD does, the pid of the tap."""
+    """Facts known before the fork: signals to reset, what SIGCHLD does, the pid of the tap."""
 
     signals: list[signal.Signals]
     on_child: Any

@@ -96,7 +96,7 @@ class Cutter:
         return [self._event("process", fact)]
 
     def _unfinished(self) -> list[Event]:
-        """What either side had begun to say."""
+        """Unfinished messages of either side."""
         told, said = self._streams[tap_feed.IN].close(), self._streams[tap_feed.OUT].close()
         events = [] if told is None else [self._event("in", wire.cut(told.raw), told.raw, told.offset)]
         return events if said is None else [*events, *self._heard([said])]
@@ -164,5 +164,5 @@ class _Stream:
         return self._framer.feed(rest)
 
     def close(self) -> Frame | None:
-        """What is left at the end; None if nothing is, or if its beginning is missing."""
+        """Give the rest at the end; None if there is none, or if its beginning is missing."""
         return None if self._tail is not None else self._framer.close()

@@ -1,4 +1,4 @@
-"""What the tap keeps of a conversation: the last messages, or all of them in parts. Files that may fail at any time.
+"""Files of the tap: the last messages of a conversation, or all of them in parts. They may fail at any time.
 
 Nothing here raises OSError but `reopen`: what failed is in `failed`, and recording goes on when there is room again.
 """

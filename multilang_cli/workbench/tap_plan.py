@@ -1,4 +1,4 @@
-"""What a tap is to do, and the names of its files. Standard library only: it is read before the component runs."""
+"""Options of a tap, and the names of its files. Standard library only: it is read before the component runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 class Plan(NamedTuple):
-    """What to do.
+    """Options of a tap.
 
     `folder` for recordings. `storm`: the version to judge for, "" for the newest. `kind`: "" to find out. `ring`: how
     many messages to keep until the end; 0 to record all of them, in parts of `rotate_size` bytes and `rotate_age`

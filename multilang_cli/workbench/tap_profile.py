@@ -1,4 +1,4 @@
-"""What the first messages of a real Storm tell about its component: what the judge has to be told. Pure."""
+"""Profile of a component, read from the first messages of a real Storm, for the judge. Pure."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class Queue:
             self._waiting += memoryview(record)[written:]
 
     def _write(self, record: bytes | bytearray) -> int:
-        """How many bytes were written. If nobody reads any more, that is the end of recording, and no error."""
+        """Write; returns the number of bytes. If nobody reads any more, that is the end of recording, and no error."""
         try:
             return os.write(self.fd, record) if self.fd is not None else len(record)
         except BlockingIOError:

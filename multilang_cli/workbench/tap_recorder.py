@@ -127,7 +127,7 @@ class Recorder:
             self._tell_failure(self._files.failed)
 
     def _how(self) -> str:
-        """How the component ended, and the last line that it said on stderr if that was wrong."""
+        """Describe the component's end, and the last line that it said on stderr if that was wrong."""
         if self._exit is None:
             return ""
         ended = f": {exit_in_words(Exit(code=self._exit.code, signal=self._exit.signal))}"
@@ -294,7 +294,7 @@ class Recorder:
             )
 
     def status(self) -> dict[str, Any]:
-        """How far it is, as JSON."""
+        """Progress as JSON."""
         files = self._files
         return {
             "conversation": self.name,

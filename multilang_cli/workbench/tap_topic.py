@@ -1,4 +1,4 @@
-"""What the tap keeps of a conversation in a Kafka topic: the lines of its transcript as messages, with its id as key.
+"""Kafka topic of the tap: the lines of a transcript as messages, with the conversation's id as key.
 
 A Kafka that is slow, or down, costs the recording a gap and nobody anything else: lines wait in a queue of a bounded
 size, of the recorder's own process.
@@ -82,7 +82,7 @@ class Topic(Parts):
         return self._lines
 
     def _drop(self, number: int) -> None:
-        """What is in a topic is Kafka's to keep."""
+        """Keep everything: what is in a topic is Kafka's to drop."""
 
 
 class Lines:
@@ -124,7 +124,7 @@ class Lines:
         """Nothing: a part ended, the topic goes on."""
 
     def missed(self) -> int:
-        """How many lines did not arrive since this was asked last. What still waits is delivered before what comes."""
+        """Lines that did not arrive since this was asked last. What still waits is delivered before what comes."""
         self._producer.poll(0)  # what was delivered leaves the queue only then
         count, self._undelivered = self._undelivered, 0
         return count

@@ -1,4 +1,4 @@
-"""What ``mlcheck verify-storm`` prints: what changed, so that it is seen at a glance."""
+"""Page of ``mlcheck verify-storm``: what changed, so that it is seen at a glance."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ EACH = 10
 
 
 class Verification(msgspec.Struct, frozen=True):
-    """What became of it. `base`: the recorded version that `storm` was compared with, itself if it is recorded.
+    """Result of a verification. `base`: the recorded version that `storm` was compared with, itself if it is recorded.
 
     `verdicts`: what Storm did now, by script. `wavering`: scripts that differed once, and not when asked again.
     """
@@ -100,7 +100,7 @@ def _same_traits(storm: str, other: str) -> bool:
 
 
 def traits_of(storm: str) -> StormVersion:
-    """What is known of a version; of one newer than all, what is known of the newest."""
+    """Facts about a version; of one newer than all, those of the newest."""
     book = load_rulebook(storm)
     try:
         return book.version(storm)

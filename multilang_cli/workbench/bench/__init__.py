@@ -1,1 +1,1 @@
-"""How fast a component is, judged by the same code as in a run: rates, round trips, heartbeats under load, its cost."""
+"""Benchmark of a component, judged by the same code as in a run: rates, round trips, heartbeats under load, cost."""

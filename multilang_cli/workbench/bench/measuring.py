@@ -38,7 +38,7 @@ class Silent(Exception):  # noqa: N818 (a state of the component)
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    """What one measure gave. Times in microseconds but for `seconds` and `silence`.
+    """Result of one measure. Times in microseconds but for `seconds` and `silence`.
 
     `rate`: tuples settled a second, or calls of next. `trips`, `beats`: round trips of tuples or calls, and of
     heartbeats. `cpu`: seconds of CPU time of the component for each second. `memory`: bytes. `emits`: a second.
@@ -162,7 +162,7 @@ def cpus(place: Place) -> tuple[list[int], list[int]]:
 
 
 def told(place: Place) -> str:
-    """How `place` puts both sides, for people."""
+    """Describe for people on which CPUs `place` puts both sides."""
     ours, theirs = cpus(place)
     if place == "any":
         return f"both sides on any of {len(_CPUS)} CPUs"

@@ -1,4 +1,4 @@
-"""What several rounds of measures say together: figures, ratios, and sentences for people. Pure."""
+"""Summary of several rounds of measures: figures, ratios, and sentences for people. Pure."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _times(histograms: Sequence[Histogram]) -> dict[str, float]:
 
 
 class Ratio(NamedTuple):
-    """How many times as fast the second command is at a window: the median of the rounds, the least and the most."""
+    """Ratio of the second command's rate to the first's at a window: median of the rounds, the least and the most."""
 
     window: int
     middle: float
@@ -83,7 +83,7 @@ def ratios_of(first: Sequence[Cell], second: Sequence[Cell]) -> list[Ratio]:
 
 
 def sentences_of(cells: Sequence[Cell], kind: Kind, timeout: float, storm: str) -> list[str]:
-    """What the figures mean to a Storm that waits `timeout` seconds for a sign of life."""
+    """Explain the figures for a Storm that waits `timeout` seconds for a sign of life."""
     if kind == "spout":
         slowest = max(cell.trips.get("max", 0.0) for cell in cells) / 1e6
         return [f"Storm {storm} ends the worker after {timeout:g} s without a sync; the slowest took {slowest:.3g} s"]

@@ -1,4 +1,4 @@
-"""What is seen of a component while it works: how long each answer took, how long it was silent, what it cost."""
+"""Measurements on a working component: how long each answer took, how long it was silent, what it cost."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Answers:
 
 
 class Cost(NamedTuple):
-    """What a component and its descendants used so far: seconds of CPU time, bytes of memory now."""
+    """Resources used so far by a component and its descendants: seconds of CPU time, bytes of memory now."""
 
     cpu: float
     memory: int

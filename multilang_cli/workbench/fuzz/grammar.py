@@ -1,4 +1,4 @@
-"""What Storm may say to a component, as hypothesis strategies: steps of cases, in every order that Storm knows.
+"""Grammar of what Storm may say, as hypothesis strategies: steps of cases, in every order that Storm knows.
 
 Nothing is generated that nobody promised: tuples are the samples, or of the shapes that the component accepts; task ids
 that are kept back are sent before anything is waited for; a spout is asked for tuples only while it is active.
@@ -40,7 +40,7 @@ WORDS = ("plain words", 'a "b" \\ \t', "snöwhite é 雪", "\U0001f478\U0001f3fd
 
 
 class World(NamedTuple):
-    """What is known of the component. `samples`: tuples that its user gave, none if there are none.
+    """Facts about the component. `samples`: tuples that its user gave, none if there are none.
 
     `standard`: the tuples that are fed where there are no samples. `accepts`: what it promises to take besides.
     `heartbeats`: its Storm sends them.
@@ -66,7 +66,7 @@ class Life(NamedTuple):
         return (*self.opening, *chain.from_iterable(chain.from_iterable(self.conversations)), *self.closing)
 
     def begun(self, played: int) -> int:
-        """How many conversations had begun when so many steps were played; the handshake alone is one as well."""
+        """Number of conversations begun when so many steps were played; the handshake alone is one as well."""
         left, count = played - len(self.opening), 0
         for blocks in self.conversations:
             if left <= 0:

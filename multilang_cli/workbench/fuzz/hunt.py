@@ -29,7 +29,7 @@ A_ROUND = 25
 
 
 class Played(NamedTuple):
-    """What became of one life. `rule`: what is wrong, "" if nothing; `steps`: how many were played."""
+    """Result of one life. `rule`: what is wrong, "" if nothing; `steps`: how many were played."""
 
     subject: SubjectResult
     rule: str
@@ -41,7 +41,7 @@ Play = Callable[[Life], Played]
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """How long to hunt: so many `conversations`, at most so many `seconds`, those to make a life smaller among them.
+    """Limits of a hunt: so many `conversations`, at most so many `seconds`, those to make a life smaller among them.
 
     `seed`: where the lives come from. `folder`: the database. `key`: the component's place in it. `clock`: seconds.
     """
@@ -63,7 +63,7 @@ class Caught(NamedTuple):
 
 
 class _FoundError(Exception):
-    """What hypothesis takes for the failure that it is to make small."""
+    """Failure that hypothesis is to make small."""
 
 
 class Enough(KeyboardInterrupt):
@@ -120,7 +120,7 @@ class Hunt:
             return
 
         def test(life: Life) -> None:
-            """What hypothesis tries: fails for a life in which something is wrong."""
+            """Fail for a life in which something is wrong, as hypothesis wants it."""
             if self._is_wrong(life):
                 raise _FoundError
 
@@ -213,6 +213,6 @@ class Hunt:
 
 
 def size_of(life: Life) -> tuple[int, int, Any]:
-    """How large a life is: fewer steps first, then what is said in them."""
+    """Size of a life: fewer steps first, then what is said in them."""
     text = msgspec.json.encode(life.steps)
     return len(life.steps), len(text), text

@@ -44,7 +44,7 @@ MISUSE, NO_FIRST_MESSAGE, NOT_CONFORMANT = 2, 3, 1
 
 
 class Settings(msgspec.Struct):
-    """What ``set`` changes. `show`: of ``steering.SHOWS``, which messages are shown; `lines`: how many a command."""
+    """Settings of ``set``. `show`: of ``steering.SHOWS``, which messages are shown; `lines`: how many a command."""
 
     show: str = "all"
     lines: int = 200

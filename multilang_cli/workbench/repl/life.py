@@ -112,7 +112,7 @@ class Life:
 
     @property
     def silence(self) -> str:
-        """Why the component can't be talked to, "" if it can."""
+        """The reason why the component can't be talked to, "" if it can."""
         if self.alive:
             return ""
         if self.session.overflowed:

@@ -39,7 +39,7 @@ def _pending(driver: Driver, _: str) -> None:
 
 
 def owed(life: Life) -> Iterator[str]:
-    """What is owed now, by both sides, a line each."""
+    """Answers pending on both sides, a line each."""
     session, found = life.session, life.session.judge.outstanding()
     yield from _owed_by_component(life, found)
     if session.held:

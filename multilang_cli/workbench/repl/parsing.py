@@ -1,4 +1,4 @@
-"""What a person types, read: words, JSON values, bytes with escapes, numbers, and where a command ends."""
+"""Parsers of typed input: words, JSON values, bytes with escapes, numbers, and where a command ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a session by hand is shown: lines, escaped and cut, without secrets; what one command shows has an end."""
+"""Screen of a session by hand: lines, escaped and cut, without secrets; what one command shows has an end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Screen:
 
     @property
     def columns(self) -> int:
-        """How wide a line may be."""
+        """Greatest width of a line."""
         return max(LEAST, self._columns())
 
     def line(self, text: str = "", style: Style = "", *, lead: str = "", most: int = 1) -> None:
@@ -74,7 +74,7 @@ class Screen:
             self._write((" " * len(lead) if number else lead) + line, style)
 
     def text(self, text: str) -> None:
-        """What another page has made harmless already."""
+        """Print text that another page has made harmless already."""
         self._out(text)
 
     @property

@@ -1,4 +1,4 @@
-"""What a session by hand starts, again and again: the component, how it is judged, what it is told."""
+"""Set-up of a session by hand, for each start: the component, how it is judged, what it is told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened, in lines for people: events with their numbers, and what is wrong with them."""
+"""Lines for people about events, with their numbers and findings."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def show_event(screen: Screen, event: Event) -> None:
 
 
 def lead_of(event: Event) -> str:
-    """What stands in front of an event: its number, time and channel."""
+    """Beginning of an event's line: its number, time and channel."""
     return f"{event.seq:>5} {event.t:>8.3f}s {event.channel:<7} "
 
 
@@ -81,7 +81,7 @@ def show_stderr(screen: Screen, lead: str, lines: list[bytes]) -> None:
 
 
 def show_finding(screen: Screen, finding: Finding, *, numbered: bool = False) -> None:
-    """What is wrong, under the event it is about, and what each Storm does about it. `numbered`: with that event."""
+    """Show a finding under its event, and what each Storm does about it. `numbered`: with that event."""
     show_breach(screen, finding, f"{finding.seq:>5} " if numbered else "  --> ")
     for group in fates_of(finding.fates, finding.errors)[:MOST_FATES]:
         if group.fate != "unknown":
@@ -89,12 +89,12 @@ def show_finding(screen: Screen, finding: Finding, *, numbered: bool = False) ->
 
 
 def show_breach(screen: Screen, finding: Finding, lead: str = "  --> ") -> None:
-    """What is wrong alone, for what was told before."""
+    """Show a finding alone, for what was told before."""
     screen.hang(f"{finding.rule}: {finding.message}", finding.level, lead=f"{lead}{finding.level:<6} ")
 
 
 def line_of(event: Event) -> str:
-    """What an event says, in a line. Not yet escaped."""
+    """An event in a line. Not yet escaped."""
     if isinstance(event.body, Handshake):
         conf, context = len(event.body.conf), len(event.body.context)
         return f"handshake: conf of {conf} keys, context of {context}, pidDir {event.body.pid_dir}"

@@ -107,7 +107,7 @@ def _deactivate(driver: Driver, _: str) -> None:
 
 
 def sources(driver: Driver) -> dict[str, SourceSpec]:
-    """What the bolt subscribes to, by stream; of several components the first has it."""
+    """Sources of the bolt, by stream; of several components the first has it."""
     found: dict[str, SourceSpec] = {}
     for streams in driver.setup.profile.sources.values():
         found = {**streams, **found}

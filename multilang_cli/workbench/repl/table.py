@@ -1,4 +1,4 @@
-"""What a command of a session by hand is: data. The tables are in the modules that do them; ``driver`` joins them."""
+"""Commands of a session by hand as data. The tables are in the modules that do them; ``driver`` joins them."""
 
 from __future__ import annotations
 

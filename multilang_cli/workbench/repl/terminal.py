@@ -134,7 +134,7 @@ class _Terminal:
         return answer is None or answer.strip().lower() in {"y", "yes"}
 
     async def _ask(self, session: PromptSession[str], prompt: str, on_interrupt: str | None = "") -> str | None:
-        """What is typed; None for Ctrl-D; `on_interrupt` for Ctrl-C."""
+        """Read a typed line; None for Ctrl-D; `on_interrupt` for Ctrl-C."""
         with patch_stdout(raw=True):
             listening = asyncio.create_task(self._listen(session))
             try:

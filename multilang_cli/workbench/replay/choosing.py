@@ -1,4 +1,4 @@
-"""Which finding is meant: by its fingerprint, by its rule, or the first that must not be. Pure."""
+"""Choice of a finding: by its fingerprint, by its rule, or the first that must not be. Pure."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def choose(findings: Sequence[Finding], name: str) -> Finding | None:
 
 
 def known(findings: Sequence[Finding]) -> list[str]:
-    """What can be chosen: each rule and its fingerprint, once, in order."""
+    """Findings that can be chosen: each rule and its fingerprint, once, in order."""
     return list(dict.fromkeys(f"{finding.rule} ({finding.fingerprint})" for finding in findings))

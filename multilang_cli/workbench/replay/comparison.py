@@ -29,7 +29,7 @@ class Turned(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What became of a conversation. `compared`: messages of the recording. `ends`: how it ended, then and now.
+    """Comparison of a conversation. `compared`: messages of the recording. `ends`: how it ended, then and now.
 
     `input`: where the two were told different things, "" if they were not. `notes`: what is no difference, but worth
     knowing. `lasting`: findings of level must or should that are there then and now.
@@ -84,7 +84,7 @@ def compare(then: Side, now: Side, wanted: Wanted, *, spout: bool, inputs: bool 
 def _late(
     differences: list[Difference], matched: list[Said], then: Sequence[Event]
 ) -> tuple[list[Difference], list[Difference]]:
-    """What is new only because the recording was ended before it could be said, and the rest.
+    """Split off what is new only because the recording was ended before it could be said.
 
     Whoever records ends a component as soon as it has what it waited for; it may have been about to say more.
     """
@@ -114,7 +114,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def end_of(events: Iterable[Event]) -> str:
-    """How a component ended by itself, or at the end of its stdin; "" if it lived until it was ended."""
+    """End of a component by itself, or at the end of its stdin; "" if it lived until it was ended."""
     told = ""
     for event in _before_signal(events):
         body = event.body
@@ -129,7 +129,7 @@ def end_of(events: Iterable[Event]) -> str:
 
 
 def _ends(then: Sequence[Event], now: Sequence[Event]) -> tuple[str, str]:
-    """How both ended; where one was killed before it could end by itself, what the other did then tells nothing."""
+    """Ends of both; where one was killed before it could end by itself, what the other did then tells nothing."""
     ends = end_of(then), end_of(now)
     unknown = ended_at_once(then) or ended_at_once(now)
     one, other = ("" if unknown and (end == _LIVES or end.endswith(_AFTER_EOF)) else end for end in ends)

@@ -1,4 +1,4 @@
-"""What a component has said so far, as far as somebody may wait for it. Pure: the same for a recording and live."""
+"""Record of what a component said, as far as somebody may wait for it. Pure: the same for a recording and live."""
 
 from __future__ import annotations
 

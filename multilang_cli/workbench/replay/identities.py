@@ -1,4 +1,4 @@
-"""Which tuple of now is that of the recording: the ids that a spout gave, by what it emitted with them. Pure."""
+"""Matching of a spout's tuples, now and in the recording, by what was emitted with each id. Pure."""
 
 from __future__ import annotations
 

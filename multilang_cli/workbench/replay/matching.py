@@ -1,4 +1,4 @@
-"""Which message of now is that of the recording: what was said again, what changed, what is missing, what is new.
+"""Matching of messages, now and in the recording: said again, changed, missing, new.
 
 Pure. Nothing but what the protocol orders has an order here: messages are matched by what they say and which tuples
 they answer, then by likeness.
@@ -80,7 +80,7 @@ def _pair(
 
 
 def _likenesses(wanted: Wanted) -> list[Callable[[Said], Hashable | None]]:
-    """What makes two different messages the same one, changed: the most alike first."""
+    """Keys that make two different messages the same one, changed: the most alike first."""
     by_key: list[Callable[[Said], Hashable | None]] = []
     if wanted.key:
         by_key = [lambda said: wanted.identity(said.message) if said.what == "emit" else None]

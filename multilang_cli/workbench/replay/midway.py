@@ -44,7 +44,7 @@ def playable(
 
 
 def _opening(first: Event, profile: Profile, version: StormVersion) -> list[Event]:
-    """What is said until a component is at work: a handshake, and to a spout that it is active."""
+    """Opening of a conversation until a component is at work: a handshake, and to a spout that it is active."""
     shake = context.handshake(profile, version, profile.conf, "")
     said: list[tuple[Any, Any, bytes]] = [
         ("in", shake, wire.encode(shake, version)),

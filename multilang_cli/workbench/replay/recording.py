@@ -67,7 +67,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, events=tuple(event for event in self.events if event.seq <= seq))
 
     def findings(self) -> list[Finding]:
-        """What the judge finds in it."""
+        """Findings of the judge in it."""
         if self.past is not None:
             last = self.events[-1].seq if self.events else -1
             return [finding for finding in self.past if finding.seq <= last]
@@ -127,7 +127,7 @@ def _with_its_parts(path: Path) -> list[Path]:
 
 
 def _from_the_middle(recording: Recording) -> Recording:
-    """What can be played of a ring, or where the first parts are gone. Raises TranscriptError."""
+    """The playable part of a ring, or of a recording without its first parts. Raises TranscriptError."""
     header, before = recording.header, recording.events
     judge = judge_of(recording.profile, recording.rulebook)
     try:
@@ -150,7 +150,7 @@ def _from_the_middle(recording: Recording) -> Recording:
 
 
 def without_secrets_note(recording: Recording, filled: Sequence[str] = ()) -> str:
-    """Which keys of conf are sent without their values, as a sentence; "" if none is."""
+    """Sentence about keys of conf that are sent without their values; "" if none is."""
     left = [key for key in recording.redacted if key not in filled]
     if not left:
         return ""

@@ -35,7 +35,7 @@ STDERR_KEPT = 4096
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """What a recording is played to: how the component is started.
+    """Component that a recording is played to, and its start.
 
     `surroundings`: what is other in `env` than here. `settings`: the variables of the environment that were
     given. `conf`: values for the handshake's conf. `limits`: seconds or bytes by name, in place of those of the
@@ -52,7 +52,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     limits: dict[str, float] = {}
 
     def profile(self, recording: Recording) -> Profile:
-        """What the judge is told now: the recorded profile, with what was given."""
+        """Profile for the judge now: the recorded one, with what was given."""
         before = recording.profile
         return msgspec.structs.replace(
             before, conf={**before.conf, **self.conf}, limits={**before.limits, **self.limits}
@@ -60,7 +60,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class How(msgspec.Struct, frozen=True, kw_only=True):
-    """How it is played. `record`: the transcript of now, None for none. `until_finding`: up to the first breach now.
+    """Options of playing. `record`: the transcript of now, None for none. `until_finding`: up to the first breach now.
 
     `until`: up to the finding with this fingerprint. `until_event`: the recording is no more than its beginning.
     """
@@ -74,7 +74,7 @@ class How(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Replayed(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened. `left_out`: what could not be sent, and how often; `in_vain`: answers that never came.
+    """Result of playing. `left_out`: what could not be sent, and how often; `in_vain`: answers that never came.
 
     `stopped_at`: the recorded event before which it was stopped, None if it was not. `said_pid`: it said its first
     message. `exit` None if it lived until it was ended; `duration` in seconds.

@@ -37,7 +37,7 @@ def result_of(
     next_command: str = "",
     damage: str = "",
 ) -> RunResult:
-    """What was compared, not yet concluded. `name`: of the command; `argv`: of the component that speaks now.
+    """Result of a comparison, not yet concluded. `name`: of the command; `argv`: of the component that speaks now.
 
     `damage`: what is lost of the other recording, if there is one; that of `recording` counts as well.
     """

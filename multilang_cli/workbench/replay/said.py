@@ -1,4 +1,4 @@
-"""What a component said, in a form that can be compared: by the tuples it answers, not by their ids. Pure."""
+"""Messages of a component in a comparable form: by the tuples they answer, not by their ids. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ UNKNOWN = "?"
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """What is compared. `aspects`: of `ASPECTS`. `fields`: the names of a stream's values, as far as declared.
+    """Options of a comparison. `aspects`: of `ASPECTS`. `fields`: the names of a stream's values, as far as declared.
 
     `ignored`: values that may differ, as FIELD, INDEX, STREAM.FIELD or STREAM.INDEX (from 0). `key`: values, written
     alike, by which emits that differ in others are held against each other.
@@ -55,7 +55,7 @@ class Wanted(msgspec.Struct, frozen=True):
         return not names.isdisjoint(called)
 
     def name(self, stream: str, place: int) -> str:
-        """What a value is called: by its field, else by its index."""
+        """Name of a value: its field, else its index."""
         fields = self.fields.get(stream, ())
         return fields[place] if place < len(fields) else str(place)
 
@@ -67,7 +67,7 @@ class Wanted(msgspec.Struct, frozen=True):
         return as_text(values)
 
     def identity(self, emit: Emit) -> str:
-        """What tells one emitted tuple from others: stream, task and the values that count, or those of the key."""
+        """Identity of an emitted tuple: stream, task and the values that count, or those of the key."""
         if not self.key:
             return f"{emit.stream}\0{emit.task}\0{self.values(emit)}"
         chosen = [value for i, value in enumerate(_list(emit.values)) if self.is_one(emit.stream, i, self.key)]
@@ -106,7 +106,7 @@ class Said(NamedTuple):
 
 
 def said_in(events: Iterable[Event], wanted: Wanted, *, spout: bool) -> list[Said]:
-    """What the component said in a conversation, as far as it is compared."""
+    """Messages of the component in a conversation, as far as they are compared."""
     listener = _Listener(wanted, spout=spout)
     return [said for event in events for said in listener.hear(event)]
 
@@ -131,7 +131,7 @@ class _Listener:
         self.places: dict[str, str] = {}
 
     def hear(self, event: Event) -> list[Said]:
-        """What the component says in an event, in words that two recordings have in common; nothing for others."""
+        """Messages of the component in an event, in words that two recordings have in common; nothing for others."""
         body = event.body
         if event.channel == "in":
             if isinstance(body, TupleMsg) and not body.is_heartbeat:

@@ -1,4 +1,4 @@
-"""What changed, on a page: message by message, then and now. Import it lazily: it needs rich."""
+"""Changes on a page: message by message, then and now. Import it lazily: it needs rich."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Shrunk(NamedTuple):
-    """What became of it. `shown`: the finding was met at all. `units`: tuples and commands, before and after.
+    """Result of shrinking. `shown`: the finding was met at all. `units`: tuples and commands, before and after.
 
     `events` before and after; `simpler`: values that were simplified; `complete`: False if it was interrupted.
     """
@@ -93,7 +93,7 @@ class Shrinker:
         )
 
     def _cut_tail(self, shrinking: Shrinking) -> None:
-        """What was sent after the finding can't have caused it: try without it first."""
+        """Try without what was sent after the finding: it can't have caused it."""
         now = self._now
         if now is None:
             return

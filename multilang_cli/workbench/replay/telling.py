@@ -1,4 +1,4 @@
-"""What changed, in words: for the terminal and for every format of reports. Pure."""
+"""Changes in words: for the terminal and for every format of reports. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FEW = 3
 
 
 def name_of(said: Said) -> str:
-    """Which message it is: ``ack of tuple 3``, ``emit on default for tuple 3``."""
+    """Name a message: ``ack of tuple 3``, ``emit on default for tuple 3``."""
     place = _place(said)
     if said.what == "emit":
         return f"emit on {said.stream}{f' for {place}' if place else ''}"
@@ -48,7 +48,7 @@ def title_of(difference: Difference) -> str:
 
 
 def reason_of(difference: Difference) -> str:
-    """What became of it."""
+    """Describe a difference."""
     return f"{title_of(difference)}: {difference.what}"
 
 
@@ -79,7 +79,7 @@ def turned_text(turned: Turned) -> str:
 
 
 def end_text(comparison: Comparison) -> str:
-    """How it ended then and now; "" if alike."""
+    """Describe the ends, then and now; "" if alike."""
     then, now = (end or "it lived until it was ended" for end in comparison.ends)
     return "" if then == now else f"how it ended: then {then}, now {now}"
 

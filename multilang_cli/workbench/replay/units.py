@@ -1,4 +1,4 @@
-"""What can be left out of a recording: whole tuples and commands, with all that belongs to them. Pure."""
+"""Units that can be left out of a recording: whole tuples and commands, with all that belongs to them. Pure."""
 
 from __future__ import annotations
 
