@@ -22,8 +22,8 @@ from multilang_cli.kafka.local.broker import LocalKafka
 from multilang_cli.kafka.local.demo import fill_with
 from multilang_cli.kafka.reader import FAST
 from multilang_cli.topology.engine.setup import Goal, set_up
-from multilang_cli.topology.history import Ended, Happening, Launched
-from multilang_cli.topology.model import Component, Grouping, OutputStream, Subscription, Topology
+from multilang_cli.topology.history import EmissionEnded, Happening, Launched
+from multilang_cli.topology.model import ComponentSpec, Grouping, OutputStream, Subscription, Topology
 from multilang_cli.topology.running import prepare, run_topology
 from tests.storm.build import STORM, BuildError
 from tests.storm.cluster import Cluster, link, shell, sink
@@ -106,23 +106,23 @@ def run() -> Result:
     return Result("kafka", "all on any CPU, the broker too", figures, notes)
 
 
-def spout(servers: str, **settings: Any) -> Component:
+def spout(servers: str, **settings: Any) -> ComponentSpec:
     """The Kafka spout, with a consumer group that is new."""
     told = {"bootstrap.servers": servers, "topic": TOPIC, "id": f"bench-{time.time_ns()}", **settings}
     words = [f"{name}={value}" for name, value in told.items()]
     return _component("spout", "spout", sys.executable, "-m", "multilang_cli.kafka", *words)
 
 
-def constants() -> Component:
+def constants() -> ComponentSpec:
     """A spout made with the same library, that emits the same text for ever."""
     return _component("spout", "spout", sys.executable, str(Path(__file__).parent / "constant_spout.py"))
 
 
-def _component(name: str, kind: Any, *command: str) -> Component:
-    return Component(id=name, kind=kind, command=command, streams={"default": OutputStream(("message",))})
+def _component(name: str, kind: Any, *command: str) -> ComponentSpec:
+    return ComponentSpec(id=name, kind=kind, command=command, streams={"default": OutputStream(("message",))})
 
 
-def through(made: Callable[[], Component]) -> Speed:
+def through(made: Callable[[], ComponentSpec]) -> Speed:
     """The speed of a run of a topology, from its first ack to the last that counts."""
     parts = (made(), _component("bolt", "bolt", sides.compiled("topologies/ack_bolt")))
     topology = Topology(
@@ -158,7 +158,7 @@ class _Clock:
     def _take(self, event: Happening) -> None:
         if isinstance(event, Launched) and event.component == "spout":
             self._pid = event.pid or 0
-        elif isinstance(event, Ended):
+        elif isinstance(event, EmissionEnded):
             self._acked += 1
             if self._acked in {1, MESSAGES}:
                 self._times.append((time.perf_counter(), _cpu(self._pid)))
@@ -186,7 +186,7 @@ def in_storm(servers: str) -> Iterator[dict[str, Callable[[], Speed]]]:
             cluster.close()
 
 
-def _shelled(component: Component) -> dict[str, Any]:
+def _shelled(component: ComponentSpec) -> dict[str, Any]:
     return {
         "config": {"topology.acker.executors": 1, "topology.max.spout.pending": PENDING},
         "spouts": [shell("spout", "Spout", list(component.command), ["message"])],

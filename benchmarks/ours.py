@@ -19,7 +19,7 @@ import yaml
 from benchmarks import sides, split_count
 from multilang_cli.topology.engine.setup import Goal, set_up
 from multilang_cli.topology.flux import read_flux
-from multilang_cli.topology.history import Emitted, Ended, Phase
+from multilang_cli.topology.history import EmissionEnded, Emitted, PhaseBegun
 from multilang_cli.topology.running import TopologyRun, prepare, run_topology
 
 if TYPE_CHECKING:
@@ -104,10 +104,10 @@ def main(language: split_count.Language, sentences: int, *, transcripts: bool) -
         kind = event.__class__
         if kind is Emitted and event.message_id is not None:  # type: ignore[union-attr]
             emits.append(start + event.t)
-        elif kind is Ended and event.how == "acked":  # type: ignore[union-attr]
+        elif kind is EmissionEnded and event.how == "acked":  # type: ignore[union-attr]
             acks.append(start + event.t)
             latency += event.latency  # type: ignore[union-attr]
-        elif kind is Phase:
+        elif kind is PhaseBegun:
             cpu.append(time.process_time())
 
     with tempfile.TemporaryDirectory(prefix="mlcheck-benchmarks-") as folder:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol import dialects
-from multilang_cli.topology.groupings import Where, chooser
+from multilang_cli.topology.groupings import ChooserContext, chooser
 from multilang_cli.topology.model import Grouping, GroupingType
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def choices(storm: str, texts: Sequence[str]) -> list[dict[str, Any]]:
             fields = tuple(f"f{index}" for index in range(len(values)))
             key = (kind, len(values))
             if key not in ready:
-                wheres = [Where(fields, tuple(range(many)), version, dice()) for many in range(1, MOST + 1)]
+                wheres = [ChooserContext(fields, tuple(range(many)), version, dice()) for many in range(1, MOST + 1)]
                 ready[key] = [chooser(Grouping(kind, fields), where) for where in wheres]
             answer[name] = [each.choose(values)[0] for each in ready[key]]
         found.append(answer)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from multilang_cli.topology.history import Emitted, Ended, Launched, Phase
+from multilang_cli.topology.history import EmissionEnded, Emitted, Launched, PhaseBegun
 from multilang_cli.topology.history_file import read_history
 from multilang_cli.topology.running import FolderError, _alone, prepare
 from tests.command import ROOT, mlcheck, refusal
@@ -73,7 +73,7 @@ def test_a_flux_file_is_run_and_a_folder_tells_everything(flux: Path) -> None:
     ]
     result = json.loads((folder / "result.json").read_text())
     assert (result["verdict"], result["exit_code"], result["complete"]) == ("conformant", 0, True)
-    assert len([each for each in read_history(folder / "history.ndjson") if isinstance(each, Ended)]) == 3
+    assert len([each for each in read_history(folder / "history.ndjson") if isinstance(each, EmissionEnded)]) == 3
     linted = mlcheck("lint", str(folder / "transcripts"), cwd=flux.parent)
     assert linted.returncode == 0, linted.stdout
 
@@ -240,7 +240,7 @@ def test_an_interrupt_ends_everything_and_tells_what_was(flux: Path, number: sig
     command = [sys.executable, "-m", "multilang_cli", "topology", "run", flux.name, "--record", "here"]
     with subprocess.Popen(command, cwd=flux.parent, env=env, stdout=subprocess.PIPE, text=True) as process:
         history = flux.parent / "here" / "history.ndjson"
-        while not (history.exists() and [each for each in read_history(history) if isinstance(each, Phase)]):
+        while not (history.exists() and [each for each in read_history(history) if isinstance(each, PhaseBegun)]):
             assert process.poll() is None
         pids = [each.pid for each in read_history(history) if isinstance(each, Launched) and each.pid]
         process.send_signal(number)
@@ -251,7 +251,7 @@ def test_an_interrupt_ends_everything_and_tells_what_was(flux: Path, number: sig
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
     result = json.loads((flux.parent / "here" / "result.json").read_text())
     assert (result["verdict"], result["complete"]) == ("interrupted", False)
-    assert [each.name for each in read_history(history) if isinstance(each, Phase)] == ["run", "end"]
+    assert [each.name for each in read_history(history) if isinstance(each, PhaseBegun)] == ["run", "end"]
 
 
 def test_it_needs_no_shell_and_no_jvm(flux: Path) -> None:

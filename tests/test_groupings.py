@@ -16,8 +16,8 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.java_hash import java_hash, java_values, values_hash
 from multilang_cli.protocol.messages import Emit
 from multilang_cli.protocol.reading import read
-from multilang_cli.topology.groupings import LOAD_AWARE_OFF, GroupingError, Outgoing, Where, chooser
-from multilang_cli.topology.model import Component, Grouping, GroupingType, Topology
+from multilang_cli.topology.groupings import LOAD_AWARE_OFF, ChooserContext, GroupingError, Outgoing, chooser
+from multilang_cli.topology.model import ComponentSpec, Grouping, GroupingType, Topology
 from multilang_cli.topology.tasks import Executor, acker_count, lay_out, task_count
 from multilang_cli.workbench.oracle_program import answers
 from tests.groupings import choices, dice, random_texts
@@ -26,9 +26,9 @@ RECORDED = json.loads((Path(__file__).parent / "data" / "groupings.json").read_t
 TASKS = (4, 5, 6, 7)
 
 
-def where(storm: str = "2.8.3", **more: Any) -> Where:
+def where(storm: str = "2.8.3", **more: Any) -> ChooserContext:
     given_ = {"fields": ("key",), "targets": TASKS, "random": dice(), **more}
-    return Where(version=load_rulebook().version(storm), **given_)
+    return ChooserContext(version=load_rulebook().version(storm), **given_)
 
 
 def sent(kind: GroupingType, times: int, storm: str = "2.8.3", **more: Any) -> list[int]:
@@ -156,7 +156,7 @@ def test_an_acker_is_chosen_by_fields_grouping_on_the_root(root: int, ackers: in
 
 def topology(sizes: dict[str, tuple[int, int]], **conf: Any) -> Topology:
     components = {
-        name: Component(id=name, kind="bolt", command=("x",), parallelism=executors, tasks=tasks)
+        name: ComponentSpec(id=name, kind="bolt", command=("x",), parallelism=executors, tasks=tasks)
         for name, (executors, tasks) in sizes.items()
     }
     return Topology(name="t", components=components, conf={key.replace("_", "."): value for key, value in conf.items()})

@@ -10,7 +10,7 @@ import pytest
 
 from multilang_cli.protocol.messages import Emit
 from multilang_cli.topology.blame import stories, told
-from multilang_cli.topology.history import Died, Ended, Happening, Lost, Phase
+from multilang_cli.topology.history import Died, EmissionEnded, Happening, Lost, PhaseBegun
 from tests.command import mlcheck
 from tests.pages import PageFile
 from tests.test_topology_flow import Core
@@ -75,7 +75,7 @@ def test_where_all_is_acked_the_acker_is_to_blame() -> None:
     core.emit()
     core.flow.ackers[1].held = True
     core.work_off()
-    end = Ended(t=60.0, emit=1, task=4, how="timed out", latency=60.0)
+    end = EmissionEnded(t=60.0, emit=1, task=4, how="timed out", latency=60.0)
     assert "  Every tuple of it was acked: its acker did not hear of all, or lost its record" in story(core, end)
 
 
@@ -117,7 +117,7 @@ def test_what_is_anchored_to_a_loose_tuple_belongs_to_its_story() -> None:
 
 
 def test_an_emission_that_is_not_there_has_no_story() -> None:
-    assert stories([Phase(t=0.0, name="run")], [1], {}) == []
+    assert stories([PhaseBegun(t=0.0, name="run")], [1], {}) == []
 
 
 @pytest.mark.component

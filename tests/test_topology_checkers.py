@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multilang_cli.topology.checkers.checker import Facts
+from multilang_cli.topology.checkers.checker import RunFacts
 from multilang_cli.topology.checkers.judge import CHECKERS, EARS, check
 from multilang_cli.topology.checkers.measures import Measures
 from multilang_cli.topology.history import (
@@ -17,13 +17,13 @@ from multilang_cli.topology.history import (
     Beat,
     Delivered,
     Died,
+    EmissionEnded,
     Emitted,
-    Ended,
     Faulted,
     Happening,
     Lost,
-    Phase,
-    Settled,
+    PhaseBegun,
+    TupleSettled,
 )
 from tests.test_topology_flow import STEPS, Core
 
@@ -36,8 +36,8 @@ replace = msgspec.structs.replace
 END = 100.0
 
 
-def facts_of(core: Core, **more: Any) -> Facts:
-    return Facts(
+def facts_of(core: Core, **more: Any) -> RunFacts:
+    return RunFacts(
         **{
             "components": dict(core.flow.components),
             "workers": dict.fromkeys(core.flow.components, 0),
@@ -52,14 +52,14 @@ def facts_of(core: Core, **more: Any) -> Facts:
     )
 
 
-def held(history: History, facts: Facts) -> dict[str, str]:
+def held(history: History, facts: RunFacts) -> dict[str, str]:
     return {each.id: each.verdict for each in check(history, facts) if each.verdict != "pass"}
 
 
 def good() -> tuple[Core, History]:
     """Three sentences of two words each; the second fails once, and is replayed."""
     core = Core()
-    core.history.append(Phase(t=0.0, name="run"))
+    core.history.append(PhaseBegun(t=0.0, name="run"))
     for number in (1, 2, 3):
         core.emit(number)
     core.flow.t = 0.5
@@ -70,13 +70,13 @@ def good() -> tuple[Core, History]:
     core.flow.run_ackers()
     core.emit(2)
     core.work_off()
-    return core, [*core.history, Phase(t=10.0, name="drain"), Phase(t=END, name="end")]
+    return core, [*core.history, PhaseBegun(t=10.0, name="drain"), PhaseBegun(t=END, name="end")]
 
 
 def test_nothing_is_wrong_with_a_good_history() -> None:
     core, history = good()
     assert held(history, facts_of(core)) == {}
-    assert [each.how for each in core.of(Ended)].count("acked") == 3
+    assert [each.how for each in core.of(EmissionEnded)].count("acked") == 3
 
 
 def first(history: History, kind: type[Any], **wanted: Any) -> Any:
@@ -93,26 +93,26 @@ def swapped(history: History, old: Happening, *new: Happening) -> History:
 
 
 def ended_twice(history: History) -> History:
-    end = first(history, Ended)
+    end = first(history, EmissionEnded)
     return swapped(history, end, end, end)
 
 
 def ended_elsewhere(history: History) -> History:
-    end = first(history, Ended)
+    end = first(history, EmissionEnded)
     return swapped(history, end, replace(end, task=2))
 
 
 def never_ended(history: History) -> History:
-    return swapped(history, first(history, Ended, how="acked"))
+    return swapped(history, first(history, EmissionEnded, how="acked"))
 
 
 def a_leaf_is_open(history: History) -> History:
-    leaf = [each for each in history if isinstance(each, Settled)][-1]
+    leaf = [each for each in history if isinstance(each, TupleSettled)][-1]
     return swapped(history, leaf)
 
 
 def a_leaf_failed(history: History) -> History:
-    leaf = [each for each in history if isinstance(each, Settled)][-1]
+    leaf = [each for each in history if isinstance(each, TupleSettled)][-1]
     return swapped(history, leaf, replace(leaf, how="fail"))
 
 
@@ -136,12 +136,12 @@ def lost_loose(history: History) -> History:
 
 
 def failed_loose(history: History) -> History:
-    return [Delivered(t=0.0, n=900, emit=900, task=2, id="x"), Settled(t=0.0, delivery=900, how="fail"), *history]
+    return [Delivered(t=0.0, n=900, emit=900, task=2, id="x"), TupleSettled(t=0.0, delivery=900, how="fail"), *history]
 
 
 def lost_with_its_spout(history: History) -> History:
     emitted = Emitted(t=9.0, n=900, task=4, stream="default", values='["z"]', message_id=9, root=5)
-    at = next(at for at, each in enumerate(history) if isinstance(each, Phase) and each.name == "drain")
+    at = next(at for at, each in enumerate(history) if isinstance(each, PhaseBegun) and each.name == "drain")
     return [*history[:at], emitted, Died(t=9.0, worker=0, why="killed"), *history[at:]]
 
 
@@ -156,12 +156,12 @@ def another_task(history: History) -> History:
 
 
 def too_early(history: History) -> History:
-    end = first(history, Ended, how="failed")
+    end = first(history, EmissionEnded, how="failed")
     return swapped(history, end, Faulted(t=0.5, plan=0, fault="", phase="strikes"), replace(end, how="timed out"))
 
 
 def late_for_no_reason(history: History) -> History:
-    end = first(history, Ended, how="failed")
+    end = first(history, EmissionEnded, how="failed")
     return swapped(history, end, replace(end, how="timed out", latency=2.0))
 
 
@@ -254,13 +254,13 @@ def test_what_the_facts_ask_for(more: dict[str, Any], expected: dict[str, str]) 
 
 def test_a_run_that_was_cut_is_not_judged() -> None:
     core, history = good()
-    cut = history[: history.index(first(history, Ended, how="failed")) + 1]
+    cut = history[: history.index(first(history, EmissionEnded, how="failed")) + 1]
     assert held(cut, facts_of(core)) == {"ends-once": "unknown", "at-least-once": "unknown"}
 
 
 def test_a_reason_counts_what_it_does_not_tell() -> None:
     core, history = good()
-    for end in [each for each in history if isinstance(each, Ended)]:
+    for end in [each for each in history if isinstance(each, EmissionEnded)]:
         history = swapped(history, end, end, end)
     (once,) = [each for each in check(history, facts_of(core)) if each.id == "ends-once"]
     assert once.reason.endswith("(and 3 more)")

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from multilang_cli.topology.engine.deeds import Deeds
+from multilang_cli.topology.engine.fault_actions import FaultActions
 from multilang_cli.topology.history import (
     AckerTold,
     Beat,
     Delivered,
     Died,
+    EmissionEnded,
     Emitted,
-    Ended,
     Launched,
     Lost,
-    Phase,
-    Settled,
+    PhaseBegun,
+    TupleSettled,
 )
 from tests.topologies.runs import ACKERS, SENTENCES, TIMEOUT, WORKERS, component, run, split_count
 
@@ -47,7 +47,7 @@ def test_every_sentence_is_split_counted_and_acked(tmp_path: Path) -> None:
     assert sorted(ran.ends()) == [(1, "acked"), (2, "acked"), (3, "acked")]
     assert words(ran.values("count")) == WORDS
     ran.check_xor()
-    assert [each.name for each in ran.of(Phase)] == ["run", "drain", "end"]
+    assert [each.name for each in ran.of(PhaseBegun)] == ["run", "drain", "end"]
     assert not ran.of(Lost)
 
 
@@ -74,10 +74,10 @@ def test_what_nobody_settles_times_out(tmp_path: Path) -> None:
     def first_timeout(engine: Engine) -> Callable[[Happening], object]:
         """One timeout is enough: then the run may end."""
         engine.busy.add("timeout")
-        return lambda event: engine.busy.discard("timeout") if isinstance(event, Ended) else None
+        return lambda event: engine.busy.discard("timeout") if isinstance(event, EmissionEnded) else None
 
     ran = run(split_count(keeps="cow", **{TIMEOUT.replace(".", "__"): 1}), tmp_path, first_timeout, seconds=2.5)
-    timed_out = [each for each in ran.of(Ended) if each.how == "timed out"]
+    timed_out = [each for each in ran.of(EmissionEnded) if each.how == "timed out"]
     assert timed_out
     assert all(each.latency >= 1.0 for each in timed_out)
     assert {(1, "acked"), (3, "acked"), (2, "timed out")} <= set(ran.ends())
@@ -101,7 +101,7 @@ def test_with_no_ackers_everything_is_acked_in_the_emit(tmp_path: Path) -> None:
 
 def test_without_ids_nothing_is_tracked(tmp_path: Path) -> None:
     ran = run(split_count(ids=False), tmp_path)
-    assert not ran.of(Ended)
+    assert not ran.of(EmissionEnded)
     assert words(ran.values("count")) == WORDS
 
 
@@ -115,7 +115,7 @@ def test_a_death_takes_the_whole_worker_and_it_is_started_again(tmp_path: Path) 
     def kill(engine: Engine) -> Callable[[Happening], object]:
         def listen(event: Happening) -> None:
             if isinstance(event, Delivered) and event.n == 4:
-                engine.soon(lambda: Deeds(engine).kill_worker(1, "a test kills it"))
+                engine.soon(lambda: FaultActions(engine).kill_worker(1, "a test kills it"))
 
         return listen
 
@@ -143,7 +143,7 @@ def test_a_component_that_dies_again_and_again_is_given_up(tmp_path: Path) -> No
 
 def test_an_acker_that_dies_loses_its_records(tmp_path: Path) -> None:
     def kill(engine: Engine) -> Callable[[Happening], object]:
-        todo = [lambda: Deeds(engine).kill_acker(1, "a test kills it")]
+        todo = [lambda: FaultActions(engine).kill_acker(1, "a test kills it")]
 
         def listen(event: Happening) -> None:
             if isinstance(event, AckerTold) and event.what == "init" and todo:
@@ -173,7 +173,7 @@ def test_what_storm_does_not_survive_kills_the_worker_and_is_found(tmp_path: Pat
     assert [finding.rule for finding in split.findings] == ["ack-twice"]
     assert ran.result.exit_code == 1
     # Of what a component says after that, Storm hears nothing.
-    assert len(ran.of(Settled)) == 1
+    assert len(ran.of(TupleSettled)) == 1
 
 
 def test_a_bolt_that_answers_no_heartbeat_is_given_up_after_storms_timeout(tmp_path: Path) -> None:
@@ -203,10 +203,10 @@ def test_no_more_is_pending_than_storm_would_let(tmp_path: Path) -> None:
     pending = most = 0
     for event in ran.history:
         pending += isinstance(event, Emitted) and event.root is not None
-        pending -= isinstance(event, Ended)
+        pending -= isinstance(event, EmissionEnded)
         most = max(most, pending)
     assert most == 2
-    assert len(ran.of(Ended)) == 60
+    assert len(ran.of(EmissionEnded)) == 60
 
 
 def test_a_full_queue_holds_the_spout_back_and_loses_nothing(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_run_may_end_after_so_many_messages(tmp_path: Path) -> None:
 
 def test_a_task_that_is_killed_is_not_to_blame(tmp_path: Path) -> None:
     def kill(engine: Engine) -> Callable[[Happening], object]:
-        todo = [lambda: Deeds(engine).kill_task(4, "a test kills it")]
+        todo = [lambda: FaultActions(engine).kill_task(4, "a test kills it")]
 
         def listen(event: Happening) -> None:
             if isinstance(event, Delivered) and todo:

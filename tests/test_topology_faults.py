@@ -10,7 +10,7 @@ import pytest
 
 from multilang_cli.topology.faults.kinds import KINDS
 from multilang_cli.topology.faults.plan import FaultError, plan_faults
-from multilang_cli.topology.history import Delivered, Died, Ended, Faulted, Launched, Lost, Phase
+from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Faulted, Launched, Lost, PhaseBegun
 from multilang_cli.topology.tasks import lay_out
 from tests.topologies.runs import TIMEOUT, WORKERS, run, split_count
 from tests.topologies.workloads import run_workload
@@ -101,7 +101,7 @@ def test_correct_components_lose_nothing_by_any_fault(tmp_path: Path, kind: str)
     assert ran.result.verdict == "conformant"
     phases = [each.phase for each in ran.of(Faulted)]
     assert phases == (["strikes", "heals"] if row.lasts or kind == "restart-storm" else ["strikes"])
-    assert [each.name for each in ran.of(Phase)] == ["run", "heal", "drain", "end"]
+    assert [each.name for each in ran.of(PhaseBegun)] == ["run", "heal", "drain", "end"]
     struck = next(at for at, each in enumerate(ran.history) if isinstance(each, Faulted))
     assert [each.n for each in ran.history[:struck] if isinstance(each, Delivered)][-1] >= 9
     ends = {"kill": 1, "restart-storm": 2, "torn-message": 1, "garbage-line": 1}
@@ -139,6 +139,6 @@ def test_a_fault_that_never_strikes_is_inconclusive(tmp_path: Path) -> None:
 def test_what_an_acker_forgot_times_out_and_is_replayed(tmp_path: Path) -> None:
     topology = split_count(**{TIMEOUT.replace(".", "__"): 1})
     ran = run(topology, tmp_path, faults=["kill:acker@4"])
-    assert "timed out" in {each.how for each in ran.of(Ended)}
+    assert "timed out" in {each.how for each in ran.of(EmissionEnded)}
     assert not ran.of(Lost)
     assert ran.held() == {}

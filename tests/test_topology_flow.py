@@ -14,9 +14,9 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.messages import Emit
 from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.flow import Flow
-from multilang_cli.topology.engine.spout_executor import Command, SpoutExecutor
+from multilang_cli.topology.engine.spout_executor import SpoutExecutor, SpoutTaskCommand
 from multilang_cli.topology.engine.wiring import outgoing_of
-from multilang_cli.topology.history import Delivered, Emitted, Ended, Happening, Lost, Settled
+from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted, Happening, Lost, TupleSettled
 from multilang_cli.topology.tasks import lay_out
 from tests.topologies.runs import ACKERS, split_count
 
@@ -97,10 +97,10 @@ def test_a_tree_is_acked_when_its_last_leaf_is() -> None:
     core.flow.run_ackers()
     assert core.flow.waiting == 1
     core.work_off()
-    assert [(each.how, each.emit) for each in core.of(Ended)] == [("acked", 1)]
+    assert [(each.how, each.emit) for each in core.of(EmissionEnded)] == [("acked", 1)]
     assert core.flow.waiting == 0
     assert core.flow.unsettled == 0
-    assert core.executor.next_command(0.0) == Command(core.spout, "ack", "m")
+    assert core.executor.next_command(0.0) == SpoutTaskCommand(core.spout, "ack", "m")
 
 
 def test_one_fail_fails_the_root_at_once() -> None:
@@ -111,8 +111,8 @@ def test_one_fail_fails_the_root_at_once() -> None:
     core.flow.bolt_emit(task, Emit(values=["a"], anchors=(id_,)))
     core.flow.settle(task, id_, "fail")
     core.flow.run_ackers()
-    assert [each.how for each in core.of(Ended)] == ["failed"]
-    assert core.executor.next_command(0.0) == Command(core.spout, "fail", {"any": "json"})
+    assert [each.how for each in core.of(EmissionEnded)] == ["failed"]
+    assert core.executor.next_command(0.0) == SpoutTaskCommand(core.spout, "fail", {"any": "json"})
 
 
 def test_what_is_not_settled_times_out_between_one_and_two_ticks() -> None:
@@ -120,26 +120,26 @@ def test_what_is_not_settled_times_out_between_one_and_two_ticks() -> None:
     core.emit()
     core.flow.t = 30.0
     core.flow.rotate(core.executor)
-    assert not core.of(Ended)
+    assert not core.of(EmissionEnded)
     core.flow.t = 60.0
     core.flow.rotate(core.executor)
-    assert [(each.how, each.latency) for each in core.of(Ended)] == [("timed out", 60.0)]
+    assert [(each.how, each.latency) for each in core.of(EmissionEnded)] == [("timed out", 60.0)]
 
 
 def test_without_ackers_a_tuple_ends_in_its_emit() -> None:
     core = Core(ackers=0)
     core.emit()
-    assert [each.how for each in core.of(Ended)] == ["acked"]
+    assert [each.how for each in core.of(EmissionEnded)] == ["acked"]
     assert core.executor.quiet  # the session itself tells the spout, inside the emit
     core.work_off()
-    assert len(core.of(Ended)) == 1
+    assert len(core.of(EmissionEnded)) == 1
 
 
 def test_a_tuple_that_goes_nowhere_is_acked() -> None:
     core = Core()
     core.flow.spout_emit(core.spout, Emit(values=["a"], id=1, stream="nobody"))
     core.flow.run_ackers()
-    assert [each.how for each in core.of(Ended)] == ["acked"]
+    assert [each.how for each in core.of(EmissionEnded)] == ["acked"]
 
 
 def test_what_is_sent_to_the_dead_is_lost() -> None:
@@ -194,8 +194,8 @@ def test_whatever_happens_every_emission_ends_once_and_nothing_is_forgotten(
     for number, (step, chosen) in enumerate(steps):
         flow.t = float(number)
         core.do(step, number, chosen)
-    deliveries, settled, lost = core.of(Delivered), core.of(Settled), core.of(Lost)
-    ends = Counter(each.emit for each in core.of(Ended))
+    deliveries, settled, lost = core.of(Delivered), core.of(TupleSettled), core.of(Lost)
+    ends = Counter(each.emit for each in core.of(EmissionEnded))
     assert not ends or max(ends.values()) == 1
     reliable = {each.n for each in core.of(Emitted) if each.message_id is not None}
     assert set(ends) <= reliable
@@ -207,7 +207,7 @@ def test_whatever_happens_every_emission_ends_once_and_nothing_is_forgotten(
     acked = {each.delivery for each in settled if each.how == "ack"}
     roots = {each.n: each.root for each in core.of(Emitted)}
     open_roots = {root for each in deliveries if each.n not in acked for root in each.edges}
-    for each in core.of(Ended):
+    for each in core.of(EmissionEnded):
         if each.how == "acked" and ackers:
             assert roots[each.emit] not in open_roots
 
@@ -242,17 +242,17 @@ def test_activation_comes_first_then_rounds_of_next_and_a_pause_after_an_empty_o
 
 def test_one_command_at_a_time() -> None:
     executor = ready([3])
-    assert executor.next_command(0.0) == Command(3, "activate")
+    assert executor.next_command(0.0) == SpoutTaskCommand(3, "activate")
     assert executor.next_command(0.0) is None
     executor.synced(0.0)
-    assert executor.next_command(0.0) == Command(3, "next")
+    assert executor.next_command(0.0) == SpoutTaskCommand(3, "next")
 
 
 def test_acks_come_between_rounds_even_at_the_limit_and_when_inactive() -> None:
     core = Core(limit=1)
     core.executor.active = True
     assert says(core.executor, 0.0) == (core.spout, "activate")
-    assert core.executor.next_command(0.0) == Command(core.spout, "next")
+    assert core.executor.next_command(0.0) == SpoutTaskCommand(core.spout, "next")
     core.emit("m")
     core.executor.synced(0.0)
     assert says(core.executor, 0.0) is None
@@ -267,7 +267,7 @@ def test_a_round_that_emitted_is_followed_by_the_next_at_once() -> None:
     executor = ready([3])
     assert says(executor, 0.0) == (3, "activate")
     for _ in range(3):
-        assert executor.next_command(0.0) == Command(3, "next")
+        assert executor.next_command(0.0) == SpoutTaskCommand(3, "next")
         executor.emitted()
         executor.synced(0.0)
     assert executor.idle_since is None

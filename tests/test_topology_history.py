@@ -14,14 +14,14 @@ from multilang_cli.topology.history import (
     Beat,
     Delivered,
     Died,
+    EmissionEnded,
     Emitted,
-    Ended,
     Faulted,
     Happening,
     Launched,
     Lost,
-    Phase,
-    Settled,
+    PhaseBegun,
+    TupleSettled,
 )
 from multilang_cli.topology.history_file import HistoryFile, read_history
 
@@ -35,15 +35,15 @@ SAMPLES: tuple[Happening, ...] = (
     Emitted(t=1.0, n=1, task=3, stream="default", values='["a"]', message_id={"any": ["json"]}, root=BIG),
     Emitted(t=1.0, n=2, task=2, stream="default", anchors=(1, 0), direct=4),
     Delivered(t=1.0, n=1, emit=1, task=2, id="-17", edges={BIG: 2**63 - 1}),
-    Settled(t=1.5, delivery=1, how="fail"),
+    TupleSettled(t=1.5, delivery=1, how="fail"),
     AckerTold(t=1.5, task=1, what="init", root=BIG, val=0),
-    Ended(t=2.0, emit=1, root=BIG, task=3, how="timed out", latency=1.0),
+    EmissionEnded(t=2.0, emit=1, root=BIG, task=3, how="timed out", latency=1.0),
     Beat(t=2.0, task=2, what="answered"),
     Died(t=2.0, worker=0, why="split, task 2: the process exited with code 1"),
     Died(t=2.0, worker=0, task=1, why="killed"),
     Lost(t=2.0, delivery=1, edges={BIG: 5}),
     Faulted(t=2.0, plan=0, fault="kill:split:3", phase="strikes", task=2),
-    Phase(t=3.0, name="drain"),
+    PhaseBegun(t=3.0, name="drain"),
 )
 
 

@@ -13,7 +13,7 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.topology.engine.wiring import outgoing_of
 from multilang_cli.topology.flux import read_topology
-from multilang_cli.topology.history import Delivered, Emitted, Happening, Launched, Lost, Settled
+from multilang_cli.topology.history import Delivered, Emitted, Happening, Launched, Lost, TupleSettled
 from multilang_cli.topology.planning import ComponentPlan, Plan, plan, ranges
 from multilang_cli.topology.risks import Risk
 from multilang_cli.topology.tasks import lay_out
@@ -103,7 +103,7 @@ HISTORY: tuple[Happening, ...] = (
     Emitted(t=2, n=4, task=5, stream="default"),
     Emitted(t=2, n=5, task=5, stream="default"),
     Emitted(t=2, n=6, task=4, stream="default"),
-    Settled(t=3, delivery=1, how="ack"),
+    TupleSettled(t=3, delivery=1, how="ack"),
     Lost(t=3, delivery=2),
 )
 

@@ -18,7 +18,7 @@ from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.flow import Flow
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor
 from multilang_cli.topology.engine.wiring import downstream, outgoing_of, profile_of
-from multilang_cli.topology.history import Delivered, Emitted, Ended
+from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted
 from multilang_cli.topology.model import Grouping, Subscription
 from multilang_cli.topology.tasks import lay_out
 from tests.topologies.runs import ACKERS, component, run, split_count
@@ -83,7 +83,7 @@ def test_two_rotations_are_a_time_out(times: int, ends: int) -> None:
     flow = flow_of(executor, history)
     flow.spout_emit(3, Emit(values=["a"], id=1))
     flow.rotate(executor)
-    assert [each.how for each in history if isinstance(each, Ended)] == ["timed out"] * ends
+    assert [each.how for each in history if isinstance(each, EmissionEnded)] == ["timed out"] * ends
 
 
 @pytest.mark.parametrize(("late", "ends"), [("ignore", []), ("fail", ["failed"])])
@@ -97,7 +97,7 @@ def test_a_late_ack_fails_the_tuple_only_by_policy(late: str, ends: list[str]) -
         flow.rotate_acker(1)
     flow.settle(4, next(iter(flow.open[4])), "ack")
     flow.run_ackers()
-    assert [each.how for each in history if isinstance(each, Ended)] == ends
+    assert [each.how for each in history if isinstance(each, EmissionEnded)] == ends
 
 
 @pytest.mark.component

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.topology.blame import told
-from multilang_cli.topology.history import Died, Emitted, Ended, Faulted, Launched
+from multilang_cli.topology.history import Died, EmissionEnded, Emitted, Faulted, Launched
 from tests.command import ROOT
 from tests.topologies.workloads import RELIABLE, UNRELIABLE, run_workload
 
@@ -67,7 +67,7 @@ def test_four_languages_in_one_topology_and_the_one_in_c_may_die(tmp_path: Path)
 
 def test_a_pair_that_fails_is_replayed_above_both_its_roots(tmp_path: Path) -> None:
     ran = run_workload("join", tmp_path)
-    failed = [each.emit for each in ran.of(Ended) if each.how == "failed"]
+    failed = [each.emit for each in ran.of(EmissionEnded) if each.how == "failed"]
     assert len(failed) == 2
     replayed = Counter(each.message_id for each in ran.of(Emitted) if each.message_id is not None)
     ids = {each.n: each.message_id for each in ran.of(Emitted)}
@@ -77,14 +77,14 @@ def test_a_pair_that_fails_is_replayed_above_both_its_roots(tmp_path: Path) -> N
 def test_what_is_failed_is_replayed_before_it_could_time_out(tmp_path: Path) -> None:
     ran = run_workload("explicit-fail", tmp_path)
     assert Counter(how for _, how in ran.ends()) == {"acked": 6, "failed": 1}
-    assert all(each.latency < 30 for each in ran.of(Ended))
+    assert all(each.latency < 30 for each in ran.of(EmissionEnded))
 
 
 def test_an_aggregation_acks_nothing_before_its_tick(tmp_path: Path) -> None:
     ran = run_workload("aggregate", tmp_path)
     totals = {each.task for each in ran.of(Launched) if each.component == "count"}
     emitted = next(at for at, each in enumerate(ran.history) if isinstance(each, Emitted) and each.task in totals)
-    ended = next(at for at, each in enumerate(ran.history) if isinstance(each, Ended))
+    ended = next(at for at, each in enumerate(ran.history) if isinstance(each, EmissionEnded))
     assert emitted < ended
     assert max(len(each.anchors) for each in ran.of(Emitted) if each.task in totals) > 2
 

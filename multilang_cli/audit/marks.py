@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.audit import parsing
-from multilang_cli.topology.history import Delivered, Emitted, Ended, Happening, Lost, Settled
+from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted, Happening, Lost, TupleSettled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,13 +59,13 @@ def marks_of(event: Happening) -> Iterator[Mark]:
             # The same tuple once more makes no edge: the acker would take its second ack for another's.
             for root, edge in event.edges.items():
                 yield Mark(root, MADE, event.t, edge, event.task, event.id)
-        case Settled():
+        case TupleSettled():
             for root, edge in event.edges.items():
                 yield Mark(root, event.how, event.t, edge)
         case Lost():
             for root, edge in event.edges.items():
                 yield Mark(root, LOST, event.t, edge)
-        case Ended(root=int(root)):
+        case EmissionEnded(root=int(root)):
             yield Mark(root, event.how, event.t, task=event.task)
 
 

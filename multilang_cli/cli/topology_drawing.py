@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from multilang_cli.reports.page import Page
-    from multilang_cli.topology.model import Note
+    from multilang_cli.topology.model import Notice
     from multilang_cli.topology.planning import ComponentPlan, Plan
 
 _RUN_TELLS = (
@@ -20,7 +20,7 @@ _RUN_TELLS = (
 )
 
 
-def draw(page: Page, plan: Plan, notes: Sequence[Note], *, ran: bool = False) -> None:
+def draw(page: Page, plan: Plan, notes: Sequence[Notice], *, ran: bool = False) -> None:
     """The graph with tasks and groupings, then who lives where, then what is not guaranteed.
 
     `ran`: the history of a run has been looked at.

@@ -21,10 +21,10 @@ WIDTH = 100
 
 def settings() -> list[tuple[str, str, str]]:
     """Every setting: its name, its default ("" if it must be given), what it is for."""
-    from multilang_cli.kafka.config import Config  # noqa: PLC0415 (not needed to say what is missing)
+    from multilang_cli.kafka.config import KafkaConfig  # noqa: PLC0415 (not needed to say what is missing)
 
     rows = []
-    for name, schema in msgspec.json.schema(Config)["$defs"]["Config"]["properties"].items():
+    for name, schema in msgspec.json.schema(KafkaConfig)["$defs"]["KafkaConfig"]["properties"].items():
         default = "" if schema.get("default") is None else str(schema["default"])
         rows.append((name, default, str(schema["description"])))
     return rows

@@ -24,21 +24,21 @@ OURS = frozenset(
 """Settings of librdkafka that the spout decides."""
 
 Positive = Annotated[int, msgspec.Meta(gt=0)]
-Seconds = Annotated[float, msgspec.Meta(ge=0)]
+Duration = Annotated[float, msgspec.Meta(ge=0)]
 Factor = Annotated[float, msgspec.Meta(ge=1)]
-Limit = Annotated[int, msgspec.Meta(ge=-1)]
-Partitions = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0)], ...], msgspec.Meta(min_length=1)]
+CountOrUnlimited = Annotated[int, msgspec.Meta(ge=-1)]
+PartitionNumbers = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0)], ...], msgspec.Meta(min_length=1)]
 
 
 def _told(what: str) -> msgspec.Meta:
     return msgspec.Meta(description=what)
 
 
-class ConfigError(ValueError):
+class KafkaConfigError(ValueError):
     """A setting that is missing or makes no sense, in a sentence."""
 
 
-class Config(
+class KafkaConfig(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=lambda name: name.replace("_", ".")
 ):
     """Settings of a Kafka spout. Times in seconds, sizes in bytes; what each is for is in its type, for --help."""
@@ -68,11 +68,11 @@ class Config(
         _told("What a message becomes: string, raw (base64), json:FIELD,FIELD or python:MODULE:FUNCTION."),
     ] = "string"
     partitions: Annotated[
-        Partitions | None,
+        PartitionNumbers | None,
         _told("A static list of partitions. Without it all are read, and asked for anew."),
     ] = None
     refresh: Annotated[
-        Seconds,
+        Duration,
         _told("Seconds between two looks at which partitions there are; 0 for only after a failed fetch."),
     ] = 60.0
     start: Annotated[
@@ -102,17 +102,17 @@ class Config(
     ] = 64 * 1024 * 1024
     batch: Annotated[Positive, _told("Messages that one next may emit.")] = 1
     prefetch: Annotated[Positive, _told("Messages taken from the client at once.")] = 1_000
-    poll: Annotated[Seconds, _told("The longest that a next waits, in seconds.")] = 0.1
-    commit: Annotated[Seconds, _told("Seconds between two commits of progress (stateUpdateIntervalMs).")] = 2.0
+    poll: Annotated[Duration, _told("The longest that a next waits, in seconds.")] = 0.1
+    commit: Annotated[Duration, _told("Seconds between two commits of progress (stateUpdateIntervalMs).")] = 2.0
     progress: Annotated[str, _told("Where progress is kept: group, file:FOLDER or zookeeper:HOSTS/ROOT.")] = "group"
     retry_initial: Annotated[
-        Seconds,
+        Duration,
         _told("Seconds until a failed message is emitted again for the first time."),
     ] = 0.0
     retry_multiplier: Annotated[Factor, _told("By what each further delay is longer.")] = 2.0
-    retry_longest: Annotated[Seconds, _told("The longest delay, in seconds.")] = 60.0
+    retry_longest: Annotated[Duration, _told("The longest delay, in seconds.")] = 60.0
     retry_limit: Annotated[
-        Limit,
+        CountOrUnlimited,
         _told("How often a message is emitted again before it is given up; -1 for always."),
     ] = -1
     given_up: Annotated[
@@ -120,11 +120,11 @@ class Config(
         _told("What becomes of a message that is given up, or that the scheme can't read: drop, or topic:NAME."),
     ] = "drop"
     unavailable: Annotated[
-        Seconds,
+        Duration,
         _told("Seconds without Kafka after which the process exits, for Storm to start it anew; 0 for never."),
     ] = 0.0
     metrics: Annotated[
-        Seconds,
+        Duration,
         _told("Seconds between two log lines with lag and counts of each partition; 0 for none."),
     ] = 60.0
     metric: Annotated[
@@ -133,29 +133,31 @@ class Config(
     ] = ""
 
 
-class Settings(msgspec.Struct, frozen=True):
+class KafkaSettings(msgspec.Struct, frozen=True):
     """The spout's own settings, and librdkafka's."""
 
-    spout: Config
+    spout: KafkaConfig
     client: dict[str, Any]
 
 
-def read(conf: Mapping[str, Any], arguments: Sequence[str]) -> Settings:
+def read(conf: Mapping[str, Any], arguments: Sequence[str]) -> KafkaSettings:
     """The settings of a conf and a command line. Raises ConfigError."""
     told = {key: value for key, value in conf.items() if key.startswith((PREFIX, CLIENT))}
     for argument in arguments:
         name, equals, text = argument.partition("=")
         if not equals:
-            raise ConfigError(f"{argument!r} is no setting; expected NAME=VALUE, such as topic=sentences")
+            raise KafkaConfigError(f"{argument!r} is no setting; expected NAME=VALUE, such as topic=sentences")
         told[name if name.startswith((PREFIX, CLIENT)) else PREFIX + name] = _value(text)
     client = {key.removeprefix(CLIENT): value for key, value in told.items() if key.startswith(CLIENT)}
     for name in OURS & client.keys():
-        raise ConfigError(f"{CLIENT}{name} is for the spout to decide; see {PREFIX}bootstrap.servers, id and start")
+        raise KafkaConfigError(
+            f"{CLIENT}{name} is for the spout to decide; see {PREFIX}bootstrap.servers, id and start"
+        )
     spout = {key.removeprefix(PREFIX): value for key, value in told.items() if key.startswith(PREFIX)}
     try:
-        return Settings(_checked(msgspec.convert(spout, Config, strict=False)), client)
+        return KafkaSettings(_checked(msgspec.convert(spout, KafkaConfig, strict=False)), client)
     except msgspec.ValidationError as error:
-        raise ConfigError(_sentence(str(error))) from None
+        raise KafkaConfigError(_sentence(str(error))) from None
 
 
 def _value(text: str) -> Any:
@@ -165,12 +167,12 @@ def _value(text: str) -> Any:
         return text
 
 
-def _checked(config: Config) -> Config:
+def _checked(config: KafkaConfig) -> KafkaConfig:
     if config.start == "timestamp" and config.at is None:
-        raise ConfigError(f"{PREFIX}start is timestamp: {PREFIX}at must say which, in milliseconds since 1970")
+        raise KafkaConfigError(f"{PREFIX}start is timestamp: {PREFIX}at must say which, in milliseconds since 1970")
     kind, _, topic = config.given_up.partition(":")
     if config.given_up != "drop" and (kind != "topic" or not topic.strip()):
-        raise ConfigError(f"{PREFIX}given.up names no topic; expected drop or topic:NAME")
+        raise KafkaConfigError(f"{PREFIX}given.up names no topic; expected drop or topic:NAME")
     return config
 
 

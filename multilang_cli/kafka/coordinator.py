@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from multilang_cli.kafka.partition_manager import PartitionManager
 
 
-class Change(NamedTuple):
+class RefreshChange(NamedTuple):
     """Changes by a refresh: partitions to be opened, managers that were closed, and a warning, "" for none."""
 
     opened: tuple[int, ...] = ()
@@ -49,7 +49,7 @@ class Coordinator:
         if self._static is None:
             self._next = None
 
-    def refresh(self, partitions: Sequence[int], now: float) -> Change:
+    def refresh(self, partitions: Sequence[int], now: float) -> RefreshChange:
         """The topic's partitions, as they are now; those of the static list, where there is one."""
         self._next = now + self._every
         mine = partitions_for_task(partitions if self._static is None else self._static, self._total, self._index)
@@ -58,7 +58,7 @@ class Coordinator:
         self.to_open = [number for number in mine.partitions if number not in self.managers]
         warning = mine.warning if mine.warning != self._warned else ""
         self._warned = mine.warning
-        return Change(tuple(self.to_open), closed, warning)
+        return RefreshChange(tuple(self.to_open), closed, warning)
 
     def opened(self, manager: PartitionManager) -> None:
         """A partition has its manager."""

@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING
 from confluent_kafka import KafkaException, Producer
 
 from multilang_cli.kafka.clients import QUIET, said
-from multilang_cli.kafka.config import CLIENT, ConfigError
+from multilang_cli.kafka.config import CLIENT, KafkaConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from confluent_kafka import KafkaError, Message
 
-    from multilang_cli.kafka.config import Settings
-    from multilang_cli.kafka.partition_manager import PartitionManager, Refused
+    from multilang_cli.kafka.config import KafkaSettings
+    from multilang_cli.kafka.partition_manager import PartitionManager, RefusedMessage
 
 
 class DeadLetters:
     """Takes messages that are given up, and says in `log` what became of each. Raises ConfigError."""
 
-    def __init__(self, settings: Settings, log: Callable[[str], None]) -> None:
+    def __init__(self, settings: KafkaSettings, log: Callable[[str], None]) -> None:
         self._topic = settings.spout.given_up.removeprefix("topic:") if settings.spout.given_up != "drop" else ""
         self._log = log
-        self._waiting: deque[tuple[PartitionManager, Refused]] = deque()
+        self._waiting: deque[tuple[PartitionManager, RefusedMessage]] = deque()
         self._under_way = 0
         try:
             told = {**settings.client, "bootstrap.servers": settings.spout.bootstrap_servers}
             self._producer = Producer(told, logger=QUIET) if self._topic else None
         except (KafkaException, ValueError, TypeError) as error:
-            raise ConfigError(f"the Kafka client does not take the settings {CLIENT}*: {said(error)}") from None
+            raise KafkaConfigError(f"the Kafka client does not take the settings {CLIENT}*: {said(error)}") from None
 
-    def take(self, manager: PartitionManager, refused: Refused) -> None:
+    def take(self, manager: PartitionManager, refused: RefusedMessage) -> None:
         """Put a message aside."""
         if self._producer is None:
             self._done(manager, refused, "dropped")
@@ -57,7 +57,7 @@ class DeadLetters:
             self._producer.flush(limit)
         self._producer.poll(0)
 
-    def _write(self, producer: Producer, manager: PartitionManager, refused: Refused) -> bool:
+    def _write(self, producer: Producer, manager: PartitionManager, refused: RefusedMessage) -> bool:
         record = refused.record
         headers: list[tuple[str, str | bytes | None]] = [
             ("mlcheck.partition", str(refused.partition)),
@@ -73,7 +73,9 @@ class DeadLetters:
         self._under_way += 1
         return True
 
-    def _heard(self, manager: PartitionManager, refused: Refused, error: KafkaError | None, message: Message) -> None:
+    def _heard(
+        self, manager: PartitionManager, refused: RefusedMessage, error: KafkaError | None, message: Message
+    ) -> None:
         del message
         self._under_way -= 1
         if error is None:
@@ -82,10 +84,10 @@ class DeadLetters:
         self._waiting.append((manager, refused))
         self._log(f"{_what(refused)}: topic {self._topic} does not take it, and it waits: {said(error)}")
 
-    def _done(self, manager: PartitionManager, refused: Refused, what: str) -> None:
+    def _done(self, manager: PartitionManager, refused: RefusedMessage, what: str) -> None:
         manager.settle(refused.record.offset)
         self._log(f"{_what(refused)}: {what}")
 
 
-def _what(refused: Refused) -> str:
+def _what(refused: RefusedMessage) -> str:
     return f"partition {refused.partition}: message {refused.record.offset} {refused.why}"

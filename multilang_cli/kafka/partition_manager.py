@@ -34,7 +34,7 @@ class EmitState(Enum):
     EMITTED_END = "emitted the last that is fetched"
 
 
-class Record(msgspec.Struct, frozen=True, gc=False):
+class KafkaRecord(msgspec.Struct, frozen=True, gc=False):
     """A message of Kafka. `timestamp` in milliseconds since 1970, None if it has none."""
 
     offset: int
@@ -73,11 +73,11 @@ class TooManyFailuresError(Exception):
     """Nothing was acked, and more failed than may be behind: Storm 0.9.3 ends the worker then."""
 
 
-class Refused(NamedTuple):
+class RefusedMessage(NamedTuple):
     """A message that is not emitted any more, and why. It is done when `PartitionManager.settle` is called."""
 
     partition: int
-    record: Record
+    record: KafkaRecord
     why: str
 
 
@@ -86,13 +86,13 @@ class Turn(NamedTuple):
 
     state: EmitState
     tuples: list[tuple[list[Any], MessageId]]
-    refused: Refused | None = None
+    refused: RefusedMessage | None = None
 
 
 class _Open(msgspec.Struct):
     """A message that is emitted and not done. `left`: tuples of this attempt without an ack; 0 while it waits."""
 
-    record: Record
+    record: KafkaRecord
     left: set[int]
     failures: int = 0
 
@@ -120,7 +120,7 @@ class PartitionManager:
         self,
         partition: int,
         start: int,
-        scheme: Callable[[Record], list[list[Any]]],
+        scheme: Callable[[KafkaRecord], list[list[Any]]],
         backoff: Backoff,
         *,
         max_uncommitted: int,
@@ -143,7 +143,7 @@ class PartitionManager:
         self._tracked = tracked
         self._as_0_9_3 = as_0_9_3
         self._max_behind = max_behind if as_0_9_3 else None
-        self._waiting: deque[Record] = deque()
+        self._waiting: deque[KafkaRecord] = deque()
         self._open: dict[int, _Open] = {}
         self._order: list[int] = []
         self._later: list[tuple[float, int]] = []
@@ -153,7 +153,7 @@ class PartitionManager:
 
     # --- fetching -----------------------------------------------------------------------------------------------
 
-    def take(self, records: Iterable[Record]) -> None:
+    def take(self, records: Iterable[KafkaRecord]) -> None:
         """Fetched messages, in the order of their offsets; those that were fetched before are left out."""
         for record in records:
             if record.offset >= self.fetched_to:
@@ -192,27 +192,27 @@ class PartitionManager:
                 return self._emit(self._opened(record), tuples)
         return NOTHING
 
-    def _read(self, record: Record) -> list[list[Any]] | Refused:
+    def _read(self, record: KafkaRecord) -> list[list[Any]] | RefusedMessage:
         """The values of its tuples; none if there is nothing in it."""
         try:
             return self._scheme(record)
         except SchemeError as error:
-            return Refused(self.partition, record, str(error))
+            return RefusedMessage(self.partition, record, str(error))
 
     @property
     def full(self) -> bool:
         """True if nothing new is emitted until something is done, or stored."""
         return len(self._uncommitted) >= self._max_uncommitted or self._bytes >= self._max_bytes
 
-    def _opened(self, record: Record) -> _Open:
+    def _opened(self, record: KafkaRecord) -> _Open:
         message = _Open(record, set())
         self._open[record.offset] = message
         self._bytes += message.size
         heapq.heappush(self._order, record.offset)
         return message
 
-    def _emit(self, message: _Open, values: list[list[Any]] | Refused) -> Turn:
-        if isinstance(values, Refused):
+    def _emit(self, message: _Open, values: list[list[Any]] | RefusedMessage) -> Turn:
+        if isinstance(values, RefusedMessage):
             self.given_up += 1
             return Turn(EmitState.NO_EMITTED, [], values)
         self.emitted += 1
@@ -242,7 +242,7 @@ class PartitionManager:
             self._done(id_.offset)
             self._forget_before(id_.offset)
 
-    def fail(self, id_: MessageId, now: float) -> Refused | None:
+    def fail(self, id_: MessageId, now: float) -> RefusedMessage | None:
         """One tuple failed: its message is emitted again after a delay.
 
         Gives the message if it has failed too often. Raises TooManyFailuresError where Storm 0.9.3 ends its worker.
@@ -257,7 +257,7 @@ class PartitionManager:
             return None
         if self._backoff.gives_up(message.failures):
             self.given_up += 1
-            return Refused(self.partition, message.record, f"failed {message.failures} times")
+            return RefusedMessage(self.partition, message.record, f"failed {message.failures} times")
         heapq.heappush(self._later, (now + self._backoff.delay(message.failures), id_.offset))
         return None
 

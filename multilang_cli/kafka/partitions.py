@@ -14,7 +14,7 @@ from multilang_cli.kafka.asker import Asker
 from multilang_cli.kafka.coordinator import Coordinator
 from multilang_cli.kafka.metrics import metrics_of
 from multilang_cli.kafka.partition_manager import NOTHING, EmitState, PartitionManager, Turn
-from multilang_cli.kafka.questions import Known, Places
+from multilang_cli.kafka.questions import KnownTopic, StartFactsFound
 from multilang_cli.kafka.reader import FailedFetchError
 from multilang_cli.kafka.retry import Backoff
 from multilang_cli.kafka.start import Start
@@ -22,11 +22,11 @@ from multilang_cli.kafka.start import Start
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from multilang_cli.kafka.config import Config
+    from multilang_cli.kafka.config import KafkaConfig
     from multilang_cli.kafka.metrics import PartitionMetrics
-    from multilang_cli.kafka.partition_manager import Record
+    from multilang_cli.kafka.partition_manager import KafkaRecord
     from multilang_cli.kafka.progress import Store
-    from multilang_cli.kafka.questions import Place
+    from multilang_cli.kafka.questions import StartFacts
     from multilang_cli.kafka.reader import Reader
 
 SOON = 0.05
@@ -37,7 +37,7 @@ UNKNOWN = -1
 """Where nothing usable is stored: the start itself is stored then."""
 
 
-class Partitions:
+class AssignedPartitions:
     """Task `index` of `total` tasks reads these. `log`: tells the worker's log a sentence, and its level.
 
     `away_since`: when questions to Kafka began to stay without an answer, None while it answers.
@@ -45,7 +45,7 @@ class Partitions:
 
     def __init__(
         self,
-        config: Config,
+        config: KafkaConfig,
         reader: Reader,
         store: Store,
         place: tuple[int, int],
@@ -58,7 +58,7 @@ class Partitions:
         self._log = log
         self._scheme = scheme.read(config.scheme)
         self._coordinator = Coordinator(*place, static=config.partitions, every=config.refresh)
-        self._asker: Asker[Known | Places] = Asker()
+        self._asker: Asker[KnownTopic | StartFactsFound] = Asker()
         self._ask_at = 0.0
         self._epoch = 0
         self._anew = False
@@ -67,7 +67,7 @@ class Partitions:
         self._current = 0
         self._astray: set[int] = set()
         self._held: set[int] = set()
-        self._unstored: dict[int, list[Record]] = {}
+        self._unstored: dict[int, list[KafkaRecord]] = {}
         self._lost: dict[int, int] = {}
         self._last_commit = 0.0
 
@@ -84,13 +84,13 @@ class Partitions:
                 self.away_since = None
         except Exception:
             self._ask_at = now + AGAIN
-            partly = isinstance(answer, Places) and answer.found
+            partly = isinstance(answer, StartFactsFound) and answer.found
             self.away_since = None if partly else self.away_since or now
             raise
         self._ask(now)
 
-    def _apply(self, answer: Known | Places, now: float) -> None:
-        if isinstance(answer, Known):
+    def _apply(self, answer: KnownTopic | StartFactsFound, now: float) -> None:
+        if isinstance(answer, KnownTopic):
             self._refresh(answer, now)
         else:
             self._open(answer)
@@ -109,7 +109,7 @@ class Partitions:
         """A fetch failed: follow the topic at once."""
         self._coordinator.failed()
 
-    def _refresh(self, topic: Known, now: float) -> None:
+    def _refresh(self, topic: KnownTopic, now: float) -> None:
         if topic.topic_id and self._topic_id and topic.topic_id != self._topic_id:
             self._log(f"topic {self._config.topic} was deleted and made anew: every partition begins anew", WARN)
             self._coordinator.managers.clear()
@@ -126,7 +126,7 @@ class Partitions:
         if change.closed:
             self._assign()
 
-    def _open(self, places: Places) -> None:
+    def _open(self, places: StartFactsFound) -> None:
         """Open what was asked about. Raises FailedFetchError for the rest, which is asked about again."""
         managers = self._coordinator.managers
         wanted = set(self._coordinator.to_open)
@@ -142,7 +142,7 @@ class Partitions:
         if places.trouble:
             raise FailedFetchError(places.trouble)
 
-    def _opened(self, partition: int, place: Place) -> None:
+    def _opened(self, partition: int, place: StartFacts) -> None:
         config, old = self._config, self._config.profile == "storm-0.9.3"
         stored = None if self._anew else place.stored
         begin = self._begin(partition, stored, place.seen)
@@ -169,7 +169,7 @@ class Partitions:
             manager.committed_to = UNKNOWN if stored is None or stored.offset > begin.offset else stored.offset
         self._coordinator.opened(manager)
 
-    def _begin(self, partition: int, stored: start.Committed | None, seen: start.Seen) -> Start:
+    def _begin(self, partition: int, stored: start.Committed | None, seen: start.BrokerOffsets) -> Start:
         config = self._config
         if config.profile == "storm-0.9.3":
             force = config.force_from_start
@@ -178,7 +178,7 @@ class Partitions:
             return Start(seen.earliest, f"new while this task runs: from the earliest, {seen.earliest}")
         return start.decide(config.start, stored, seen, config.max_behind)
 
-    def _set_right(self, manager: PartitionManager, place: Place) -> None:
+    def _set_right(self, manager: PartitionManager, place: StartFacts) -> None:
         """Move on where the next offset is gone: it was deleted, or the log was cut, or the topic was made anew."""
         begin = start.decide("earliest", start.Committed(manager.fetched_to, ours=True), place.seen)
         if self._config.profile == "storm-0.9.3":
@@ -248,7 +248,7 @@ class Partitions:
         if fetched.trouble:
             raise FailedFetchError(fetched.trouble)
 
-    def _store_first(self, fetched: Mapping[int, list[Record]]) -> None:
+    def _store_first(self, fetched: Mapping[int, list[KafkaRecord]]) -> None:
         """At most once: what is fetched may be emitted when it is stored that it was."""
         for number, records in fetched.items():
             self._unstored.setdefault(number, []).extend(records)

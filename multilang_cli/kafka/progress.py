@@ -23,7 +23,7 @@ class ProgressError(Exception):
     """Progress could not be read or written: a sentence; it may work later."""
 
 
-class Owner(msgspec.Struct, frozen=True):
+class ProgressOwner(msgspec.Struct, frozen=True):
     """Writer of progress: the topology's name, its id (new with each deployment), and the task."""
 
     topology: str
@@ -51,7 +51,9 @@ class Store(Protocol):
         ...
 
 
-def storm_state(topic: str, partition: int, offset: int, owner: Owner, broker: tuple[str, int]) -> dict[str, Any]:
+def storm_state(
+    topic: str, partition: int, offset: int, owner: ProgressOwner, broker: tuple[str, int]
+) -> dict[str, Any]:
     """Progress as ``PartitionManager.commit`` of Storm 0.9.3 writes it."""
     return {
         "topology": {"id": owner.deployment, "name": owner.topology},
@@ -62,7 +64,7 @@ def storm_state(topic: str, partition: int, offset: int, owner: Owner, broker: t
     }
 
 
-def read_state(text: bytes, owner: Owner, where: str) -> Committed:
+def read_state(text: bytes, owner: ProgressOwner, where: str) -> Committed:
     """The progress in JSON of that form. Raises ProgressError."""
     try:
         state = json.loads(text)
@@ -80,7 +82,7 @@ class FileStore:
     `topic_id`: tells what Kafka calls the topic now.
     """
 
-    def __init__(self, folder: str, topic: str, owner: Owner, topic_id: Callable[[], str]) -> None:
+    def __init__(self, folder: str, topic: str, owner: ProgressOwner, topic_id: Callable[[], str]) -> None:
         self._topic_id = topic_id
         self._folder = Path(folder)
         self._topic = topic

@@ -12,41 +12,41 @@ if TYPE_CHECKING:
 
     from multilang_cli.kafka.progress import Store
     from multilang_cli.kafka.reader import Reader
-    from multilang_cli.kafka.start import Committed, Seen
+    from multilang_cli.kafka.start import BrokerOffsets, Committed
 
 
-class Known(NamedTuple):
+class KnownTopic(NamedTuple):
     """The topic's partitions. `topic_id` tells it from one of the same name that was made later; "" for unknown."""
 
     partitions: Sequence[int]
     topic_id: str
 
 
-class Place(NamedTuple):
+class StartFacts(NamedTuple):
     """Facts that decide where a partition is read from."""
 
-    seen: Seen
+    seen: BrokerOffsets
     stored: Committed | None
 
 
-class Places(NamedTuple):
+class StartFactsFound(NamedTuple):
     """Facts found out about partitions, and what went wrong with the others, "" for nothing."""
 
-    found: Mapping[int, Place]
+    found: Mapping[int, StartFacts]
     trouble: str
 
 
-def known(reader: Reader) -> Known:
+def known(reader: Reader) -> KnownTopic:
     """The topic as it is now. Raises FailedFetchError."""
-    return Known(reader.partitions(), reader.topic_id())
+    return KnownTopic(reader.partitions(), reader.topic_id())
 
 
-def places(reader: Reader, store: Store, wanted: Sequence[int], at: int | None) -> Places:
+def places(reader: Reader, store: Store, wanted: Sequence[int], at: int | None) -> StartFactsFound:
     """Ends and stored progress of each of these; one that can't be asked for holds up no other."""
     found, trouble = {}, ""
     for partition in wanted:
         try:
-            found[partition] = Place(reader.seen(partition, at), store.load(partition))
+            found[partition] = StartFacts(reader.seen(partition, at), store.load(partition))
         except (FailedFetchError, ProgressError) as error:
             trouble = str(error)
-    return Places(found, trouble)
+    return StartFactsFound(found, trouble)

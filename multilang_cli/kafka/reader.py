@@ -22,17 +22,17 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 
 from multilang_cli.kafka.clients import QUIET, said
-from multilang_cli.kafka.config import CLIENT, ConfigError
-from multilang_cli.kafka.partition_manager import Record
-from multilang_cli.kafka.progress import Owner, ProgressError
-from multilang_cli.kafka.start import Committed, Seen
+from multilang_cli.kafka.config import CLIENT, KafkaConfigError
+from multilang_cli.kafka.partition_manager import KafkaRecord
+from multilang_cli.kafka.progress import ProgressError, ProgressOwner
+from multilang_cli.kafka.start import BrokerOffsets, Committed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from confluent_kafka.admin._metadata import ClusterMetadata
 
-    from multilang_cli.kafka.config import Settings
+    from multilang_cli.kafka.config import KafkaSettings
 
 ASK = 3.0
 """Seconds that an answer is waited for."""
@@ -48,7 +48,7 @@ class Fetched:
     """Result of a fetch: records by partition, partitions whose position is out of range, and an error, or ""."""
 
     def __init__(self) -> None:
-        self.records: defaultdict[int, list[Record]] = defaultdict(list)
+        self.records: defaultdict[int, list[KafkaRecord]] = defaultdict(list)
         self.out_of_range: set[int] = set()
         self.trouble = ""
 
@@ -61,7 +61,7 @@ class Reader:
     ConfigError if the client does not take its settings.
     """
 
-    def __init__(self, settings: Settings, owner: Owner) -> None:
+    def __init__(self, settings: KafkaSettings, owner: ProgressOwner) -> None:
         spout = settings.spout
         self._topic = spout.topic
         self._owner = owner
@@ -88,7 +88,7 @@ class Reader:
             self._asked = Consumer(ours, logger=QUIET)
             self._admin = AdminClient({**settings.client, **servers}, logger=QUIET)
         except (KafkaException, ValueError, TypeError) as error:
-            raise ConfigError(f"the Kafka client does not take the settings {CLIENT}*: {said(error)}") from None
+            raise KafkaConfigError(f"the Kafka client does not take the settings {CLIENT}*: {said(error)}") from None
 
     # --- asking -------------------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class Reader:
         broker = None if found is None or place is None else found.brokers.get(place.leader)
         return ("", 0) if broker is None else (str(broker.host), broker.port)
 
-    def seen(self, partition: int, at: int | None = None) -> Seen:
+    def seen(self, partition: int, at: int | None = None) -> BrokerOffsets:
         """The earliest and the latest offset; `at`: a timestamp in milliseconds. Raises FailedFetchError."""
         try:
             earliest, latest = self._asked.get_watermark_offsets(self._at(partition), ASK)
@@ -120,7 +120,7 @@ class Reader:
                 found = answer.offset if answer.offset >= 0 else None
         except KafkaException as error:
             raise FailedFetchError(f"partition {partition}: {said(error)}") from None
-        return Seen(earliest=earliest, latest=latest, at_time=found, topic_id=self.known_topic_id)
+        return BrokerOffsets(earliest=earliest, latest=latest, at_time=found, topic_id=self.known_topic_id)
 
     def ends(self, partition: int) -> tuple[int, int]:
         """The earliest and the latest offset as last heard, without asking."""
@@ -220,10 +220,10 @@ class Reader:
         return TopicPartition(self._topic, partition, offset)
 
 
-def _record(message: Message) -> Record:
+def _record(message: Message) -> KafkaRecord:
     kind, timestamp = message.timestamp()
     offset = message.offset()
-    return Record(-1 if offset is None else offset, message.value(), message.key(), timestamp if kind else None)
+    return KafkaRecord(-1 if offset is None else offset, message.value(), message.key(), timestamp if kind else None)
 
 
 def _deployment(metadata: str | None) -> Any:

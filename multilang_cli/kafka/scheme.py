@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from multilang_cli.component.wire import encode
-from multilang_cli.kafka.config import ConfigError
-from multilang_cli.kafka.partition_manager import Record, SchemeError
+from multilang_cli.kafka.config import KafkaConfigError
+from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeError
 
-Scheme = Callable[[Record], list[list[Any]]]
+Scheme = Callable[[KafkaRecord], list[list[Any]]]
 """Gives the values of each tuple: none, one or several."""
 
 
@@ -31,21 +31,21 @@ def read(text: str) -> Scheme:
         return _fields(tuple(rest.split(",")))
     if name == "python" and rest.count(":") == 1:
         return _python(*rest.split(":"))
-    raise ConfigError(
+    raise KafkaConfigError(
         f"{text!r} is no scheme; expected raw, string, json:FIELD,FIELD or python:MODULE:FUNCTION",
     )
 
 
-def _raw(record: Record) -> list[list[Any]]:
+def _raw(record: KafkaRecord) -> list[list[Any]]:
     return [[base64.b64encode(record.value or b"").decode()]] if record.value else []
 
 
-def _string(record: Record) -> list[list[Any]]:
+def _string(record: KafkaRecord) -> list[list[Any]]:
     return [[record.value.decode("utf-8", "replace")]] if record.value else []
 
 
 def _fields(names: tuple[str, ...]) -> Scheme:
-    def scheme(record: Record) -> list[list[Any]]:
+    def scheme(record: KafkaRecord) -> list[list[Any]]:
         """A row of the named fields of a JSON object; none for a message without a value. Raises SchemeError."""
         if not record.value:
             return []
@@ -64,11 +64,11 @@ def _python(module: str, function: str) -> Scheme:
     try:
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
-        raise ConfigError(f"the scheme {module}:{function} can't be imported: {error}") from None
+        raise KafkaConfigError(f"the scheme {module}:{function} can't be imported: {error}") from None
     if not callable(found):
-        raise ConfigError(f"the scheme {module}:{function} is no function")
+        raise KafkaConfigError(f"the scheme {module}:{function} is no function")
 
-    def scheme(record: Record) -> list[list[Any]]:
+    def scheme(record: KafkaRecord) -> list[list[Any]]:
         """The rows that the user's function makes of a message. Raises SchemeError, whatever it raises."""
         try:
             rows = [list(values) for values in found(record)]

@@ -19,11 +19,11 @@ import msgspec
 
 from multilang_cli.component.base import ERROR, WARN
 from multilang_cli.component.spout import Spout
-from multilang_cli.kafka.config import ConfigError, read
+from multilang_cli.kafka.config import KafkaConfigError, read
 from multilang_cli.kafka.given_up import DeadLetters
 from multilang_cli.kafka.partition_manager import EmitState, MessageId, TooManyFailuresError
-from multilang_cli.kafka.partitions import Partitions
-from multilang_cli.kafka.progress import Owner, ProgressError
+from multilang_cli.kafka.partitions import AssignedPartitions
+from multilang_cli.kafka.progress import ProgressError, ProgressOwner
 from multilang_cli.kafka.reader import FailedFetchError, Reader
 from multilang_cli.kafka.stores import open_store
 from multilang_cli.kafka.troubles import Troubles
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from multilang_cli.component.wire import Json
-    from multilang_cli.kafka.partition_manager import PartitionManager, Refused
+    from multilang_cli.kafka.partition_manager import PartitionManager, RefusedMessage
 
 Argument = TypeVar("Argument")
 SHORT = 0.005
@@ -69,12 +69,14 @@ class KafkaSpout(Spout):
         try:
             settings = read(conf, self._arguments)
             self._config = config = settings.spout
-            owner = Owner(str(conf.get("topology.name", "")), str(conf.get("storm.id") or uuid.uuid4()), _task(context))
+            owner = ProgressOwner(
+                str(conf.get("topology.name", "")), str(conf.get("storm.id") or uuid.uuid4()), _task(context)
+            )
             reader = Reader(settings, owner)
             store = open_store(config, owner, reader)
             self._dead_letters = DeadLetters(settings, partial(self.log, level=ERROR))
-            self._partitions = Partitions(config, reader, store, place(context), self.log)
-        except ConfigError as error:
+            self._partitions = AssignedPartitions(config, reader, store, place(context), self.log)
+        except KafkaConfigError as error:
             self.report_error(f"mlcheck-kafka-spout: {error}")
             sys.stderr.write(f"mlcheck-kafka-spout: {error}\n")
             raise SystemExit(2) from None
@@ -126,7 +128,7 @@ class KafkaSpout(Spout):
 
     # --- messages -----------------------------------------------------------------------------------------------
 
-    def _emit_some(self, partitions: Partitions, now: float) -> bool:
+    def _emit_some(self, partitions: AssignedPartitions, now: float) -> bool:
         """Emit `batch` messages if there are so many; False if there was none."""
         for sent in range(self._config.batch):
             turn = partitions.next(now)
@@ -140,12 +142,12 @@ class KafkaSpout(Spout):
             )
         return True
 
-    def _refuse(self, partitions: Partitions, refused: Refused) -> None:
+    def _refuse(self, partitions: AssignedPartitions, refused: RefusedMessage) -> None:
         manager = partitions.manager(refused.partition)
         if manager is not None:
             self._dead_letters.take(manager, refused)
 
-    def _patience(self, partitions: Partitions, now: float) -> float:
+    def _patience(self, partitions: AssignedPartitions, now: float) -> float:
         """Seconds that this next may still wait: nobody acks in the meantime."""
         if partitions.ready:
             return 0.0
@@ -168,13 +170,13 @@ class KafkaSpout(Spout):
         except ProgressError as error:
             self._troubles.tell(str(error), time.monotonic())
 
-    def _tell_metrics(self, partitions: Partitions) -> None:
+    def _tell_metrics(self, partitions: AssignedPartitions) -> None:
         numbers = msgspec.to_builtins(partitions.metrics())
         self.log(f"kafka {json.dumps(numbers)}")
         if self._config.metric:
             self.metric(self._config.metric, numbers)
 
-    def _leave_if_away(self, partitions: Partitions, now: float) -> None:
+    def _leave_if_away(self, partitions: AssignedPartitions, now: float) -> None:
         """Kafka does not answer: go on trying, or leave it to Storm, which starts anew what exits."""
         if not self._config.unavailable or partitions.away_since is None:
             return

@@ -40,7 +40,7 @@ class Committed(msgspec.Struct, frozen=True):
     topic_id: str = ""
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class BrokerOffsets(msgspec.Struct, frozen=True, kw_only=True):
     """Offsets at the broker: `earliest` that is there, `latest` the next that will be, `at_time` the timestamp's.
 
     `topic_id` tells the topic from one of the same name that was made earlier; "" for unknown.
@@ -60,7 +60,7 @@ class Start(msgspec.Struct, frozen=True):
     lost: Range | None = None
 
 
-def decide(strategy: Strategy, stored: Committed | None, seen: Seen, max_behind: int | None = None) -> Start:
+def decide(strategy: Strategy, stored: Committed | None, seen: BrokerOffsets, max_behind: int | None = None) -> Start:
     """Choose the offset to begin at. `max_behind`: how far behind `latest` a stored one may be; None for any number."""
     if stored is None or not (stored.ours or strategy.startswith("uncommitted")):
         return _first(strategy, stored, seen)
@@ -91,7 +91,7 @@ def decide(strategy: Strategy, stored: Committed | None, seen: Seen, max_behind:
     return Start(stored.offset, f"from the stored offset {stored.offset}, {seen.latest - stored.offset} behind")
 
 
-def _first(strategy: Strategy, stored: Committed | None, seen: Seen) -> Start:
+def _first(strategy: Strategy, stored: Committed | None, seen: BrokerOffsets) -> Start:
     nothing = "nothing is stored" if stored is None else f"offset {stored.offset} was stored by another deployment"
     if strategy == "timestamp" and seen.at_time is not None:
         return Start(seen.at_time, f"{nothing}: from the first message of that time, {seen.at_time}")
@@ -103,7 +103,7 @@ def _first(strategy: Strategy, stored: Committed | None, seen: Seen) -> Start:
 
 
 def decide_as_0_9_3(
-    stored: Committed | None, seen: Seen, *, force_from_start: bool = False, max_behind: int | None = None
+    stored: Committed | None, seen: BrokerOffsets, *, force_from_start: bool = False, max_behind: int | None = None
 ) -> Start:
     """Choose the offset as Storm 0.9.3's ``PartitionManager`` does, traps and all.
 
@@ -125,7 +125,7 @@ def decide_as_0_9_3(
     return Start(stored.offset, f"from the stored offset {stored.offset}")
 
 
-def out_of_range_as_0_9_3(offset: int, seen: Seen, *, force_from_start: bool = False) -> Start:
+def out_of_range_as_0_9_3(offset: int, seen: BrokerOffsets, *, force_from_start: bool = False) -> Start:
     """Choose the offset as Storm 0.9.3 does if its own is out of range: the end, unless `force_from_start`."""
     current = seen.earliest if force_from_start else seen.latest
     lost = Range(offset, current)

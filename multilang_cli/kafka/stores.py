@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.kafka.config import ConfigError
+from multilang_cli.kafka.config import KafkaConfigError
 from multilang_cli.kafka.progress import FileStore
 from multilang_cli.kafka.zookeeper import ZooKeeperStore
 
 if TYPE_CHECKING:
-    from multilang_cli.kafka.config import Config
-    from multilang_cli.kafka.progress import Owner, Store
+    from multilang_cli.kafka.config import KafkaConfig
+    from multilang_cli.kafka.progress import ProgressOwner, Store
     from multilang_cli.kafka.reader import Reader
 
 
-def open_store(config: Config, owner: Owner, reader: Reader) -> Store:
+def open_store(config: KafkaConfig, owner: ProgressOwner, reader: Reader) -> Store:
     """The store for progress. Raises ConfigError if none has that name."""
     kind, _, rest = config.progress.partition(":")
     if kind == "group" and not rest:
@@ -25,4 +25,4 @@ def open_store(config: Config, owner: Owner, reader: Reader) -> Store:
     if kind == "zookeeper" and hosts and slash:
         path = f"/{root.strip('/')}/{config.id}" if root else f"/{config.id}"
         return ZooKeeperStore(hosts, path, config.topic, owner, leader=reader.leader)
-    raise ConfigError(f"{config.progress!r} is no store; expected group, file:FOLDER or zookeeper:HOSTS/ROOT")
+    raise KafkaConfigError(f"{config.progress!r} is no store; expected group, file:FOLDER or zookeeper:HOSTS/ROOT")

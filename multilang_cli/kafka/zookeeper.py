@@ -14,7 +14,7 @@ from kazoo.exceptions import KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from multilang_cli.kafka.asker import Asker
-from multilang_cli.kafka.progress import Owner, ProgressError, read_state, storm_state
+from multilang_cli.kafka.progress import ProgressError, ProgressOwner, read_state, storm_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ class ZooKeeperStore:
         hosts: str,
         path: str,
         topic: str,
-        owner: Owner,
+        owner: ProgressOwner,
         *,
         leader: Callable[[int], tuple[str, int]],
     ) -> None:

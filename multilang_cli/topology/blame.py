@@ -10,7 +10,16 @@ import msgspec
 from multilang_cli.acking.pending import Outcome
 from multilang_cli.acking.tree import Node, Step, Task, Tree
 from multilang_cli.protocol.wire import encoded
-from multilang_cli.topology.history import AckerTold, Delivered, Died, Emitted, Ended, Faulted, Lost, Settled
+from multilang_cli.topology.history import (
+    AckerTold,
+    Delivered,
+    Died,
+    EmissionEnded,
+    Emitted,
+    Faulted,
+    Lost,
+    TupleSettled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,13 +111,13 @@ class _Teller:
                 self._emitted(event)
             case Delivered():
                 self._delivered(event)
-            case Settled():
+            case TupleSettled():
                 self._settled(event)
             case AckerTold(root=root) if root in self._following:
                 self._acker(event, self._following[root])
             case Lost():
                 self._lost(event)
-            case Ended():
+            case EmissionEnded():
                 self._ended(event)
             case Died(why=why):
                 self._died = why
@@ -169,7 +178,7 @@ class _Teller:
             followed.story.deliveries[event.n] = event.n
             self._loose_of[event.n] = followed
 
-    def _settled(self, event: Settled) -> None:
+    def _settled(self, event: TupleSettled) -> None:
         task = self._task_of.pop(event.delivery, 0)
         self._say(task, event.t, f"{event.how}ed delivery {event.delivery}")
         if (loose := self._loose_of.get(event.delivery)) is not None:
@@ -197,7 +206,7 @@ class _Teller:
             loose.lost[event.delivery] = how
             loose.last[event.delivery] = tuple(self._last.get(task, ()))
 
-    def _ended(self, event: Ended) -> None:
+    def _ended(self, event: EmissionEnded) -> None:
         followed = next((each for each in self._following.values() if each.story.emission == event.emit), None)
         if followed is None:
             return

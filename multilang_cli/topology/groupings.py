@@ -44,7 +44,7 @@ class Chooser(Protocol):
         ...
 
 
-class Where(NamedTuple):
+class ChooserContext(NamedTuple):
     """Context of a chooser, besides its grouping.
 
     `fields`: of the source's stream. `targets`: the consumer's task ids. `local`: those of them that live in the worker
@@ -59,7 +59,7 @@ class Where(NamedTuple):
     conf: Mapping[str, Json] = {}
 
 
-def chooser(grouping: Grouping, where: Where) -> Chooser | None:
+def chooser(grouping: Grouping, where: ChooserContext) -> Chooser | None:
     """The chooser of a grouping; None for DIRECT, where the emit names the task.
 
     Raises ValueError for a field that the stream has not, and if there are no targets.
@@ -87,7 +87,7 @@ def chooser(grouping: Grouping, where: Where) -> Chooser | None:
             return None
 
 
-def _shuffle(targets: tuple[int, ...], local: tuple[int, ...], where: Where) -> Chooser:
+def _shuffle(targets: tuple[int, ...], local: tuple[int, ...], where: ChooserContext) -> Chooser:
     """As each version shuffles. Nobody is taken for overloaded: then 2.x stays in the worker while it has targets."""
     version, random = where.version.id, where.random
     if covers("<1.0", version):
@@ -140,7 +140,7 @@ class _Turns:
 class _Keyed:
     """Base of choosers that go by the values of some fields."""
 
-    def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: Where) -> None:
+    def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: ChooserContext) -> None:
         self._indexes = tuple(where.fields.index(name) for name in by)
         self._targets = targets
         self._dialect = where.version.dialect
@@ -154,7 +154,7 @@ class _Keyed:
 
 
 class _Fields(_Keyed):
-    def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: Where) -> None:
+    def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: ChooserContext) -> None:
         super().__init__(by, targets, where)
         self._only = self._indexes[0] if len(self._indexes) == 1 else None
         self._of_word = lru_cache(maxsize=_WORDS)(lambda word: self._of([word]))
@@ -174,7 +174,7 @@ class _Fields(_Keyed):
 class _PartialKey(_Keyed):
     """Of the key's two tasks, the one to which fewer were sent; the first, if as many."""
 
-    def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: Where) -> None:
+    def __init__(self, by: tuple[str, ...], targets: tuple[int, ...], where: ChooserContext) -> None:
         super().__init__(by, targets, where)
         self._sent = [0] * len(targets)
         old = covers("<2.0", where.version.id)

@@ -57,7 +57,7 @@ class Delivered(_Happened, frozen=True, kw_only=True, tag="deliver"):
     again: bool = False
 
 
-class Settled(_Happened, frozen=True, kw_only=True, tag="settle"):
+class TupleSettled(_Happened, frozen=True, kw_only=True, tag="settle"):
     """A bolt's task acked or failed a delivery. `edges`: the delivery's, so that this line can be read on its own."""
 
     delivery: int
@@ -74,7 +74,7 @@ class AckerTold(_Happened, frozen=True, kw_only=True, tag="acker"):
     val: int
 
 
-class Ended(_Happened, frozen=True, kw_only=True, tag="outcome"):
+class EmissionEnded(_Happened, frozen=True, kw_only=True, tag="outcome"):
     """A spout's task learnt the end of an emission, which is told to its process as ack or fail. `root`: if tracked."""
 
     emit: int
@@ -115,11 +115,23 @@ class Faulted(_Happened, frozen=True, kw_only=True, tag="fault"):
     task: int | None = None
 
 
-class Phase(_Happened, frozen=True, kw_only=True, tag="phase"):
+class PhaseBegun(_Happened, frozen=True, kw_only=True, tag="phase"):
     """The run as a whole goes on: faults may strike, all is healed, spouts are left to finish, it is over."""
 
     name: Literal["run", "heal", "drain", "end"]
 
 
-Happening = Launched | Emitted | Delivered | Settled | AckerTold | Ended | Beat | Died | Lost | Faulted | Phase
+Happening = (
+    Launched
+    | Emitted
+    | Delivered
+    | TupleSettled
+    | AckerTold
+    | EmissionEnded
+    | Beat
+    | Died
+    | Lost
+    | Faulted
+    | PhaseBegun
+)
 """Any event of a history."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 import msgspec
 
 from multilang_cli.protocol.wire import encoded
-from multilang_cli.topology.history import Died, Faulted, Happening, Phase
+from multilang_cli.topology.history import Died, Faulted, Happening, PhaseBegun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ NAME = "history.ndjson"
 KEPT = 4096
 """Events that are kept before they are written."""
 
-_AT_ONCE = frozenset({Phase, Died, Faulted})
+_AT_ONCE = frozenset({PhaseBegun, Died, Faulted})
 """Events that are rare, and that whoever follows a run wants to see as they happen."""
 
 _decode = msgspec.json.Decoder(Happening).decode

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.conversation import storm_timeout
 from multilang_cli.reports.model import SubjectResult, Verdict
-from multilang_cli.topology.checkers.checker import Facts, Holds
+from multilang_cli.topology.checkers.checker import CheckResult, RunFacts
 from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING
 from multilang_cli.topology.model import EXPECTED
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _VERDICTS: dict[str, Verdict] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "untestable"}
 
 
-def facts_of(setup: Setup) -> Facts:
+def facts_of(setup: Setup) -> RunFacts:
     """Facts for the checkers about the topology of a run."""
     layout, topology, conf = setup.layout, setup.topology, setup.conf
     kinds = {name: component.kind for name, component in topology.components.items()}
@@ -32,7 +32,7 @@ def facts_of(setup: Setup) -> Facts:
             places = tuple(stream.fields.index(field) for field in wish.grouping.fields)
             known = keys.get((wish.source, wish.stream), ())
             keys[wish.source, wish.stream] = (*known, (wish.target, places))
-    return Facts(
+    return RunFacts(
         components=layout.components,
         workers=layout.workers,
         spouts=frozenset(task for task, name in layout.components.items() if kinds.get(name) == "spout"),
@@ -66,7 +66,7 @@ def _expected(told: Any, kinds: dict[str, Any]) -> dict[str, list[list[Any]]]:
     }
 
 
-def subject_of(holds: Holds) -> SubjectResult:
+def subject_of(holds: CheckResult) -> SubjectResult:
     """A checker's verdict, as a subject."""
     return SubjectResult(
         id=holds.id,

@@ -18,7 +18,7 @@ GroupingType = Literal["SHUFFLE", "FIELDS", "ALL", "GLOBAL", "NONE", "DIRECT", "
 """Storm's groupings, spelt as the topology context and Flux spell them. CUSTOM needs Java, and is refused."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class Location(msgspec.Struct, frozen=True):
     """Place of a declaration: a file, and its line from 1; 0 for the file as a whole."""
 
     file: str
@@ -29,10 +29,10 @@ class Place(msgspec.Struct, frozen=True):
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
-class Note(msgspec.Struct, frozen=True):
+class Notice(msgspec.Struct, frozen=True):
     """Something about a topology that its user would want to know; `place`: where it comes from, if from a file."""
 
-    place: Place | None
+    place: Location | None
     text: str
 
     def __str__(self) -> str:
@@ -61,15 +61,15 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     grouping: Grouping
     stream: str = DEFAULT_STREAM
-    place: Place | None = None
-    places: dict[str, Place] = {}
+    place: Location | None = None
+    places: dict[str, Location] = {}
 
-    def at(self, key: str) -> Place | None:
+    def at(self, key: str) -> Location | None:
         """Place of a part of it, or else of the whole."""
         return self.places.get(key, self.place)
 
 
-class Component(msgspec.Struct, frozen=True, kw_only=True):
+class ComponentSpec(msgspec.Struct, frozen=True, kw_only=True):
     """A shell spout or shell bolt.
 
     `command`: argv. `parallelism`: executors; `tasks`: its tasks, as many as executors unless told. `streams`: what it
@@ -87,15 +87,15 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     conf: dict[str, Any] = {}
     env: dict[str, str] = {}
     cwd: str = ""
-    place: Place | None = None
-    sized: Place | None = None
+    place: Location | None = None
+    sized: Location | None = None
 
 
 class Topology(msgspec.Struct, frozen=True, kw_only=True):
     """All of it: components by id in the order of their declaration, who consumes what, and the topology's conf."""
 
     name: str
-    components: dict[str, Component]
+    components: dict[str, ComponentSpec]
     subscriptions: tuple[Subscription, ...] = ()
     conf: dict[str, Any] = {}
 

@@ -9,7 +9,7 @@ from multilang_cli.reports.escape import escape, escape_lines
 from multilang_cli.reports.html.document import Axis, Band, Cell, Column, Facts, Plot, Series, Table, Text
 from multilang_cli.reports.html.tree_steps import tree_section
 from multilang_cli.topology.blame import told
-from multilang_cli.topology.history import Delivered, Died, Emitted, Ended, Faulted, Lost, Settled
+from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Faulted, Lost, TupleSettled
 from multilang_cli.topology.history_file import NAME, read_history
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ class _Drawing:
             case Delivered(n=number, task=task, t=t):
                 self._task_of[number] = task
                 self._point("queued", t, task)
-            case Settled(delivery=number, how=how, t=t):
+            case TupleSettled(delivery=number, how=how, t=t):
                 self._point(f"{how}ed", t, self._task_of.pop(number, 0))
             case Lost(delivery=number, t=t):
                 self._point("lost", t, self._task_of.pop(number, 0))
             case Died(t=t, task=task):
                 self._point("died", t, task or 0)
-            case Ended(how=how, t=t, latency=latency):
+            case EmissionEnded(how=how, t=t, latency=latency):
                 self._spouts["acked" if how == "acked" else "failed"][int(t * 10)] += 1
                 xs, ys = self._latencies.setdefault(how, ([], []))
                 if len(xs) < MOST_EVENTS:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.topology.history import Happening
-    from multilang_cli.topology.model import Component, Grouping, Topology
+    from multilang_cli.topology.model import ComponentSpec, Grouping, Topology
     from multilang_cli.topology.tasks import Layout
 
 
-class Edge(msgspec.Struct, frozen=True):
+class PlannedConsumer(msgspec.Struct, frozen=True):
     """A consumer of a stream: its tasks, of which the grouping picks. `grouping`: its type, then its fields."""
 
     target: str
@@ -33,7 +33,7 @@ class StreamPlan(msgspec.Struct, frozen=True):
 
     name: str
     fields: tuple[str, ...]
-    consumers: tuple[Edge, ...]
+    consumers: tuple[PlannedConsumer, ...]
 
 
 class ComponentPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ def plan(topology: Topology, storm: str, history: Iterable[Happening] = ()) -> P
     )
 
 
-def downstream(topology: Topology) -> list[Component]:
+def downstream(topology: Topology) -> list[ComponentSpec]:
     """The components, each after one that feeds it; spouts first, what no spout feeds last."""
     found = [each.id for each in topology.components.values() if each.kind == "spout"]
     for name in found:
@@ -91,7 +91,7 @@ def downstream(topology: Topology) -> list[Component]:
     return [topology.components[name] for name in dict.fromkeys([*found, *rest])]
 
 
-def _component(component: Component, topology: Topology, layout: Layout) -> ComponentPlan:
+def _component(component: ComponentSpec, topology: Topology, layout: Layout) -> ComponentPlan:
     workers = layout.workers
     return ComponentPlan(
         id=component.id,
@@ -105,7 +105,7 @@ def _component(component: Component, topology: Topology, layout: Layout) -> Comp
                 name,
                 stream.fields,
                 tuple(
-                    Edge(wish.target, shown(wish.grouping), layout.tasks_of(wish.target))
+                    PlannedConsumer(wish.target, shown(wish.grouping), layout.tasks_of(wish.target))
                     for wish in topology.consumers(component.id, name)
                 ),
             )

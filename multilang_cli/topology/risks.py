@@ -9,13 +9,13 @@ import msgspec
 from multilang_cli.protocol.rulebook import covers
 from multilang_cli.topology.ackers import TIMEOUTS, ackers_tick
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF
-from multilang_cli.topology.history import Delivered, Emitted, Launched, Lost, Settled
+from multilang_cli.topology.history import Delivered, Emitted, Launched, Lost, TupleSettled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from multilang_cli.topology.history import Happening
-    from multilang_cli.topology.model import Component, Topology
+    from multilang_cli.topology.model import ComponentSpec, Topology
     from multilang_cli.topology.tasks import Layout
 
 _TICKS = "topology.tick.tuple.freq.secs"
@@ -73,14 +73,14 @@ def _acking(layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Ris
         )
 
 
-def _streams(topology: Topology, component: Component) -> Iterator[Risk]:
+def _streams(topology: Topology, component: ComponentSpec) -> Iterator[Risk]:
     for name in component.streams:
         if not topology.consumers(component.id, name):
             end = " With an id, they are acked at once." if component.kind == "spout" else ""
             yield Risk("nobody-listens", component.id, f"nobody consumes its stream {name}: tuples go nowhere.{end}")
 
 
-def _tasks(component: Component, layout: Layout) -> Iterator[Risk]:
+def _tasks(component: ComponentSpec, layout: Layout) -> Iterator[Risk]:
     tasks = layout.tasks_of(component.id)
     if not tasks:
         yield Risk("no-tasks", component.id, "it has no tasks: its tuples go nowhere, as if it was not there.")
@@ -91,7 +91,7 @@ def _tasks(component: Component, layout: Layout) -> Iterator[Risk]:
         )
 
 
-def _own_conf(component: Component) -> Iterator[Risk]:
+def _own_conf(component: ComponentSpec) -> Iterator[Risk]:
     if component.kind == "spout" and component.conf.get(_TICKS):
         yield Risk("no-ticks", component.id, f"{_TICKS} does nothing: spouts get no ticks.")
     told = [key for key in component.conf if not key.startswith("topology.")]
@@ -167,7 +167,7 @@ class _Did(msgspec.Struct):
     lost: int = 0
 
 
-class Seen:
+class RiskScan:
     """Risks shown by a history: emits without anchors or message ids, and tuples that were never settled.
 
     What did not happen in that run may happen in another. It keeps what is open, not what was.
@@ -192,25 +192,25 @@ class Seen:
         elif isinstance(event, Delivered) and event.task in self._component:
             holder = self._holder[event.n] = self._component[event.task]
             self._did[holder].got += 1
-        elif isinstance(event, Settled) and event.delivery in self._holder:
+        elif isinstance(event, TupleSettled) and event.delivery in self._holder:
             self._did[self._holder.pop(event.delivery)].settled += 1
         elif isinstance(event, Lost) and event.delivery in self._holder:
             self._did[self._holder.pop(event.delivery)].lost += 1
 
     def risks(self) -> list[Risk]:
         """The history is over: what is not guaranteed."""
-        return [risk for name, did in self._did.items() for risk in _of_deeds(name, did)]
+        return [risk for name, did in self._did.items() for risk in _from_activity(name, did)]
 
 
 def seen(history: Iterable[Happening], topology: Topology) -> list[Risk]:
-    """Risks shown by a whole history, see `Seen`."""
-    found = Seen(topology)
+    """Risks shown by a whole history, see `RiskScan`."""
+    found = RiskScan(topology)
     for event in history:
         found.take(event)
     return found.risks()
 
 
-def _of_deeds(name: str, did: _Did) -> Iterator[Risk]:
+def _from_activity(name: str, did: _Did) -> Iterator[Risk]:
     if did.loose and did.kind == "spout":
         text = f"{did.loose} of {did.emitted} emits of {name} had no message id: losses are silent."
         yield Risk("untracked", name, text)

@@ -28,18 +28,18 @@ from multilang_cli.topology.history_file import NAME, HistoryFile, read_history
 from multilang_cli.topology.judging import facts_of, subject_of
 from multilang_cli.topology.model import QUEUED
 from multilang_cli.topology.queue.server import ADDRESS, QueueServer
-from multilang_cli.topology.risks import Seen
+from multilang_cli.topology.risks import RiskScan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from multilang_cli.topology.blame import Story
-    from multilang_cli.topology.checkers.checker import Holds
+    from multilang_cli.topology.checkers.checker import CheckResult
     from multilang_cli.topology.checkers.measures import Measures
-    from multilang_cli.topology.engine.ending import Outcome
+    from multilang_cli.topology.engine.ending import RunOutcome
     from multilang_cli.topology.engine.setup import Setup
-    from multilang_cli.topology.engine.workers import Life
+    from multilang_cli.topology.engine.workers import TaskRun
     from multilang_cli.topology.history import Happening
     from multilang_cli.topology.risks import Risk
 
@@ -63,9 +63,9 @@ class TopologyRun(NamedTuple):
     """
 
     result: RunResult
-    outcome: Outcome
+    outcome: RunOutcome
     tallies: dict[str, Tally]
-    held: tuple[Holds, ...]
+    held: tuple[CheckResult, ...]
     measures: Measures
     stories: tuple[Story, ...]
 
@@ -147,7 +147,7 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
         if (listener := watch(engine)) is not None:
             listeners.append(listener)
         outcome = engine.run()
-    judge, seen = Judge(facts_of(setup)), Seen(setup.topology)
+    judge, seen = Judge(facts_of(setup)), RiskScan(setup.topology)
     for event in read_history(setup.folder / NAME):
         judge.take(event)
         seen.take(event)
@@ -170,9 +170,9 @@ def _tallies(setup: Setup, engine: Engine) -> dict[str, Tally]:
 def _result(
     setup: Setup,
     engine: Engine,
-    outcome: Outcome,
+    outcome: RunOutcome,
     began: datetime,
-    judged: tuple[tuple[Holds, ...], Mapping[object, int], Sequence[Risk]],
+    judged: tuple[tuple[CheckResult, ...], Mapping[object, int], Sequence[Risk]],
     *,
     strict: bool,
 ) -> RunResult:
@@ -204,13 +204,13 @@ def _result(
     return _without_secrets(conclude(result, befell), setup)
 
 
-def _lives(engine: Engine) -> list[Life]:
+def _lives(engine: Engine) -> list[TaskRun]:
     """Every life of every task, by task: those in which something was found, and the last of each."""
     found = [life for worker in engine.workers.values() for life in worker.past]
     return sorted(found, key=lambda life: (life.session.task, life.attempt))
 
 
-def _of_life(setup: Setup, life: Life, spared: int | None) -> SubjectResult:
+def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
     """One life of a task, as a subject. `spared`: how many of its findings are its own, where a fault struck it."""
     session = life.session
     findings = tuple(session.findings[:spared])
@@ -234,7 +234,7 @@ def _of_life(setup: Setup, life: Life, spared: int | None) -> SubjectResult:
     )
 
 
-def _of_run(engine: Engine, outcome: Outcome) -> SubjectResult:
+def _of_run(engine: Engine, outcome: RunOutcome) -> SubjectResult:
     """The run itself, as a subject: it did something at all, and came to its end."""
     emitted = engine.flow.spout_emissions
     verdict, reason = verdict_of((), "")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from multilang_cli.protocol.rulebook import covers
 from multilang_cli.protocol.verdicts import ACKERS
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF
-from multilang_cli.topology.model import EXPECTED, Note
+from multilang_cli.topology.model import EXPECTED, Notice
 from multilang_cli.topology.tasks import MAX_PARALLELISM, TASKS, WORKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from multilang_cli.topology.model import Component, Place, Subscription, Topology
+    from multilang_cli.topology.model import ComponentSpec, Location, Subscription, Topology
 
 _NAME = re.compile(r"[^/.:\\]+")
 _SYSTEM = "__"
@@ -52,7 +52,7 @@ _NUMBERS = {
 _BOOLEANS = (LOAD_AWARE_OFF, "topology.enable.message.timeouts")
 
 
-def problems(topology: Topology, storm: str, conf_places: Mapping[str, Place] | None = None) -> Iterator[Note]:
+def problems(topology: Topology, storm: str, conf_places: Mapping[str, Location] | None = None) -> Iterator[Notice]:
     """Errors of a topology on Storm `storm`, roughly in the order in which Storm would find them.
 
     `conf_places`: where the keys of its conf stand. Cycles are no problem.
@@ -61,33 +61,35 @@ def problems(topology: Topology, storm: str, conf_places: Mapping[str, Place] | 
     for component in topology.components.values():
         yield from _component(component)
     places = conf_places or {}
-    yield from (Note(places.get(key), text) for key, text in _bad_values(topology.conf))
-    yield from (Note(places.get(EXPECTED), f"{EXPECTED}: {text}") for text in _bad_expectations(topology))
+    yield from (Notice(places.get(key), text) for key, text in _bad_values(topology.conf))
+    yield from (Notice(places.get(EXPECTED), f"{EXPECTED}: {text}") for text in _bad_expectations(topology))
     for subscription in topology.subscriptions:
         yield from _subscription(topology, subscription, storm)
     if not any(each.kind == "spout" for each in topology.components.values()):
-        yield Note(None, f"Topology {topology.name} does not have any spout")
+        yield Notice(None, f"Topology {topology.name} does not have any spout")
 
 
-def _names(topology: Topology, storm: str) -> Iterator[Note]:
+def _names(topology: Topology, storm: str) -> Iterator[Notice]:
     if not _NAME.fullmatch(topology.name):
         text = f"Topology name '{topology.name}' is not valid. It can't be null and it must match ^[^/.:\\\\]+$"
-        yield Note(None, text)
+        yield Notice(None, text)
     stop = "." if covers(">=2.0", storm) else ""
     for component in topology.components.values():
         if component.id.startswith(_SYSTEM):
-            yield Note(component.place, f"{component.id} is not a valid component id{stop}")
+            yield Notice(component.place, f"{component.id} is not a valid component id{stop}")
         for name in component.streams:
             if name.startswith(_SYSTEM):
-                yield Note(component.place, f"{name} is not a valid stream id{stop}")
+                yield Notice(component.place, f"{name} is not a valid stream id{stop}")
 
 
-def _component(component: Component) -> Iterator[Note]:
+def _component(component: ComponentSpec) -> Iterator[Notice]:
     if component.parallelism < 1:
-        yield Note(component.sized, f"Parallelism must be positive. That of {component.id} is {component.parallelism}.")
+        yield Notice(
+            component.sized, f"Parallelism must be positive. That of {component.id} is {component.parallelism}."
+        )
     elif component.tasks > MOST_TASKS:
-        yield Note(component.sized, f"{component.id} has {component.tasks:,} tasks. {_TOO_MANY}")
-    yield from (Note(component.place, text) for _, text in _bad_values(component.conf))
+        yield Notice(component.sized, f"{component.id} has {component.tasks:,} tasks. {_TOO_MANY}")
+    yield from (Notice(component.place, text) for _, text in _bad_values(component.conf))
 
 
 def _bad_values(conf: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -129,24 +131,24 @@ def _is_int(value: Any) -> bool:
     return number and value == int(value) and -(1 << _INT_BITS) <= value < 1 << _INT_BITS
 
 
-def _subscription(topology: Topology, wish: Subscription, storm: str) -> Iterator[Note]:
+def _subscription(topology: Topology, wish: Subscription, storm: str) -> Iterator[Notice]:
     who = f"Component: [{wish.target}] subscribes from"
     if topology.components[wish.target].kind == "spout":
-        yield Note(wish.at("to"), f"May not declare inputs for a spout: [{wish.target}] is one.")
+        yield Notice(wish.at("to"), f"May not declare inputs for a spout: [{wish.target}] is one.")
         return
     source = topology.components.get(wish.source)
     if source is None:
         known = ", ".join(topology.components)
-        yield Note(wish.at("from"), f"{who} non-existent component [{wish.source}]. Known are {known}.")
+        yield Notice(wish.at("from"), f"{who} non-existent component [{wish.source}]. Known are {known}.")
     elif wish.stream not in source.streams:
         declared = ", ".join(source.streams) or "none"
         text = f"{who} non-existent stream: [{wish.stream}] of component [{wish.source}]. Declared are {declared}."
-        yield Note(wish.at("streamId"), text)
+        yield Notice(wish.at("streamId"), text)
     else:
         yield from _grouping_fields(wish, source, storm)
 
 
-def _grouping_fields(wish: Subscription, source: Component, storm: str) -> Iterator[Note]:
+def _grouping_fields(wish: Subscription, source: ComponentSpec, storm: str) -> Iterator[Notice]:
     """Fields of the grouping that the stream has not; other streams' count for Storm 2, until the first emit."""
     fields = source.streams[wish.stream].fields
     missing = [name for name in wish.grouping.fields if name not in fields]
@@ -155,14 +157,14 @@ def _grouping_fields(wish: Subscription, source: Component, storm: str) -> Itera
     has = f"It has {', '.join(fields) or 'none'}."
     elsewhere = {name for stream in source.streams.values() for name in stream.fields}
     if covers(_UNION, storm) and elsewhere.issuperset(missing):
-        yield Note(
+        yield Notice(
             wish.at("args"),
             f"{missing[0]} does not exist in stream [{wish.stream}] of component [{wish.source}]. Storm takes the "
             f"topology, for another stream has it, and the worker dies at the first tuple. {has}",
         )
         return
     plus, shown = (" +", f"[{', '.join(missing)}]") if covers(_UNION, storm) else ("", _clojure_set(missing))
-    yield Note(
+    yield Notice(
         wish.at("args"),
         f"Component: [{wish.target}] subscribes from stream: [{wish.stream}] of component [{wish.source}]{plus} with "
         f"non-existent fields: {shown}. {has}",

@@ -16,7 +16,7 @@ from multilang_cli.audit.generator.taps import transcripts
 from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, Plan, make
 from multilang_cli.audit.marks import marks_of_line
 from multilang_cli.catalogue import schemas
-from multilang_cli.topology.history import Settled
+from multilang_cli.topology.history import TupleSettled
 from multilang_cli.transcript.read import read
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _answers(made: Made) -> str | None:
     acker, first = Acker(), made.nodes[0]
     acker.execute(AckInit(made.root, first.edge, made.task), made.emitted)
     nodes = {node.edge: place for place, node in enumerate(made.nodes)}
-    for event in sorted((e for e in events_of(made) if isinstance(e, Settled)), key=lambda e: e.t):
+    for event in sorted((e for e in events_of(made) if isinstance(e, TupleSettled)), key=lambda e: e.t):
         edge = event.edges[made.root]
         made_of_it = 0
         for node in made.nodes:

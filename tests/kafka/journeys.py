@@ -9,8 +9,8 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.topology.history import Delivered, Emitted, Happening, Launched, Settled
-from multilang_cli.topology.model import Component, Grouping, OutputStream, Subscription, Topology
+from multilang_cli.topology.history import Delivered, Emitted, Happening, Launched, TupleSettled
+from multilang_cli.topology.model import ComponentSpec, Grouping, OutputStream, Subscription, Topology
 from tests.topologies.runs import HERE, Ran, run
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ GUARD = 600.0
 def to_a_bolt(topic: Topic, tasks: int = 1, **settings: Any) -> Topology:
     """The Kafka spout, in a worker of its own if it has one task, and a bolt that acks."""
     told = {"bootstrap.servers": topic.kafka.bootstrap_servers, "topic": topic.name, "id": topic.name, **settings}
-    spout = Component(
+    spout = ComponentSpec(
         id="kafka",
         kind="spout",
         command=(sys.executable, "-m", "multilang_cli.kafka"),
@@ -36,7 +36,7 @@ def to_a_bolt(topic: Topic, tasks: int = 1, **settings: Any) -> Topology:
         streams={"default": OutputStream(("message",))},
         conf={f"kafka.spout.{name}": value for name, value in told.items()},
     )
-    bolt = Component(
+    bolt = ComponentSpec(
         id="count",
         kind="bolt",
         command=(sys.executable, str(HERE / "count.py")),
@@ -112,7 +112,7 @@ class Journey:
                 self.spouts.setdefault(self._values[n], set()).add(task)
             case Delivered(n=n, emit=emit) if emit in self._values:
                 self._ways[n] = self._values[emit]
-            case Settled(delivery=delivery, how="ack") if delivery in self._ways:
+            case TupleSettled(delivery=delivery, how="ack") if delivery in self._ways:
                 self.acked[self._ways[delivery]] += 1
 
     @property

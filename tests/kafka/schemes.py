@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from multilang_cli.kafka.partition_manager import Record
+    from multilang_cli.kafka.partition_manager import KafkaRecord
 
 
-def words(record: Record) -> list[list[Any]]:
+def words(record: KafkaRecord) -> list[list[Any]]:
     """A tuple a word."""
     if record.value == b"fail":
         raise KeyError("fail")

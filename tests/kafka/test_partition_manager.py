@@ -11,24 +11,24 @@ from hypothesis import strategies as st
 from multilang_cli.kafka.partition_manager import (
     MOST_PASSED,
     EmitState,
+    KafkaRecord,
     MessageId,
     PartitionManager,
-    Record,
-    Refused,
+    RefusedMessage,
     SchemeError,
     TooManyFailuresError,
 )
 from multilang_cli.kafka.retry import Backoff
 
 
-def words(record: Record) -> list[list[Any]]:
+def words(record: KafkaRecord) -> list[list[Any]]:
     return [[word] for word in (record.value or b"").decode().split()]
 
 
 def manager(texts: dict[int, str], backoff: Backoff | None = None, **options: Any) -> PartitionManager:
     limits: dict[str, Any] = {"max_uncommitted": 100, "max_bytes": 1000, **options}
     made = PartitionManager(7, min(texts, default=0), words, backoff or Backoff(), **limits)
-    made.take(Record(offset, text.encode()) for offset, text in texts.items())
+    made.take(KafkaRecord(offset, text.encode()) for offset, text in texts.items())
     return made
 
 
@@ -105,20 +105,23 @@ def test_a_message_that_always_fails_is_given_up_and_handed_out() -> None:
     for attempt in range(3):
         made.next(attempt)
         given.append(made.fail(MessageId(7, 0, 3, attempt, 0), attempt))
-    assert given == [None, None, Refused(7, Record(3, b"a"), "failed 3 times")]
+    assert given == [None, None, RefusedMessage(7, KafkaRecord(3, b"a"), "failed 3 times")]
     assert (made.last_completed, made.given_up, made.next(9).state) == (3, 1, EmitState.NO_EMITTED)
     made.settle(3)
     assert made.last_completed == 4
 
 
 def test_a_message_that_cannot_be_read_is_open_until_it_is_put_aside() -> None:
-    def scheme(record: Record) -> list[list[Any]]:
+    def scheme(record: KafkaRecord) -> list[list[Any]]:
         raise SchemeError(f"{record.value!r} is nonsense")
 
     made = PartitionManager(7, 3, scheme, Backoff(), max_uncommitted=9, max_bytes=9)
-    made.take([Record(3, b"a"), Record(4, b"b")])
+    made.take([KafkaRecord(3, b"a"), KafkaRecord(4, b"b")])
     turn = made.next(0)
-    assert (turn.state, turn.refused) == (EmitState.NO_EMITTED, Refused(7, Record(3, b"a"), "b'a' is nonsense"))
+    assert (turn.state, turn.refused) == (
+        EmitState.NO_EMITTED,
+        RefusedMessage(7, KafkaRecord(3, b"a"), "b'a' is nonsense"),
+    )
     assert made.last_completed == 3
     made.settle(3)
     assert made.last_completed == 4
@@ -127,7 +130,7 @@ def test_a_message_that_cannot_be_read_is_open_until_it_is_put_aside() -> None:
 def test_what_was_fetched_before_a_gap_is_still_emitted() -> None:
     made = manager({3: "a", 4: "b"})
     made.jump(9)
-    made.take([Record(9, b"c")])
+    made.take([KafkaRecord(9, b"c")])
     assert [emitted(made.next(0)) for _ in range(3)] == [["a"], ["b"], ["c"]]
 
 
@@ -200,7 +203,7 @@ def test_at_a_limit_only_failed_ones_are_emitted(option: str, limit: int) -> Non
 
 def test_what_was_fetched_before_is_not_taken_twice() -> None:
     made = manager({3: "a", 4: "b"})
-    made.take([Record(4, b"b"), Record(9, b"c")])
+    made.take([KafkaRecord(4, b"b"), KafkaRecord(9, b"c")])
     assert [emitted(made.next(0)) for _ in range(3)] == [["a"], ["b"], ["c"]]
     assert made.emitted_to == 10
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from multilang_cli.kafka.command import help_text, settings
-from multilang_cli.kafka.config import ConfigError, read
-from multilang_cli.kafka.partition_manager import Record, SchemeError
+from multilang_cli.kafka.config import KafkaConfigError, read
+from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeError
 from multilang_cli.kafka.scheme import read as scheme_of
 from tests.command import ROOT, mlcheck, refusal
 from tests.kafka.conftest import SPOUT
@@ -49,7 +49,7 @@ def test_the_command_line_goes_over_the_conf() -> None:
     ],
 )
 def test_what_makes_no_sense_is_a_sentence(conf: dict[str, Any], words: str) -> None:
-    with pytest.raises(ConfigError) as error:
+    with pytest.raises(KafkaConfigError) as error:
         read({**NEEDED, **conf}, [])
     assert words in str(error.value)
 
@@ -74,9 +74,9 @@ def test_schemes(name: str, value: bytes | None, rows: list[list[Any]] | str) ->
     scheme = scheme_of(name)
     if isinstance(rows, str):
         with pytest.raises(SchemeError, match=re.escape(rows)):
-            scheme(Record(0, value))
+            scheme(KafkaRecord(0, value))
     else:
-        assert scheme(Record(0, value)) == rows
+        assert scheme(KafkaRecord(0, value)) == rows
 
 
 def test_help_tells_every_setting() -> None:

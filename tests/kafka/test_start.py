@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from multilang_cli.kafka.start import (
+    BrokerOffsets,
     Committed,
     Range,
-    Seen,
     Start,
     Strategy,
     decide,
@@ -15,7 +15,7 @@ from multilang_cli.kafka.start import (
     out_of_range_as_0_9_3,
 )
 
-SEEN = Seen(earliest=100, latest=200, at_time=150)
+SEEN = BrokerOffsets(earliest=100, latest=200, at_time=150)
 OURS = Committed(120, ours=True)
 THEIRS = Committed(120, ours=False)
 
@@ -45,7 +45,7 @@ def test_each_strategy_begins_where_it_says(strategy: Strategy, stored: Committe
 
 
 def test_a_time_after_the_last_message_is_the_end() -> None:
-    begin = decide("timestamp", None, Seen(earliest=0, latest=9))
+    begin = decide("timestamp", None, BrokerOffsets(earliest=0, latest=9))
     assert (begin.offset, begin.why) == (
         9,
         "nothing is stored, and no message is as late as that time: from the end, 9",
@@ -67,7 +67,7 @@ def test_a_stored_offset_past_the_end_is_a_new_topic() -> None:
 
 @pytest.mark.parametrize(("stored", "offset"), [("a", 120), ("", 120), ("b", 100)])
 def test_a_stored_offset_of_another_topic_of_that_name_counts_for_nothing(stored: str, offset: int) -> None:
-    seen = Seen(earliest=100, latest=200, topic_id="a")
+    seen = BrokerOffsets(earliest=100, latest=200, topic_id="a")
     begin = decide("uncommitted-earliest", Committed(120, ours=True, topic_id=stored), seen)
     assert (begin.offset, "made anew" in begin.why) == (offset, stored == "b")
 
@@ -84,7 +84,7 @@ def test_too_far_behind_skips_to_the_limit_and_says_what(allowed: int, offset: i
 
 
 def test_an_offset_of_zero_is_an_offset() -> None:
-    assert decide("uncommitted-earliest", Committed(0, ours=True), Seen(earliest=0, latest=5)).offset == 0
+    assert decide("uncommitted-earliest", Committed(0, ours=True), BrokerOffsets(earliest=0, latest=5)).offset == 0
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.topology.flux import FluxError, read_topology
-from multilang_cli.topology.groupings import Where, chooser
+from multilang_cli.topology.groupings import ChooserContext, chooser
 from multilang_cli.topology.tasks import lay_out
 from tests.command import ROOT
 from tests.flux import GOOD, SHELL_BOLT, SHELL_SPOUT
@@ -123,7 +123,7 @@ def test_storm_has_the_same_tasks_and_sends_keys_to_the_same(cluster: Cluster, t
     assert run.death is None
     assert {each["task"] for each in run.of("execute", "log")} <= set(layout.tasks_of("log"))
     assert {each["task"] for each in run.of("emit", "Words")} <= set(layout.tasks_of("Words")) == {1, 2}
-    where = Where(("word",), layout.tasks_of("log"), load_rulebook().version(STORM), dice())
+    where = ChooserContext(("word",), layout.tasks_of("log"), load_rulebook().version(STORM), dice())
     made = chooser(topology.subscriptions[1].grouping, where)
     assert made is not None
     words = [each for each in run.of("emit", "split") if each["stream"] == "default"]
@@ -167,7 +167,9 @@ def test_flux_is_as_odd_as_is_said(cluster: Cluster, tmp_path: Path) -> None:
     assert "lone" not in topology.components
     assert {each["task"] for each in run.of("execute", "log")} == {layout.tasks_of("log")[0]}
     pairs = layout.tasks_of("pairs")
-    made = chooser(topology.subscriptions[0].grouping, Where(("word",), pairs, load_rulebook().version(STORM), dice()))
+    made = chooser(
+        topology.subscriptions[0].grouping, ChooserContext(("word",), pairs, load_rulebook().version(STORM), dice())
+    )
     assert made is not None
     words = [each for each in run.of("emit", "split") if each["stream"] == "default"]
     theirs = [tuple(task for task in each["to"] if task in pairs) for each in words]

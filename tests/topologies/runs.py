@@ -13,9 +13,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.topology.engine.setup import Goal, set_up
 from multilang_cli.topology.faults.plan import plan_faults
-from multilang_cli.topology.history import AckerTold, Delivered, Emitted, Ended, Faulted, Happening, Launched, Settled
+from multilang_cli.topology.history import (
+    AckerTold,
+    Delivered,
+    EmissionEnded,
+    Emitted,
+    Faulted,
+    Happening,
+    Launched,
+    TupleSettled,
+)
 from multilang_cli.topology.history_file import NAME, read_history
-from multilang_cli.topology.model import Component, Grouping, OutputStream, Subscription, Topology
+from multilang_cli.topology.model import ComponentSpec, Grouping, OutputStream, Subscription, Topology
 from multilang_cli.topology.running import TopologyRun, prepare, run_topology
 from multilang_cli.topology.tasks import lay_out
 
@@ -31,8 +40,8 @@ SENTENCES = ["snow white and the seven dwarfs", "the cow jumped over the moon", 
 H = TypeVar("H", bound=Happening)
 
 
-def component(name: str, kind: Kind, script: str, tasks: int = 1, **streams: tuple[str, ...]) -> Component:
-    return Component(
+def component(name: str, kind: Kind, script: str, tasks: int = 1, **streams: tuple[str, ...]) -> ComponentSpec:
+    return ComponentSpec(
         id=name,
         kind=kind,
         command=(sys.executable, str(HERE / script)),
@@ -75,14 +84,14 @@ class Ran:
     def ends(self) -> list[tuple[Any, str]]:
         """Each end of an emission of a spout: its message id, and how."""
         ids = {each.n: each.message_id for each in self.of(Emitted)}
-        return [(ids[each.emit], each.how) for each in self.of(Ended)]
+        return [(ids[each.emit], each.how) for each in self.of(EmissionEnded)]
 
     def values(self, component: str) -> list[str]:
         """What reached a component and was acked, as JSON text, in the order of the acks."""
         tasks = {each.task for each in self.of(Launched) if each.component == component}
         emits = {each.n: each.values for each in self.of(Emitted)}
         mine = {each.n: emits[each.emit] for each in self.of(Delivered) if each.task in tasks}
-        return [mine[each.delivery] for each in self.of(Settled) if each.delivery in mine and each.how == "ack"]
+        return [mine[each.delivery] for each in self.of(TupleSettled) if each.delivery in mine and each.how == "ack"]
 
     def held(self) -> dict[str, str]:
         """What the checkers say, all but pass."""
@@ -95,14 +104,14 @@ class Ran:
     def check_xor(self) -> None:
         """What an acker was told first is the XOR of the edges made, and of what was acked no edge is open."""
         deliveries = self.of(Delivered)
-        acked = {each.delivery for each in self.of(Settled) if each.how == "ack"}
+        acked = {each.delivery for each in self.of(TupleSettled) if each.how == "ack"}
         still_open = {root for each in deliveries for root in each.edges if each.n not in acked}
         edges: dict[int, list[int]] = {}
         for made in deliveries:
             edges.setdefault(made.emit, []).extend(made.edges.values())
         inits = {each.root: each.val for each in self.of(AckerTold) if each.what == "init"}
         roots = {each.n: each.root for each in self.of(Emitted) if each.root is not None}
-        ends = {each.emit: each.how for each in self.of(Ended)}
+        ends = {each.emit: each.how for each in self.of(EmissionEnded)}
         for number, root in roots.items():
             assert reduce(xor, edges[number], 0) == inits[root]
             assert ends[number] != "acked" or root not in still_open

@@ -9,7 +9,7 @@ import msgspec
 
 from multilang_cli.audit.generator.trees import make
 from multilang_cli.audit.marks import Mark, marks_of
-from multilang_cli.topology.history import Delivered, Emitted, Ended, Happening, Launched, Lost, Settled
+from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted, Happening, Launched, Lost, TupleSettled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +34,13 @@ def events_of(made: Made) -> list[Happening]:
             own = {"anchors": (first + node.parent,)}
         emitted = Emitted(t=node.made, n=n, task=node.source, stream="default", values=values, **own)
         found += [emitted, Delivered(t=node.made, n=n, emit=n, task=node.target, id=node.id, edges=edges)]
-        found += [Settled(t=t, delivery=n, how=how, edges=edges) for t, how in node.settles]  # type: ignore[arg-type]
+        found += [TupleSettled(t=t, delivery=n, how=how, edges=edges) for t, how in node.settles]  # type: ignore[arg-type]
         if node.lost is not None:
             found.append(Lost(t=node.lost, delivery=n, edges=edges))
     if made.outcome is not None:
         t, how = made.outcome
         latency = t - made.emitted
-        found.append(Ended(t=t, emit=first, root=made.root, task=made.task, how=how, latency=latency))  # type: ignore[arg-type]
+        found.append(EmissionEnded(t=t, emit=first, root=made.root, task=made.task, how=how, latency=latency))  # type: ignore[arg-type]
     return found
 
 

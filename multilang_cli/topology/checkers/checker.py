@@ -14,11 +14,11 @@ MOST_WRONG = 5
 SLACK = 2.0
 """Seconds that a busy machine may be late with a timer."""
 
-Verdict = Literal["pass", "warn", "fail", "unknown"]
+CheckVerdict = Literal["pass", "warn", "fail", "unknown"]
 """`unknown`: nothing happened that could break it, or the run was cut before it could be seen."""
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts about a topology besides its history.
 
     `components`, `workers`: by task. `spouts`: tasks. `ackers`: tasks, in the order in which roots are shared among
@@ -47,12 +47,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.components.get(task, 'task')}, task {task}"
 
 
-class Holds(msgspec.Struct, frozen=True, kw_only=True):
+class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
     """Verdict of a checker. `reason`: a sentence, "" on pass. `emissions`: numbers of those concerned."""
 
     id: str
     title: str
-    verdict: Verdict
+    verdict: CheckVerdict
     reason: str = ""
     about: Literal["root", "limit"] = "root"
     emissions: tuple[int, ...] = ()
@@ -67,9 +67,9 @@ class Checker:
     id: ClassVar[str]
     title: ClassVar[str]
     about: ClassVar[Literal["root", "limit"]] = "root"
-    worst: ClassVar[Verdict] = "fail"
+    worst: ClassVar[CheckVerdict] = "fail"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         self.facts = facts
         self.seen = 0
         self.t = 0.0
@@ -97,7 +97,7 @@ class Checker:
     def finish(self) -> None:
         """The history is over: look at what is still open."""
 
-    def holds(self) -> Holds:
+    def holds(self) -> CheckResult:
         """Conclude. What does not hold counts more than what is unknown."""
         if self._count:
             more = f" (and {self._count - 1} more)" if self._count > 1 else ""
@@ -106,9 +106,9 @@ class Checker:
             return self._holds("unknown", self._unknown[0])
         return self._holds("pass", "")
 
-    def _holds(self, verdict: Verdict, reason: str) -> Holds:
+    def _holds(self, verdict: CheckVerdict, reason: str) -> CheckResult:
         emissions = tuple(dict.fromkeys(self._emissions))
-        return Holds(
+        return CheckResult(
             id=self.id, title=self.title, verdict=verdict, reason=reason, about=self.about, emissions=emissions
         )
 
@@ -116,7 +116,7 @@ class Checker:
 class Excusing(Checker):
     """A limit that a fault or a death excuses: what was slow meanwhile, or is soon after, is nobody's doing."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._struck: set[int] = set()
         self._trouble = -1.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.topology.checkers.checker import SLACK, Checker, Excusing, Facts
+from multilang_cli.topology.checkers.checker import SLACK, Checker, Excusing, RunFacts
 
 if TYPE_CHECKING:
-    from multilang_cli.topology.history import Delivered, Died, Emitted, Ended, Lost, Settled
+    from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Lost, TupleSettled
 
 
 class EndsOnce(Checker):
@@ -16,7 +16,7 @@ class EndsOnce(Checker):
     id = "ends-once"
     title = "Every reliable emission ends once, at the task that emitted it"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._open: dict[int, tuple[int, float]] = {}
 
@@ -25,7 +25,7 @@ class EndsOnce(Checker):
         if event.task in self.facts.spouts and event.message_id is not None:
             self._open[event.n] = (event.task, event.t)
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: EmissionEnded) -> None:
         """The answer."""
         task, _ = self._open.pop(event.emit, (0, 0.0))
         if not task:
@@ -56,7 +56,7 @@ class AckedIsDone(Checker):
     id = "acked-is-done"
     title = "What is acked is done: every tuple of its tree was acked"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._root_of: dict[int, int] = {}
         self._open: dict[int, dict[int, int]] = {}
@@ -80,7 +80,7 @@ class AckedIsDone(Checker):
                     self._open[root][edge] = event.task
                 fresh.add(edge)
 
-    def settled(self, event: Settled) -> None:
+    def settled(self, event: TupleSettled) -> None:
         """Of an acked edge, nothing more is asked."""
         edges = self._edges.pop(event.delivery, {})
         if event.how == "ack":
@@ -92,7 +92,7 @@ class AckedIsDone(Checker):
         """Nobody will settle it: its edges stay open."""
         self._edges.pop(event.delivery, None)
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: EmissionEnded) -> None:
         """Nothing may be open if it was acked."""
         root = self._root_of.pop(event.emit, None)
         still = {} if root is None else self._open.pop(root, {})
@@ -109,7 +109,7 @@ class NotTooEarly(Checker):
     title = "Nothing times out before topology.message.timeout.secs"
     about = "limit"
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: EmissionEnded) -> None:
         """A time-out comes between one and two message timeouts after the emit."""
         if event.how == "timed out" and event.latency < self.facts.timeout:
             told = f"emission {event.emit} timed out after {event.latency:.3f} s, of {self.facts.timeout:g}"
@@ -123,7 +123,7 @@ class InTime(Excusing):
     title = "What no fault touches is settled before it times out"
     about = "limit"
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: EmissionEnded) -> None:
         """It may have been emitted before, while or shortly after something was wrong."""
         if event.how == "timed out" and not self.excused(event.t - event.latency, 2 * self.facts.timeout):
             told = f"emission {event.emit} timed out after {event.latency:.3f} s, and no fault was to blame"

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from multilang_cli.topology.checkers.checker import SLACK, Excusing, Facts
+from multilang_cli.topology.checkers.checker import SLACK, Excusing, RunFacts
 
 if TYPE_CHECKING:
-    from multilang_cli.topology.checkers.checker import Holds
+    from multilang_cli.topology.checkers.checker import CheckResult
     from multilang_cli.topology.history import Beat, Died
 
 
@@ -25,7 +25,7 @@ class HeartbeatsInTime(Excusing):
     about = "limit"
     worst = "warn"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._waiting: dict[int, deque[float]] = {task: deque() for task in facts.silences}
         self._given_up = False
@@ -56,7 +56,7 @@ class HeartbeatsInTime(Excusing):
             if waiting:
                 self._took(task, waiting[0], self.t, "had not answered a heartbeat")
 
-    def holds(self) -> Holds:
+    def holds(self) -> CheckResult:
         """A fail if Storm gave anybody up."""
         found = super().holds()
         return replace(found, verdict="fail") if self._given_up else found

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from multilang_cli.topology.checkers.checker import Checker, Facts, Holds
+    from multilang_cli.topology.checkers.checker import Checker, CheckResult, RunFacts
     from multilang_cli.topology.history import Happening
 
 CHECKERS: tuple[type[Checker], ...] = (
@@ -38,14 +38,14 @@ EARS: dict[type[Happening], str] = {
     history.Launched: "launched",
     history.Emitted: "emitted",
     history.Delivered: "delivered",
-    history.Settled: "settled",
+    history.TupleSettled: "settled",
     history.AckerTold: "told",
-    history.Ended: "ended",
+    history.EmissionEnded: "ended",
     history.Beat: "beat",
     history.Died: "died",
     history.Lost: "lost",
     history.Faulted: "faulted",
-    history.Phase: "phase",
+    history.PhaseBegun: "phase",
 }
 """The method of a checker for each kind of event."""
 
@@ -53,7 +53,7 @@ EARS: dict[type[Happening], str] = {
 class Judge:
     """Is told a history as it happens, or later; keeps what is still open, not what was."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         self.measures = Measures(facts)
         self._t = 0.0
         self._emitted = False
@@ -69,7 +69,7 @@ class Judge:
         for hear in self._ears[event.__class__]:
             hear(event)
 
-    def finish(self) -> tuple[Holds, ...]:
+    def finish(self) -> tuple[CheckResult, ...]:
         """The history is over: what holds, and what does not."""
         for each in self._checkers:
             each.t = self._t
@@ -77,7 +77,7 @@ class Judge:
         return tuple(each.holds() for each in self._checkers)
 
 
-def check(events: Iterable[Happening], facts: Facts) -> tuple[Holds, ...]:
+def check(events: Iterable[Happening], facts: RunFacts) -> tuple[CheckResult, ...]:
     """Judge a whole history."""
     judge = Judge(facts)
     for event in events:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.topology.checkers.checker import Checker, Facts
+from multilang_cli.topology.checkers.checker import Checker, RunFacts
 
 if TYPE_CHECKING:
-    from multilang_cli.topology.history import Delivered, Died, Emitted, Ended, Faulted
+    from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Faulted
 
 MOST_KEYS = 200_000
 """Keys whose task is remembered; of more, the later ones are not checked."""
@@ -22,7 +22,7 @@ class PendingLimit(Checker):
     about = "limit"
     worst = "warn"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._group = {task: tasks for tasks in facts.limits for task in tasks}
         self._open: dict[int, tuple[int, ...]] = {}
@@ -40,7 +40,7 @@ class PendingLimit(Checker):
             told = f"{pending} emissions of {self.facts.name(event.task)} were pending, and the limit is {limit}"
             self.wrong(f"{told}: a call of next emitted several", event.n)
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: EmissionEnded) -> None:
         """One less."""
         if (group := self._open.pop(event.emit, None)) is not None:
             self._pending[group] -= 1
@@ -59,7 +59,7 @@ class KeysKeepTheirTask(Checker):
     id = "keys-keep-their-task"
     title = "By a fields grouping, the same key goes to the same task"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._emission: dict[str, str] = {}
         self._number = 0
@@ -97,7 +97,7 @@ class FaultsStruck(Checker):
     title = "Every fault of the plan strikes"
     about = "limit"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._left = dict(enumerate(facts.faults))
         self._deliveries = 0

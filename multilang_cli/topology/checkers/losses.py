@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.topology.checkers.checker import Checker, Facts
+from multilang_cli.topology.checkers.checker import Checker, RunFacts
 
 if TYPE_CHECKING:
-    from multilang_cli.topology.history import Delivered, Died, Emitted, Ended, Lost, Phase, Settled
+    from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Lost, PhaseBegun, TupleSettled
 
 _Key = tuple[str, str]
 
@@ -42,7 +42,7 @@ class AtLeastOnce(Checker):
     id = "at-least-once"
     title = "Nothing is lost: what failed is replayed, and all that is expected arrives"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._open: dict[int, _Message] = {}
         self._owed: dict[_Key, tuple[_Message, float]] = {}
@@ -73,7 +73,7 @@ class AtLeastOnce(Checker):
         if event.emit == self._emission[0] and self.facts.components.get(event.task) in self._missing:
             self._arriving[event.n] = self._emission[1]
 
-    def settled(self, event: Settled) -> None:
+    def settled(self, event: TupleSettled) -> None:
         """Acked is there; failed out of any tree is lost."""
         loose = self._loose.pop(event.delivery, None)
         values = self._arriving.pop(event.delivery, None)
@@ -88,7 +88,7 @@ class AtLeastOnce(Checker):
         if (loose := self._loose.pop(event.delivery, None)) is not None:
             self._gone(loose, event.delivery, "lost")
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: EmissionEnded) -> None:
         """Unless it was acked, it has to be replayed."""
         message = self._open.pop(event.emit, None)
         if message is not None and event.how == "acked":
@@ -104,7 +104,7 @@ class AtLeastOnce(Checker):
                     del self._open[number]
                     self._owe(message, event.t)
 
-    def phase(self, event: Phase) -> None:
+    def phase(self, event: PhaseBegun) -> None:
         """From the drain on, no spout is asked for anything."""
         if event.name == "drain":
             self._drained = event.t
@@ -149,7 +149,7 @@ class ReplayedOnce(Checker):
     title = "What failed is replayed once, not several times at once"
     worst = "warn"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._key_of: dict[int, tuple[int, tuple[str, ...]]] = {}
         self._states: dict[tuple[str, ...], list[int]] = {}
@@ -168,7 +168,7 @@ class ReplayedOnce(Checker):
             who = self.facts.name(event.task)
             self.wrong(f"{who} has message id {key[1]} replayed {state[0]} times at once, after one failure", event.n)
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: EmissionEnded) -> None:
         """One less at once."""
         if (known := self._key_of.pop(event.emit, None)) is not None:
             self._less(known[1], failed=event.how != "acked")

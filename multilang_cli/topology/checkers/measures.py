@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from multilang_cli.reports.html.spread import Point, Spread
 
 if TYPE_CHECKING:
-    from multilang_cli.topology.checkers.checker import Facts
-    from multilang_cli.topology.history import AckerTold, Delivered, Emitted, Ended
+    from multilang_cli.topology.checkers.checker import RunFacts
+    from multilang_cli.topology.history import AckerTold, Delivered, EmissionEnded, Emitted
 
 MOST_UNHAPPY = 3
 """Emissions that were not acked of which the number is kept."""
@@ -22,7 +22,7 @@ class Measures:
     messages by acker's task and kind: what tracking costs.
     """
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         self.ends: Counter[str] = Counter()
         self.latencies = Spread()
         self.streams: Counter[tuple[str, str]] = Counter()
@@ -44,7 +44,7 @@ class Measures:
         """One more message to an acker."""
         self.ackers[event.task, event.what] += 1
 
-    def ended(self, event: Ended) -> None:
+    def ended(self, event: EmissionEnded) -> None:
         """One more end."""
         self.ends[event.how] += 1
         if event.how == "acked":

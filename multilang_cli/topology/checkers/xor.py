@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.acking.ids import acker_index
-from multilang_cli.topology.checkers.checker import Checker, Facts
+from multilang_cli.topology.checkers.checker import Checker, RunFacts
 
 if TYPE_CHECKING:
-    from multilang_cli.topology.history import AckerTold, Delivered, Died, Emitted, Launched, Lost, Settled
+    from multilang_cli.topology.history import AckerTold, Delivered, Died, Emitted, Launched, Lost, TupleSettled
 
 
 class _Mail(msgspec.Struct):
@@ -56,7 +56,7 @@ class SameXor(Checker):
     id = "same-xor"
     title = "The ackers' ack vals are those that the history gives"
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._roots: dict[int, _Root] = {}
         self._down: set[int] = set()
@@ -109,7 +109,7 @@ class SameXor(Checker):
                 for each in anchors:
                     self._shared.setdefault(each, {}).setdefault(root, []).append(event.n)
 
-    def settled(self, event: Settled) -> None:
+    def settled(self, event: TupleSettled) -> None:
         """Each acker of its trees is told."""
         told, shared = self._told.pop(event.delivery, {}), self._shared.pop(event.delivery, {})
         for root, edge in self._edges.pop(event.delivery, {}).items():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from multilang_cli.topology.history import Phase
+from multilang_cli.topology.history import PhaseBegun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -28,7 +28,7 @@ MOST_HOLDERS = 5
 PhaseName = Literal["start", "run", "drain", "end"]
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """End of a run. `why`: a sentence about it if it did not end as it was to.
 
     `silent`: a task that said no complete first message. `gave_up`: a worker died too often. `drained`: nothing was
@@ -120,10 +120,10 @@ class Ending:
                     self._of_holders(f"not all was settled {self._patience:g} s after the spouts were deactivated")
                 )
 
-    def outcome(self, silent: str, *, gave_up: bool, interrupted: bool) -> Outcome:
+    def outcome(self, silent: str, *, gave_up: bool, interrupted: bool) -> RunOutcome:
         """The outcome; `why` and the times are known here."""
         first, began = self._flow.first_ack, self._active_at
-        return Outcome(
+        return RunOutcome(
             why=self.why,
             silent=silent,
             gave_up=gave_up,
@@ -136,7 +136,7 @@ class Ending:
     def _enter(self, name: Literal["run", "drain", "end"]) -> None:
         self.phase = name
         self._began = self._flow.t
-        self._tell(Phase(t=self._flow.t, name=name))
+        self._tell(PhaseBegun(t=self._flow.t, name=name))
 
     def _still(self) -> bool:
         """True if nothing went on for so long, though everybody is there."""

@@ -26,7 +26,7 @@ from multilang_cli.topology.engine.workers import Worker, launches_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from multilang_cli.topology.engine.ending import Outcome, PhaseName
+    from multilang_cli.topology.engine.ending import PhaseName, RunOutcome
     from multilang_cli.topology.engine.tally import Tally
     from multilang_cli.topology.history import Happening
 
@@ -40,7 +40,7 @@ END_WAIT = 2.0
 
 
 class Engine:
-    """One run of a topology. `listeners` are told each event of the history at once, and may ask for deeds with `soon`.
+    """One run of a topology. `listeners` are told each event of the history at once, and may act by `soon`.
 
     `workers`: by number. `flow`: the tuples. `agenda`: what is done by the clock, for whoever wants more done.
     `sessions`: of the tasks that are processes, while they live. `busy`: reasons not to end the run yet, though the
@@ -122,7 +122,7 @@ class Engine:
 
     # --- the run --------------------------------------------------------------------------------------------------
 
-    def run(self) -> Outcome:
+    def run(self) -> RunOutcome:
         """Start everything, run until the goal is reached, drain, end everything. Raises LaunchError, OSError."""
         interrupted = False
         try:

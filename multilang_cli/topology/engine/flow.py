@@ -18,9 +18,9 @@ from multilang_cli.acking.messages import AckAck, AckFail, AckInit
 from multilang_cli.acking.pending import Outcome, Waiting
 from multilang_cli.protocol.messages import SYSTEM_COMPONENT, SYSTEM_TASK, TICK_STREAM, TupleMsg
 from multilang_cli.protocol.wire import encoded
-from multilang_cli.topology.engine.spout_executor import Command, SpoutExecutor
+from multilang_cli.topology.engine.spout_executor import SpoutExecutor, SpoutTaskCommand
 from multilang_cli.topology.engine.tally import Tally
-from multilang_cli.topology.history import AckerTold, Beat, Delivered, Emitted, Ended, Lost, Settled
+from multilang_cli.topology.history import AckerTold, Beat, Delivered, EmissionEnded, Emitted, Lost, TupleSettled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -230,7 +230,7 @@ class Flow:
         if delivery is None or not delivery.n:
             return
         self.spoken = self.t
-        self._tell(Settled(t=self.t, delivery=delivery.n, how=how, edges=delivery.edges))
+        self._tell(TupleSettled(t=self.t, delivery=delivery.n, how=how, edges=delivery.edges))
         tally = self.tallies[task]
         messages: list[Any]
         if how == "ack":
@@ -306,10 +306,12 @@ class Flow:
         else:
             tally.timed_out += 1
         root, latency = outcome.root or None, outcome.latency
-        self._tell(Ended(t=self.t, emit=emission, root=root, task=outcome.task, how=outcome.kind, latency=latency))
+        self._tell(
+            EmissionEnded(t=self.t, emit=emission, root=root, task=outcome.task, how=outcome.kind, latency=latency)
+        )
         if outcome.root:
             what = "ack" if outcome.kind == "acked" else "fail"
-            self.spouts[outcome.task].tell(Command(outcome.task, what, outcome.message_id))
+            self.spouts[outcome.task].tell(SpoutTaskCommand(outcome.task, what, outcome.message_id))
 
     # --- who is there -------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Json
 
 
-class Command(NamedTuple):
+class SpoutTaskCommand(NamedTuple):
     """Command to a spout's task; `id` is a message id, kept with its JSON type."""
 
     task: int
@@ -45,7 +45,7 @@ class SpoutExecutor:
         self.ready: set[int] = set()
         self.busy: int | None = None
         self.idle_since: float | None = None
-        self._to_tell: deque[Command] = deque()
+        self._to_tell: deque[SpoutTaskCommand] = deque()
         self._round: deque[int] = deque()
         self._told_active = False
         self._emitted = False
@@ -61,7 +61,7 @@ class SpoutExecutor:
         """True if every task was told that it is not active, or never was."""
         return not self._told_active and self.busy is None and not self._to_tell
 
-    def tell(self, command: Command) -> None:
+    def tell(self, command: SpoutTaskCommand) -> None:
         """Have a task told something as soon as its executor comes to it."""
         self._to_tell.append(command)
 
@@ -70,7 +70,7 @@ class SpoutExecutor:
         self._emitted = True
         self.idle_since = None
 
-    def next_command(self, t: float, *, held_back: bool = False) -> Command | None:
+    def next_command(self, t: float, *, held_back: bool = False) -> SpoutTaskCommand | None:
         """The next command and its task; None if there is nothing to say, or an answer to wait for.
 
         Within a round every task is asked for the next tuple; between rounds come acks and fails, activation first.
@@ -79,20 +79,20 @@ class SpoutExecutor:
         if self.busy is not None or len(self.ready) < len(self.tasks):
             return None
         if self._round:
-            return self._say(Command(self._round.popleft(), "next"))
+            return self._say(SpoutTaskCommand(self._round.popleft(), "next"))
         if self._told_active != self.active:
             self._told_active = self.active
             what = "activate" if self.active else "deactivate"
-            self._to_tell.extendleft(Command(task, what) for task in reversed(self.tasks))
+            self._to_tell.extendleft(SpoutTaskCommand(task, what) for task in reversed(self.tasks))
         if self._to_tell:
             return self._say(self._to_tell.popleft())
         if not self.active or held_back or t < self._next_round or self.pending.full(self.limit):
             return None
         self._emitted = False
         self._round.extend(self.tasks)
-        return self._say(Command(self._round.popleft(), "next"))
+        return self._say(SpoutTaskCommand(self._round.popleft(), "next"))
 
-    def _say(self, command: Command) -> Command:
+    def _say(self, command: SpoutTaskCommand) -> SpoutTaskCommand:
         self.busy = command.task
         self._asked_next = command.what == "next"
         return command

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.conversation import storm_timeout
 from multilang_cli.protocol.verdicts import ACKERS, Profile, SourceSpec, StreamSpec
-from multilang_cli.topology.groupings import Outgoing, Where, chooser
+from multilang_cli.topology.groupings import ChooserContext, Outgoing, chooser
 
 if TYPE_CHECKING:
     from random import Random
 
     from multilang_cli.protocol.verdicts import StormVersion
-    from multilang_cli.topology.model import Component, Grouping, Topology
+    from multilang_cli.topology.model import ComponentSpec, Grouping, Topology
     from multilang_cli.topology.tasks import Layout
 
 TIMER = 1.0
@@ -37,7 +37,7 @@ def outgoing_of(
                 if not targets:
                     continue
                 local = tuple(task for task in targets if worker_of[task] == executor.worker)
-                where = Where(
+                where = ChooserContext(
                     fields=stream.fields,
                     targets=targets,
                     version=version,
@@ -92,7 +92,7 @@ def profile_of(
     )
 
 
-def _stream(topology: Topology, layout: Layout, component: Component, name: str) -> StreamSpec:
+def _stream(topology: Topology, layout: Layout, component: ComponentSpec, name: str) -> StreamSpec:
     stream = component.streams[name]
     consumers = topology.consumers(component.id, name)
     return StreamSpec(
@@ -103,7 +103,7 @@ def _stream(topology: Topology, layout: Layout, component: Component, name: str)
     )
 
 
-def _sources(topology: Topology, component: Component) -> dict[str, dict[str, SourceSpec]]:
+def _sources(topology: Topology, component: ComponentSpec) -> dict[str, dict[str, SourceSpec]]:
     found: dict[str, dict[str, SourceSpec]] = {}
     for each in topology.subscriptions:
         if each.target == component.id:

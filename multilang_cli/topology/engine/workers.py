@@ -54,7 +54,7 @@ class StderrFile:
                 self._size = STDERR_KEPT
 
 
-class Life:
+class TaskRun:
     """One start of a task's process: its session, and what is written of it."""
 
     def __init__(self, setup: Setup, flow: Flow, attempt: int, launch: Launch, profile: Profile) -> None:
@@ -121,11 +121,11 @@ class Worker:
         self.setup = setup
         self.flow = flow
         self.tasks = tuple(task for task, worker in setup.layout.workers.items() if worker == number)
-        self.lives: dict[int, Life] = {}
+        self.lives: dict[int, TaskRun] = {}
         self.attempt = 0
         self.deaths = 0
         self.up = False
-        self.past: list[Life] = []
+        self.past: list[TaskRun] = []
         self._launches = launches
         self._profiles = {
             task: profile_of(setup.topology, setup.layout, setup.version, task, setup.limits)
@@ -142,7 +142,7 @@ class Worker:
             pid = None
             if task in self._launches:
                 profile = self._profiles[task]
-                life = Life(self.setup, self.flow, self.attempt, self._launches[task], profile)
+                life = TaskRun(self.setup, self.flow, self.attempt, self._launches[task], profile)
                 self.lives[task] = life
                 pid = life.session.process.pid
             component = self.setup.layout.components[task]

@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.messages import Ack, SpoutCommand, TupleMsg
-from multilang_cli.topology.engine.deeds import Deeds
+from multilang_cli.topology.engine.fault_actions import FaultActions
 from multilang_cli.topology.engine.sessions import BoltTask
 from multilang_cli.topology.faults.kinds import KINDS
-from multilang_cli.topology.history import Delivered, Faulted, Launched, Phase
+from multilang_cli.topology.history import Delivered, Faulted, Launched, PhaseBegun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class Injector:
     def __init__(self, engine: Engine, plan: Sequence[Fault]) -> None:
         self.spared: dict[object, int] = {}
         self._engine = engine
-        self._deeds = Deeds(engine)
+        self._actions = FaultActions(engine)
         self._waiting = dict(enumerate(plan))
         self._lasting: dict[int, tuple[Fault, Callable[[], object]]] = {}
         self._storms: dict[int, tuple[int, Fault, int]] = {}
@@ -51,7 +51,7 @@ class Injector:
                     self._engine.soon(partial(self._strike, number))
         elif isinstance(event, Launched) and event.task in self._storms:
             self._engine.soon(partial(self._storm_on, event.task))
-        elif isinstance(event, Phase) and event.name == "drain":
+        elif isinstance(event, PhaseBegun) and event.name == "drain":
             self._engine.soon(self._heal_all)
 
     # --- striking -------------------------------------------------------------------------------------------------
@@ -86,19 +86,19 @@ class Injector:
     def _kill(self, _: int, fault: Fault) -> None:
         why = WHY.format(fault)
         if fault.task is None:
-            self._deeds.kill_worker(fault.worker, why)
+            self._actions.kill_worker(fault.worker, why)
         elif fault.task in self._engine.flow.ackers:
-            self._deeds.kill_acker(fault.task, why)
+            self._actions.kill_acker(fault.task, why)
         else:
-            self._deeds.kill_task(fault.task, why)
+            self._actions.kill_task(fault.task, why)
 
     def _hold(self, _: int, fault: Fault) -> Callable[[], object]:
         hold = {
-            "pause": self._deeds.pause,
-            "stall-stdin": self._deeds.hold_input,
-            "stall-stdout": self._deeds.hold_output,
-            "drop-heartbeats": self._deeds.hold_heartbeats,
-            "stall-acker": self._deeds.hold_acker,
+            "pause": self._actions.pause,
+            "stall-stdin": self._actions.hold_input,
+            "stall-stdout": self._actions.hold_output,
+            "drop-heartbeats": self._actions.hold_heartbeats,
+            "stall-acker": self._actions.hold_acker,
         }[fault.kind]
         assert fault.task is not None  # noqa: S101 (the plan has tasks for these)
         hold(fault.task, hold=True)
@@ -110,16 +110,16 @@ class Injector:
         def stop() -> None:
             """Hold the task for most of a slice of time, unless the fault is over."""
             if number in self._lasting:
-                self._deeds.pause(task, hold=True)
+                self._actions.pause(task, hold=True)
                 agenda.at(engine.now + 4 * SLICE, go)
 
         def go() -> None:
             """Let the task run for the rest."""
-            self._deeds.pause(task, hold=False)
+            self._actions.pause(task, hold=False)
             agenda.at(engine.now + SLICE, stop)
 
         self._engine.soon(stop)
-        return partial(self._deeds.pause, task, hold=False)
+        return partial(self._actions.pause, task, hold=False)
 
     def _half(self, _: int, fault: Fault) -> None:
         session = self._engine.sessions[_task(fault)]
@@ -139,10 +139,10 @@ class Injector:
         def tear(data: bytes) -> bytes:
             """Half of what was to be written; the task is killed behind it."""
             done()
-            self._engine.soon(partial(self._deeds.kill_task, task, why))
+            self._engine.soon(partial(self._actions.kill_task, task, why))
             return data[: max(1, len(data) // 2)]
 
-        self._deeds.tamper(task, tear)
+        self._actions.tamper(task, tear)
 
     def _garbage(self, number: int, fault: Fault) -> None:
         task, done = _task(fault), self._awaited(number)
@@ -152,11 +152,11 @@ class Injector:
             head, end, rest = data.partition(_END)
             if not end:
                 return data
-            self._deeds.tamper(task, None)
+            self._actions.tamper(task, None)
             done()
             return head + end + GARBAGE + rest
 
-        self._deeds.tamper(task, soil)
+        self._actions.tamper(task, soil)
 
     def _late(self, _: int, fault: Fault) -> Callable[[], object]:
         session = self._engine.sessions[_task(fault)]
@@ -181,7 +181,7 @@ class Injector:
         number, fault, left = self._storms[task]
         if left and self._engine.phase == "run":
             self._storms[task] = (number, fault, left - 1)
-            again = partial(self._deeds.kill_task, task, WHY.format(fault))
+            again = partial(self._actions.kill_task, task, WHY.format(fault))
             self._engine.agenda.at(self._engine.now + AGAIN, again)
             return
         del self._storms[task]
@@ -207,7 +207,7 @@ class Injector:
         """All is healed as soon as nothing is to strike and nothing lasts."""
         if not (self._healed or self._waiting or self._lasting or self._storms):
             self._healed = True
-            self._engine.tell(Phase(t=self._engine.flow.t, name="heal"))
+            self._engine.tell(PhaseBegun(t=self._engine.flow.t, name="heal"))
 
     def _tell(self, number: int, fault: Fault, phase: str) -> None:
         self._engine.tell(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Target = Literal["bolt", "spout", "acker", "worker"]
+FaultTarget = Literal["bolt", "spout", "acker", "worker"]
 
 
 class FaultKind(NamedTuple):
@@ -15,7 +15,7 @@ class FaultKind(NamedTuple):
     seems to be wrong by it, so what the judge finds from then on, in that life, is not held against it.
     """
 
-    targets: tuple[Target, ...]
+    targets: tuple[FaultTarget, ...]
     text: str
     unit: Literal["", "s", "times"] = ""
     usual: float = 0.0
@@ -23,7 +23,7 @@ class FaultKind(NamedTuple):
     blames: bool = False
 
 
-_PROCESSES: tuple[Target, ...] = ("bolt", "spout")
+_PROCESSES: tuple[FaultTarget, ...] = ("bolt", "spout")
 
 KINDS: dict[str, FaultKind] = {
     "kill": FaultKind(("bolt", "spout", "acker", "worker"), "it dies: a process with its worker, an acker alone"),

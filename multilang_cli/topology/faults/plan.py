@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.topology.faults.kinds import KINDS, Target
+from multilang_cli.topology.faults.kinds import KINDS, FaultTarget
 from multilang_cli.topology.model import QUEUED
 
 if TYPE_CHECKING:
@@ -64,8 +64,10 @@ class _Planner:
         self._random = random
         queue = topology.conf.get(QUEUED)
         self._latest = min(LATEST, len(queue)) if isinstance(queue, list) and queue else LATEST
-        kinds: dict[str, Target] = {name: component.kind for name, component in topology.components.items()}
-        self._kinds: dict[int, Target] = {task: kinds.get(name, "acker") for task, name in layout.components.items()}
+        kinds: dict[str, FaultTarget] = {name: component.kind for name, component in topology.components.items()}
+        self._kinds: dict[int, FaultTarget] = {
+            task: kinds.get(name, "acker") for task, name in layout.components.items()
+        }
 
     def read(self, text: str) -> Sequence[Fault]:
         """One fault, or several that are drawn."""

@@ -9,7 +9,7 @@ import msgspec
 from multilang_cli.protocol.messages import DEFAULT_STREAM
 from multilang_cli.topology.flux import objects
 from multilang_cli.topology.flux.errors import FluxError
-from multilang_cli.topology.model import QUEUED, Component, Grouping, Note, Subscription, Topology
+from multilang_cli.topology.model import QUEUED, ComponentSpec, Grouping, Notice, Subscription, Topology
 from multilang_cli.topology.tasks import TASKS, merged_conf, task_count
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ def build(definition: TopologyDef, storm: str, resources: str, over: Mapping[str
     for each in definition.bolts.values():
         bolt = builder.component(each, "bolt")
         if each.id not in targets:
-            definition.notes.append(Note(each.place, f"bolt '{each.id}' is the end of no stream: Flux leaves it out."))
+            definition.notes.append(
+                Notice(each.place, f"bolt '{each.id}' is the end of no stream: Flux leaves it out.")
+            )
         elif each.id in components:
             raise FluxError(each.place, f"Spout has already been declared for id {each.id}")
         else:
@@ -55,7 +57,7 @@ class _Builder:
         self._direct = {(wish.source, wish.stream) for wish in wishes if wish.grouping.type == "DIRECT"}
         self._resources = resources
 
-    def component(self, vertex: VertexDef, kind: Kind) -> Component:
+    def component(self, vertex: VertexDef, kind: Kind) -> ComponentSpec:
         """The spout or bolt of a definition. Raises FluxError."""
         made = objects.shell_component(vertex, kind, self._parts)
         if vertex.class_name == objects.QUEUE_SPOUT and QUEUED not in self._conf:
@@ -64,7 +66,7 @@ class _Builder:
             )
         if vertex.num_tasks >= 0:
             made.conf[TASKS] = vertex.num_tasks
-        return Component(
+        return ComponentSpec(
             id=vertex.id,
             kind=kind,
             command=made.command,
@@ -107,7 +109,7 @@ def _subscriptions(definition: TopologyDef, parts: Mapping[str, Fields]) -> Iter
         key = (wish.source, wish.stream, wish.target)
         if earlier := found.get(key):
             text = f"'{wish.target}' subscribes to this stream again below; only the last grouping counts."
-            definition.notes.append(Note(earlier.place, text))
+            definition.notes.append(Notice(earlier.place, text))
         found[key] = wish
     yield from found.values()
 
@@ -120,7 +122,7 @@ def _no_bolt(stream: StreamDef, definition: TopologyDef) -> FluxError:
     return FluxError(stream.places["to"], told)
 
 
-def _grouping(stream: StreamDef, parts: Mapping[str, Fields], notes: list[Note]) -> Grouping:
+def _grouping(stream: StreamDef, parts: Mapping[str, Fields], notes: list[Notice]) -> Grouping:
     asked = stream.grouping
     match asked.type:
         case "CUSTOM":
@@ -131,7 +133,7 @@ def _grouping(stream: StreamDef, parts: Mapping[str, Fields], notes: list[Note])
             if asked.args is None:
                 raise FluxError(asked.place, "a FIELDS grouping needs args, the names of fields.")
             if not asked.args:
-                notes.append(Note(asked.place, "a FIELDS grouping by no fields is a GLOBAL grouping to Storm."))
+                notes.append(Notice(asked.place, "a FIELDS grouping by no fields is a GLOBAL grouping to Storm."))
                 return Grouping("GLOBAL")
             return Grouping("FIELDS", objects.distinct(asked.args, asked.place))
         case "ALL" | "DIRECT" | "SHUFFLE" | "LOCAL_OR_SHUFFLE" | "GLOBAL" | "NONE":

@@ -10,7 +10,7 @@ from multilang_cli.catalogue.texts import TextError
 from multilang_cli.catalogue.yaml_texts import yaml_value
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.flux.yaml_tree import Located
-from multilang_cli.topology.model import Note, Place
+from multilang_cli.topology.model import Location, Notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,12 +28,12 @@ GROUPINGS = ("ALL", "CUSTOM", "DIRECT", "SHUFFLE", "LOCAL_OR_SHUFFLE", "FIELDS",
 T = TypeVar("T")
 
 
-class Call(msgspec.Struct, frozen=True):
+class MethodCall(msgspec.Struct, frozen=True):
     """A configuration method to be called, or a property to be set (`name` is then ``setX``)."""
 
     name: str
     args: tuple[Located, ...]
-    place: Place
+    place: Location
 
 
 class ObjectDef(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,9 +42,9 @@ class ObjectDef(msgspec.Struct, frozen=True, kw_only=True):
     id: str = ""
     class_name: str
     args: tuple[Located, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[MethodCall, ...]
     factory: str
-    place: Place
+    place: Location
 
 
 class VertexDef(ObjectDef, frozen=True, kw_only=True):
@@ -52,7 +52,7 @@ class VertexDef(ObjectDef, frozen=True, kw_only=True):
 
     parallelism: int
     num_tasks: int
-    sized: Place
+    sized: Location
 
 
 class GroupingDef(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ class GroupingDef(msgspec.Struct, frozen=True, kw_only=True):
     stream: str | None
     args: tuple[str, ...] | None
     custom: ObjectDef | None
-    place: Place
+    place: Location
 
 
 class StreamDef(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,8 +71,8 @@ class StreamDef(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     target: str
     grouping: GroupingDef
-    place: Place
-    places: dict[str, Place]
+    place: Location
+    places: dict[str, Location]
 
 
 class IncludeDef(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,13 +81,13 @@ class IncludeDef(msgspec.Struct, frozen=True, kw_only=True):
     file: str
     resource: bool
     override: bool
-    place: Place
+    place: Location
 
 
 class TopologyDef(msgspec.Struct, kw_only=True):
     """A whole file; `notes`: what Flux lets pass."""
 
-    place: Place
+    place: Location
     name: str | None = None
     config: dict[str, Located] = {}
     components: dict[str, ObjectDef] = {}
@@ -95,7 +95,7 @@ class TopologyDef(msgspec.Struct, kw_only=True):
     bolts: dict[str, VertexDef] = {}
     streams: list[StreamDef] = []
     includes: list[IncludeDef] = []
-    notes: list[Note] = []
+    notes: list[Notice] = []
 
     def include(self, other: TopologyDef, *, override: bool) -> None:
         """Take over what `other` says (``FluxParser.processIncludes``): what is here stays, unless it is to win."""
@@ -111,7 +111,7 @@ class TopologyDef(msgspec.Struct, kw_only=True):
         self.streams += other.streams
         self.notes += other.notes
         for nested in other.includes:
-            self.notes.append(Note(nested.place, "Flux does not follow the includes of an included file."))
+            self.notes.append(Notice(nested.place, "Flux does not follow the includes of an included file."))
 
     def _merge(self, mine: dict[str, Any], theirs: dict[str, Any], what: str, *, override: bool) -> None:
         for name, each in theirs.items():
@@ -120,15 +120,15 @@ class TopologyDef(msgspec.Struct, kw_only=True):
             else:
                 mine[name] = each
 
-    def _ignored(self, place: Place, what: str) -> None:
-        self.notes.append(Note(place, f"Ignoring attempt to set {what} with override == false."))
+    def _ignored(self, place: Location, what: str) -> None:
+        self.notes.append(Notice(place, f"Ignoring attempt to set {what} with override == false."))
 
 
 def topology_def(root: Located | None, file: str) -> TopologyDef:
     """Read the document. Raises FluxError, in the words of Storm or SnakeYAML where they have any."""
     if root is None or not isinstance(root.value, dict):
         raise FluxError(
-            Place(file, 1), "a topology is a mapping with the keys name, config, spouts, bolts and streams."
+            Location(file, 1), "a topology is a mapping with the keys name, config, spouts, bolts and streams."
         )
     fields = _fields(root, "TopologyDef", _TOPOLOGY)
     for key, needs in (("topologySource", "a topology made by Java code"), ("workerHooks", "worker hooks")):
@@ -148,11 +148,11 @@ def topology_def(root: Located | None, file: str) -> TopologyDef:
 Vertex = TypeVar("Vertex", bound=ObjectDef)
 
 
-def _by_id(defs: Iterable[Vertex], notes: list[Note]) -> dict[str, Vertex]:
+def _by_id(defs: Iterable[Vertex], notes: list[Notice]) -> dict[str, Vertex]:
     found: dict[str, Vertex] = {}
     for each in defs:
         if each.id in found:
-            notes.append(Note(found[each.id].place, f"'{each.id}' is declared again below; only the last counts."))
+            notes.append(Notice(found[each.id].place, f"'{each.id}' is declared again below; only the last counts."))
         found[each.id] = each
     return found
 
@@ -182,7 +182,7 @@ def _vertex_def(located: Located, model: str) -> VertexDef:
     )
 
 
-def _object_parts(fields: dict[str, Located], place: Place) -> dict[str, Any]:
+def _object_parts(fields: dict[str, Located], place: Location) -> dict[str, Any]:
     return {
         "class_name": _needed(fields, "className", place),
         "args": tuple(_list(fields["constructorArgs"], "constructorArgs")) if "constructorArgs" in fields else (),
@@ -192,13 +192,13 @@ def _object_parts(fields: dict[str, Located], place: Place) -> dict[str, Any]:
     }
 
 
-def _config_method(located: Located) -> Call:
+def _config_method(located: Located) -> MethodCall:
     fields = _fields(located, "ConfigMethodDef", ("name", "args"))
     args = tuple(_list(fields["args"], "args")) if "args" in fields else ()
-    return Call(_needed(fields, "name", located.place), args, located.place)
+    return MethodCall(_needed(fields, "name", located.place), args, located.place)
 
 
-def _property(located: Located) -> Call:
+def _property(located: Located) -> MethodCall:
     """A property is set by its setter (``FluxBuilder.toSetterName``)."""
     fields = _fields(located, "PropertyDef", ("name", "value", "ref"))
     if "value" in fields and "ref" in fields:
@@ -208,7 +208,7 @@ def _property(located: Located) -> Call:
     if value is None:
         ref = fields.get("ref") or Located(None, "", located.place)
         value = Located({"ref": ref}, "", ref.place)
-    return Call(f"set{name[:1].upper()}{name[1:]}", (value,), located.place)
+    return MethodCall(f"set{name[:1].upper()}{name[1:]}", (value,), located.place)
 
 
 def _stream_def(located: Located) -> StreamDef:
@@ -299,7 +299,7 @@ def _text(fields: dict[str, Located], key: str) -> str | None:
     return located.text
 
 
-def _needed(fields: dict[str, Located], key: str, place: Place) -> str:
+def _needed(fields: dict[str, Located], key: str, place: Location) -> str:
     found = _text(fields, key)
     if not found:
         raise FluxError(fields[key].place if key in fields else place, f"{key} is missing here.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Kind
     from multilang_cli.topology.flux.definitions import ObjectDef
     from multilang_cli.topology.flux.yaml_tree import Located
-    from multilang_cli.topology.model import Place
+    from multilang_cli.topology.model import Location
 
 NOT_JSON = "Storm conf is not valid. Must be json-serializable"
 """What Storm says of a conf that is no JSON."""
@@ -39,7 +39,7 @@ class Fields(tuple[str, ...]):
     __slots__ = ()
 
 
-class Made(msgspec.Struct, kw_only=True):
+class ShellObject(msgspec.Struct, kw_only=True):
     """A shell spout or shell bolt that was made. `own_folder`: its process starts in the resources folder."""
 
     command: tuple[str, ...]
@@ -51,11 +51,11 @@ class Made(msgspec.Struct, kw_only=True):
 
 class _Class(NamedTuple):
     kind: Kind
-    make: Callable[[ObjectDef, Sequence[Any]], Made]
-    methods: Mapping[str, Callable[[Made, Sequence[Any], Place], bool]] = {}
+    make: Callable[[ObjectDef, Sequence[Any]], ShellObject]
+    methods: Mapping[str, Callable[[ShellObject, Sequence[Any], Location], bool]] = {}
 
 
-def shell_component(definition: ObjectDef, kind: Kind, components: Mapping[str, Fields]) -> Made:
+def shell_component(definition: ObjectDef, kind: Kind, components: Mapping[str, Fields]) -> ShellObject:
     """The spout or bolt of a definition. Raises FluxError, for a class that needs Java too."""
     known = _CLASSES.get(definition.class_name)
     if known is None or definition.factory:
@@ -166,7 +166,7 @@ def _no_constructor(definition: ObjectDef, args: Sequence[Any]) -> FluxError:
     )
 
 
-def _strings(value: Sequence[Any], place: Place) -> tuple[str, ...]:
+def _strings(value: Sequence[Any], place: Location) -> tuple[str, ...]:
     """A list as ``String[]``. Raises FluxError for a list that Flux dies of."""
     if not value:
         raise FluxError(place, "Index 0 out of bounds for length 0: Flux can't pass an empty list on; leave it out.")
@@ -176,12 +176,12 @@ def _strings(value: Sequence[Any], place: Place) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _fields(value: Any, place: Place) -> tuple[str, ...]:
+def _fields(value: Any, place: Location) -> tuple[str, ...]:
     """A list as names of fields. Raises FluxError."""
     return distinct(_strings(value, place), place)
 
 
-def distinct(names: tuple[str, ...], place: Place) -> tuple[str, ...]:
+def distinct(names: tuple[str, ...], place: Location) -> tuple[str, ...]:
     """Names of fields, none twice. Raises FluxError as the constructor of Fields does."""
     for index, name in enumerate(names):
         if name in names[:index]:
@@ -189,21 +189,21 @@ def distinct(names: tuple[str, ...], place: Place) -> tuple[str, ...]:
     return names
 
 
-def _shell(definition: ObjectDef, args: Sequence[Any]) -> Made:
+def _shell(definition: ObjectDef, args: Sequence[Any]) -> ShellObject:
     """``FluxShellBolt`` and ``FluxShellSpout``: the command, then perhaps the default stream's fields."""
     if len(args) not in (1, 2) or not all(isinstance(arg, list) for arg in args):
         raise _no_constructor(definition, args)
-    made = Made(command=_strings(args[0], definition.place))
+    made = ShellObject(command=_strings(args[0], definition.place))
     for fields in args[1:]:
         made.streams[DEFAULT_STREAM] = OutputStream(_fields(fields, definition.place))
     return made
 
 
-def _set_default_stream(made: Made, args: Sequence[Any], place: Place) -> bool:
+def _set_default_stream(made: ShellObject, args: Sequence[Any], place: Location) -> bool:
     return len(args) == 1 and _set_named_stream(made, [DEFAULT_STREAM, args[0]], place)
 
 
-def _set_named_stream(made: Made, args: Sequence[Any], place: Place) -> bool:
+def _set_named_stream(made: ShellObject, args: Sequence[Any], place: Location) -> bool:
     match args:
         case [str(name), list(names)]:
             made.streams[name] = OutputStream(_fields(names, place))
@@ -211,7 +211,7 @@ def _set_named_stream(made: Made, args: Sequence[Any], place: Place) -> bool:
     return False
 
 
-def _add_component_config(made: Made, args: Sequence[Any], place: Place) -> bool:  # noqa: ARG001 (one signature)
+def _add_component_config(made: ShellObject, args: Sequence[Any], place: Location) -> bool:  # noqa: ARG001 (one signature)
     match args:
         case [str(key), value]:
             made.conf[key] = value
@@ -219,7 +219,7 @@ def _add_component_config(made: Made, args: Sequence[Any], place: Place) -> bool
     return False
 
 
-def _set_env(made: Made, args: Sequence[Any], place: Place) -> bool:
+def _set_env(made: ShellObject, args: Sequence[Any], place: Location) -> bool:
     match args:
         case [dict(env)]:
             for name, value in env.items():
@@ -230,7 +230,7 @@ def _set_env(made: Made, args: Sequence[Any], place: Place) -> bool:
     return False
 
 
-def _change_child_cwd(made: Made, args: Sequence[Any], place: Place) -> bool:  # noqa: ARG001 (one signature)
+def _change_child_cwd(made: ShellObject, args: Sequence[Any], place: Location) -> bool:  # noqa: ARG001 (one signature)
     match args:
         case [bool(own_folder)]:
             made.own_folder = own_folder
@@ -247,29 +247,29 @@ _METHODS = {
 }
 
 
-def _stand_in(module: str, fields: tuple[str, ...]) -> Callable[[ObjectDef, Sequence[Any]], Made]:
+def _stand_in(module: str, fields: tuple[str, ...]) -> Callable[[ObjectDef, Sequence[Any]], ShellObject]:
     """A maker of a component of ours that does what the Java class does; with Python's own unsafe paths left out."""
     program = Path(standins.__file__).parent / f"{module}.py"
 
-    def make(definition: ObjectDef, args: Sequence[Any]) -> Made:
+    def make(definition: ObjectDef, args: Sequence[Any]) -> ShellObject:
         """The stand-in for these arguments of a constructor. Raises FluxError if Java has no such constructor."""
         one_task = module == "test_word_spout" and list(args) == [False]
         if args and not one_task and not (module == "test_word_spout" and list(args) == [True]):
             raise _no_constructor(definition, args)
         streams = {DEFAULT_STREAM: OutputStream(fields)} if fields else {}
         conf = {MAX_PARALLELISM: 1} if one_task else {}
-        return Made(command=(sys.executable, "-P", str(program)), streams=streams, conf=conf)
+        return ShellObject(command=(sys.executable, "-P", str(program)), streams=streams, conf=conf)
 
     return make
 
 
-def _queue_spout(definition: ObjectDef, args: Sequence[Any]) -> Made:
+def _queue_spout(definition: ObjectDef, args: Sequence[Any]) -> ShellObject:
     """The spout of mlcheck's queue; its fields, by default the one field message."""
     if len(args) > 1 or not all(isinstance(arg, list) for arg in args):
         raise _no_constructor(definition, args)
     fields = _fields(args[0], definition.place) if args else ("message",)
     program = Path(queue.__file__).parent / "spout.py"
-    return Made(command=(sys.executable, "-P", str(program)), streams={DEFAULT_STREAM: OutputStream(fields)})
+    return ShellObject(command=(sys.executable, "-P", str(program)), streams={DEFAULT_STREAM: OutputStream(fields)})
 
 
 def _named(name: str) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from multilang_cli.topology.flux.definitions import topology_def
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.flux.substitution import Substitution
 from multilang_cli.topology.flux.yaml_tree import load
-from multilang_cli.topology.model import Note, Place, Topology
+from multilang_cli.topology.model import Location, Notice, Topology
 from multilang_cli.topology.validation import problems
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class FluxFile(msgspec.Struct, frozen=True):
     """Contents of a Flux file. `notes`: what Storm lets pass and its user would want to know."""
 
     topology: Topology
-    notes: tuple[Note, ...]
+    notes: tuple[Notice, ...]
 
 
 def read_topology(
@@ -61,7 +61,7 @@ def read_flux(
     version = storm or load_rulebook().newest.id
     folder = resources or _resources_of(path)
     reader = _Reader(Substitution(properties, env, version), path, folder)
-    definition = reader.definition(str(path), Place(str(path), 0))
+    definition = reader.definition(str(path), Location(str(path), 0))
     for include in definition.includes:
         definition.include(reader.included(include), override=include.override)
     topology = build(definition, version, str(folder.absolute()), conf or {})
@@ -81,7 +81,7 @@ class _Reader:
         self.substitution = substitution
         self._folders = (Path(), main.parent, resources)
 
-    def definition(self, file: str, asked: Place) -> TopologyDef:
+    def definition(self, file: str, asked: Location) -> TopologyDef:
         """Read one file. `asked`: what asked for it, for it may not be there. Raises FluxError."""
         lead = "" if asked.file == file else f"{file} "
         try:

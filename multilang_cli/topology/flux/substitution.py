@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.rulebook import covers
 from multilang_cli.topology.flux.errors import FluxError
-from multilang_cli.topology.model import Note, Place
+from multilang_cli.topology.model import Location, Notice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +67,7 @@ class Substitution:
     """
 
     def __init__(self, properties: Mapping[str, str] | None, env: Mapping[str, str] | None, storm: str) -> None:
-        self.notes: list[Note] = []
+        self.notes: list[Notice] = []
         self._properties = properties
         self._env = env
         self._by_line = covers(_BY_LINE, storm)
@@ -76,14 +76,14 @@ class Substitution:
         """The text of `file` with everything replaced. Raises FluxError where Storm dies."""
         if self._by_line:
             lines = _LINE_END.split(text)
-            return "\n".join(self._line(line, Place(file, at)) for at, line in enumerate(lines, start=1))
+            return "\n".join(self._line(line, Location(file, at)) for at, line in enumerate(lines, start=1))
         for name, value in (self._properties or {}).items():
             text = text.replace(f"${{{name}}}", value)
         for name, value in (self._env or {}).items():
             text = text.replace(f"${{ENV-{name}}}", value)
         return text
 
-    def _line(self, line: str, place: Place) -> str:
+    def _line(self, line: str, place: Location) -> str:
         """Since 2.2: one name a line, the last, wherever it stands, and all between the last ``${`` and the last }."""
         last = line.rfind("}")
         start = line.rfind("${", 0, max(0, last - 1))
@@ -92,11 +92,11 @@ class Substitution:
             return line
         value = self._value(found, place)
         if value is None:
-            self.notes.append(Note(place, f"Could not find replacement for property: {found['var']}"))
+            self.notes.append(Notice(place, f"Could not find replacement for property: {found['var']}"))
             return line
         return line.replace(f"${{{found['var']}}}", value)
 
-    def _value(self, found: re.Match[str], place: Place) -> str | None:
+    def _value(self, found: re.Match[str], place: Location) -> str | None:
         if found["env"] and self._env is not None:
             return self._env.get(found["env"])
         if self._properties is None:
@@ -110,7 +110,7 @@ class Substitution:
             return self._properties.get(found["var"])
         return self._element(found["list"], int(found["index"]), place)
 
-    def _element(self, name: str, index: int, place: Place) -> str:
+    def _element(self, name: str, index: int, place: Location) -> str:
         """One element of a property such as ``["a", "b"]``, without its quotes, whatever they are."""
         whole = (self._properties or {}).get(name)
         if whole is None:

@@ -9,7 +9,7 @@ import yaml
 
 from multilang_cli.catalogue.yaml_texts import check_bounds
 from multilang_cli.topology.flux.errors import FluxError
-from multilang_cli.topology.model import Place
+from multilang_cli.topology.model import Location
 
 MOST_VALUES = 100_000
 """Values in a file, aliases written out: far more than any topology has."""
@@ -25,7 +25,7 @@ class Located(NamedTuple):
 
     value: Any
     text: str
-    place: Place
+    place: Location
 
     @property
     def plain(self) -> Any:
@@ -53,12 +53,12 @@ def load(text: str, file: str) -> Located | None:
     except yaml.MarkedYAMLError as fault:
         mark = fault.problem_mark or fault.context_mark
         told = ", ".join(part for part in (fault.context, fault.problem) if part)
-        raise FluxError(Place(file, mark.line + 1 if mark else 1), f"this is no YAML: {told}.") from None
+        raise FluxError(Location(file, mark.line + 1 if mark else 1), f"this is no YAML: {told}.") from None
     except yaml.reader.ReaderError as fault:
         line = text.count("\n", 0, fault.position) + 1
-        raise FluxError(Place(file, line), f"this is no YAML: {fault.reason} (U+{fault.character:04X}).") from None
+        raise FluxError(Location(file, line), f"this is no YAML: {fault.reason} (U+{fault.character:04X}).") from None
     except RecursionError:
-        raise FluxError(Place(file, 1), "this is nested too deep, or an alias stands in its own anchor.") from None
+        raise FluxError(Location(file, 1), "this is nested too deep, or an alias stands in its own anchor.") from None
     finally:
         if loader is not None:
             loader.dispose()
@@ -71,13 +71,13 @@ class _Reader:
 
     def located(self, node: yaml.Node) -> Located:
         """The node's value. Raises FluxError."""
-        place = Place(self._file, node.start_mark.line + 1)
+        place = Location(self._file, node.start_mark.line + 1)
         if isinstance(node, yaml.ScalarNode):
             return Located(self._scalar(node, place), node.value, place)
         value = self._mapping(node, place) if isinstance(node, yaml.MappingNode) else self._sequence(node)
         return Located(value, "", place)
 
-    def _scalar(self, node: yaml.ScalarNode, place: Place) -> Any:
+    def _scalar(self, node: yaml.ScalarNode, place: Location) -> Any:
         if node.tag not in self._loader.yaml_constructors:
             raise FluxError(place, f"the tag {node.tag} asks for a Java object: only plain YAML is read.")
         try:
@@ -88,13 +88,13 @@ class _Reader:
     def _sequence(self, node: yaml.Node) -> list[Located]:
         return [self.located(child) for child in node.value]
 
-    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[Any, Located]:
+    def _mapping(self, node: yaml.MappingNode, place: Location) -> dict[Any, Located]:
         if node.tag != "tag:yaml.org,2002:map":
             raise FluxError(place, f"the tag {node.tag} asks for a Java object: only plain YAML is read.")
         self._loader.flatten_mapping(node)
         found = {}
         for key, value in node.value:
-            line = Place(self._file, key.start_mark.line + 1)
+            line = Location(self._file, key.start_mark.line + 1)
             if not isinstance(key, yaml.ScalarNode):
                 raise FluxError(line, "a key must be a scalar.")
             found[self._scalar(key, place)] = self.located(value)._replace(place=line)

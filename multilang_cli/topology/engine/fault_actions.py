@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from multilang_cli.topology.engine.engine import Engine
 
 
-class Deeds:
-    """Deeds on the workers and tasks of one engine. What is held is let go on by ``hold=False``, or by a death.
+class FaultActions:
+    """Faults that can be injected into a running topology. Holds end with ``hold=False`` or with the death of the task.
 
     All but `kill_worker` take a task's id, and do nothing where it is dead at the moment. The judge is told of what
     ends a process, so that no component is blamed for it.
