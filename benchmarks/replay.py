@@ -14,11 +14,11 @@ from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 from multilang_cli.workbench.replay.recording import load
-from multilang_cli.workbench.replay.replaying import How, Target, replay
+from multilang_cli.workbench.replay.replaying import ReplayOptions, ReplayTarget, replay
 from multilang_cli.workbench.replay.shrinking import Shrinker, Shrunk
 
 if TYPE_CHECKING:
-    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.recording import JudgedRecording
 
 ROUNDS = 3
 TUPLES = 3_333
@@ -87,15 +87,15 @@ def _told(shrunk: Shrunk) -> str:
     return f"shrink: {fewer}, values simpler: {shrunk.simpler}, in {shrunk.tried} plays and {shrunk.seconds:.1f} s"
 
 
-def _target(argv: list[str]) -> Target:
-    return Target(
+def _target(argv: list[str]) -> ReplayTarget:
+    return ReplayTarget(
         argv=tuple(map(str, argv)), cwd=Path.cwd(), env=worker_environment({}).variables, limits={"settle": sides.LIMIT}
     )
 
 
-def replayed(recording: Recording, target: Target) -> float:
+def replayed(recording: JudgedRecording, target: ReplayTarget) -> float:
     """Tuples a second, from the first to the last that the component was told."""
-    done = replay(recording, target, How(record=sides.folder() / "not-kept.ndjson"))
+    done = replay(recording, target, ReplayOptions(record=sides.folder() / "not-kept.ndjson"))
     told = [event.t for event in done.events if event.channel in {"in", "out"}]
     assert not done.findings
     return TUPLES_PLAYED / (told[-1] - told[2])

@@ -10,9 +10,9 @@ from multilang_cli.host.launch import resolve
 from multilang_cli.suite.options import RunOptions
 from multilang_cli.suite.runner import run_suite
 from multilang_cli.workbench.replay.comparison import Comparison, Side, compare
-from multilang_cli.workbench.replay.recording import Recording, load
-from multilang_cli.workbench.replay.replaying import How, Replayed, Target, replay
-from multilang_cli.workbench.replay.said import Wanted
+from multilang_cli.workbench.replay.recording import JudgedRecording, load
+from multilang_cli.workbench.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
+from multilang_cli.workbench.replay.said import ComparisonOptions
 
 if TYPE_CHECKING:
     from multilang_cli.suite.options import Component
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LIMITS = dict.fromkeys(("pid", "sync", "heartbeat", "settle", "read", "output", "exit-after-eof"), 20.0)
 
 
-def recorded(component: Component, folder: Path, *cases: str) -> list[Recording]:
+def recorded(component: Component, folder: Path, *cases: str) -> list[JudgedRecording]:
     """What `mlcheck run` records of some cases, the right ones too."""
     options = RunOptions(record=str(folder), record_all=True, include=cases, timeout=20.0)
     ids = [subject.id for subject in run_suite(component, options).subjects if subject.verdict != "skip"]
@@ -28,16 +28,18 @@ def recorded(component: Component, folder: Path, *cases: str) -> list[Recording]
     return [load(path) for path in paths if path.exists()]
 
 
-def replayed(recording: Recording, command: tuple[str, ...], **how: Any) -> Replayed:
+def replayed(recording: JudgedRecording, command: tuple[str, ...], **how: Any) -> Replayed:
     conf, settings = how.pop("conf", {}), how.pop("settings", {})
     cwd, env = Path.cwd(), worker_environment(settings).variables
     argv = resolve(command, cwd, env).argv
-    target = Target(argv=argv, cwd=cwd, env=env, limits=LIMITS, conf=conf, settings=settings)
-    return replay(recording, target, How(**how))
+    target = ReplayTarget(argv=argv, cwd=cwd, env=env, limits=LIMITS, conf=conf, settings=settings)
+    return replay(recording, target, ReplayOptions(**how))
 
 
-def against(recording: Recording, command: tuple[str, ...], wanted: Wanted | None = None) -> Comparison:
-    wanted = wanted or Wanted()
+def against(
+    recording: JudgedRecording, command: tuple[str, ...], wanted: ComparisonOptions | None = None
+) -> Comparison:
+    wanted = wanted or ComparisonOptions()
     done = replayed(recording, command, wanted=wanted)
     then, now = Side(recording.events, recording.findings()), Side(done.events, done.findings)
     return compare(then, now, wanted, spout=recording.profile.kind == "spout")

@@ -15,8 +15,8 @@ from multilang_cli.protocol.framing import DEFAULT_LIMIT
 from multilang_cli.protocol.messages import Handshake
 from multilang_cli.suite.linting import judge_transcripts
 from multilang_cli.workbench import tap_feed
-from multilang_cli.workbench.tap_feed import Record
-from multilang_cli.workbench.tap_plan import Plan
+from multilang_cli.workbench.tap_feed import TapRecord
+from multilang_cli.workbench.tap_plan import TapPlan
 from multilang_cli.workbench.tap_recorder import Recorder
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Kind
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-BEGIN = Record(tap_feed.FACT, 0.0, b'{"event":"started","argv":["x"],"pid":1}')
+BEGIN = TapRecord(tap_feed.FACT, 0.0, b'{"event":"started","argv":["x"],"pid":1}')
 KINDS = {"in": tap_feed.IN, "out": tap_feed.OUT, "err": tap_feed.ERR}
 
 
@@ -38,7 +38,7 @@ def handshake(kind: Kind, conf: Mapping[str, object] | None = None) -> Handshake
     return context.handshake(profile, load_versions()[-1], whole, "/pids")
 
 
-def records_of(events: Iterable[Event], first: Handshake) -> list[Record]:
+def records_of(events: Iterable[Event], first: Handshake) -> list[TapRecord]:
     """Events as the tap comes to know them; without what only a driver knows. Any handshake is `first`."""
     found = []
     for event in events:
@@ -48,20 +48,20 @@ def records_of(events: Iterable[Event], first: Handshake) -> list[Record]:
         if isinstance(event.body, Handshake):
             raw = wire.encode(first, load_versions()[-1])
         kind = KINDS.get(event.channel, tap_feed.FACT)
-        found.append(Record(kind, event.t, raw if kind != tap_feed.FACT else msgspec.json.encode(event.body)))
+        found.append(TapRecord(kind, event.t, raw if kind != tap_feed.FACT else msgspec.json.encode(event.body)))
     return found
 
 
-def conversation(text: str, kind: Kind = "bolt", conf: Mapping[str, object] | None = None) -> list[Record]:
+def conversation(text: str, kind: Kind = "bolt", conf: Mapping[str, object] | None = None) -> list[TapRecord]:
     """Records of a conversation in the notation of rules."""
     records = records_of(notation.parse(text, DEFAULT_LIMIT), handshake(kind, conf))
     return records if b'"started"' in records[0].data else [BEGIN, *records]
 
 
-def recorded(folder: Path, batches: Iterable[Sequence[Record]], **plan: object) -> Recorder:
+def recorded(folder: Path, batches: Iterable[Sequence[TapRecord]], **plan: object) -> Recorder:
     """Record batches of records, to the end."""
     whole: dict[str, Any] = {"command": ("component", "x"), "folder": folder, **plan}
-    recorder = Recorder(Plan(**whole), 4711, STARTED)
+    recorder = Recorder(TapPlan(**whole), 4711, STARTED)
     for batch in batches:
         recorder.take(batch)
     recorder.end()

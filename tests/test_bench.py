@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.workbench.bench.histogram import BITS, Histogram
-from multilang_cli.workbench.bench.summing import Cell, ratios_of, sentences_of
+from multilang_cli.workbench.bench.summing import WindowFigures, ratios_of, sentences_of
 from tests.command import BOLT, MUTANT_BOLT, ROOT, SPOUT, mlcheck, refusal
 from tests.pages import PageFile
 
@@ -35,8 +35,8 @@ def test_a_histogram_is_as_precise_as_it_says(values: list[int], share: float) -
     assert (one.count, one.most) == (len(values), max(values))
 
 
-def cell(window: int, *rates: float) -> Cell:
-    return Cell(window, rates, 0.0, {"max": 2e6}, {"max": 5e5}, 0.25, 0.5, 10.0)
+def cell(window: int, *rates: float) -> WindowFigures:
+    return WindowFigures(window, rates, 0.0, {"max": 2e6}, {"max": 5e5}, 0.25, 0.5, 10.0)
 
 
 def test_ratios_are_of_each_round() -> None:

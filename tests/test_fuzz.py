@@ -17,30 +17,32 @@ from multilang_cli.reports.model import SubjectResult
 from multilang_cli.suite.case import Case, read_case
 from multilang_cli.suite.case_writing import document, write_case
 from multilang_cli.suite.options import ACCEPTS, DEFAULT_SAMPLE
-from multilang_cli.workbench.fuzz.grammar import Life, World, lives
-from multilang_cli.workbench.fuzz.hunt import Hunt, Played, Terms
+from multilang_cli.workbench.fuzz.grammar import GrammarOptions, Scenario, lives
+from multilang_cli.workbench.fuzz.hunt import Hunt, ScenarioResult, SearchLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from multilang_cli.workbench.fuzz.grammar import Step
+    from multilang_cli.workbench.fuzz.grammar import ScenarioStep
 
 SAMPLES: tuple[list[Any], ...] = (["a b", 1, 2.5], ["c", -7, 0.0])
 WAITS = {"settle", "unread_work", "heartbeat"}
 FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def world(kind: str, *accepts: str, samples: tuple[list[Any], ...] = SAMPLES, heartbeats: bool = True) -> World:
-    return World(kind, tuple(map(Sample, samples)), (Sample(DEFAULT_SAMPLE),), frozenset(accepts), heartbeats)
+def world(
+    kind: str, *accepts: str, samples: tuple[list[Any], ...] = SAMPLES, heartbeats: bool = True
+) -> GrammarOptions:
+    return GrammarOptions(kind, tuple(map(Sample, samples)), (Sample(DEFAULT_SAMPLE),), frozenset(accepts), heartbeats)
 
 
-def words(life: Life) -> list[str]:
+def words(life: Scenario) -> list[str]:
     """What is done, a word each: a call by its command, a heartbeat that nobody waits for by another."""
     return [word_of(step) for step in life.steps]
 
 
-def word_of(step: Step) -> str:
+def word_of(step: ScenarioStep) -> str:
     name, arguments = step
     if name == "call":
         return str(arguments["command"])
@@ -60,7 +62,7 @@ def test_a_life_has_a_handshake_first_and_its_end_last(data: st.DataObject, kind
 
 @given(life=lives(world("bolt", "ticks"), long=True))
 @FEW
-def test_nothing_is_waited_for_while_task_ids_are_kept_back(life: Life) -> None:
+def test_nothing_is_waited_for_while_task_ids_are_kept_back(life: Scenario) -> None:
     held = False
     for word in words(life):
         assert not (held and word in WAITS)
@@ -70,7 +72,7 @@ def test_nothing_is_waited_for_while_task_ids_are_kept_back(life: Life) -> None:
 
 @given(life=lives(world("spout"), long=True))
 @FEW
-def test_a_spout_is_asked_only_while_it_is_active(life: Life) -> None:
+def test_a_spout_is_asked_only_while_it_is_active(life: Scenario) -> None:
     active = False
     for word in words(life):
         assert active or word != "next"
@@ -81,7 +83,7 @@ def test_a_spout_is_asked_only_while_it_is_active(life: Life) -> None:
 
 @given(life=lives(world("bolt"), long=True))
 @FEW
-def test_without_a_promise_there_are_samples_only_and_no_ticks(life: Life) -> None:
+def test_without_a_promise_there_are_samples_only_and_no_ticks(life: Scenario) -> None:
     given_tuples = [
         values for name, arguments in life.steps for values in arguments.get("these", []) if name == "tuple"
     ]
@@ -91,13 +93,13 @@ def test_without_a_promise_there_are_samples_only_and_no_ticks(life: Life) -> No
 
 @given(life=lives(world("bolt", samples=()), long=True))
 @FEW
-def test_without_samples_the_standard_tuple_is_fed_in_turn(life: Life) -> None:
+def test_without_samples_the_standard_tuple_is_fed_in_turn(life: Scenario) -> None:
     assert not any("these" in arguments for _, arguments in life.steps)
 
 
 @given(life=lives(world("bolt", "text", "integers", "floats", "large"), long=True))
 @FEW
-def test_types_and_arity_are_kept(life: Life) -> None:
+def test_types_and_arity_are_kept(life: Scenario) -> None:
     for _, arguments in life.steps:
         for values in arguments.get("these", []):
             assert [type(value) for value in values] == [str, int, float]
@@ -105,7 +107,7 @@ def test_types_and_arity_are_kept(life: Life) -> None:
 
 @given(life=lives(world("bolt", heartbeats=False), long=True))
 @FEW
-def test_a_storm_without_heartbeats_sends_none(life: Life) -> None:
+def test_a_storm_without_heartbeats_sends_none(life: Scenario) -> None:
     assert not {"heartbeat", "beat"} & set(words(life))
 
 
@@ -135,16 +137,20 @@ def test_a_life_is_a_case_that_can_be_written_and_read(
 # --- the hunt ---
 
 
-def played(rule: str = "", verdict: str = "pass") -> Played:
+def played(rule: str = "", verdict: str = "pass") -> ScenarioResult:
     subject = SubjectResult(id=NAME, title="", verdict="fail" if rule else verdict)  # type: ignore[arg-type]
-    return Played(subject, rule, 1000, 1)
+    return ScenarioResult(subject, rule, 1000, 1)
 
 
 def hunted(
-    tmp_path: Path, play: Callable[[Life], Played], conversations: int = 60, seed: int = 1, seconds: float = 1e6
+    tmp_path: Path,
+    play: Callable[[Scenario], ScenarioResult],
+    conversations: int = 60,
+    seed: int = 1,
+    seconds: float = 1e6,
 ) -> Hunt:
     ticking = iter(range(10**9))
-    terms = Terms(
+    terms = SearchLimits(
         conversations=conversations, seconds=seconds, seed=seed, folder=tmp_path, key="k", clock=lambda: next(ticking)
     )
     hunt = Hunt(play, world("bolt", "ticks"), terms)
@@ -152,7 +158,7 @@ def hunted(
     return hunt
 
 
-def three_ticks(life: Life) -> Played:
+def three_ticks(life: Scenario) -> ScenarioResult:
     ticks = sum(arguments.get("times", 1) for name, arguments in life.steps if name == "tick")
     return played("too-many-ticks" if ticks >= 3 else "")
 
@@ -165,10 +171,10 @@ def test_what_is_found_is_made_small(tmp_path: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_hunt(tmp_path: Path) -> None:
-    def seen(seed: int, folder: str) -> list[Life]:
-        lives_seen: list[Life] = []
+    def seen(seed: int, folder: str) -> list[Scenario]:
+        lives_seen: list[Scenario] = []
 
-        def play(life: Life) -> Played:
+        def play(life: Scenario) -> ScenarioResult:
             lives_seen.append(life)
             return played()
 
@@ -182,9 +188,9 @@ def test_the_same_seed_gives_the_same_hunt(tmp_path: Path) -> None:
 
 def test_what_was_found_before_is_tried_first(tmp_path: Path) -> None:
     hunted(tmp_path, three_ticks, seed=2)
-    tried: list[Life] = []
+    tried: list[Scenario] = []
 
-    def play(life: Life) -> Played:
+    def play(life: Scenario) -> ScenarioResult:
         tried.append(life)
         return three_ticks(life)
 
@@ -195,7 +201,7 @@ def test_what_was_found_before_is_tried_first(tmp_path: Path) -> None:
 
 
 def test_a_long_life_is_made_small_block_by_block(tmp_path: Path) -> None:
-    def play(life: Life) -> Played:
+    def play(life: Scenario) -> ScenarioResult:
         tuples = sum(arguments.get("times", 1) for name, arguments in life.steps if name == "tuple")
         return played("tired" if tuples >= 100 else "")
 
@@ -210,7 +216,7 @@ def test_a_long_life_is_made_small_block_by_block(tmp_path: Path) -> None:
 
 
 def test_only_what_was_found_first_is_hunted(tmp_path: Path) -> None:
-    def play(life: Life) -> Played:
+    def play(life: Scenario) -> ScenarioResult:
         return played("large" if len(life.steps) > 8 else "small" if len(life.steps) > 2 else "")
 
     hunt = hunted(tmp_path, play)
@@ -244,12 +250,12 @@ def test_what_can_not_be_judged_ends_the_hunt(tmp_path: Path) -> None:
 def test_an_interrupt_keeps_what_was_caught(tmp_path: Path) -> None:
     count = iter(range(10**6))
 
-    def play(life: Life) -> Played:
+    def play(life: Scenario) -> ScenarioResult:
         if next(count) == 40:
             raise KeyboardInterrupt
         return three_ticks(life)
 
-    terms = Terms(conversations=10**6, seconds=1e9, seed=1, folder=tmp_path, key="k", clock=lambda: 0.0)
+    terms = SearchLimits(conversations=10**6, seconds=1e9, seed=1, folder=tmp_path, key="k", clock=lambda: 0.0)
     hunt = Hunt(play, world("bolt", "ticks"), terms)
     with pytest.raises(KeyboardInterrupt):
         hunt.go()
@@ -257,7 +263,7 @@ def test_an_interrupt_keeps_what_was_caught(tmp_path: Path) -> None:
 
 
 def test_a_fault_of_the_player_is_no_find(tmp_path: Path) -> None:
-    def play(_: Life) -> Played:
+    def play(_: Scenario) -> ScenarioResult:
         raise OSError("no more processes")
 
     with pytest.raises(OSError, match="no more processes"):
@@ -267,7 +273,7 @@ def test_a_fault_of_the_player_is_no_find(tmp_path: Path) -> None:
 def test_what_is_played_when_time_ends_is_no_find(tmp_path: Path) -> None:
     count = iter(range(10**6))
 
-    def play(_: Life) -> Played:
+    def play(_: Scenario) -> ScenarioResult:
         if next(count) == 7:
             raise OutOfTimeError
         return played()
@@ -279,11 +285,13 @@ def test_what_is_played_when_time_ends_is_no_find(tmp_path: Path) -> None:
 def test_a_find_is_made_small_in_what_is_left_of_the_time(tmp_path: Path) -> None:
     times: list[float] = []
 
-    def play(life: Life) -> Played:
+    def play(life: Scenario) -> ScenarioResult:
         times.append(len(times))
         return played("wrong" if len(times) > 50 and len(life.steps) > 2 else "")
 
-    terms = Terms(conversations=10**6, seconds=100.0, seed=1, folder=tmp_path, key="k", clock=lambda: float(len(times)))
+    terms = SearchLimits(
+        conversations=10**6, seconds=100.0, seed=1, folder=tmp_path, key="k", clock=lambda: float(len(times))
+    )
     hunt = Hunt(play, world("bolt", "ticks"), terms)
     hunt.go()
     assert hunt.caught is not None

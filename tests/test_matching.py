@@ -13,7 +13,7 @@ from multilang_cli.protocol.events import Deadline, Event, Exited, Signalled, St
 from multilang_cli.protocol.messages import Ack, Emit, Log, Pid, SpoutCommand, Sync
 from multilang_cli.protocol.verdicts import Finding, Level
 from multilang_cli.workbench.replay.comparison import Comparison, Side, compare, end_of
-from multilang_cli.workbench.replay.said import USUAL, Wanted
+from multilang_cli.workbench.replay.said import USUAL, ComparisonOptions
 from multilang_cli.workbench.replay.telling import reason_of, summary_of
 from tests.talks import WORKS, Work, events_of, talk
 
@@ -21,7 +21,7 @@ SEEDS = st.integers(0, 2**32)
 
 
 def held(then: list[Event], now: list[Event], *, spout: bool = False, **wanted: Any) -> Comparison:
-    return compare(Side(then, ()), Side(now, ()), Wanted(**wanted), spout=spout, inputs=True)
+    return compare(Side(then, ()), Side(now, ()), ComparisonOptions(**wanted), spout=spout, inputs=True)
 
 
 @given(WORKS, SEEDS)
@@ -162,15 +162,15 @@ def test_a_different_input_is_said() -> None:
 def test_what_comes_after_the_end_of_a_recording_is_no_difference() -> None:
     whole = talk([Work([["a"]], "ack")])
     cut = [*whole[:-3], msgspec.structs.replace(whole[-1], t=whole[-4].t + 0.01)]
-    compared = compare(Side(cut, ()), Side(whole, ()), Wanted(), spout=False)
+    compared = compare(Side(cut, ()), Side(whole, ()), ComparisonOptions(), spout=False)
     assert compared.same
     assert compared.notes == ["after the point where the recording ends came 1 message"]
     (late,) = [event.seq for event in whole[:-1] if event not in cut and event.channel == "out"]
     found = [msgspec.structs.replace(_found(str(seq)), seq=seq) for seq in (0, late)]
-    told = compare(Side(cut, ()), Side(whole, found), Wanted(), spout=False)
+    told = compare(Side(cut, ()), Side(whole, found), ComparisonOptions(), spout=False)
     assert [turned.finding for turned in told.findings] == found[:1]
     patient = [*cut[:-1], msgspec.structs.replace(whole[-1], t=whole[-4].t + 10)]
-    assert not compare(Side(patient, ()), Side(whole, ()), Wanted(), spout=False).same
+    assert not compare(Side(patient, ()), Side(whole, ()), ComparisonOptions(), spout=False).same
 
 
 def _found(fingerprint: str, level: Level = "must") -> Finding:
@@ -181,7 +181,7 @@ def test_findings_that_come_and_go() -> None:
     events = talk([Work([], "ack")])
     then = Side(events, [_found("old"), _found("stays"), _found("stays")])
     now = Side(events, [_found("stays"), _found("new"), _found("harmless", "note")])
-    compared = compare(then, now, Wanted(), spout=False)
+    compared = compare(then, now, ComparisonOptions(), spout=False)
     assert {(turned.change, turned.finding.rule) for turned in compared.findings} == {("new", "new"), ("gone", "old")}
     assert [finding.rule for finding in compared.lasting] == ["stays"]
     assert not compared.same
@@ -216,7 +216,7 @@ BY_ITSELF = [StdinClosed(), Exited(code=0)]
 )
 def test_whoever_is_killed_at_once_could_not_end_by_itself(then: list[Any], now: list[Any], *, same: bool) -> None:
     one, other = (Side([Event(n, 0.0, "process", fact) for n, fact in enumerate(facts)], []) for facts in (then, now))
-    assert compare(one, other, Wanted(), spout=False).same == same
+    assert compare(one, other, ComparisonOptions(), spout=False).same == same
 
 
 @pytest.mark.parametrize(("facts", "told"), ENDS)

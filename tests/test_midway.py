@@ -10,7 +10,7 @@ import pytest
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.protocol.messages import Ack, Handshake, SpoutCommand, Sync, TupleMsg
 from multilang_cli.transcript.write import TranscriptWriter
-from multilang_cli.workbench.replay.recording import Recording, load
+from multilang_cli.workbench.replay.recording import JudgedRecording, load
 from tests.command import mlcheck, refusal
 from tests.components import unusual
 from tests.replays import against, recorded
@@ -32,7 +32,7 @@ CASES = {
 
 
 def written(
-    recording: Recording, path: Path, events: Sequence[Event], part: int, *, with_snapshot: bool = True
+    recording: JudgedRecording, path: Path, events: Sequence[Event], part: int, *, with_snapshot: bool = True
 ) -> Path:
     """Some `events` of a recording as the part of one, as the tap writes it."""
     judge = judge_of(recording.profile, recording.rulebook)

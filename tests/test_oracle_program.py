@@ -18,7 +18,7 @@ import pytest
 
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.workbench import oracle_program, records
-from multilang_cli.workbench.oracle_program import OracleError, UnavailableError, ask, build, parsed
+from multilang_cli.workbench.oracle_program import OracleError, OracleUnavailableError, ask, build, parsed
 from tests.command import ROOT
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def test_a_missing_program_is_named_with_the_line_that_installs_it(
 @pytest.mark.parametrize(("shown", "said"), [("1.8.0_402", "8"), ("24.0.1", "24"), ("", "of an unknown version")])
 def test_a_java_that_cannot_do_it_is_named(machine: Machine, shown: str, said: str) -> None:
     machine.has("java", f"echo 'openjdk version \"{shown}\"' >&2")
-    with pytest.raises(UnavailableError, match=f"this Java is {said}; the oracle needs a JDK of 17 to 23"):
+    with pytest.raises(OracleUnavailableError, match=f"this Java is {said}; the oracle needs a JDK of 17 to 23"):
         build("2.8.3")
 
 
@@ -111,12 +111,12 @@ def test_a_java_that_cannot_do_it_is_named(machine: Machine, shown: str, said: s
     [
         (
             "[ERROR] Could not find artifact org.apache.storm:storm-client:jar:9.9.9 in central (https://repo)",
-            UnavailableError,
+            OracleUnavailableError,
             "there is no Storm 9.9.9 in the repositories",
         ),
         (
             "[ERROR] Could not transfer artifact x:y:pom:1: Unknown host",
-            UnavailableError,
+            OracleUnavailableError,
             "could not fetch what .*9.9.9",
         ),
         ("[ERROR] Bolt.java:[3,4] cannot find symbol", OracleError, "compiled for Storm 9.9.9: Bolt.java:.3,4. cannot"),
@@ -184,7 +184,7 @@ def test_nothing_outlives_it(machine: Machine, tmp_path: Path, number: int, code
 
 def test_scripts_are_chosen_by_name_and_called_once(tmp_path: Path) -> None:
     assert [case["case"] for case in records.choose(CASES, ["c", "a"])] == ["a", "c"]
-    with pytest.raises(UnavailableError, match="there is no script 'z'"):
+    with pytest.raises(OracleUnavailableError, match="there is no script 'z'"):
         records.choose(CASES, ["z"])
     file = tmp_path / "cases.json"
     file.write_text(json.dumps(CASES), encoding="utf-8")

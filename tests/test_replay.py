@@ -15,7 +15,7 @@ from multilang_cli.protocol.messages import Emit, Handshake, Log, SpoutCommand, 
 from multilang_cli.suite.options import Component, StreamDeclaration
 from multilang_cli.transcript.write import TranscriptWriter
 from multilang_cli.workbench.replay.recording import load
-from multilang_cli.workbench.replay.said import Wanted
+from multilang_cli.workbench.replay.said import ComparisonOptions
 from multilang_cli.workbench.replay.telling import reason_of
 from tests.components import copy_examples, examples, unusual
 from tests.replays import against, recorded, replayed
@@ -23,7 +23,7 @@ from tests.sessions import PID
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Kind
-    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.recording import JudgedRecording
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 
@@ -56,7 +56,7 @@ def _mutant(kind: Kind, name: str) -> Component:
 
 
 @pytest.fixture(scope="module")
-def right(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+def right(tmp_path_factory: pytest.TempPathFactory) -> JudgedRecording:
     """Twenty tuples and a heartbeat, told to the bolt without a bug."""
     (recording,) = recorded(_mutant("bolt", "none"), tmp_path_factory.mktemp("right"), "bolt.settle.once")
     return recording
@@ -90,7 +90,7 @@ BUGS: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_what_a_bug_changes_is_named(bug: str, right: Recording) -> None:
+def test_what_a_bug_changes_is_named(bug: str, right: JudgedRecording) -> None:
     rule, reason = BUGS[bug]
     compared = against(right, _mutant("bolt", bug).command)
     assert reason_of(compared.differences[0]) == reason
@@ -118,7 +118,7 @@ def test_a_worker_dies_again_with_the_same_work_unread(tmp_path: Path) -> None:
     assert [(turned.change, turned.finding.rule) for turned in mended.findings] == [("gone", "outlives-worker")]
 
 
-def test_the_same_bytes_are_sent(right: Recording) -> None:
+def test_the_same_bytes_are_sent(right: JudgedRecording) -> None:
     now = replayed(right, _mutant("bolt", "none").command)
     then_sent, now_sent = ([e for e in events if e.channel == "in"] for events in (right.events, now.events))
     assert [event.raw for event in then_sent[1:]] == [event.raw for event in now_sent[1:]]
@@ -155,7 +155,7 @@ while True:
 def test_a_spout_is_acked_by_the_ids_of_now(tmp_path: Path) -> None:
     component = Component(command=_component(tmp_path, SPOUT), kind="spout")
     (recording,) = recorded(component, tmp_path / "rec", "spout.sync.ack")
-    compared = against(recording, component.command, Wanted(aspects=Wanted().aspects | {"logs"}))
+    compared = against(recording, component.command, ComparisonOptions(aspects=ComparisonOptions().aspects | {"logs"}))
     assert compared.same
     now = replayed(recording, component.command)
     acks = [event.body for event in now.events if isinstance(event.body, SpoutCommand) and event.body.command == "ack"]
@@ -233,7 +233,7 @@ while True: message()
     component = Component(command=command, conf={"db.password": "sesame street"})
     (recording,) = recorded(component, tmp_path / "rec", "handshake.pid-first")
     assert recording.redacted == ("db.password",)
-    wanted = Wanted(aspects=Wanted().aspects | {"logs"})
+    wanted = ComparisonOptions(aspects=ComparisonOptions().aspects | {"logs"})
     said = [replayed(recording, command, wanted=wanted, conf=conf).events for conf in ({}, dict(component.conf))]
     logs = [[e.body.msg for e in events if isinstance(e.body, Log)] for events in said]
     assert logs == [["False"], ["True"]]
@@ -260,20 +260,20 @@ while True: message()
     assert [finding.rule for finding in done.findings] == [finding.rule for finding in recording.findings()]
 
 
-def test_it_stops_at_a_finding(right: Recording) -> None:
+def test_it_stops_at_a_finding(right: JudgedRecording) -> None:
     done = replayed(right, _mutant("bolt", "ack-twice").command, until_finding=True)
     assert done.stopped_at is not None
     assert replayed(right, _mutant("bolt", "none").command, until_finding=True).stopped_at is None
 
 
-def test_what_is_replayed_can_be_replayed(right: Recording, tmp_path: Path) -> None:
+def test_what_is_replayed_can_be_replayed(right: JudgedRecording, tmp_path: Path) -> None:
     path = tmp_path / "now.ndjson"
     command = _mutant("bolt", "none").command
     replayed(right, command, record=path)
     assert against(load(path), command).same
 
 
-def test_a_recording_without_its_end_is_played(right: Recording, tmp_path: Path) -> None:
+def test_a_recording_without_its_end_is_played(right: JudgedRecording, tmp_path: Path) -> None:
     path = tmp_path / "killed.ndjson"
     with TranscriptWriter(path, right.header) as writer:
         writer.take(right.events[:40])

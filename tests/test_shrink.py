@@ -20,8 +20,8 @@ from multilang_cli.protocol.messages import SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.suite.case import read_case
 from multilang_cli.suite.options import Component, StreamDeclaration
 from multilang_cli.workbench.replay.choosing import choose
-from multilang_cli.workbench.replay.recording import Recording, load
-from multilang_cli.workbench.replay.replaying import Target
+from multilang_cli.workbench.replay.recording import JudgedRecording, load
+from multilang_cli.workbench.replay.replaying import ReplayTarget
 from multilang_cli.workbench.replay.shrinking import Shrinker
 from multilang_cli.workbench.replay.units import part_of, units_of
 from tests.command import MUTANT_BOLT, ROOT, mlcheck, refusal
@@ -58,7 +58,7 @@ def _bolt(folder: Path, name: str, times: int) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def incident(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recording, Path]:
+def incident(tmp_path_factory: pytest.TempPathFactory) -> tuple[JudgedRecording, Path]:
     """Hundreds of tuples and a bolt that acks one twice, if another came before; the folder has it, and it mended."""
     folder = tmp_path_factory.mktemp("incident")
     component = Component(command=_bolt(folder, "wrong.py", 2), samples=SAMPLES, limits={"settle": 20.0})
@@ -67,15 +67,15 @@ def incident(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recording, Path]
     return recording, folder
 
 
-def _played_to(recording: Recording, folder: Path, script: str, **options: object) -> Shrinker:
+def _played_to(recording: JudgedRecording, folder: Path, script: str, **options: object) -> Shrinker:
     argv = (sys.executable, "-I", "-S", str(folder / script))
     finding = choose(recording.findings(), "ack-twice")
     assert finding is not None
-    target = Target(argv=argv, cwd=folder, env=worker_environment({}).variables, limits=LIMITS)
+    target = ReplayTarget(argv=argv, cwd=folder, env=worker_environment({}).variables, limits=LIMITS)
     return Shrinker(recording, target, finding, folder / "small.ndjson", **options)  # type: ignore[arg-type]
 
 
-def test_only_what_is_needed_is_left(incident: tuple[Recording, Path]) -> None:
+def test_only_what_is_needed_is_left(incident: tuple[JudgedRecording, Path]) -> None:
     recording, folder = incident
     told: list[tuple[int, int, int]] = []
     shrunk = _played_to(recording, folder, "wrong.py", progress=lambda *now: told.append(now)).run()
@@ -92,14 +92,14 @@ def test_only_what_is_needed_is_left(incident: tuple[Recording, Path]) -> None:
     assert not list(folder.glob(".small*"))
 
 
-def test_what_does_not_show_is_said(incident: tuple[Recording, Path]) -> None:
+def test_what_does_not_show_is_said(incident: tuple[JudgedRecording, Path]) -> None:
     recording, folder = incident
     shrinker = _played_to(recording, folder, "mended.py", retries=2)
     assert not shrinker.run().shown
     assert shrinker.plays == 3
 
 
-def test_from_an_incident_to_a_regression_test(incident: tuple[Recording, Path]) -> None:
+def test_from_an_incident_to_a_regression_test(incident: tuple[JudgedRecording, Path]) -> None:
     """Shrunk, promoted, red on the bug, green when it is mended: by the command line alone."""
     recording, folder = incident
     wrong, mended = ([sys.executable, "-I", "-S", str(folder / name)] for name in ("wrong.py", "mended.py"))
@@ -188,7 +188,7 @@ def test_units_hold_what_belongs_together(tmp_path: Path) -> None:
     assert not units_of(part_of(recording, units, ()).events)
 
 
-def test_ctrl_c_keeps_the_best_so_far(incident: tuple[Recording, Path]) -> None:
+def test_ctrl_c_keeps_the_best_so_far(incident: tuple[JudgedRecording, Path]) -> None:
     recording, folder = incident
     words = [sys.executable, "-m", "multilang_cli", "shrink", recording.path, "-o", "best.ndjson", "--"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -234,7 +234,7 @@ MISUSES = [
 
 
 @pytest.mark.parametrize(("words", "why", "code"), MISUSES, ids=[" ".join(words[:5]) for words, *_ in MISUSES])
-def test_misuse_is_a_sentence(words: list[str], why: str, code: int, incident: tuple[Recording, Path]) -> None:
+def test_misuse_is_a_sentence(words: list[str], why: str, code: int, incident: tuple[JudgedRecording, Path]) -> None:
     recording, folder = incident
     if not (folder / "wrong.ndjson").exists():
         (folder / "wrong.ndjson").write_bytes((folder / "rec" / "bolt.heartbeat.behind-backlog.ndjson").read_bytes())

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multilang_cli.workbench.tap_feed import FACT, NAMES, OUT, Record, Unpacker
-from multilang_cli.workbench.tap_queue import Queue
+from multilang_cli.workbench.tap_feed import FACT, NAMES, OUT, TapRecord, Unpacker
+from multilang_cli.workbench.tap_queue import RecordQueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,9 +28,9 @@ def pipe() -> Iterator[tuple[int, int]]:
     os.close(read)
 
 
-def received(read: int, queue: Queue) -> list[Record]:
+def received(read: int, queue: RecordQueue) -> list[TapRecord]:
     """What comes out, with a reader that reads when it is asked to."""
-    unpacker, found = Unpacker(), list[Record]()
+    unpacker, found = Unpacker(), list[TapRecord]()
     while queue.waiting:
         queue.flush(9.0)
         found += unpacker.feed(os.read(read, PIPE))
@@ -45,10 +45,10 @@ def received(read: int, queue: Queue) -> list[Record]:
 def test_what_waits_comes_whole_and_in_order(pieces: list[bytes]) -> None:
     read, write = os.pipe()
     try:
-        queue = Queue(write)
+        queue = RecordQueue(write)
         for number, piece in enumerate(pieces):
             queue.put(OUT, float(number), piece)
-        assert received(read, queue) == [Record(OUT, float(number), piece) for number, piece in enumerate(pieces)]
+        assert received(read, queue) == [TapRecord(OUT, float(number), piece) for number, piece in enumerate(pieces)]
     finally:
         os.close(read)
 
@@ -56,7 +56,7 @@ def test_what_waits_comes_whole_and_in_order(pieces: list[bytes]) -> None:
 def test_small_records_take_no_more_memory_than_the_limit(pipe: tuple[int, int]) -> None:
     read, write = pipe
     limit = 256 * 1024
-    queue = Queue(write, limit)
+    queue = RecordQueue(write, limit)
     tracemalloc.start()
     for _ in range(limit):
         queue.put(OUT, 1.0, b"x")
@@ -72,7 +72,7 @@ def test_small_records_take_no_more_memory_than_the_limit(pipe: tuple[int, int])
 
 def test_a_reader_that_is_gone_ends_the_queue_and_nothing_else(pipe: tuple[int, int]) -> None:
     read, write = pipe
-    queue = Queue(write)
+    queue = RecordQueue(write)
     while not queue.waiting:
         queue.put(OUT, 1.0, b"x" * 5000)
     nowhere = os.open(os.devnull, os.O_RDONLY)

@@ -21,9 +21,9 @@ from multilang_cli.transcript.read import read
 from multilang_cli.transcript.write import TranscriptWriter
 from multilang_cli.workbench import tap_feed, tap_files, tap_recorder
 from multilang_cli.workbench.tap_cutter import GRACE, Cutter
-from multilang_cli.workbench.tap_feed import ERR, FACT, IN, OUT, Record, Unpacker
+from multilang_cli.workbench.tap_feed import ERR, FACT, IN, OUT, TapRecord, Unpacker
 from multilang_cli.workbench.tap_files import RING_EVENTS
-from multilang_cli.workbench.tap_plan import Plan
+from multilang_cli.workbench.tap_plan import TapPlan
 from multilang_cli.workbench.tap_recorder import Recorder
 from tests.tapping import BEGIN, STARTED, conversation, handshake, linted, logged, recorded
 
@@ -109,7 +109,7 @@ def test_the_ring_is_bounded_whatever_small_pieces_stderr_comes_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tap_files, "RING_LEAST", 0)
-    small = [Record(ERR, 1.0, b"x") for _ in range(1000)]
+    small = [TapRecord(ERR, 1.0, b"x") for _ in range(1000)]
     records = conversation(acks(3))
     recorded(tmp_path, [records[:-1], small, records[-1:]], ring=20)
     [path] = tmp_path.glob("*.ndjson")
@@ -119,16 +119,16 @@ def test_the_ring_is_bounded_whatever_small_pieces_stderr_comes_in(
 
 def test_last_words_in_small_pieces_leave_the_last_messages(tmp_path: Path) -> None:
     records = conversation(acks(3))
-    recorded(tmp_path, [records[:-1], [Record(ERR, 1.0, b"x") for _ in range(100)], records[-1:]], ring=2)
+    recorded(tmp_path, [records[:-1], [TapRecord(ERR, 1.0, b"x") for _ in range(100)], records[-1:]], ring=2)
     [path] = tmp_path.glob("*.ndjson")
     assert [event.channel for event in read(path) if event.channel in {"in", "out"}][-2:] == ["in", "out"]
 
 
 def test_what_comes_before_the_handshake_is_bounded_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tap_recorder, "RING_BYTES", 1000)
-    recorder = Recorder(Plan(command=("x",), folder=tmp_path), 4711, STARTED)
+    recorder = Recorder(TapPlan(command=("x",), folder=tmp_path), 4711, STARTED)
     judged: list[bool] = []
-    message = Record(OUT, 1.0, b"x" * 300 + b"\nend\n")
+    message = TapRecord(OUT, 1.0, b"x" * 300 + b"\nend\n")
     for records in ([BEGIN, *[message] * 3], [message]):
         recorder.take(records)
         judged.append(recorder.judge is not None)
@@ -224,9 +224,9 @@ def test_a_fault_in_writing_is_told_whatever_is_kept(
 def test_half_a_message_at_the_end_of_stdin_is_kept_and_nobody_is_blamed(ring: int, tmp_path: Path) -> None:
     half = b'{"id":"2","comp":"src","stre'
     begun = conversation(TUPLE % 1 + ACK % 1)
-    closed = Record(FACT, 1.9, msgspec.json.encode(StdinClosed()))
-    exited = Record(FACT, 2.0, msgspec.json.encode(Exited(0, None)))
-    recorder = recorded(tmp_path, [[*begun, Record(IN, 1.9, half), closed, exited]], ring=ring)
+    closed = TapRecord(FACT, 1.9, msgspec.json.encode(StdinClosed()))
+    exited = TapRecord(FACT, 2.0, msgspec.json.encode(Exited(0, None)))
+    recorder = recorded(tmp_path, [[*begun, TapRecord(IN, 1.9, half), closed, exited]], ring=ring)
     [path] = tmp_path.glob("*.ndjson")
     said = [event for event in read(path) if event.channel == "in"]
     assert b"".join(event.raw for event in said[-1:]) == half
@@ -304,15 +304,15 @@ def test_what_it_is_storm_tells(tmp_path: Path) -> None:
 
 
 def test_without_a_context_the_first_command_tells(tmp_path: Path) -> None:
-    hello = Record(IN, 0.0, b'{"conf":{},"pidDir":"/p"}\nend\n')
-    start = Record(FACT, 0.0, b'{"event":"started","argv":["x"],"pid":1}')
+    hello = TapRecord(IN, 0.0, b'{"conf":{},"pidDir":"/p"}\nend\n')
+    start = TapRecord(FACT, 0.0, b'{"event":"started","argv":["x"],"pid":1}')
     first = {
         "spout": b'{"command":"next"}\nend\n',
         "bolt": b'{"id":"1","comp":"a","stream":"s","task":1,"tuple":[]}\nend\n',
     }
     for name, text in first.items():
         recorder = recorded(
-            tmp_path / name, [[start, hello, Record(OUT, 0.1, b'{"pid":1}\nend\n'), Record(IN, 1, text)]]
+            tmp_path / name, [[start, hello, TapRecord(OUT, 0.1, b'{"pid":1}\nend\n'), TapRecord(IN, 1, text)]]
         )
         assert recorder.judge
         assert recorder.judge.profile.kind == name
@@ -321,7 +321,7 @@ def test_without_a_context_the_first_command_tells(tmp_path: Path) -> None:
 @given(st.lists(st.tuples(st.sampled_from([IN, OUT, 2]), st.binary(max_size=60)), max_size=20), st.data())
 @settings(max_examples=60, deadline=None)
 def test_records_arrive_in_any_pieces(records: list[tuple[int, bytes]], data: st.DataObject) -> None:
-    whole = [Record(kind, float(n), text) for n, (kind, text) in enumerate(records)]
+    whole = [TapRecord(kind, float(n), text) for n, (kind, text) in enumerate(records)]
     stream = b"".join(tap_feed.pack(*record) for record in whole)
     unpacker, found = Unpacker(), []
     while stream:
@@ -346,7 +346,7 @@ def test_frames_are_cut_alike_in_any_pieces_and_go_on_behind_a_gap(cuts: list[in
         events += cutter.gap("left out")
         pieces = pieces[1:]
     for piece in pieces:
-        events += cutter.take(Record(OUT, 1.0, piece))
+        events += cutter.take(TapRecord(OUT, 1.0, piece))
     heard = [event for event in events if event.channel == "out"]
     assert b"".join(event.raw for event in heard) == (stream[heard[0].offset :] if heard else b"")
     assert [event.raw for event in heard] == frames[len(frames) - len(heard) :]
@@ -355,18 +355,18 @@ def test_frames_are_cut_alike_in_any_pieces_and_go_on_behind_a_gap(cuts: list[in
 
 def test_a_message_that_is_too_long_is_no_end_of_the_recording() -> None:
     cutter = Cutter(limit=100)
-    events = cutter.take(Record(OUT, 0.0, b'{"pid":1}\nend\n' + b"x" * 200))
-    events += cutter.take(Record(OUT, 0.0, b'y\nend\n{"command":"sync"}\nend\n'))
+    events = cutter.take(TapRecord(OUT, 0.0, b'{"pid":1}\nend\n' + b"x" * 200))
+    events += cutter.take(TapRecord(OUT, 0.0, b'y\nend\n{"command":"sync"}\nend\n'))
     kinds = [getattr(event.body, "kind", type(event.body).__name__) for event in events]
     assert kinds == ["Pid", "frame-too-long", "Gap", "Sync"]
 
 
 def test_a_closed_stdout_counts_only_if_the_component_lives_on() -> None:
-    closed = Record(FACT, 1.0, b'{"event":"stdout-closed"}')
-    dead = Record(FACT, 1.0 + GRACE / 2, b'{"event":"exited","code":0}')
-    late = Record(2, 1.0 + GRACE * 2, b"x")
+    closed = TapRecord(FACT, 1.0, b'{"event":"stdout-closed"}')
+    dead = TapRecord(FACT, 1.0 + GRACE / 2, b'{"event":"exited","code":0}')
+    late = TapRecord(2, 1.0 + GRACE * 2, b"x")
 
-    def facts(*records: Record) -> list[str]:
+    def facts(*records: TapRecord) -> list[str]:
         cutter = Cutter()
         return [type(event.body).__name__ for record in records for event in cutter.take(record)]
 
@@ -376,8 +376,8 @@ def test_a_closed_stdout_counts_only_if_the_component_lives_on() -> None:
 
 @pytest.mark.parametrize("junk", [b"\xff\x00", b"end\n", b"{}\nend\n", b'{"conf":1}\nend\n', b"\nend\n" * 5])
 def test_what_is_no_protocol_at_all_is_recorded_too(junk: bytes, tmp_path: Path) -> None:
-    start = Record(FACT, 0.0, b'{"event":"started","argv":["x"],"pid":1}')
-    records = [start, *(Record(kind, 0.1, junk) for kind in (IN, OUT, 2) for _ in range(3))]
+    start = TapRecord(FACT, 0.0, b'{"event":"started","argv":["x"],"pid":1}')
+    records = [start, *(TapRecord(kind, 0.1, junk) for kind in (IN, OUT, 2) for _ in range(3))]
     status = recorded(tmp_path, [records]).status()
     assert status["bytes"] == dict.fromkeys(("in", "out", "err"), 3 * len(junk))
     assert status["faults"] == 0

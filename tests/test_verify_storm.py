@@ -15,7 +15,7 @@ from multilang_cli.catalogue.oracle import VERDICT_FILES, oracle_cases, oracle_v
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.reports.page import make_console
 from multilang_cli.workbench import verify_storm
-from multilang_cli.workbench.comparing import Difference, difference, groups, stable
+from multilang_cli.workbench.comparing import VerdictDifference, difference, groups, stable
 from multilang_cli.workbench.oracle_program import parsed
 from multilang_cli.workbench.records import render
 from multilang_cli.workbench.verify_page import render_verification
@@ -224,7 +224,7 @@ def test_what_wavers_is_named_and_is_no_difference() -> None:
 def test_a_script_that_names_no_rule_is_shown_all_the_same() -> None:
     part = difference(CASE, list, DEAD, ACCEPTED)
     assert part is not None
-    assert isinstance(part, Difference)
+    assert isinstance(part, VerdictDifference)
     text = shown(Verification("2.8.3", "2.8.3", {"a": DEAD}, (part,), ()))
     assert "survives -> dies: 1 case\n" in text
     assert "rules" not in text

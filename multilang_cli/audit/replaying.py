@@ -18,16 +18,16 @@ from multilang_cli.host.launch import LaunchError
 from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.workbench.replay.comparison import Side, compare
 from multilang_cli.workbench.replay.recording import load
-from multilang_cli.workbench.replay.replaying import How, Target, replay
-from multilang_cli.workbench.replay.said import Wanted
+from multilang_cli.workbench.replay.replaying import ReplayOptions, ReplayTarget, replay
+from multilang_cli.workbench.replay.said import ComparisonOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from multilang_cli.workbench.replay.matching import Difference
-    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.matching import MessageDifference
+    from multilang_cli.workbench.replay.recording import JudgedRecording
 
 MOST = 100
 """Differences of one conversation that are listed; all are counted."""
@@ -57,8 +57,8 @@ _SCHEMA = arrow_schema(REPLAYED.columns)
 class Request(NamedTuple):
     """The component, and the comparison to make, less the fields: every recording declares its own."""
 
-    target: Target
-    wanted: Wanted
+    target: ReplayTarget
+    wanted: ComparisonOptions
 
 
 def run(
@@ -150,12 +150,12 @@ def _row(conv: str, component: str, **more: Any) -> dict[str, Any]:
     return {"conv": conv, "component": component, "compared": 0, "differences": 0, **more}
 
 
-def _differences(recording: Recording, request: Request) -> tuple[list[dict[str, Any]], int]:
+def _differences(recording: JudgedRecording, request: Request) -> tuple[list[dict[str, Any]], int]:
     wanted = request.wanted
     specs = recording.profile.streams or {}
     fields = {name: spec.fields for name, spec in specs.items() if spec.fields is not None}
-    wanted = Wanted(wanted.aspects, fields, wanted.ignored, wanted.key)
-    done = replay(recording, request.target, How(wanted=wanted))
+    wanted = ComparisonOptions(wanted.aspects, fields, wanted.ignored, wanted.key)
+    done = replay(recording, request.target, ReplayOptions(wanted=wanted))
     then = recording if done.stopped_at is None else recording.until(done.stopped_at - 1)
     sides = Side(then.events, then.findings()), Side(done.events, done.findings)
     compared = compare(*sides, wanted, spout=recording.profile.kind == "spout")
@@ -171,7 +171,7 @@ def _differences(recording: Recording, request: Request) -> tuple[list[dict[str,
     return found, compared.compared
 
 
-def _of_message(difference: Difference) -> dict[str, Any]:
+def _of_message(difference: MessageDifference) -> dict[str, Any]:
     then, now = (None if said is None else bytes(said.event.raw) for said in (difference.then, difference.now))
     return {
         "change": difference.change,

@@ -15,8 +15,8 @@ from multilang_cli.cli.replaying import not_started
 from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.launch import LaunchError, resolve
 from multilang_cli.suite.nearest import did_you_mean
-from multilang_cli.workbench.replay.replaying import Target
-from multilang_cli.workbench.replay.said import ASPECTS, USUAL, Wanted
+from multilang_cli.workbench.replay.replaying import ReplayTarget
+from multilang_cli.workbench.replay.said import ASPECTS, USUAL, ComparisonOptions
 
 _WHAT = "audit replay"
 Words = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
@@ -63,7 +63,7 @@ def _is_input(word: str) -> bool:
     return Path(word).is_dir() or word.endswith((".ndjson", ".ndjson.gz", ".ndjson.zst"))
 
 
-def _target(argv: list[str], cwd: Path) -> Target:
+def _target(argv: list[str], cwd: Path) -> ReplayTarget:
     """What every executor plays to. Raises CommandError where it can't be started, as seen from here."""
     worker = worker_environment({}, how_to_keep="")
     for note in worker.notes:
@@ -72,14 +72,14 @@ def _target(argv: list[str], cwd: Path) -> Target:
         launch = resolve(tuple(argv), cwd.absolute(), worker.variables)
     except LaunchError as error:
         raise not_started(_WHAT, error) from None
-    return Target(argv=launch.argv, cwd=cwd.absolute(), env=worker.variables, why=launch.why)
+    return ReplayTarget(argv=launch.argv, cwd=cwd.absolute(), env=worker.variables, why=launch.why)
 
 
-def _wanted(ignore: list[str] | None, compare: list[str] | None, key: list[str] | None) -> Wanted:
+def _wanted(ignore: list[str] | None, compare: list[str] | None, key: list[str] | None) -> ComparisonOptions:
     """What is compared: fields are known only where the recordings are read, so their names can't be checked here."""
     for word in compare or ():
         if word not in ASPECTS:
             raise CommandError(f"{_WHAT}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")
     ignored = frozenset(ignore or ())
     aspects = (USUAL - ignored) | frozenset(compare or ())
-    return Wanted(aspects=aspects, ignored=ignored - frozenset(ASPECTS), key=frozenset(key or ()))
+    return ComparisonOptions(aspects=aspects, ignored=ignored - frozenset(ASPECTS), key=frozenset(key or ()))

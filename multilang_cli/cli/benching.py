@@ -27,8 +27,8 @@ from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.settings import Flags
 from multilang_cli.workbench.bench.measuring import Silent, measure, told
 from multilang_cli.workbench.bench.paging import page_of
-from multilang_cli.workbench.bench.summing import Cell, cell_of, document, ratios_of, sentences_of
-from multilang_cli.workbench.repl.setup import Setup
+from multilang_cli.workbench.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of
+from multilang_cli.workbench.repl.setup import SessionSetup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.suite.runner import Plan
-    from multilang_cli.workbench.bench.measuring import Measured, Place
+    from multilang_cli.workbench.bench.measuring import CpuPlacement, Measured
 
 NAME = "bench"
 BAR = 30
@@ -74,7 +74,7 @@ class Candidate:
         return readable(shlex.join(self.plan.component.command))
 
     @property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[WindowFigures]:
         """What was measured, a cell a window."""
         return [cell_of(rounds) for rounds in self.rounds.values()]
 
@@ -132,7 +132,7 @@ def _words(line: str) -> tuple[str, ...]:
         raise CommandError(f"bench: --compare {line[:60]!r}: {error}.") from None
 
 
-def _measured(candidates: Sequence[Candidate], windows: Sequence[int], asked: Asked, place: Place) -> ExitCode:
+def _measured(candidates: Sequence[Candidate], windows: Sequence[int], asked: Asked, place: CpuPlacement) -> ExitCode:
     """Take the measures in turn; the exit code. Raises CommandError."""
     total, done = len(candidates) * len(windows) * asked.rounds, 0
     try:
@@ -156,9 +156,9 @@ def _measured(candidates: Sequence[Candidate], windows: Sequence[int], asked: As
     return ExitCode.INCONCLUSIVE if any(each.refuses for each in candidates) else ExitCode.CONFORMANT
 
 
-def setup_of(plan: Plan) -> Setup:
+def setup_of(plan: Plan) -> SessionSetup:
     """What is started for each measure."""
-    return Setup(
+    return SessionSetup(
         argv=plan.launch.argv,
         command=plan.component.command,
         cwd=plan.cwd,

@@ -29,7 +29,7 @@ from multilang_cli.workbench.repl.interrupts import interruptible
 from multilang_cli.workbench.repl.parsing import text_of
 from multilang_cli.workbench.repl.plain import run_commands
 from multilang_cli.workbench.repl.screen import Screen, ScreenError
-from multilang_cli.workbench.repl.setup import Setup
+from multilang_cli.workbench.repl.setup import SessionSetup
 from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Kind
     from multilang_cli.suite.config import Config
     from multilang_cli.suite.options import Component, RunOptions
-    from multilang_cli.workbench.repl.life import Life
+    from multilang_cli.workbench.repl.life import ComponentRun
 
 WIDE = 160
 """Columns of a line where there is no terminal, and no COLUMNS."""
@@ -73,13 +73,13 @@ def play_by_hand(given: dict[str, Any]) -> int:
 
 
 def play_setup(
-    setup: Setup,
+    setup: SessionSetup,
     record: Path,
     when: str,
     *,
     script: str = "",
     name: str | None = None,
-    play: Callable[[Life], bool] | None = None,
+    play: Callable[[ComponentRun], bool] | None = None,
 ) -> int:
     """Play a session by hand, at a terminal or without one; the exit code. Raises CommandError.
 
@@ -99,7 +99,7 @@ def play_setup(
 
 
 def _played(
-    driver: Driver, script: str, name: str | None, play: Callable[[Life], bool] | None, *, terminal: bool
+    driver: Driver, script: str, name: str | None, play: Callable[[ComponentRun], bool] | None, *, terminal: bool
 ) -> int:
     """Start the component, do the script, ask for more; the exit code. Raises KeyboardInterrupt if it was to end."""
     try:
@@ -121,7 +121,7 @@ def _played(
             abandon_stdout()
 
 
-def _begin(driver: Driver, play: Callable[[Life], bool] | None) -> bool:
+def _begin(driver: Driver, play: Callable[[ComponentRun], bool] | None) -> bool:
     """Start the component. Raises CommandError if that can't be done."""
     try:
         return driver.begin(play)
@@ -134,7 +134,7 @@ def _begin(driver: Driver, play: Callable[[Life], bool] | None) -> bool:
         raise CommandError(f"the transcript can't be written{where}: {error.strerror} (--record DIR).") from None
 
 
-def setup_of(component: Component, options: RunOptions, *, limited: bool) -> Setup:
+def setup_of(component: Component, options: RunOptions, *, limited: bool) -> SessionSetup:
     """What is to be started. Raises CommandError if it can't be, or if nobody can tell what it is."""
     try:
         if component.kind == "auto":
@@ -144,7 +144,7 @@ def setup_of(component: Component, options: RunOptions, *, limited: bool) -> Set
         raise not_started(error) from None
     for note in plan.surroundings:
         remark(f"Note: {note}")
-    return Setup(
+    return SessionSetup(
         argv=plan.launch.argv,
         command=component.command,
         cwd=plan.cwd,

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from multilang_cli.cli.output import Progress
     from multilang_cli.reports.model import RunResult
     from multilang_cli.suite.runner import Plan
-    from multilang_cli.workbench.fuzz.grammar import Life, Step, World
-    from multilang_cli.workbench.fuzz.hunt import Caught, Hunt, Played
+    from multilang_cli.workbench.fuzz.grammar import GrammarOptions, Scenario, ScenarioStep
+    from multilang_cli.workbench.fuzz.hunt import FailingScenario, Hunt, ScenarioResult
 
 NAME = "fuzz"
 _CLAUSE = Clause(text="Any finding of level must fails the case.", source="mlcheck fuzz")
-_PLAIN: dict[str, tuple[Step, ...]] = {
+_PLAIN: dict[str, tuple[ScenarioStep, ...]] = {
     "bolt": (("tuple", {}), ("settle", {})),
     "spout": (("call", {"command": "activate"}), ("call", {"command": "next"})),
 }
@@ -118,16 +118,16 @@ class Fuzzing:
         self._started = datetime.now(UTC)
         self._began = time.monotonic() if began is None else began
         self._until = self._began + asked.max_time
-        self._caught: Caught | None = None
+        self._caught: FailingScenario | None = None
 
     def hunt(self) -> RunResult:
         """Play a plain conversation, then hunt. Raises LaunchError."""
         # Imported here: without hypothesis nothing of it can be.
-        from multilang_cli.workbench.fuzz.grammar import Life  # noqa: PLC0415
-        from multilang_cli.workbench.fuzz.hunt import Hunt, Terms  # noqa: PLC0415
+        from multilang_cli.workbench.fuzz.grammar import Scenario  # noqa: PLC0415
+        from multilang_cli.workbench.fuzz.hunt import Hunt, SearchLimits  # noqa: PLC0415
 
         asked, plan = self.asked, self.plan
-        terms = Terms(
+        terms = SearchLimits(
             conversations=asked.conversations,
             seconds=max(0.0, self._until - time.monotonic()),
             seed=plan.options.seed,
@@ -140,7 +140,7 @@ class Fuzzing:
             hunt = Hunt(self.play, _world(plan), terms, lambda hunt: self._tell(hunt, progress))
             self._until = hunt.until
             try:
-                first = self.play(Life((("handshake", {}),), ((_PLAIN[plan.component.kind],),), ()))
+                first = self.play(Scenario((("handshake", {}),), ((_PLAIN[plan.component.kind],),), ()))
                 if not self.shaken:
                     befell, hunt.undecided = Circumstances(no_first_message=True), first.subject
                 elif first.subject.verdict == "untestable":
@@ -153,9 +153,9 @@ class Fuzzing:
                 hunt.out_of_time = True
         return self._result(hunt, befell)
 
-    def play(self, life: Life) -> Played:
+    def play(self, life: Scenario) -> ScenarioResult:
         """Play one life as a case is played; its transcript is kept if it shows something."""
-        from multilang_cli.workbench.fuzz.hunt import Played  # noqa: PLC0415
+        from multilang_cli.workbench.fuzz.hunt import ScenarioResult  # noqa: PLC0415
 
         run = CaseRun(self.plan, case_of(NAME, self.plan, life.steps), until=self._until)
         subject = run.run()
@@ -166,7 +166,7 @@ class Fuzzing:
             if rule not in self.warned:
                 self.warned[rule] = self._keep(subject, rule)
             rule = ""
-        return Played(subject, rule, run.played, run.events)
+        return ScenarioResult(subject, rule, run.played, run.events)
 
     def _tell(self, hunt: Hunt, progress: Progress | None) -> None:
         """What was caught is kept before the next life overwrites its transcript."""
@@ -232,7 +232,7 @@ class Fuzzing:
             duration=round(time.monotonic() - self._began, 4),
         )
 
-    def _judged(self, hunt: Hunt, caught: Caught, notes: list[str]) -> SubjectResult:
+    def _judged(self, hunt: Hunt, caught: FailingScenario, notes: list[str]) -> SubjectResult:
         """What was caught, with the case that plays it again. Adds to `notes`."""
         rule = caught.played.rule
         subject = msgspec.structs.replace(
@@ -251,7 +251,7 @@ class Fuzzing:
         reason = f"not each time that the same is said: {subject.reason}"
         return msgspec.structs.replace(subject, verdict="flaky", reason=reason)
 
-    def _again(self, rule: str, life: Life, notes: list[str]) -> str:
+    def _again(self, rule: str, life: Scenario, notes: list[str]) -> str:
         """Write the case beside the transcript, and where the user wants it; the command that plays it."""
         case = case_of(f"{NAME}.{rule}", self.plan, life.steps)
         path = self.plan.record / f"{case.id}.yaml"
@@ -277,7 +277,7 @@ class Fuzzing:
         return readable(shlex.join(words))
 
 
-def case_of(name: str, plan: Plan, steps: tuple[Step, ...]) -> Case:
+def case_of(name: str, plan: Plan, steps: tuple[ScenarioStep, ...]) -> Case:
     """The case that plays a life, by the id `name`."""
     return Case(
         id=name,
@@ -291,14 +291,14 @@ def case_of(name: str, plan: Plan, steps: tuple[Step, ...]) -> Case:
     )
 
 
-def _world(plan: Plan) -> World:
-    from multilang_cli.workbench.fuzz.grammar import World  # noqa: PLC0415
+def _world(plan: Plan) -> GrammarOptions:
+    from multilang_cli.workbench.fuzz.grammar import GrammarOptions  # noqa: PLC0415
 
     component = plan.component
     accepts = frozenset(component.accepts)
     samples = samples_of(component)
     given = samples if has_samples(component) else ()
-    return World(component.kind, given, samples, accepts, plan.version.heartbeats)
+    return GrammarOptions(component.kind, given, samples, accepts, plan.version.heartbeats)
 
 
 def _key(plan: Plan) -> str:

@@ -13,7 +13,7 @@ from multilang_cli.protocol.verdicts import Finding
 from multilang_cli.workbench.case_files import ID, NoCaseError, write_case_file
 from multilang_cli.workbench.replay.choosing import choose, known
 from multilang_cli.workbench.replay.promoting import promote as promoted
-from multilang_cli.workbench.replay.recording import Recording
+from multilang_cli.workbench.replay.recording import JudgedRecording
 
 _UNSURE = ExitCode.INCONCLUSIVE
 _WANTED = "--finding {name!r}: there is no such finding in it; found are {known}."
@@ -55,7 +55,7 @@ def promote(
     return ExitCode.CONFORMANT
 
 
-def finding_in(command: str, recording: Recording, name: str) -> Finding:
+def finding_in(command: str, recording: JudgedRecording, name: str) -> Finding:
     """The finding that is meant. Raises CommandError."""
     findings = recording.findings()
     if not findings and recording.part_only:

@@ -11,10 +11,10 @@ from multilang_cli.cli.recorded import paths_of
 from multilang_cli.suite.nearest import did_you_mean
 from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.workbench.replay.recording import load
-from multilang_cli.workbench.replay.said import ASPECTS, USUAL, Wanted
+from multilang_cli.workbench.replay.said import ASPECTS, USUAL, ComparisonOptions
 
 if TYPE_CHECKING:
-    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.recording import JudgedRecording
 
 Transcript = Annotated[list[str], typer.Argument(metavar="TRANSCRIPT", hidden=True)]
 Ignore = Annotated[
@@ -42,7 +42,7 @@ Key = Annotated[
 ]
 
 
-def recording_of(command: str, path: str) -> Recording:
+def recording_of(command: str, path: str) -> JudgedRecording:
     """The recording in a file, or in a directory that holds the parts of one. Raises CommandError."""
     try:
         return load(*paths_of(command, [path]), name=path)
@@ -53,8 +53,8 @@ def recording_of(command: str, path: str) -> Recording:
 
 
 def wanted_of(
-    command: str, recording: Recording, ignore: list[str] | None, compare: list[str] | None, key: list[str] | None
-) -> Wanted:
+    command: str, recording: JudgedRecording, ignore: list[str] | None, compare: list[str] | None, key: list[str] | None
+) -> ComparisonOptions:
     """What is compared. Raises CommandError for a word that is neither an aspect nor a value of a declared stream."""
     for word in compare or ():
         if word not in ASPECTS:
@@ -62,7 +62,7 @@ def wanted_of(
     ignored = frozenset(ignore or ())
     specs = recording.profile.streams
     fields = {name: spec.fields for name, spec in (specs or {}).items() if spec.fields is not None}
-    wanted = Wanted(
+    wanted = ComparisonOptions(
         aspects=(USUAL - ignored) | frozenset(compare or ()),
         fields=fields,
         ignored=ignored - frozenset(ASPECTS),

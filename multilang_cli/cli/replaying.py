@@ -24,14 +24,14 @@ from multilang_cli.suite.options import Component, RunOptions
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.settings import Flags, components, run_options, with_flags
 from multilang_cli.workbench.replay.comparison import Side, compare
-from multilang_cli.workbench.replay.recording import Recording, without_secrets_note
-from multilang_cli.workbench.replay.replaying import How, Replayed, Target, replay
+from multilang_cli.workbench.replay.recording import JudgedRecording, without_secrets_note
+from multilang_cli.workbench.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
 from multilang_cli.workbench.replay.result import replay_result, result_of
 
 if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
     from multilang_cli.workbench.replay.comparison import Comparison
-    from multilang_cli.workbench.replay.said import Wanted
+    from multilang_cli.workbench.replay.said import ComparisonOptions
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ def replay_given(given: dict[str, Any]) -> int:
     component, options = chosen("replay", flags)
     target = target_of("replay", component, options, flags, recording)
     path = _record(Path(options.record), recording)
-    how = How(
+    how = ReplayOptions(
         wanted=wanted,
         real_time=asked.real_time,
         until_finding=asked.until == "finding",
@@ -85,7 +85,7 @@ def replay_given(given: dict[str, Any]) -> int:
     return result.exit_code
 
 
-def _until(recording: Recording, until: str | None) -> Recording:
+def _until(recording: JudgedRecording, until: str | None) -> JudgedRecording:
     if not any(event.channel == "in" for event in recording.events):
         raise CommandError(
             f"replay: {recording.path}: nothing was said to the component, so nothing can be played.",
@@ -115,7 +115,9 @@ def chosen(command: str, flags: Flags) -> tuple[Component, RunOptions]:
     return found[0], options
 
 
-def target_of(command: str, component: Component, options: RunOptions, flags: Flags, recording: Recording) -> Target:
+def target_of(
+    command: str, component: Component, options: RunOptions, flags: Flags, recording: JudgedRecording
+) -> ReplayTarget:
     """What the recording is played to. Of the component's own conf only what was recorded without its value counts.
 
     Raises CommandError if it can't be started.
@@ -132,7 +134,7 @@ def target_of(command: str, component: Component, options: RunOptions, flags: Fl
         launch = resolve(component.command, cwd, worker.variables)
     except LaunchError as error:
         raise not_started(command, error) from None
-    return Target(
+    return ReplayTarget(
         argv=launch.argv,
         cwd=cwd,
         env=worker.variables,
@@ -150,7 +152,7 @@ def not_started(command: str, error: LaunchError) -> CommandError:
     return CommandError(f"{command}: {error.message}{f' ({error.hint})' if error.hint else ''}", code)
 
 
-def _record(folder: Path, recording: Recording) -> Path:
+def _record(folder: Path, recording: JudgedRecording) -> Path:
     """Where the conversation of now is recorded: never over the recording itself. Raises CommandError."""
     path = folder / f"replay-{Path(recording.path).stem.removeprefix('replay-')}.ndjson"
     try:
@@ -161,7 +163,7 @@ def _record(folder: Path, recording: Recording) -> Path:
     return path.with_stem(f"{path.stem}-again") if same else path
 
 
-def played(command: str, recording: Recording, target: Target, how: How) -> Replayed:
+def played(command: str, recording: JudgedRecording, target: ReplayTarget, how: ReplayOptions) -> Replayed:
     """Play it. Raises CommandError."""
     try:
         return replay(recording, target, how)
@@ -171,14 +173,16 @@ def played(command: str, recording: Recording, target: Target, how: How) -> Repl
         raise CommandError(f"{error.filename}: the transcript can't be written: {error.strerror}.") from None
 
 
-def compared_with(recording: Recording, done: Replayed, wanted: Wanted) -> Comparison:
+def compared_with(recording: JudgedRecording, done: Replayed, wanted: ComparisonOptions) -> Comparison:
     """What was played held against the recording, as far as it was played."""
     then = recording if done.stopped_at is None else recording.until(done.stopped_at - 1)
     sides = Side(then.events, then.findings()), Side(done.events, done.findings)
     return compare(*sides, wanted, spout=recording.profile.kind == "spout")
 
 
-def _result(recording: Recording, compared: Comparison, target: Target, done: Replayed, path: Path) -> RunResult:
+def _result(
+    recording: JudgedRecording, compared: Comparison, target: ReplayTarget, done: Replayed, path: Path
+) -> RunResult:
     notes = [without_secrets_note(recording, tuple(target.conf)), *target.surroundings]
     notes += [f"not sent: {what}{f', {times} times' if times > 1 else ''}" for what, times in done.left_out.items()]
     if done.in_vain:

@@ -12,19 +12,25 @@ from multilang_cli.cli.output import remark
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.settings import color
-from multilang_cli.workbench.repl.setup import Setup
-from multilang_cli.workbench.replay.player import Player
+from multilang_cli.workbench.repl.setup import SessionSetup
+from multilang_cli.workbench.replay.player import RecordingPlayer
 from multilang_cli.workbench.replay.recording import without_secrets_note
 
 if TYPE_CHECKING:
     from multilang_cli.suite.options import Component, RunOptions
-    from multilang_cli.workbench.repl.life import Life
-    from multilang_cli.workbench.replay.recording import Recording
-    from multilang_cli.workbench.replay.replaying import How, Target
+    from multilang_cli.workbench.repl.life import ComponentRun
+    from multilang_cli.workbench.replay.recording import JudgedRecording
+    from multilang_cli.workbench.replay.replaying import ReplayOptions, ReplayTarget
 
 
 def take_over(
-    recording: Recording, target: Target, how: How, *, options: RunOptions, component: Component, when: str | None
+    recording: JudgedRecording,
+    target: ReplayTarget,
+    how: ReplayOptions,
+    *,
+    options: RunOptions,
+    component: Component,
+    when: str | None,
 ) -> int:
     """Play `recording` as far as it goes, then let a person go on; the exit code. Raises CommandError."""
     try:
@@ -35,7 +41,7 @@ def take_over(
         remark(f"Note: {note}")
     for each in target.surroundings:
         remark(f"Note: {each}")
-    setup = Setup(
+    setup = SessionSetup(
         argv=target.argv,
         command=component.command,
         cwd=target.cwd,
@@ -48,10 +54,10 @@ def take_over(
         seed=options.seed + 1,
     )
 
-    def play(life: Life) -> bool:
+    def play(life: ComponentRun) -> bool:
         """Play the recording to a fresh process, as far as was wished; False if it never said its pid."""
         session = life.session
-        player = Player(session, recording, how.wanted, conf=target.conf, real_time=how.real_time)
+        player = RecordingPlayer(session, recording, how.wanted, conf=target.conf, real_time=how.real_time)
         player.play(player.found if how.until_finding else None, end=False)
         player.release()
         life.left_out.append(f"what {recording.path} holds, which was played first")

@@ -84,7 +84,7 @@ def tap(
         )
     record_all = record_all or bool(kafka)
     _check(kind, ring=ring, record_all=record_all, of_parts=rotate is not None or keep is not None)
-    plan = tap_plan.Plan(
+    plan = tap_plan.TapPlan(
         command=tuple(command),
         folder=tap_plan.FOLDER if kafka else Path(record),
         storm=_known(storm),
@@ -123,7 +123,7 @@ def _check(kind: str, *, ring: int | None, record_all: bool, of_parts: bool) -> 
         raise CommandError(f"tap: --kind: expected bolt, spout or auto, not {kind[:60]!r}.")
 
 
-def _stand_in(plan: tap_plan.Plan) -> NoReturn:
+def _stand_in(plan: tap_plan.TapPlan) -> NoReturn:
     """Be the tap, and exit as its component does. Raises CommandError if that can't be started."""
     from multilang_cli.workbench.tap import tap as stand_in  # noqa: PLC0415 (not needed for --help)
 
@@ -153,7 +153,7 @@ def _rotation(text: str | None) -> tuple[int, float]:
     return int(size or 0) * _BYTES[unit or ""], float(int(age or 0) * _SECONDS[span or "s"])
 
 
-def _write_wrapper(path: Path, plan: tap_plan.Plan, rotate: str | None) -> int:
+def _write_wrapper(path: Path, plan: tap_plan.TapPlan, rotate: str | None) -> int:
     """Write the stand-in, with the options that were given. Raises CommandError."""
     from multilang_cli.workbench import tap_wrapper  # noqa: PLC0415
 

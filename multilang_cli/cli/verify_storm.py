@@ -74,7 +74,7 @@ def _chosen(storm: str, names: list[str], *, sampled: bool) -> list[Case]:
     try:
         oracle_program.parsed(storm)
         return [known[name] for name in dict.fromkeys(names)] or (sample(storm) if sampled else list(known.values()))
-    except oracle_program.UnavailableError as error:
+    except oracle_program.OracleUnavailableError as error:
         raise CommandError(f"verify-storm: {error}.") from None
 
 
@@ -93,7 +93,7 @@ def _verified(storm: str, cases: list[Case], jobs: int) -> Verification:
             if progress is not None:
                 progress(f"starting Storm {storm}; the first time it has to be fetched", 0, len(cases))
             return verify(storm, cases, jobs, tell)
-    except oracle_program.UnavailableError as error:
+    except oracle_program.OracleUnavailableError as error:
         raise CommandError(f"verify-storm: {error}.") from None
     except oracle_program.OracleError as error:
         raise CommandError(f"verify-storm: {error}.", ExitCode.HARNESS_FAULT) from None

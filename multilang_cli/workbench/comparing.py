@@ -42,7 +42,7 @@ HEAD = 100
 """Characters of an error that its group is called by."""
 
 
-class Part(msgspec.Struct, frozen=True):
+class ValueDifference(msgspec.Struct, frozen=True):
     """A key of a verdict whose values differ."""
 
     key: str
@@ -50,14 +50,14 @@ class Part(msgspec.Struct, frozen=True):
     before: Any
 
 
-class Difference(msgspec.Struct, frozen=True):
+class VerdictDifference(msgspec.Struct, frozen=True):
     """A script on which Storm does something else than before. `rules`: those whose fate it shows."""
 
     case: str
     rules: tuple[str, ...]
     before: Fate
     now: Fate
-    parts: tuple[Part, ...]
+    parts: tuple[ValueDifference, ...]
 
     @property
     def title(self) -> str:
@@ -68,50 +68,50 @@ class Difference(msgspec.Struct, frozen=True):
         return next((title for key, title in TITLES.items() if key in keys), "other")
 
 
-class Group(msgspec.Struct, frozen=True):
+class DifferenceGroup(msgspec.Struct, frozen=True):
     """Differences of the same title. `errors`: what the worker dies of, how often each, the most frequent first."""
 
     title: str
     fates: bool
-    differences: tuple[Difference, ...]
+    differences: tuple[VerdictDifference, ...]
     rules: tuple[str, ...]
     errors: tuple[tuple[str, int], ...]
 
 
 def difference(
     case: Case, meant: Callable[[], list[Call]], now: Verdict, before: Verdict, rules: tuple[str, ...] = ()
-) -> Difference | None:
+) -> VerdictDifference | None:
     """Compare the verdicts on `case`; None if they don't differ. `meant`: gives what `fate_of` wants."""
     barrier, moved = case.get("until_log"), _breaks_beside_an_id(case)
     left, right = stable(now, barrier, moved=moved), stable(before, barrier, moved=moved)
     _cut_to_the_shorter(left, right)
     parts = tuple(
-        Part(key, left.get(key), right.get(key))
+        ValueDifference(key, left.get(key), right.get(key))
         for key in sorted(left.keys() | right.keys())
         if left.get(key) != right.get(key)
     )
     if not parts:
         return None
     calls = meant()
-    return Difference(case["case"], rules, fate_of(before, calls), fate_of(now, calls), parts)
+    return VerdictDifference(case["case"], rules, fate_of(before, calls), fate_of(now, calls), parts)
 
 
-def groups(differences: Iterable[Difference]) -> list[Group]:
+def groups(differences: Iterable[VerdictDifference]) -> list[DifferenceGroup]:
     """Differences by title: changes of fates first, to the worst; then by how grave; the largest first."""
-    by_title: dict[str, list[Difference]] = {}
+    by_title: dict[str, list[VerdictDifference]] = {}
     for each in differences:
         by_title.setdefault(each.title, []).append(each)
     return sorted((_group(title, tuple(each)) for title, each in by_title.items()), key=_place)
 
 
-def _group(title: str, differences: tuple[Difference, ...]) -> Group:
+def _group(title: str, differences: tuple[VerdictDifference, ...]) -> DifferenceGroup:
     fates = differences[0].now != differences[0].before
     rules = tuple(sorted({rule for each in differences for rule in each.rules}))
     errors = Counter(head for each in differences if (head := _error_of(each)))
-    return Group(title, fates, differences, rules, tuple(errors.most_common()))
+    return DifferenceGroup(title, fates, differences, rules, tuple(errors.most_common()))
 
 
-def _error_of(each: Difference) -> str:
+def _error_of(each: VerdictDifference) -> str:
     """The first line of the error that is new, else of the one that is gone."""
     for part in each.parts:
         if part.key == "error":
@@ -120,7 +120,7 @@ def _error_of(each: Difference) -> str:
     return ""
 
 
-def _place(group: Group) -> tuple[bool, int, int, int]:
+def _place(group: DifferenceGroup) -> tuple[bool, int, int, int]:
     first = group.differences[0]
     titles = [*TITLES.values(), group.title]
     gravity = titles.index(group.title)

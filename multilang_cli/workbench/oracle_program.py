@@ -51,7 +51,7 @@ class OracleError(Exception):
     """The oracle gave no answer; the message is a sentence that says why."""
 
 
-class UnavailableError(OracleError):
+class OracleUnavailableError(OracleError):
     """Something is missing that its user can mend: Java, Maven, the network, a version that exists."""
 
 
@@ -59,10 +59,10 @@ def parsed(version: str) -> tuple[int, int, int]:
     """The three numbers of a Storm version such as "2.6.4". Raises UnavailableError if it can't be asked."""
     parts = _VERSION.fullmatch(version)
     if parts is None:
-        raise UnavailableError(f"{version[:60]!r} is no Storm version; expected three numbers, such as 2.8.3")
+        raise OracleUnavailableError(f"{version[:60]!r} is no Storm version; expected three numbers, such as 2.8.3")
     numbers = (int(parts[1]), int(parts[2]), int(parts[3]))
     if numbers < OLDEST:
-        raise UnavailableError(f"Storm {version} is too old for the oracle; the oldest that it can ask is 0.9.3")
+        raise OracleUnavailableError(f"Storm {version} is too old for the oracle; the oldest that it can ask is 0.9.3")
     return numbers
 
 
@@ -183,7 +183,9 @@ def build(version: str) -> str:
             folder.mkdir(parents=True, exist_ok=True)
             part = Path(tempfile.mkdtemp(prefix=f".{made.name}.", dir=folder))
         except OSError as error:
-            raise UnavailableError(f"{error.filename}: the oracle can't be built there: {error.strerror}") from None
+            raise OracleUnavailableError(
+                f"{error.filename}: the oracle can't be built there: {error.strerror}"
+            ) from None
         _compile(version, source, part, made)
     return os.pathsep.join([str(made / "classes"), (made / "classpath").read_text(encoding="utf-8").strip()])
 
@@ -231,11 +233,11 @@ def _why_not_built(version: str, said: str) -> OracleError:
     lines = [line.partition("[ERROR]")[2].strip() for line in said.splitlines() if "[ERROR]" in line]
     first = next((line for line in lines if line), said.strip()[-500:])
     if re.search(rf"org\.apache\.storm:storm-\w+:\w+:{re.escape(version)} (was not found|in )", said):
-        return UnavailableError(
+        return OracleUnavailableError(
             f"there is no Storm {version} in the repositories that Maven asks; storm.apache.org lists the releases"
         )
     if re.search(r"Could not (transfer|resolve)|Unknown host|PluginResolutionException", said):
-        return UnavailableError(f"Maven could not fetch what the oracle needs for Storm {version}: {first}")
+        return OracleUnavailableError(f"Maven could not fetch what the oracle needs for Storm {version}: {first}")
     errors = "; ".join(line for line in lines if line)[:1500]
     return OracleError(f"the oracle could not be compiled for Storm {version}: {errors or first}")
 
@@ -247,7 +249,7 @@ def _check_java() -> None:
     found = _JAVA_VERSION.search(said)
     if found is None or not LEAST_JAVA <= int(found[1]) <= LAST_JAVA:
         shown = found[1] if found else "of an unknown version"
-        raise UnavailableError(
+        raise OracleUnavailableError(
             f"this Java is {shown}; the oracle needs a JDK of {LEAST_JAVA} to {LAST_JAVA}, {INSTALL}"
         )
 
@@ -261,7 +263,7 @@ def _java_program(name: str) -> str:
 def _program(name: str) -> str:
     found = shutil.which(name)
     if found is None:
-        raise UnavailableError(
+        raise OracleUnavailableError(
             f"{name} was not found on PATH; the oracle needs a JDK of {LEAST_JAVA} to {LAST_JAVA} and Maven, {INSTALL}"
         )
     return found

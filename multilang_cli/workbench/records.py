@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.workbench.oracle_program import OracleError, UnavailableError, parsed
+from multilang_cli.workbench.oracle_program import OracleError, OracleUnavailableError, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def choose(cases: list[Case], names: Sequence[str]) -> list[Case]:
     known = {case["case"] for case in cases}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise UnavailableError(f"there is no script {unknown[0]!r}")
+        raise OracleUnavailableError(f"there is no script {unknown[0]!r}")
     return [case for case in cases if not names or case["case"] in names]
 
 

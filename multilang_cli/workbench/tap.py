@@ -22,10 +22,10 @@ from multilang_cli.host.pipes import PIPE_SIZE, resize
 from multilang_cli.workbench import tap_child
 from multilang_cli.workbench.tap_feed import Unpacker
 from multilang_cli.workbench.tap_forward import Forwarder
-from multilang_cli.workbench.tap_queue import Queue
+from multilang_cli.workbench.tap_queue import RecordQueue
 
 if TYPE_CHECKING:
-    from multilang_cli.workbench.tap_plan import Plan
+    from multilang_cli.workbench.tap_plan import TapPlan
 
 PAUSE = 0.005
 """Seconds that the recorder lets records gather, so that it does not wake for each message."""
@@ -40,10 +40,10 @@ _NICE = 5
 
 class _Helper(NamedTuple):
     pid: int
-    queue: Queue
+    queue: RecordQueue
 
 
-def tap(plan: Plan) -> NoReturn:
+def tap(plan: TapPlan) -> NoReturn:
     """Be the component of `plan`, until it ends; the exit code is its own, 128 + n for signal n.
 
     Raises LaunchError if it can't be started; nothing else is a reason to fail.
@@ -75,12 +75,12 @@ def _open_all() -> None:
     os.close(fd)
 
 
-def _recorder(plan: Plan) -> _Helper:
+def _recorder(plan: TapPlan) -> _Helper:
     """Start the recorder, if the system lets us; else there is none."""
     try:
         read, write = os.pipe()
     except OSError:
-        return _Helper(0, Queue(None))
+        return _Helper(0, RecordQueue(None))
     resize(write, PIPE_SIZE)
     tap, started = os.getpid(), datetime.now(UTC)
     sys.stderr.flush()
@@ -89,7 +89,7 @@ def _recorder(plan: Plan) -> _Helper:
     except OSError:
         os.close(read)
         os.close(write)
-        return _Helper(0, Queue(None))
+        return _Helper(0, RecordQueue(None))
     if not pid:
         try:
             _detach({read}, keep_stderr=plan.verbose)
@@ -97,7 +97,7 @@ def _recorder(plan: Plan) -> _Helper:
         finally:
             os._exit(0)
     os.close(read)
-    return _Helper(pid, Queue(write))
+    return _Helper(pid, RecordQueue(write))
 
 
 def _detach(keep: set[int], *, keep_stderr: bool = False) -> None:
@@ -113,7 +113,7 @@ def _detach(keep: set[int], *, keep_stderr: bool = False) -> None:
         os.closerange(low + 1, high)
 
 
-def _record(fd: int, plan: Plan, tap: int, started: datetime) -> None:
+def _record(fd: int, plan: TapPlan, tap: int, started: datetime) -> None:
     """Be the recorder, until the tap is no more. Where memory runs out, it goes before the component does."""
     with suppress(OSError):
         os.nice(_NICE)

@@ -18,7 +18,7 @@ from multilang_cli.workbench import tap_feed
 if TYPE_CHECKING:
     from multilang_cli.protocol.events import Channel
     from multilang_cli.protocol.framing import Frame
-    from multilang_cli.workbench.tap_feed import Record
+    from multilang_cli.workbench.tap_feed import TapRecord
 
 GRACE = 2.0
 """Seconds that a component with a closed stdout or stdin is given to be dead: then its end is what counts."""
@@ -38,7 +38,7 @@ class Cutter:
         self._t = 0.0
         self._closed: list[tuple[float, Fact]] = []
 
-    def take(self, record: Record) -> list[Event]:
+    def take(self, record: TapRecord) -> list[Event]:
         """The events that a record completes, oldest first."""
         t = self._t = max(self._t, record.t)
         events = self._overdue(t) if self._closed else []

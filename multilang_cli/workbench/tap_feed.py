@@ -19,7 +19,7 @@ NAMES = ("in", "out", "err", "fact")
 _HEAD = struct.Struct("<BdI")
 
 
-class Record(NamedTuple):
+class TapRecord(NamedTuple):
     """One thing that passed. `t` in seconds since the tap began; `data`: its bytes, JSON for a fact."""
 
     kind: int
@@ -43,7 +43,7 @@ class Unpacker:
     def __init__(self) -> None:
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> list[Record]:
+    def feed(self, data: bytes) -> list[TapRecord]:
         """Add bytes; the records that are now complete, oldest first."""
         buffer = self._buffer
         buffer += data
@@ -54,7 +54,7 @@ class Unpacker:
             end = at + _HEAD.size + size
             if end > len(buffer):
                 break
-            found.append(Record(kind, t, bytes(buffer[at + _HEAD.size : end])))
+            found.append(TapRecord(kind, t, bytes(buffer[at + _HEAD.size : end])))
             at = end
         del buffer[:at]
         return found

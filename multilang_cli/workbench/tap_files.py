@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.events import Event
     from multilang_cli.transcript.format import Header
     from multilang_cli.transcript.write import Sink
-    from multilang_cli.workbench.tap_plan import Plan
+    from multilang_cli.workbench.tap_plan import TapPlan
 
 RETRY = 10.0
 """Seconds after a failure until writing is tried again."""
@@ -38,13 +38,13 @@ _LINE = 64
 """Bytes that a line has beside its message, about."""
 
 
-class Ring:
+class MessageRing:
     """The last messages of a conversation, written at its end.
 
     A second judge follows behind: it has heard what has left the ring, so its state is the one to begin with.
     """
 
-    def __init__(self, header: Header, stem: Path, plan: Plan, behind: Conversation) -> None:
+    def __init__(self, header: Header, stem: Path, plan: TapPlan, behind: Conversation) -> None:
         self.path = stem.with_name(f"{stem.name}.ndjson")
         self.failed = ""
         self.retry_at = 0.0
@@ -116,7 +116,7 @@ class Parts:
 
     _flush_at = FLUSH_AT
 
-    def __init__(self, header: Header, stem: Path, plan: Plan) -> None:
+    def __init__(self, header: Header, stem: Path, plan: TapPlan) -> None:
         self.path = stem
         self._stem = stem
         self.failed = ""

@@ -19,7 +19,7 @@ from multilang_cli.workbench.tap_lane import Lane
 
 if TYPE_CHECKING:
     from multilang_cli.workbench.tap_child import Child
-    from multilang_cli.workbench.tap_queue import Queue
+    from multilang_cli.workbench.tap_queue import RecordQueue
 
 LAST_WORDS = 2 * 1024 * 1024
 """Bytes that are read from a pipe of a dead component: more than a pipe holds, should a descendant write for ever."""
@@ -32,7 +32,7 @@ _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 class Forwarder:
     """The three lanes between Storm and a component, its signals and its end. `host_left`: Storm closed stdin first."""
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, queue: RecordQueue) -> None:
         self.host_left = False
         self._queue = queue
         self._start = time.monotonic()

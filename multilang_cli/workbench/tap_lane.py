@@ -17,7 +17,7 @@ READ_SIZE = 64 * 1024
 SLICE = select.PIPE_BUF if hasattr(select, "PIPE_BUF") else 512
 """Bytes for which a descriptor that poll calls writable has room."""
 
-End = Literal["", "eof", "broken"]
+LaneEnd = Literal["", "eof", "broken"]
 """How a lane ended: not yet, at the end of its source, or because nobody reads its sink any more."""
 
 
@@ -33,7 +33,7 @@ class Lane:
         self.kind = kind
         self.source = source
         self.sink = sink
-        self.end: End = ""
+        self.end: LaneEnd = ""
         self.passed = 0
         self.done = False
         self._poller = poller
@@ -92,7 +92,7 @@ class Lane:
             self._close("broken")
             return 0
 
-    def _close(self, end: End) -> None:
+    def _close(self, end: LaneEnd) -> None:
         if self.end:
             return
         self.end = end

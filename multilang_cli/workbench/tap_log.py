@@ -18,7 +18,7 @@ WIDTH = 2000
 """Characters of a line, whose middle is left out if it is longer."""
 
 
-class Log:
+class TapLog:
     """Lines with their wall-clock time, without secrets of conf and harmless to look at. Never raises.
 
     What comes before `open` is kept until then. `verbose`: stderr is told too.

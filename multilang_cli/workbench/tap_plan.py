@@ -16,7 +16,7 @@ ROTATE = 64 * 1024 * 1024
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-class Plan(NamedTuple):
+class TapPlan(NamedTuple):
     """Options of a tap.
 
     `folder` for recordings. `storm`: the version to judge for, "" for the newest. `kind`: "" to find out. `ring`: how

@@ -16,7 +16,7 @@ _AT_ONCE = 64 * 1024
 """Bytes of what waits that are written at a time, so that what passes meanwhile need not wait."""
 
 
-class Queue:
+class RecordQueue:
     """The writing end of the pipe to the recorder; `fd` None: there is none, and everything is dropped.
 
     Whoever drives it looks at `waiting` and calls `flush` when the pipe has room. When it is full, bytes are left out

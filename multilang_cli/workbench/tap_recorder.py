@@ -27,8 +27,8 @@ from multilang_cli.reports.model import Exit
 from multilang_cli.reports.verdict import FATE_WORDS
 from multilang_cli.transcript.format import Header
 from multilang_cli.workbench.tap_cutter import Cutter
-from multilang_cli.workbench.tap_files import RETRY, RING_BYTES, Parts, Ring
-from multilang_cli.workbench.tap_log import Log
+from multilang_cli.workbench.tap_files import RETRY, RING_BYTES, MessageRing, Parts
+from multilang_cli.workbench.tap_log import TapLog
 from multilang_cli.workbench.tap_plan import name_of
 from multilang_cli.workbench.tap_profile import kind_of, profile_of
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding, Profile
-    from multilang_cli.workbench.tap_feed import Record
+    from multilang_cli.workbench.tap_feed import TapRecord
     from multilang_cli.workbench.tap_files import Snapshot
-    from multilang_cli.workbench.tap_plan import Plan
+    from multilang_cli.workbench.tap_plan import TapPlan
 
 HELD = 1000
 """Events that are kept while it is not known whether this is a bolt or a spout."""
@@ -57,7 +57,7 @@ MOST_FAULTS = 3
 class Recorder:
     """One conversation, from its records to its files. `tap`: the pid of the tap; `started`: when it began."""
 
-    def __init__(self, plan: Plan, tap: int, started: datetime) -> None:
+    def __init__(self, plan: TapPlan, tap: int, started: datetime) -> None:
         self.plan = plan
         self.judge: Conversation | None = None
         self.name = ""
@@ -65,8 +65,8 @@ class Recorder:
         self._started = started.isoformat(timespec="milliseconds")
         self._cutter = Cutter()
         self._held: list[Event] = []
-        self._files: Ring | Parts | None = None
-        self._log = Log(verbose=plan.verbose)
+        self._files: MessageRing | Parts | None = None
+        self._log = TapLog(verbose=plan.verbose)
         self._counts: Counter[str] = Counter()
         self._findings: Counter[str] = Counter()
         self._rules: Counter[str] = Counter()
@@ -80,7 +80,7 @@ class Recorder:
 
     # --- what passed --------------------------------------------------------------------------------------------
 
-    def take(self, records: Iterable[Record]) -> None:
+    def take(self, records: Iterable[TapRecord]) -> None:
         """Take what passed, oldest first. Never raises: a fault of ours is noted, as a gap in the recording."""
         events: list[Event] = []
         for record in records:
@@ -243,7 +243,7 @@ class Recorder:
 
             self._files = Topic(header, self.plan)
         elif self.plan.ring:
-            self._files = Ring(header, stem, self.plan, judge_of(profile, load_rulebook(self.plan.storm)))
+            self._files = MessageRing(header, stem, self.plan, judge_of(profile, load_rulebook(self.plan.storm)))
         else:
             self._files = Parts(header, stem, self.plan)
         self._tell_failure(self._files.failed)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from multilang_cli.transcript.format import Header
     from multilang_cli.transcript.write import Sink
     from multilang_cli.workbench.tap_files import Snapshot
-    from multilang_cli.workbench.tap_plan import Plan
+    from multilang_cli.workbench.tap_plan import TapPlan
 
 QUEUE_KIB = 64 * 1024
 """What waits for Kafka at most."""
@@ -47,7 +47,7 @@ class Topic(Parts):
 
     _flush_at = 1
 
-    def __init__(self, header: Header, plan: Plan) -> None:
+    def __init__(self, header: Header, plan: TapPlan) -> None:
         servers, _, topic = plan.kafka.rpartition("/")
         self._lines = Lines(servers, topic, header.conv.encode())
         super().__init__(header, Path(plan.kafka), plan)

@@ -11,7 +11,7 @@ from multilang_cli.workbench.comparing import groups
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from multilang_cli.workbench.comparing import Group
+    from multilang_cli.workbench.comparing import DifferenceGroup
     from multilang_cli.workbench.verify_storm import Verification
 
 MOST_ERRORS = 3
@@ -33,7 +33,7 @@ def render_verification(found: Verification, console: Console, *, verbose: bool 
     _show_summary(page, found)
 
 
-def _show_group(page: Page, group: Group, *, verbose: bool) -> None:
+def _show_group(page: Page, group: DifferenceGroup, *, verbose: bool) -> None:
     rules = f" (rules {', '.join(group.rules)})" if group.rules else ""
     label = f"{group.title}: {_count(len(group.differences))}"
     page.para(f"{label}{rules}", "bold red" if group.fates else "", indent=2, hang=4)

@@ -20,7 +20,7 @@ from multilang_cli.catalogue.oracle import (
     recorded_events,
     rules_of_scripts,
 )
-from multilang_cli.workbench.comparing import Difference, difference
+from multilang_cli.workbench.comparing import VerdictDifference, difference
 from multilang_cli.workbench.oracle_program import ask, parsed
 from multilang_cli.workbench.records import render, updated, write_whole
 
@@ -44,7 +44,7 @@ class Verification(msgspec.Struct, frozen=True):
     storm: str
     base: str
     verdicts: dict[str, Verdict]
-    differences: tuple[Difference, ...]
+    differences: tuple[VerdictDifference, ...]
     wavering: tuple[str, ...]
 
 
@@ -65,7 +65,7 @@ def compare(storm: str, cases: list[Case], asking: Callable[[list[Case]], dict[s
     return Verification(storm, base, verdicts, tuple(found), tuple(sorted(wavering)))
 
 
-def _differences(storm: str, base: str, cases: Iterable[Case], verdicts: dict[str, Verdict]) -> list[Difference]:
+def _differences(storm: str, base: str, cases: Iterable[Case], verdicts: dict[str, Verdict]) -> list[VerdictDifference]:
     traits, rules = traits_of(storm), rules_of_scripts()
     found = [
         difference(case, partial(meant_calls, case, traits), verdicts[name], before[base], rules.get(name, ()))

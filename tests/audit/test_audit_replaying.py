@@ -15,8 +15,8 @@ from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.generator.trees import Plan
 from multilang_cli.cli.audit_replay import replay
 from multilang_cli.cli.exits import ExitCode
-from multilang_cli.workbench.replay.replaying import Target
-from multilang_cli.workbench.replay.said import Wanted
+from multilang_cli.workbench.replay.replaying import ReplayTarget
+from multilang_cli.workbench.replay.said import ComparisonOptions
 from tests.audit.test_audit_watching import FEW, SMALL
 from tests.command import mlcheck
 from tests.components import ROOT
@@ -42,8 +42,8 @@ def played(program: Path, lines: dict[str, list[bytes]], size: int) -> list[dict
 
     rows = [(name, line) for name, of_one in lines.items() for line in of_one]
     table = pa.table({"conv": [name for name, _ in rows], "line": [line for _, line in rows]})
-    target = Target(argv=(sys.executable, str(program)), cwd=program.parent, env=dict(os.environ))
-    found = play(iter(table.to_batches(max_chunksize=size)), Request(target, Wanted()))
+    target = ReplayTarget(argv=(sys.executable, str(program)), cwd=program.parent, env=dict(os.environ))
+    found = play(iter(table.to_batches(max_chunksize=size)), Request(target, ComparisonOptions()))
     return [row for batch in found for row in batch.to_pylist()]
 
 

@@ -17,7 +17,7 @@ from multilang_cli.protocol.events import Gap
 from multilang_cli.suite.linting import judge_transcripts
 from multilang_cli.transcript.read import read
 from multilang_cli.workbench import tap_feed, tap_topic
-from multilang_cli.workbench.tap_plan import Plan
+from multilang_cli.workbench.tap_plan import TapPlan
 from multilang_cli.workbench.tap_recorder import Recorder
 from tests.command import BOLT, ROOT
 from tests.kafka.topics import LIMIT, Topic
@@ -96,7 +96,7 @@ def test_a_full_queue_is_a_gap_and_what_comes_later_is_there(
     many = conversation((TUPLE + ACK) * 50)
     later = conversation(TUPLE + ACK)[-2:]
     where = f"{alone.kafka.bootstrap_servers}/{alone.name}"
-    recorder = Recorder(Plan(("component", "x"), tmp_path, kafka=where), 4711, STARTED)
+    recorder = Recorder(TapPlan(("component", "x"), tmp_path, kafka=where), 4711, STARTED)
     recorder.take(many)
     times = count(60, 60)
 

@@ -17,15 +17,15 @@ from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol.verdicts import Finding
 from multilang_cli.workbench.bench.histogram import Histogram
-from multilang_cli.workbench.bench.watching import Answers, cost_of
+from multilang_cli.workbench.bench.watching import AnswerTimer, cost_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from multilang_cli.protocol.messages import Json
-    from multilang_cli.workbench.repl.setup import Setup
+    from multilang_cli.workbench.repl.setup import SessionSetup
 
-Place = Literal["any", "one", "two"]
+CpuPlacement = Literal["any", "one", "two"]
 
 WARM_UP = 0.25
 """Of the time that is measured, so much is worked before."""
@@ -57,12 +57,12 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
-def measure(setup: Setup, window: int, seconds: float, place: Place) -> Measured:
+def measure(setup: SessionSetup, window: int, seconds: float, place: CpuPlacement) -> Measured:
     """Work for some `seconds` with `window` tuples in flight, or pending. Raises LaunchError, Silent."""
     pid_dir = private_pid_dir()
     process = ComponentProcess.start(setup.argv, cwd=setup.cwd, env=setup.env, pid_dir=pid_dir)
     judge = judge_of(setup.profile, setup.rulebook)
-    answers = Answers()
+    answers = AnswerTimer()
     session: ShellBolt | ShellSpout
     if setup.profile.kind == "bolt":
         session = ShellBolt(process, judge, (answers,), timer=BEAT, seed=setup.seed)
@@ -95,7 +95,7 @@ def measure(setup: Setup, window: int, seconds: float, place: Place) -> Measured
         )
 
 
-def _bolt_work(bolt: ShellBolt, setup: Setup, window: int) -> Callable[[float, Histogram], int]:
+def _bolt_work(bolt: ShellBolt, setup: SessionSetup, window: int) -> Callable[[float, Histogram], int]:
     limit = setup.profile.limits["settle"]
     bolt.keep_emits = False
 
@@ -140,7 +140,7 @@ def _spout_work(spout: ShellSpout, window: int) -> Callable[[float, Histogram], 
     return work
 
 
-def _bind(pid: int, place: Place) -> None:
+def _bind(pid: int, place: CpuPlacement) -> None:
     """Put ourselves and the component on CPUs."""
     ours, theirs = cpus(place)
     if not hasattr(os, "sched_setaffinity"):
@@ -154,14 +154,14 @@ def _bind(pid: int, place: Place) -> None:
 _CPUS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
 
 
-def cpus(place: Place) -> tuple[list[int], list[int]]:
+def cpus(place: CpuPlacement) -> tuple[list[int], list[int]]:
     """The CPUs for our side, and for the component."""
     if place == "any":
         return _CPUS, _CPUS
     return _CPUS[:1], _CPUS[:1] if place == "one" else _CPUS[-1:]
 
 
-def told(place: Place) -> str:
+def told(place: CpuPlacement) -> str:
     """Describe for people on which CPUs `place` puts both sides."""
     ours, theirs = cpus(place)
     if place == "any":

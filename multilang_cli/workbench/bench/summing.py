@@ -18,7 +18,7 @@ _MIB = 1024 * 1024
 SHARES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
 
 
-class Cell(NamedTuple):
+class WindowFigures(NamedTuple):
     """One command at one window: medians over the rounds, round trips of all of them.
 
     Times in microseconds but for `silence`, which is in seconds. `cpu`: seconds of CPU time a second; `memory`: MiB,
@@ -40,9 +40,9 @@ class Cell(NamedTuple):
         return median(self.rates)
 
 
-def cell_of(rounds: Sequence[Measured]) -> Cell:
+def cell_of(rounds: Sequence[Measured]) -> WindowFigures:
     """The rounds of one command at one window."""
-    return Cell(
+    return WindowFigures(
         window=rounds[0].window,
         rates=tuple(each.rate for each in rounds),
         emits=median(each.emits for each in rounds),
@@ -72,7 +72,7 @@ class Ratio(NamedTuple):
     high: float
 
 
-def ratios_of(first: Sequence[Cell], second: Sequence[Cell]) -> list[Ratio]:
+def ratios_of(first: Sequence[WindowFigures], second: Sequence[WindowFigures]) -> list[Ratio]:
     """Round by round: what disturbs a round disturbs both."""
     found = []
     for one, two in zip(first, second, strict=True):
@@ -82,7 +82,7 @@ def ratios_of(first: Sequence[Cell], second: Sequence[Cell]) -> list[Ratio]:
     return found
 
 
-def sentences_of(cells: Sequence[Cell], kind: Kind, timeout: float, storm: str) -> list[str]:
+def sentences_of(cells: Sequence[WindowFigures], kind: Kind, timeout: float, storm: str) -> list[str]:
     """Explain the figures for a Storm that waits `timeout` seconds for a sign of life."""
     if kind == "spout":
         slowest = max(cell.trips.get("max", 0.0) for cell in cells) / 1e6
@@ -104,7 +104,7 @@ def sentences_of(cells: Sequence[Cell], kind: Kind, timeout: float, storm: str) 
     return said
 
 
-def document(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+def document(cells: Sequence[WindowFigures]) -> list[dict[str, Any]]:
     """The cells as plain values."""
     return [
         {

@@ -19,7 +19,7 @@ _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-class Answers:
+class AnswerTimer:
     """A sink that times answers, from the moment that Storm writes a message.
 
     `trips`: of tuples until they are settled; `beats`: of heartbeats until their sync; `settled`: so many were,

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
-Step = tuple[str, dict[str, Any]]
-Steps = tuple[Step, ...]
-Conversation = tuple[Steps, ...]
+ScenarioStep = tuple[str, dict[str, Any]]
+ScenarioSteps = tuple[ScenarioStep, ...]
+StepBlocks = tuple[ScenarioSteps, ...]
 """Blocks of steps: each can be left out, but for the last, which leaves nothing owed."""
 
 MOST_TUPLES = 30
@@ -39,7 +39,7 @@ OVERFULL = 70_000
 WORDS = ("plain words", 'a "b" \\ \t', "snöwhite é 雪", "\U0001f478\U0001f3fd", "a\u2028b\x85c", "x\nend\ny", "")
 
 
-class World(NamedTuple):
+class GrammarOptions(NamedTuple):
     """Facts about the component. `samples`: tuples that its user gave, none if there are none.
 
     `standard`: the tuples that are fed where there are no samples. `accepts`: what it promises to take besides.
@@ -53,15 +53,15 @@ class World(NamedTuple):
     heartbeats: bool = True
 
 
-class Life(NamedTuple):
+class Scenario(NamedTuple):
     """One process from its handshake to its end, and the conversations between: each ends with nothing left owed."""
 
-    opening: Steps
-    conversations: tuple[Conversation, ...]
-    closing: Steps
+    opening: ScenarioSteps
+    conversations: tuple[StepBlocks, ...]
+    closing: ScenarioSteps
 
     @property
-    def steps(self) -> Steps:
+    def steps(self) -> ScenarioSteps:
         """All of it, in order."""
         return (*self.opening, *chain.from_iterable(chain.from_iterable(self.conversations)), *self.closing)
 
@@ -76,7 +76,7 @@ class Life(NamedTuple):
         return max(1, count)
 
 
-def lives(world: World, *, long: bool) -> SearchStrategy[Life]:
+def lives(world: GrammarOptions, *, long: bool) -> SearchStrategy[Scenario]:
     """Lives of a component in `world`: of one conversation at most, or `long` ones of up to `PARTS` * `LONG`."""
     conversation = _bolt_conversation(world) if world.kind == "bolt" else _spout_conversation()
     # Several lists: one alone would be short on average, and one with a least length could not shrink.
@@ -84,12 +84,14 @@ def lives(world: World, *, long: bool) -> SearchStrategy[Life]:
     return st.builds(_life, st.just(world), _opening(), parts, _closing(world))
 
 
-def _life(world: World, opening: Step, parts: Iterable[list[Conversation]], closing: Steps) -> Life:
+def _life(
+    world: GrammarOptions, opening: ScenarioStep, parts: Iterable[list[StepBlocks]], closing: ScenarioSteps
+) -> Scenario:
     first = (opening,) if world.kind == "bolt" else (opening, _call("activate"))
-    return Life(first, tuple(chain.from_iterable(parts)), closing)
+    return Scenario(first, tuple(chain.from_iterable(parts)), closing)
 
 
-def _opening() -> SearchStrategy[Step]:
+def _opening() -> SearchStrategy[ScenarioStep]:
     words = st.sampled_from(WORDS)
     plain: SearchStrategy[dict[str, Any]] = st.just({})
     usual = st.fixed_dictionaries(
@@ -105,8 +107,8 @@ def _opening() -> SearchStrategy[Step]:
     return st.one_of(plain, plain, usual).map(lambda arguments: ("handshake", arguments))
 
 
-def _closing(world: World) -> SearchStrategy[Steps]:
-    ends: SearchStrategy[Steps] = st.sampled_from(((), (("close_stdin", {}),), (("terminate", {}),)))
+def _closing(world: GrammarOptions) -> SearchStrategy[ScenarioSteps]:
+    ends: SearchStrategy[ScenarioSteps] = st.sampled_from(((), (("close_stdin", {}),), (("terminate", {}),)))
     if world.kind == "spout":
         return ends
     # Storm dies when it likes: with tuples that are not settled as well.
@@ -116,13 +118,13 @@ def _closing(world: World) -> SearchStrategy[Steps]:
 # --- bolts ------------------------------------------------------------------------------------------------------------
 
 
-def _bolt_conversation(world: World) -> SearchStrategy[Conversation]:
+def _bolt_conversation(world: GrammarOptions) -> SearchStrategy[StepBlocks]:
     blocks = st.lists(_bolt_block(world), min_size=1, max_size=MOST_BLOCKS)
-    settled: Steps = (("settle", {}), ("heartbeat", {})) if world.heartbeats else (("settle", {}),)
+    settled: ScenarioSteps = (("settle", {}), ("heartbeat", {})) if world.heartbeats else (("settle", {}),)
     return blocks.map(lambda found: (*found, settled))
 
 
-def _bolt_block(world: World) -> SearchStrategy[Steps]:
+def _bolt_block(world: GrammarOptions) -> SearchStrategy[ScenarioSteps]:
     tuples = _tuples(world)
     said = [tuples]
     if world.heartbeats:
@@ -144,12 +146,12 @@ def _bolt_block(world: World) -> SearchStrategy[Steps]:
     return st.one_of(blocks)
 
 
-def _late_task_ids(said: list[Step]) -> Steps:
+def _late_task_ids(said: list[ScenarioStep]) -> ScenarioSteps:
     """Nothing is waited for meanwhile: a component may do nothing before it has them."""
     return (("hold_task_ids", {}), *said, ("quiet", {}), ("release_task_ids", {}))
 
 
-def _tuples(world: World) -> SearchStrategy[Step]:
+def _tuples(world: GrammarOptions) -> SearchStrategy[ScenarioStep]:
     """Tuples that it takes: nobody said that it takes others."""
     in_turn = st.builds(_step, st.just("tuple"), times=st.integers(1, MOST_TUPLES))
     shapes: dict[tuple[str, str], list[SearchStrategy[list[Any]]]] = {}
@@ -165,7 +167,7 @@ def _tuples(world: World) -> SearchStrategy[Step]:
     return st.one_of(*given, in_turn)
 
 
-def _given(source: tuple[str, str], tuples: list[list[Any]]) -> Step:
+def _given(source: tuple[str, str], tuples: list[list[Any]]) -> ScenarioStep:
     """Tuples of one source, a component and its stream; the usual one need not be named."""
     usual = Sample([])
     named = {} if source == (usual.component, usual.stream) else dict(zip(("comp", "stream"), source, strict=True))
@@ -204,12 +206,12 @@ def _value(value: Any, accepts: frozenset[str]) -> SearchStrategy[Any]:
 # --- spouts -----------------------------------------------------------------------------------------------------------
 
 
-def _spout_conversation() -> SearchStrategy[Conversation]:
+def _spout_conversation() -> SearchStrategy[StepBlocks]:
     # Storm waits for each sync: nothing is owed in between.
     return st.lists(_spout_block(), min_size=1, max_size=MOST_BLOCKS).map(lambda found: (*found, ()))
 
 
-def _spout_block() -> SearchStrategy[Steps]:
+def _spout_block() -> SearchStrategy[ScenarioSteps]:
     settled = st.builds(_settled, st.sampled_from(("ack", "fail")), st.integers(0, 5))
     all_settled = st.builds(_step, st.just("settle_pending"), command=st.sampled_from(("ack", "fail")))
     asked = st.integers(1, MOST_CALLS).map(lambda times: _call("next", times=times))
@@ -228,28 +230,28 @@ def _spout_block() -> SearchStrategy[Steps]:
     )
 
 
-def _call(command: str, **more: int) -> Step:
+def _call(command: str, **more: int) -> ScenarioStep:
     return "call", {"command": command, **more}
 
 
-def _settled(command: str, pick: int) -> Step:
+def _settled(command: str, pick: int) -> ScenarioStep:
     return _call(command, pick=pick)
 
 
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-def _split(message: str) -> SearchStrategy[Step]:
+def _split(message: str) -> SearchStrategy[ScenarioStep]:
     return st.builds(_step, st.just("split"), message=st.just(message), at=st.integers(1, LONGEST))
 
 
-def _step(name: str, **arguments: Any) -> Step:
+def _step(name: str, **arguments: Any) -> ScenarioStep:
     return name, arguments
 
 
-def _alone(step: Step) -> Steps:
+def _alone(step: ScenarioStep) -> ScenarioSteps:
     return (step,)
 
 
-def _in_order(*steps: Step) -> Steps:
+def _in_order(*steps: ScenarioStep) -> ScenarioSteps:
     return steps

@@ -16,7 +16,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky
 
 from multilang_cli.host.pump import OutOfTimeError
-from multilang_cli.workbench.fuzz.grammar import Life, World, lives
+from multilang_cli.workbench.fuzz.grammar import GrammarOptions, Scenario, lives
 from multilang_cli.workbench.fuzz.shrink import shrunk
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ A_ROUND = 25
 """Lives that are drawn before it is begun anew, from another seed: the first of a search are always small."""
 
 
-class Played(NamedTuple):
+class ScenarioResult(NamedTuple):
     """Result of one life. `rule`: what is wrong, "" if nothing; `steps`: how many were played."""
 
     subject: SubjectResult
@@ -37,10 +37,10 @@ class Played(NamedTuple):
     events: int
 
 
-Play = Callable[[Life], Played]
+PlayScenario = Callable[[Scenario], ScenarioResult]
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+class SearchLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of a hunt: so many `conversations`, at most so many `seconds`, those to make a life smaller among them.
 
     `seed`: where the lives come from. `folder`: the database. `key`: the component's place in it. `clock`: seconds.
@@ -54,11 +54,11 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     clock: Callable[[], float]
 
 
-class Caught(NamedTuple):
+class FailingScenario(NamedTuple):
     """A life that shows something wrong, and what became of it. `known`: it was in the database."""
 
-    life: Life
-    played: Played
+    life: Scenario
+    played: ScenarioResult
     known: bool
 
 
@@ -79,8 +79,14 @@ class Hunt:
     called after each life.
     """
 
-    def __init__(self, play: Play, world: World, terms: Terms, tell: Callable[[Hunt], None] = lambda _: None) -> None:
-        self.caught: Caught | None = None
+    def __init__(
+        self,
+        play: PlayScenario,
+        world: GrammarOptions,
+        terms: SearchLimits,
+        tell: Callable[[Hunt], None] = lambda _: None,
+    ) -> None:
+        self.caught: FailingScenario | None = None
         self.steady = True
         self.undecided: SubjectResult | None = None
         self.conversations = 0
@@ -119,7 +125,7 @@ class Hunt:
         if self._is_over:
             return
 
-        def test(life: Life) -> None:
+        def test(life: Scenario) -> None:
             """Fail for a life in which something is wrong, as hypothesis wants it."""
             if self._is_wrong(life):
                 raise _FoundError
@@ -160,7 +166,7 @@ class Hunt:
             if self._fault is not None:
                 raise self._fault from None
 
-    def _is_wrong(self, life: Life) -> bool:
+    def _is_wrong(self, life: Scenario) -> bool:
         """Play a life. Raises Enough."""
         if self.caught is None and self.conversations >= self._terms.conversations:
             raise Enough
@@ -183,7 +189,7 @@ class Hunt:
         self.out_of_time = self.caught is None
         return Enough()
 
-    def _weigh(self, life: Life, played: Played) -> bool:
+    def _weigh(self, life: Scenario, played: ScenarioResult) -> bool:
         if self.caught is None:
             self.lives += 1
             self.conversations += life.begun(played.steps)
@@ -197,7 +203,7 @@ class Hunt:
             raise Enough
         return wrong
 
-    def _keep(self, life: Life, played: Played) -> bool:
+    def _keep(self, life: Scenario, played: ScenarioResult) -> bool:
         """Keep what is smaller; True if it shows what is hunted."""
         if played.subject.verdict == "untestable" and self.caught is None:
             self.undecided = played.subject
@@ -206,13 +212,13 @@ class Hunt:
             return False
         if self.caught is None:
             self.until += self._terms.seconds * MORE
-            self.caught = Caught(life, played, self.lives <= self._known)
+            self.caught = FailingScenario(life, played, self.lives <= self._known)
         elif size_of(life) < size_of(self.caught.life):
-            self.caught = Caught(life, played, self.caught.known)
+            self.caught = FailingScenario(life, played, self.caught.known)
         return True
 
 
-def size_of(life: Life) -> tuple[int, int, Any]:
+def size_of(life: Scenario) -> tuple[int, int, Any]:
     """Size of a life: fewer steps first, then what is said in them."""
     text = msgspec.json.encode(life.steps)
     return len(life.steps), len(text), text

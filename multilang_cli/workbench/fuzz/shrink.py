@@ -9,14 +9,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from multilang_cli.workbench.fuzz.grammar import Life, Step, Steps
+    from multilang_cli.workbench.fuzz.grammar import Scenario, ScenarioStep, ScenarioSteps
 
 T = TypeVar("T")
 
-Shows = Callable[["Life"], bool]
+Shows = Callable[["Scenario"], bool]
 
 
-def shrunk(life: Life, shows: Shows) -> Life:
+def shrunk(life: Scenario, shows: Shows) -> Scenario:
     """The smallest life that was found on the way from `life` and still shows; every part of it is as Storm speaks."""
     life = _with_conversations(life, shows)
     life = _first(shows, life, life._replace(closing=()))
@@ -27,22 +27,22 @@ def shrunk(life: Life, shows: Shows) -> Life:
     return life
 
 
-def _first(shows: Shows, life: Life, *smaller: Life) -> Life:
+def _first(shows: Shows, life: Scenario, *smaller: Scenario) -> Scenario:
     """The first of those that are smaller and show; `life` if none does."""
     return next((each for each in smaller if each != life and shows(each)), life)
 
 
-def _with_conversations(life: Life, shows: Shows) -> Life:
+def _with_conversations(life: Scenario, shows: Shows) -> Scenario:
     last = life._replace(conversations=life.conversations[-1:])
     if len(life.conversations) > 1 and shows(last):
         return last
     return life._replace(conversations=fewer(life.conversations, lambda kept: shows(life._replace(conversations=kept))))
 
 
-def _with_blocks(life: Life, place: int, shows: Shows) -> Life:
+def _with_blocks(life: Scenario, place: int, shows: Shows) -> Scenario:
     """Fewer blocks of one conversation, and less in each; how it is settled at its end stays."""
 
-    def having(blocks: tuple[Steps, ...]) -> Life:
+    def having(blocks: tuple[ScenarioSteps, ...]) -> Scenario:
         """The life with these blocks in the conversation, its end kept."""
         conversations = list(life.conversations)
         conversations[place] = (*blocks, life.conversations[place][-1])
@@ -58,14 +58,14 @@ def _with_blocks(life: Life, place: int, shows: Shows) -> Life:
     return having(blocks)
 
 
-def _simpler(block: Steps) -> list[Steps]:
+def _simpler(block: ScenarioSteps) -> list[ScenarioSteps]:
     """A block with all numbers one, or halved again and again; the simplest first."""
     times = max((arguments.get("times", 1) for _, arguments in block), default=1)
     halved = [tuple(_at_most(step, times >> shift) for step in block) for shift in range(times.bit_length() - 1, 0, -1)]
     return [each for each in halved if each != block]
 
 
-def _at_most(step: Step, most: int) -> Step:
+def _at_most(step: ScenarioStep, most: int) -> ScenarioStep:
     name, arguments = step
     fewer_times = {key: min(value, most) if key == "times" else value for key, value in arguments.items()}
     return name, {key: value[:most] if key == "these" else value for key, value in fewer_times.items()}

@@ -12,10 +12,10 @@ from multilang_cli.workbench.case_files import ID, NoCaseError, step_of, write_c
 from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
-    from multilang_cli.workbench.repl.life import Life
+    from multilang_cli.workbench.repl.life import ComponentRun
 
 
-class Saved(NamedTuple):
+class SavedCase(NamedTuple):
     """A case that was written: where, what it leaves out, and the command line that plays it."""
 
     path: Path
@@ -23,7 +23,7 @@ class Saved(NamedTuple):
     again: str
 
 
-def write_case(life: Life, name: str) -> Saved:
+def write_case(life: ComponentRun, name: str) -> SavedCase:
     """Write what was done since the last start as the case `name`, in the working directory.
 
     Raises Misuse for a name that is none, or whose file is there; OSError.
@@ -46,10 +46,10 @@ def write_case(life: Life, name: str) -> Saved:
         fed.write_text("".join(f"{json.dumps(secrets.clean(values))}\n" for values in life.fed), encoding="utf-8")
         words += ["--tuples", str(fed)]
     again = shlex.join([*words, "--", *secrets.words(setup.command)])
-    return Saved(path, tuple(dict.fromkeys(life.left_out)), again)
+    return SavedCase(path, tuple(dict.fromkeys(life.left_out)), again)
 
 
-def case_of(life: Life, name: str) -> dict[str, Any]:
+def case_of(life: ComponentRun, name: str) -> dict[str, Any]:
     """The case as plain values (``schemas/case``): handshake with the conf it had, then what was done."""
     setup = life.setup
     handshake: dict[str, Any] = {}

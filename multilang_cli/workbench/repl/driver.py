@@ -13,7 +13,7 @@ import msgspec
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.reports.words import waits
 from multilang_cli.workbench.repl import keeping, looking, parsing, speaking, steering, waiting
-from multilang_cli.workbench.repl.life import Life
+from multilang_cli.workbench.repl.life import ComponentRun
 from multilang_cli.workbench.repl.setup import ENDLESS
 from multilang_cli.workbench.repl.show import EventLines, show_breach, show_finding
 from multilang_cli.workbench.repl.table import Misuse
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.workbench.repl.by_hand import ByHand
     from multilang_cli.workbench.repl.screen import Screen
-    from multilang_cli.workbench.repl.setup import Setup
-    from multilang_cli.workbench.repl.table import Command, Table
+    from multilang_cli.workbench.repl.setup import SessionSetup
+    from multilang_cli.workbench.repl.table import CommandTable, ReplCommand
 
-COMMANDS: Table = {
+COMMANDS: CommandTable = {
     name: command
     for module in (speaking, waiting, steering, looking, keeping)
     for name, command in module.COMMANDS.items()
@@ -43,7 +43,7 @@ _QUIET_SLICE = 1.0
 MISUSE, NO_FIRST_MESSAGE, NOT_CONFORMANT = 2, 3, 1
 
 
-class Settings(msgspec.Struct):
+class SessionSettings(msgspec.Struct):
     """Settings of ``set``. `show`: of ``steering.SHOWS``, which messages are shown; `lines`: how many a command."""
 
     show: str = "all"
@@ -54,21 +54,21 @@ class Driver:
     """A session by hand over any number of starts of a component.
 
     `waits`: after each command that speaks, what the component has to say to it is waited for, as scripts need it.
-    `record`: the folder for transcripts. Raises what `Life` raises when it is begun.
+    `record`: the folder for transcripts. Raises what `ComponentRun` raises when it is begun.
     """
 
-    def __init__(self, setup: Setup, screen: Screen, record: Path, *, waits: bool) -> None:
-        self.setup: Setup = setup
+    def __init__(self, setup: SessionSetup, screen: Screen, record: Path, *, waits: bool) -> None:
+        self.setup: SessionSetup = setup
         self.screen = screen
         self.record = record
         self.waits = waits
-        self.settings: Settings = Settings()
-        self.commands: Table = COMMANDS
+        self.settings: SessionSettings = SessionSettings()
+        self.commands: CommandTable = COMMANDS
         self.quitting = False
         self.depth = 0
         self.next_sample = 0
         self.taskids_by_hand = False
-        self._life: Life | None = None
+        self._life: ComponentRun | None = None
         self._lives = 0
         self._codes: set[int] = set()
         self._interrupted = False
@@ -84,7 +84,7 @@ class Driver:
     # --- lives --------------------------------------------------------------------------------------------------
 
     @property
-    def life(self) -> Life:
+    def life(self) -> ComponentRun:
         """The component as it was started last. Raises Misuse if it could not be."""
         if self._life is None:
             raise Misuse("the component could not be started; `restart` tries again")
@@ -95,7 +95,7 @@ class Driver:
         """True if there is a component to speak of."""
         return self._life is not None
 
-    def begin(self, play: Callable[[Life], bool] | None = None) -> bool:
+    def begin(self, play: Callable[[ComponentRun], bool] | None = None) -> bool:
         """Start the component and shake hands. False if it said no first message.
 
         `play` begins the conversation in place of the handshake, and says whether the first message came.
@@ -105,7 +105,7 @@ class Driver:
         self._lives += 1
         self._interrupted = False
         self.screen.clean = self.setup.redactor().text
-        self._life = life = Life(self.setup, self._lives, self.record, self._display)
+        self._life = life = ComponentRun(self.setup, self._lives, self.record, self._display)
         life.did("handshake")
         if self.taskids_by_hand:
             life.hold_task_ids()
@@ -117,7 +117,7 @@ class Driver:
             self._codes.add(NO_FIRST_MESSAGE)
         return shaken
 
-    def _shake(self, life: Life) -> bool:
+    def _shake(self, life: ComponentRun) -> bool:
         session = life.session
         return session.handshake(self.setup.handshake(str(session.process.pid_dir)), self.limit("pid"))
 
@@ -304,7 +304,7 @@ def said_by(session: ByHand) -> tuple[int, int, int]:
     return (*session.spoken, session.process.stderr_total)
 
 
-def command_of(name: str) -> Command:
+def command_of(name: str) -> ReplCommand:
     """The command `name`. Raises Misuse that names the nearest."""
     if name in COMMANDS:
         return COMMANDS[name]

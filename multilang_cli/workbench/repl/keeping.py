@@ -10,7 +10,7 @@ from multilang_cli.transcript.read import read
 from multilang_cli.transcript.write import TranscriptWriter
 from multilang_cli.workbench.repl import parsing
 from multilang_cli.workbench.repl.case_file import write_case
-from multilang_cli.workbench.repl.table import Command, Misuse, Table
+from multilang_cli.workbench.repl.table import CommandTable, Misuse, ReplCommand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,17 +82,17 @@ def _quit(driver: Driver, _: str) -> None:
     driver.quitting = True
 
 
-COMMANDS: Table = {
-    "save": Command(
+COMMANDS: CommandTable = {
+    "save": ReplCommand(
         "FILE|case ID",
         "Save the transcript since the last start, or the session as a case.\n`save case bolt.my-words` writes "
         "bolt.my-words.yaml, and what was fed, for `mlcheck run --suite`.",
         _save,
         _save_words,
     ),
-    "source": Command(
+    "source": ReplCommand(
         "FILE", "Do the commands in a file, each when the component has answered the one before.", _source, _files
     ),
-    "quit": Command("", "End the component and the session.", _quit),
+    "quit": ReplCommand("", "End the component and the session.", _quit),
 }
 """Commands that keep a session, do one again, or end it."""

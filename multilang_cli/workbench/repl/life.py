@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.messages import Json
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.workbench.repl.by_hand import ByHand
-    from multilang_cli.workbench.repl.setup import Setup
+    from multilang_cli.workbench.repl.setup import SessionSetup
 
     Display = Callable[[Sequence[Event], Sequence[Finding]], None]
 
@@ -37,7 +37,7 @@ MOST_PENDING = 10_000
 """Ids of a spout's tuples that are remembered to be settled."""
 
 
-class Life:
+class ComponentRun:
     """The component from one start to its end.
 
     `events`: the latest, by number. `pending`: ids of a spout's tuples that were not yet acked or failed, the oldest
@@ -47,7 +47,7 @@ class Life:
     Raises LaunchError, OSError if the transcript can't be written.
     """
 
-    def __init__(self, setup: Setup, number: int, record: Path, display: Display) -> None:
+    def __init__(self, setup: SessionSetup, number: int, record: Path, display: Display) -> None:
         self.setup = setup
         self.number = number
         self.path = record / f"repl-{number}.ndjson"

@@ -12,7 +12,7 @@ from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.trees import Trees
 from multilang_cli.workbench.repl import parsing
 from multilang_cli.workbench.repl.show import show_event, show_finding
-from multilang_cli.workbench.repl.table import Command, Misuse, Table
+from multilang_cli.workbench.repl.table import CommandTable, Misuse, ReplCommand
 from multilang_cli.workbench.repl.trees import show_trees
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.state import Outstanding
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.workbench.repl.driver import Driver
-    from multilang_cli.workbench.repl.life import Life
+    from multilang_cli.workbench.repl.life import ComponentRun
 
 HISTORY = 20
 """Messages that ``history`` shows where nobody says how many."""
@@ -38,7 +38,7 @@ def _pending(driver: Driver, _: str) -> None:
     screen.para(f"The component {sentence}. Facts: {facts}.", "dim")
 
 
-def owed(life: Life) -> Iterator[str]:
+def owed(life: ComponentRun) -> Iterator[str]:
     """Answers pending on both sides, a line each."""
     session, found = life.session, life.session.judge.outstanding()
     yield from _owed_by_component(life, found)
@@ -54,7 +54,7 @@ def owed(life: Life) -> Iterator[str]:
         yield "nothing is owed"
 
 
-def _owed_by_component(life: Life, found: Outstanding) -> Iterator[str]:
+def _owed_by_component(life: ComponentRun, found: Outstanding) -> Iterator[str]:
     session = life.session
     if found.handshake:
         yield "owed: its pid"
@@ -117,7 +117,7 @@ def _history(driver: Driver, rest: str) -> None:
             show_finding(driver.screen, finding)
 
 
-def findings_by_seq(life: Life) -> dict[int, list[Finding]]:
+def findings_by_seq(life: ComponentRun) -> dict[int, list[Finding]]:
     """The findings of a life by the number of the event they are about."""
     found: dict[int, list[Finding]] = {}
     for finding in life.session.findings:
@@ -184,19 +184,19 @@ def _help(driver: Driver, rest: str) -> None:
     screen.line("help NAME tells more; # begins a comment", "dim")
 
 
-COMMANDS: Table = {
-    "pending": Command("", "Show what is owed, by whom, and what the component is doing.", _pending),
-    "findings": Command("", "Show all that is wrong so far.", _findings),
-    "explain": Command("[RULE]", "Explain a rule; without one, that of the last finding.", _explain, _rules),
-    "history": Command("[COUNT]", "Show the latest messages with their numbers.", _history),
-    "show": Command("NUMBER", "Show one message in full, and what is wrong with it.", _show, _numbers),
-    "tree": Command(
+COMMANDS: CommandTable = {
+    "pending": ReplCommand("", "Show what is owed, by whom, and what the component is doing.", _pending),
+    "findings": ReplCommand("", "Show all that is wrong so far.", _findings),
+    "explain": ReplCommand("[RULE]", "Explain a rule; without one, that of the last finding.", _explain, _rules),
+    "history": ReplCommand("[COUNT]", "Show the latest messages with their numbers.", _history),
+    "show": ReplCommand("NUMBER", "Show one message in full, and what is wrong with it.", _show, _numbers),
+    "tree": ReplCommand(
         "[ID|NUMBER]",
         "Show the tuple trees: anchors, settling and ack vals.\nWhat the component emits is acked by its consumer at "
         "once, or, of a spout, when you say `ack` or `fail`. ack val: the acker's after the step; 0 is complete.",
         _tree,
         _numbers,
     ),
-    "help": Command("[NAME]", "Show the commands, or all about one.", _help, lambda driver, _: driver.commands),
+    "help": ReplCommand("[NAME]", "Show the commands, or all about one.", _help, lambda driver, _: driver.commands),
 }
 """Commands that only look."""

@@ -24,7 +24,7 @@ ENDLESS = float("inf")
 _NOT_WAITED_FOR = ("frame", "grace")
 
 
-class Setup(msgspec.Struct, frozen=True, kw_only=True):
+class SessionSetup(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a restart keeps, or changes on purpose.
 
     `argv`, `cwd`, `env`: how it is started; `command`: the words that the user gave. `settings`: the variables of the
@@ -80,11 +80,11 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
         """Hides the secrets of conf and environment in what is shown."""
         return Redactor({"": [self.settings, self.profile.conf]}, words=self.argv)
 
-    def with_conf(self, conf: dict[str, Any]) -> Setup:
+    def with_conf(self, conf: dict[str, Any]) -> SessionSetup:
         """The same with another conf of the component's own."""
         return msgspec.structs.replace(self, profile=msgspec.structs.replace(self.profile, conf=conf))
 
-    def on(self, rulebook: Rulebook, version: StormVersion) -> Setup:
+    def on(self, rulebook: Rulebook, version: StormVersion) -> SessionSetup:
         """The same on another Storm."""
         profile = msgspec.structs.replace(self.profile, storm=version.id)
         return msgspec.structs.replace(self, rulebook=rulebook, profile=profile)

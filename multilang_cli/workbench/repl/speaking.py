@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.messages import DEFAULT_STREAM
 from multilang_cli.workbench.repl import parsing
-from multilang_cli.workbench.repl.table import Command, Misuse, Table
+from multilang_cli.workbench.repl.table import CommandTable, Misuse, ReplCommand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -243,9 +243,9 @@ def _raw(driver: Driver, rest: str) -> None:
     driver.life.left_out.append("raw bytes")
 
 
-COMMANDS: Table = {
-    "next": Command("[TIMES]", "Ask a spout for a tuple.", _next, kind="spout", alive=True, speaks=True),
-    "ack": Command(
+COMMANDS: CommandTable = {
+    "next": ReplCommand("[TIMES]", "Ask a spout for a tuple.", _next, kind="spout", alive=True, speaks=True),
+    "ack": ReplCommand(
         "[ID|all]",
         "Tell a spout that a tuple was processed; without an id the oldest.",
         _ack,
@@ -254,12 +254,12 @@ COMMANDS: Table = {
         alive=True,
         speaks=True,
     ),
-    "fail": Command(
+    "fail": ReplCommand(
         "[ID|all]", "Tell a spout that a tuple failed.", _fail, _ids, kind="spout", alive=True, speaks=True
     ),
-    "activate": Command("", "Tell a spout that it is activated.", _activate, kind="spout", alive=True, speaks=True),
-    "deactivate": Command("", "Tell a spout to rest.", _deactivate, kind="spout", alive=True, speaks=True),
-    "tuple": Command(
+    "activate": ReplCommand("", "Tell a spout that it is activated.", _activate, kind="spout", alive=True, speaks=True),
+    "deactivate": ReplCommand("", "Tell a spout to rest.", _deactivate, kind="spout", alive=True, speaks=True),
+    "tuple": ReplCommand(
         "[VALUES] [stream=S] [comp=C] [task=T] [times=N] [file=F]",
         "Send a bolt a tuple.\nVALUES: a JSON array, over several lines if you like. Without them you are asked for "
         "each field, or, in a script, the next sample is sent. file: a JSON array a line.",
@@ -270,11 +270,11 @@ COMMANDS: Table = {
         json=True,
         speaks=True,
     ),
-    "heartbeat": Command(
+    "heartbeat": ReplCommand(
         "[TIMES]", "Send a heartbeat, to be answered by sync.", _heartbeat, kind="bolt", alive=True, speaks=True
     ),
-    "tick": Command("[TIMES]", "Send a tick tuple.", _tick, kind="bolt", alive=True, speaks=True),
-    "taskids": Command(
+    "tick": ReplCommand("[TIMES]", "Send a tick tuple.", _tick, kind="bolt", alive=True, speaks=True),
+    "taskids": ReplCommand(
         "[auto|hand|LIST]",
         "Answer emits with task ids by themselves, or by hand.\n`taskids hand` holds them back; then `taskids 4 5` "
         "answers the oldest emit so, `taskids []` with none. `taskids auto` sends what is owed.",
@@ -283,7 +283,7 @@ COMMANDS: Table = {
         json=True,
         speaks=True,
     ),
-    "raw": Command(
+    "raw": ReplCommand(
         "BYTES",
         "Write bytes, whatever they are.\nUTF-8 with \\n \\r \\t \\0 \\\\ \\xHH \\uHHHH; a message ends with "
         "\\nend\\n.",

@@ -15,7 +15,7 @@ from multilang_cli.protocol.events import Signalled
 from multilang_cli.transcript.redact import redacted
 from multilang_cli.workbench.repl import parsing
 from multilang_cli.workbench.repl.setup import ENDLESS
-from multilang_cli.workbench.repl.table import Command, Misuse, Table
+from multilang_cli.workbench.repl.table import CommandTable, Misuse, ReplCommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -211,37 +211,37 @@ def _set_words(driver: Driver, before: list[str]) -> Iterable[str]:
     return {"show": SHOWS, "limit": tuple(driver.setup.profile.limits)}.get(before[0], ())
 
 
-COMMANDS: Table = {
-    "eof": Command("", "Close its stdin and wait for its end, as when a worker dies.", _eof, alive=True),
-    "signal": Command(
+COMMANDS: CommandTable = {
+    "eof": ReplCommand("", "Close its stdin and wait for its end, as when a worker dies.", _eof, alive=True),
+    "signal": ReplCommand(
         "[NAME]",
         "Send it a signal: TERM, as Storm does, or another.",
         _signal,
         lambda _, __: (*ENDING, *OTHERS),
         alive=True,
     ),
-    "restart": Command(
+    "restart": ReplCommand(
         "[KEY=VALUE ...]",
         "End it and start it again, with more conf if you like.",
         _restart,
         _conf_words,
     ),
-    "storm": Command("[VERSION]", "Start it again on another Storm.", _storm, _versions),
-    "conf": Command(
+    "storm": ReplCommand("[VERSION]", "Start it again on another Storm.", _storm, _versions),
+    "conf": ReplCommand(
         "[PART|set KEY VALUE|unset KEY]",
         "Show conf, or change it for the next start.\nPART: of the keys to show. VALUE: JSON or text.",
         _conf,
         _conf_words,
         json=True,
     ),
-    "context": Command(
+    "context": ReplCommand(
         "[set KEY VALUE|unset KEY]",
         "Show the topology context, or add to it for the next start.",
         _context,
         _context_words,
         json=True,
     ),
-    "set": Command(
+    "set": ReplCommand(
         "[NAME VALUE]",
         "Show or change how the session is shown and timed.\nNAME: show, lines, limit (and which), heartbeats, ticks; "
         "without one, what they are now.",

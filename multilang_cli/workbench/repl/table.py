@@ -21,7 +21,7 @@ def nothing(_: Driver, __: list[str]) -> Iterable[str]:
     return ()
 
 
-class Command(NamedTuple):
+class ReplCommand(NamedTuple):
     """One command. `usage`: its arguments; `help`: first line for the list, the rest for ``help NAME``.
 
     `action` is given what stands behind the name; it raises Misuse. `complete`: words that can stand next, given those
@@ -40,4 +40,4 @@ class Command(NamedTuple):
     speaks: bool = False
 
 
-Table = dict[str, Command]
+CommandTable = dict[str, ReplCommand]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.reports.words import lasted
 from multilang_cli.workbench.repl import parsing
 from multilang_cli.workbench.repl.speaking import await_sync
-from multilang_cli.workbench.repl.table import Command, Misuse, Table
+from multilang_cli.workbench.repl.table import CommandTable, Misuse, ReplCommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,8 +118,8 @@ WAITS: dict[str, Callable[[Driver, float | None], bool]] = {
 }
 """What can be waited for."""
 
-COMMANDS: Table = {
-    "wait": Command(
+COMMANDS: CommandTable = {
+    "wait": ReplCommand(
         "[WHAT] [SECONDS]",
         f"Wait, and say who waits on whom if it was in vain.\nWHAT: {', '.join(WAITS)}. quiet, the default, is no "
         "judgement, nor are emit and exit; the others are findings if they do not come in time. Ctrl-C ends the wait, "

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from multilang_cli.protocol.events import End, Event, Exited, Signalled, StdinClosed, StdoutClosed
 from multilang_cli.protocol.messages import SpoutCommand, TupleMsg
-from multilang_cli.workbench.replay.matching import Difference, match
-from multilang_cli.workbench.replay.said import Said, Wanted, as_text, said_in
+from multilang_cli.workbench.replay.matching import MessageDifference, match
+from multilang_cli.workbench.replay.said import ComparisonOptions, Said, as_text, said_in
 from multilang_cli.workbench.replay.script import ended_at_once
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Comparison(NamedTuple):
     """
 
     compared: int
-    differences: list[Difference]
+    differences: list[MessageDifference]
     findings: list[Turned]
     lasting: list[Finding]
     ends: tuple[str, str]
@@ -56,7 +56,7 @@ class Side(NamedTuple):
     findings: Sequence[Finding]
 
 
-def compare(then: Side, now: Side, wanted: Wanted, *, spout: bool, inputs: bool = False) -> Comparison:
+def compare(then: Side, now: Side, wanted: ComparisonOptions, *, spout: bool, inputs: bool = False) -> Comparison:
     """Hold `now` against `then`. `inputs`: see that they were told the same, which a replay sees to itself."""
     before, after = (said_in(side.events, wanted, spout=spout) for side in (then, now))
     matching = match(before, after, wanted)
@@ -82,8 +82,8 @@ def compare(then: Side, now: Side, wanted: Wanted, *, spout: bool, inputs: bool 
 
 
 def _late(
-    differences: list[Difference], matched: list[Said], then: Sequence[Event]
-) -> tuple[list[Difference], list[Difference]]:
+    differences: list[MessageDifference], matched: list[Said], then: Sequence[Event]
+) -> tuple[list[MessageDifference], list[MessageDifference]]:
     """Split off what is new only because the recording was ended before it could be said.
 
     Whoever records ends a component as soon as it has what it waited for; it may have been about to say more.

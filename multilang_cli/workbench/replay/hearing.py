@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Kind, StormVersion
 
 
-class Need(NamedTuple):
+class ExpectedMessage(NamedTuple):
     """Something that was said before Storm's side went on: the `number`-th of a kind, about a tuple.
 
     `what`: pid, sync, settle or emit (anchored to the tuple `id`; its settling will do as well).
@@ -26,10 +26,10 @@ class Need(NamedTuple):
     number: int = 1
 
 
-PID = Need("pid")
+PID = ExpectedMessage("pid")
 
 
-class Heard:
+class ReceivedMessages:
     """Counts what answers something: syncs, settled tuples, emits by anchor. What was not asked for is not counted."""
 
     def __init__(self, kind: Kind, version: StormVersion) -> None:
@@ -42,7 +42,7 @@ class Heard:
         self._settled: Counter[str] = Counter()
         self._emits: Counter[str] = Counter()
 
-    def has(self, need: Need) -> bool:
+    def has(self, need: ExpectedMessage) -> bool:
         """True if what is needed was said."""
         if need.what == "settle":
             return self._settled[need.id] >= need.number
@@ -55,7 +55,7 @@ class Heard:
         for event in events:
             self.hear(event)
 
-    def hear(self, event: Event) -> list[Need]:
+    def hear(self, event: Event) -> list[ExpectedMessage]:
         """Hear one event; returns what could be waited for in it."""
         body = event.body
         if event.channel == "in":
@@ -74,7 +74,7 @@ class Heard:
         elif isinstance(body, TupleMsg | SpoutCommand):
             self._asked += 1
 
-    def _message(self, message: Any) -> list[Need]:
+    def _message(self, message: Any) -> list[ExpectedMessage]:
         kind = message.__class__
         if kind is Emit:
             return [self._emit(id_) for id_ in message.anchors if id_ in self._delivered]
@@ -82,12 +82,12 @@ class Heard:
             if self._settled[message.id] >= self._delivered[message.id]:
                 return []
             self._settled[message.id] += 1
-            return [Need("settle", message.id, self._settled[message.id])]
+            return [ExpectedMessage("settle", message.id, self._settled[message.id])]
         if kind is Sync and self.syncs < self._asked:
             self.syncs += 1
-            return [Need("sync", "", self.syncs)]
+            return [ExpectedMessage("sync", "", self.syncs)]
         return [PID] if kind is Pid else []
 
-    def _emit(self, id_: str) -> Need:
+    def _emit(self, id_: str) -> ExpectedMessage:
         self._emits[id_] += 1
-        return Need("emit", id_, self._emits[id_])
+        return ExpectedMessage("emit", id_, self._emits[id_])

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.protocol.events import Event
-    from multilang_cli.workbench.replay.said import Wanted
+    from multilang_cli.workbench.replay.said import ComparisonOptions
 
 
 class Identities:
     """The ids of the recording and those of now. `then`: the events of the recording."""
 
-    def __init__(self, then: Iterable[Event], wanted: Wanted) -> None:
+    def __init__(self, then: Iterable[Event], wanted: ComparisonOptions) -> None:
         self._wanted = wanted
         self._acked: dict[int, str] = {}
         self._expected: dict[str, int] = {}
@@ -54,10 +54,10 @@ class Identities:
         return ready.popleft() if ready else None
 
 
-class Answers:
+class TaskIdReplies:
     """The task ids that were answered, to be given again to the emits that look alike."""
 
-    def __init__(self, then: Iterable[Event], wanted: Wanted) -> None:
+    def __init__(self, then: Iterable[Event], wanted: ComparisonOptions) -> None:
         self._wanted = wanted
         self._by_key: dict[str, deque[Event]] = {}
         waiting: deque[Emit] = deque()

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
-    from multilang_cli.workbench.replay.said import Said, Wanted
+    from multilang_cli.workbench.replay.said import ComparisonOptions, Said
 
-Change = Literal["changed", "missing", "new", "order"]
+ChangeKind = Literal["changed", "missing", "new", "order"]
 
 
-class Difference(NamedTuple):
+class MessageDifference(NamedTuple):
     """One message that is not what it was. `then` is None for one that is new, `now` for one that is missing.
 
     `what`: in words what changed.
     """
 
-    change: Change
+    change: ChangeKind
     what: str
     then: Said | None
     now: Said | None
@@ -40,19 +40,19 @@ class Matching(NamedTuple):
 
     pairs: list[tuple[Said, Said]]
     moved: int
-    differences: list[Difference]
+    differences: list[MessageDifference]
 
 
-def match(then: Sequence[Said], now: Sequence[Said], wanted: Wanted) -> Matching:
+def match(then: Sequence[Said], now: Sequence[Said], wanted: ComparisonOptions) -> Matching:
     """Match what was said then with what is said now."""
     pairs, then_left, now_left = _pair(then, now, lambda said: (said.key, said.turn))
     moved, then_left, now_left = _pair(then_left, now_left, lambda said: said.key)
-    differences: list[Difference] = []
+    differences: list[MessageDifference] = []
     for likeness in _likenesses(wanted):
         alike, then_left, now_left = _pair(then_left, now_left, likeness)
-        differences += [Difference("changed", _change(a, b, wanted), a, b) for a, b in alike]
-    differences += [Difference("missing", "it is missing now", said, None) for said in then_left]
-    differences += [Difference("new", "it is new", None, said) for said in now_left]
+        differences += [MessageDifference("changed", _change(a, b, wanted), a, b) for a, b in alike]
+    differences += [MessageDifference("missing", "it is missing now", said, None) for said in then_left]
+    differences += [MessageDifference("new", "it is new", None, said) for said in now_left]
     pairs += moved
     if "order" in wanted.aspects:
         differences += _disorder(pairs)
@@ -79,7 +79,7 @@ def _pair(
     return pairs, then_left, [said for said in now if id(said) not in paired]
 
 
-def _likenesses(wanted: Wanted) -> list[Callable[[Said], Hashable | None]]:
+def _likenesses(wanted: ComparisonOptions) -> list[Callable[[Said], Hashable | None]]:
     """Keys that make two different messages the same one, changed: the most alike first."""
     by_key: list[Callable[[Said], Hashable | None]] = []
     if wanted.key:
@@ -95,7 +95,7 @@ def _likenesses(wanted: Wanted) -> list[Callable[[Said], Hashable | None]]:
     ]
 
 
-def _change(then: Said, now: Said, wanted: Wanted) -> str:
+def _change(then: Said, now: Said, wanted: ComparisonOptions) -> str:
     """In words what changed in a message."""
     if then.what != now.what:
         return f"{then.what} became {now.what}"
@@ -117,7 +117,7 @@ def _numbers(about: tuple[str, ...]) -> str:
     return ", ".join(f"tuple {number}" if number != "?" else "an unknown tuple" for number in about) or "none"
 
 
-def _changed_fields(then: Any, now: Any, wanted: Wanted) -> list[str]:
+def _changed_fields(then: Any, now: Any, wanted: ComparisonOptions) -> list[str]:
     words = [
         f"{name}: {getattr(then, name)!r} became {getattr(now, name)!r}"
         for name in ("stream", "task")
@@ -132,7 +132,7 @@ def _changed_fields(then: Any, now: Any, wanted: Wanted) -> list[str]:
     return words
 
 
-def _changed_values(then: Any, now: Any, wanted: Wanted) -> str:
+def _changed_values(then: Any, now: Any, wanted: ComparisonOptions) -> str:
     before, after = then.values, now.values
     if not (isinstance(before, list) and isinstance(after, list)) or len(before) != len(after):
         return "its values"
@@ -144,7 +144,7 @@ def _changed_values(then: Any, now: Any, wanted: Wanted) -> str:
     return f"value {', '.join(wanted.name(then.stream, i) for i in places)}"
 
 
-def _disorder(pairs: Iterable[tuple[Said, Said]]) -> list[Difference]:
+def _disorder(pairs: Iterable[tuple[Said, Said]]) -> list[MessageDifference]:
     """The first emit for each tuple, or command, that comes at another place among its fellows."""
     groups: defaultdict[Hashable, list[tuple[Said, Said]]] = defaultdict(list)
     for pair in pairs:
@@ -156,5 +156,5 @@ def _disorder(pairs: Iterable[tuple[Said, Said]]) -> list[Difference]:
         after = sorted(group, key=lambda pair: pair[1].event.seq)
         moved = next((one for one, other in zip(before, after, strict=True) if one[0].key != other[0].key), None)
         if moved is not None:
-            found.append(Difference("order", "it comes at another place", *moved))
+            found.append(MessageDifference("order", "it comes at another place", *moved))
     return found

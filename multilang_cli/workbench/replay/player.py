@@ -26,17 +26,17 @@ from multilang_cli.protocol.events import (
     StdinClosed,
 )
 from multilang_cli.protocol.messages import Emit, Handshake, SpoutCommand, TaskIds
-from multilang_cli.workbench.replay.hearing import PID, Heard, Need
-from multilang_cli.workbench.replay.identities import Answers, Identities
-from multilang_cli.workbench.replay.script import Step, ended_at_once, equal_after, script_of
+from multilang_cli.workbench.replay.hearing import PID, ExpectedMessage, ReceivedMessages
+from multilang_cli.workbench.replay.identities import Identities, TaskIdReplies
+from multilang_cli.workbench.replay.script import ReplayStep, ended_at_once, equal_after, script_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from multilang_cli.host.session import Session, WaitingFor
     from multilang_cli.protocol.events import Again
-    from multilang_cli.workbench.replay.recording import Recording
-    from multilang_cli.workbench.replay.said import Wanted
+    from multilang_cli.workbench.replay.recording import JudgedRecording
+    from multilang_cli.workbench.replay.said import ComparisonOptions
 
 LOOK = 0.02
 """Seconds of silence after which it is asked whether there is anything to wait for; then twice as long, and so on."""
@@ -52,7 +52,7 @@ _PID_DIR = re.compile(rb'"pidDir"\s*:\s*"(?:[^"\\]|\\.)*"')
 _TERMINATED = 15
 
 
-class Player:
+class RecordingPlayer:
     """Plays `recording` over `session`, which it has to itself until `release`.
 
     `conf`: values for the handshake's conf, such as those that were recorded as ***. `real_time`: nothing is sent
@@ -64,8 +64,8 @@ class Player:
     def __init__(
         self,
         session: Session,
-        recording: Recording,
-        wanted: Wanted,
+        recording: JudgedRecording,
+        wanted: ComparisonOptions,
         *,
         conf: Mapping[str, Any] | None = None,
         real_time: bool = False,
@@ -78,9 +78,9 @@ class Player:
         self._conf = dict(conf or {})
         self._real_time = real_time
         self._kind = recording.profile.kind
-        self._heard = Heard(self._kind, recording.version)
+        self._heard = ReceivedMessages(self._kind, recording.version)
         self._identities = Identities(recording.events, wanted)
-        self._answers = Answers(recording.events, wanted)
+        self._answers = TaskIdReplies(recording.events, wanted)
         self._router = Router(recording.profile)
         self._asks: deque[Emit] = deque()
         self._skipped = 0
@@ -128,7 +128,7 @@ class Player:
             self.session.answer(self.session.route(emit))
         self._asks.clear()
 
-    def _do(self, step: Step) -> None:
+    def _do(self, step: ReplayStep) -> None:
         event, needs = step
         if self._real_time or any(not self._has(need) for need in needs):
             self._flush()
@@ -239,7 +239,7 @@ class Player:
 
     # --- waiting ------------------------------------------------------------------------------------------------
 
-    def _has(self, need: Need) -> bool:
+    def _has(self, need: ExpectedMessage) -> bool:
         if need.what == "sync" and self._skipped:
             need = need._replace(number=need.number - self._skipped)
         return self._heard.has(need)
@@ -248,7 +248,7 @@ class Player:
         while self._real_time and self.session.running and (left := t - self.session.now) > 0:
             self.session.pump(min(left, LONGEST_LOOK))
 
-    def _await(self, needs: Iterable[Need]) -> None:
+    def _await(self, needs: Iterable[ExpectedMessage]) -> None:
         """Wait until all that was heard then was heard now, or will not be."""
         answer: WaitingFor = "heartbeat" if self._kind == "bolt" else "sync"
         left = [need for need in needs if not self._has(need)]
@@ -357,7 +357,7 @@ class Player:
         is_open = self.session.judge.state.open
         if not is_open:
             return set()
-        judge_then = Heard(self._kind, self._recording.version)
+        judge_then = ReceivedMessages(self._kind, self._recording.version)
         settled = {
             need.id for event in self._recording.events for need in judge_then.hear(event) if need.what == "settle"
         }

@@ -12,7 +12,7 @@ from multilang_cli.workbench.case_files import step_of
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Finding, Profile
-    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.recording import JudgedRecording
 
 _NEEDS = {"fields": "streams", "schema": "schema"}
 """What a case needs to be declared, by the occasion that its rule needs."""
@@ -26,7 +26,7 @@ class Promoted(NamedTuple):
     again: str
 
 
-def promote(recording: Recording, finding: Finding, id_: str, path: str) -> Promoted:
+def promote(recording: JudgedRecording, finding: Finding, id_: str, path: str) -> Promoted:
     """The case `id_`, to be written to `path`, that fails by `finding` as long as it is not mended."""
     rule = recording.rulebook.rules[finding.rule]
     scribe = _Scribe(recording.profile)

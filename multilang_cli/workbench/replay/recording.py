@@ -27,7 +27,7 @@ _PART = re.compile(r"(.*)\.\d{5}\.ndjson(?:\.gz)?")
 """One of the files in which ``tap --record-all`` keeps a conversation."""
 
 
-class Recording(msgspec.Struct, frozen=True, kw_only=True):
+class JudgedRecording(msgspec.Struct, frozen=True, kw_only=True):
     """One conversation: its `header`, its `events` up to the first gap, and the judge's view of it.
 
     `profile`: that of the header, with its Storm version; `notes`: sentences on what is missing in it. `path`: as it
@@ -62,7 +62,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
         keys = [key for mark in marks if mark.seq_redacted in shakes for key in mark.keys]
         return tuple(dict.fromkeys(keys))
 
-    def until(self, seq: int) -> Recording:
+    def until(self, seq: int) -> JudgedRecording:
         """The same up to the event `seq`."""
         return msgspec.structs.replace(self, events=tuple(event for event in self.events if event.seq <= seq))
 
@@ -74,7 +74,7 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
         return judge_of(self.profile, self.rulebook).feed_all(self.events)
 
 
-def load(*paths: Path | str, name: str = "") -> Recording:
+def load(*paths: Path | str, name: str = "") -> JudgedRecording:
     """Read the one conversation in `paths`, which may be its parts. Raises OSError, TranscriptError.
 
     Parts beside a file that is one of several, as `mlcheck tap --record-all` writes them, are read as well. `name`:
@@ -102,7 +102,7 @@ def load(*paths: Path | str, name: str = "") -> Recording:
         version = rulebook.version(storm) if storm else rulebook.newest
     except KeyError as known:
         raise TranscriptError(path, 0, f"Storm {storm!r} is not known here; known are {known.args[0]}") from None
-    recording = Recording(
+    recording = JudgedRecording(
         path=path,
         header=header,
         profile=msgspec.structs.replace(header.profile, storm=version.id),
@@ -126,7 +126,7 @@ def _with_its_parts(path: Path) -> list[Path]:
     return sorted(beside)
 
 
-def _from_the_middle(recording: Recording) -> Recording:
+def _from_the_middle(recording: JudgedRecording) -> JudgedRecording:
     """The playable part of a ring, or of a recording without its first parts. Raises TranscriptError."""
     header, before = recording.header, recording.events
     judge = judge_of(recording.profile, recording.rulebook)
@@ -149,7 +149,7 @@ def _from_the_middle(recording: Recording) -> Recording:
     )
 
 
-def without_secrets_note(recording: Recording, filled: Sequence[str] = ()) -> str:
+def without_secrets_note(recording: JudgedRecording, filled: Sequence[str] = ()) -> str:
     """Sentence about keys of conf that are sent without their values; "" if none is."""
     left = [key for key in recording.redacted if key not in filled]
     if not left:

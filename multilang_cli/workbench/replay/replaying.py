@@ -21,20 +21,20 @@ from multilang_cli.protocol.verdicts import Finding, Outlook, Profile
 from multilang_cli.transcript.format import FRAMES
 from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.write import TranscriptWriter
-from multilang_cli.workbench.replay.player import Player
-from multilang_cli.workbench.replay.said import Wanted
+from multilang_cli.workbench.replay.player import RecordingPlayer
+from multilang_cli.workbench.replay.said import ComparisonOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from multilang_cli.host.speaker import Sink
-    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.recording import JudgedRecording
 
 STDERR_KEPT = 4096
 """Bytes of a component's last stderr that are kept."""
 
 
-class Target(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayTarget(msgspec.Struct, frozen=True, kw_only=True):
     """Component that a recording is played to, and its start.
 
     `surroundings`: what is other in `env` than here. `settings`: the variables of the environment that were
@@ -51,7 +51,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     conf: dict[str, Any] = {}
     limits: dict[str, float] = {}
 
-    def profile(self, recording: Recording) -> Profile:
+    def profile(self, recording: JudgedRecording) -> Profile:
         """Profile for the judge now: the recorded one, with what was given."""
         before = recording.profile
         return msgspec.structs.replace(
@@ -59,13 +59,13 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class How(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of playing. `record`: the transcript of now, None for none. `until_finding`: up to the first breach now.
 
     `until`: up to the finding with this fingerprint. `until_event`: the recording is no more than its beginning.
     """
 
-    wanted: Wanted = Wanted()
+    wanted: ComparisonOptions = ComparisonOptions()
     real_time: bool = False
     until_finding: bool = False
     until_event: bool = False
@@ -113,7 +113,7 @@ class _Ears:
         return msgspec.structs.replace(changed, body=body)
 
 
-def replay(recording: Recording, target: Target, how: How) -> Replayed:
+def replay(recording: JudgedRecording, target: ReplayTarget, how: ReplayOptions) -> Replayed:
     """Play `recording` to a fresh process of `target`, to its end. Raises LaunchError, OSError.
 
     Ctrl-C ends it: what had come until then is returned.
@@ -130,7 +130,7 @@ def replay(recording: Recording, target: Target, how: How) -> Replayed:
         process = ComponentProcess.start(target.argv, cwd=target.cwd, env=target.env, pid_dir=private_pid_dir())
         session = stack.enter_context(Session(process, judge_of(profile, recording.rulebook), sinks))
         session.keep_emits = False
-        player = Player(session, recording, how.wanted, conf=target.conf, real_time=how.real_time)
+        player = RecordingPlayer(session, recording, how.wanted, conf=target.conf, real_time=how.real_time)
         try:
             stops = how.until_finding or how.until
             player.play((lambda: player.found(how.until)) if stops else None)
@@ -153,7 +153,7 @@ def replay(recording: Recording, target: Target, how: How) -> Replayed:
     )
 
 
-def _writer(path: Path, recording: Recording, target: Target, profile: Profile) -> TranscriptWriter:
+def _writer(path: Path, recording: JudgedRecording, target: ReplayTarget, profile: Profile) -> TranscriptWriter:
     header = msgspec.structs.replace(
         recording.header,
         profile=profile,

@@ -18,8 +18,8 @@ from multilang_cli.workbench.replay.telling import end_text, lines_of, reason_of
 if TYPE_CHECKING:
     from multilang_cli.reports.model import Verdict
     from multilang_cli.workbench.replay.comparison import Comparison
-    from multilang_cli.workbench.replay.recording import Recording
-    from multilang_cli.workbench.replay.replaying import Replayed, Target
+    from multilang_cli.workbench.replay.recording import JudgedRecording
+    from multilang_cli.workbench.replay.replaying import Replayed, ReplayTarget
 
 MOST = 200
 """Differences that a report lists; of more, the number is given."""
@@ -27,7 +27,7 @@ MOST = 200
 
 def result_of(
     name: str,
-    recording: Recording,
+    recording: JudgedRecording,
     comparison: Comparison,
     *,
     argv: tuple[str, ...],
@@ -77,7 +77,9 @@ def result_of(
     )
 
 
-def _conversation(recording: Recording, comparison: Comparison, transcript: str | None, damage: str) -> SubjectResult:
+def _conversation(
+    recording: JudgedRecording, comparison: Comparison, transcript: str | None, damage: str
+) -> SubjectResult:
     reasons = [turned_text(turned) for turned in comparison.findings]
     reasons += filter(None, (comparison.input, end_text(comparison)))
     if comparison.differences:
@@ -99,7 +101,7 @@ def _conversation(recording: Recording, comparison: Comparison, transcript: str 
     )
 
 
-def replay_result(result: RunResult, recording: Recording, target: Target, done: Replayed) -> RunResult:
+def replay_result(result: RunResult, recording: JudgedRecording, target: ReplayTarget, done: Replayed) -> RunResult:
     """The concluded result of a replay: with what is known of the process of now."""
     first = msgspec.structs.replace(
         result.subjects[0],

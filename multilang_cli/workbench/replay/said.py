@@ -34,7 +34,7 @@ UNKNOWN = "?"
 """Stands for a tuple that was never sent."""
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class ComparisonOptions(msgspec.Struct, frozen=True):
     """Options of a comparison. `aspects`: of `ASPECTS`. `fields`: the names of a stream's values, as far as declared.
 
     `ignored`: values that may differ, as FIELD, INDEX, STREAM.FIELD or STREAM.INDEX (from 0). `key`: values, written
@@ -105,7 +105,7 @@ class Said(NamedTuple):
         return self.what, self.about, self.stream, self.body, self.fault
 
 
-def said_in(events: Iterable[Event], wanted: Wanted, *, spout: bool) -> list[Said]:
+def said_in(events: Iterable[Event], wanted: ComparisonOptions, *, spout: bool) -> list[Said]:
     """Messages of the component in a conversation, as far as they are compared."""
     listener = _Listener(wanted, spout=spout)
     return [said for event in events for said in listener.hear(event)]
@@ -123,7 +123,7 @@ _WHAT: dict[type, tuple[str, str]] = {
 
 
 class _Listener:
-    def __init__(self, wanted: Wanted, *, spout: bool) -> None:
+    def __init__(self, wanted: ComparisonOptions, *, spout: bool) -> None:
         self.wanted = wanted
         self.spout = spout
         self.turn = 0

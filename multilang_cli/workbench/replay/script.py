@@ -8,7 +8,7 @@ import msgspec
 
 from multilang_cli.protocol.events import Activation, Deadline, End, Event, Exited, PidChecked, Signalled, StdinClosed
 from multilang_cli.protocol.messages import TupleMsg
-from multilang_cli.workbench.replay.hearing import Heard, Need
+from multilang_cli.workbench.replay.hearing import ExpectedMessage, ReceivedMessages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
 _DEEDS = (StdinClosed, Signalled, Deadline, Activation, PidChecked, End)
 
 
-class Step(NamedTuple):
+class ReplayStep(NamedTuple):
     """Something that Storm's side said or did. `needs`: what the component had said since the step before."""
 
     event: Event
-    needs: tuple[Need, ...]
+    needs: tuple[ExpectedMessage, ...]
 
 
-def script_of(events: Iterable[Event], kind: Kind, version: StormVersion) -> list[Step]:
+def script_of(events: Iterable[Event], kind: Kind, version: StormVersion) -> list[ReplayStep]:
     """The steps of a recording, in order, an `End` last.
 
     What was said before a step is needed before it is done again: that keeps the order of cause and effect without a
     clock. Logs and emits without anchors are not needed: nothing is ever said in answer to them.
     """
-    heard = Heard(kind, version)
-    steps: list[Step] = []
-    needs: dict[tuple[str, str], Need] = {}
+    heard = ReceivedMessages(kind, version)
+    steps: list[ReplayStep] = []
+    needs: dict[tuple[str, str], ExpectedMessage] = {}
     last: Event | None = None
     for event in events:
         last = event
@@ -42,10 +42,10 @@ def script_of(events: Iterable[Event], kind: Kind, version: StormVersion) -> lis
                 needs.pop(("emit", need.id), None)
             needs[need.what, need.id] = need
         if event.channel == "in" or isinstance(event.body, _DEEDS):
-            steps.append(Step(event, tuple(needs.values())))
+            steps.append(ReplayStep(event, tuple(needs.values())))
             needs = {}
     if last is not None and not isinstance(last.body, End):
-        steps.append(Step(Event(last.seq + 1, last.t, "control", End()), tuple(needs.values())))
+        steps.append(ReplayStep(Event(last.seq + 1, last.t, "control", End()), tuple(needs.values())))
     return steps
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.reports.model import ExcerptLine, RunResult
     from multilang_cli.workbench.replay.comparison import Comparison
-    from multilang_cli.workbench.replay.matching import Difference
+    from multilang_cli.workbench.replay.matching import MessageDifference
 
 MOST = 20
 """Kinds of differences that are shown; all others are counted."""
@@ -52,7 +52,7 @@ def _show_all(page: Page, comparison: Comparison, result: RunResult) -> None:
         page.para(note, label="Note:", label_style="yellow", indent=2, hang=8)
     if comparison.input:
         page.para(comparison.input, label="told", label_style="bold red", indent=2, hang=11)
-    alike: dict[tuple[str, str, str], list[Difference]] = {}
+    alike: dict[tuple[str, str, str], list[MessageDifference]] = {}
     for difference in comparison.differences:
         said = difference.then or difference.now
         kind = f"{said.what} {said.stream} {said.fault}" if said is not None else ""
@@ -74,7 +74,7 @@ def _show_all(page: Page, comparison: Comparison, result: RunResult) -> None:
     page.blank()
 
 
-def _show_difference(page: Page, difference: Difference, more: list[Difference]) -> None:
+def _show_difference(page: Page, difference: MessageDifference, more: list[MessageDifference]) -> None:
     style = _STYLES[difference.change]
     page.para(
         f"{title_of(difference)}: {difference.what}", label=difference.change, label_style=style, indent=2, hang=11

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.workbench.replay.ddmin import Shrinking
-from multilang_cli.workbench.replay.replaying import How, Replayed, Target, replay
+from multilang_cli.workbench.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
 from multilang_cli.workbench.replay.simpler import simplify
 from multilang_cli.workbench.replay.units import part_of, units_of
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from multilang_cli.protocol.verdicts import Finding
-    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.recording import JudgedRecording
 
     Progress = Callable[[int, int, int], None]
 
@@ -45,8 +45,8 @@ class Shrinker:
 
     def __init__(
         self,
-        recording: Recording,
-        target: Target,
+        recording: JudgedRecording,
+        target: ReplayTarget,
         finding: Finding,
         output: Path,
         *,
@@ -106,12 +106,12 @@ class Shrinker:
     def _shows(self, chosen: tuple[int, ...]) -> bool:
         return self._plays(part_of(self.recording, self._units, chosen), len(chosen))
 
-    def _plays(self, candidate: Recording, size: int) -> bool:
+    def _plays(self, candidate: JudgedRecording, size: int) -> bool:
         for _ in range(self._retries + 1):
             if self._progress is not None:
                 self._progress(self.plays, size, self._least)
             self.plays += 1
-            done = replay(candidate, self._target, How(until=self._fingerprint, record=self._scratch))
+            done = replay(candidate, self._target, ReplayOptions(until=self._fingerprint, record=self._scratch))
             if done.interrupted:
                 raise KeyboardInterrupt
             if any(finding.fingerprint == self._fingerprint for finding in done.findings):

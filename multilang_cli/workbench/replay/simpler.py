@@ -12,14 +12,14 @@ from multilang_cli.protocol.messages import TupleMsg
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.recording import JudgedRecording
 
 MOST_TUPLES = 8
 """Tuples whose values are worth the time."""
 MOST_TRIES = 60
 
 
-def simplify(recording: Recording, shows: Callable[[Recording], bool]) -> int:
+def simplify(recording: JudgedRecording, shows: Callable[[JudgedRecording], bool]) -> int:
     """Try simpler values in the few tuples that are left; how many were taken. `shows` plays a candidate."""
     places = [n for n, event in enumerate(recording.events) if _is_plain(event.body)]
     if len(places) > MOST_TUPLES:
@@ -57,7 +57,7 @@ def _simpler(value: Any) -> Iterator[Any]:
         yield type(value)()
 
 
-def _with(recording: Recording, place: int, at: int, value: Any) -> Recording:
+def _with(recording: JudgedRecording, place: int, at: int, value: Any) -> JudgedRecording:
     event = recording.events[place]
     body: Any = event.body
     values = [*body.values[:at], value, *body.values[at + 1 :]]

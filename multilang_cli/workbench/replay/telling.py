@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.workbench.replay.comparison import Comparison, Turned
-    from multilang_cli.workbench.replay.matching import Difference
+    from multilang_cli.workbench.replay.matching import MessageDifference
     from multilang_cli.workbench.replay.said import Said
 
 WIDTH = 400
@@ -41,18 +41,18 @@ def _place(said: Said) -> str:
     return f"command {said.turn}" if said.turn else ""
 
 
-def title_of(difference: Difference) -> str:
+def title_of(difference: MessageDifference) -> str:
     """The message that changed, in words."""
     said = difference.then or difference.now
     return name_of(said) if said is not None else ""
 
 
-def reason_of(difference: Difference) -> str:
+def reason_of(difference: MessageDifference) -> str:
     """Describe a difference."""
     return f"{title_of(difference)}: {difference.what}"
 
 
-def lines_of(difference: Difference) -> tuple[ExcerptLine, ...]:
+def lines_of(difference: MessageDifference) -> tuple[ExcerptLine, ...]:
     """The message as it was and as it is."""
     shown = []
     if difference.then is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.protocol.events import Event
-    from multilang_cli.workbench.replay.recording import Recording
+    from multilang_cli.workbench.replay.recording import JudgedRecording
 
 
 def units_of(events: Iterable[Event]) -> list[tuple[int, ...]]:
@@ -29,7 +29,7 @@ def units_of(events: Iterable[Event]) -> list[tuple[int, ...]]:
     return [tuple(unit) for unit in sorter.units]
 
 
-def part_of(recording: Recording, units: Sequence[tuple[int, ...]], chosen: Iterable[int]) -> Recording:
+def part_of(recording: JudgedRecording, units: Sequence[tuple[int, ...]], chosen: Iterable[int]) -> JudgedRecording:
     """`recording` with the units `chosen`, and all that is no unit: what was heard is waited for where it is due."""
     kept = {seq for number in chosen for seq in units[number]}
     left_out = {seq for unit in units for seq in unit} - kept
