@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue import schemas
+from multilang_cli.catalogue.texts import TextError, file_bytes
 from multilang_cli.protocol.context import topology_of
 from multilang_cli.protocol.feeds import FedCall, FedTuple, Feed
 from multilang_cli.protocol.verdicts import Kind, Profile, SourceSpec, StreamSpec
@@ -69,12 +70,16 @@ def written(case: str, profile: Profile) -> bytes:
 def read(path: Path) -> Profile:
     """What the file at `path` tells. Raises FeedError."""
     try:
-        data = path.read_bytes()
+        data = file_bytes(path)
         file = msgspec.json.decode(data, type=_File)
     except OSError as error:
         raise FeedError(f"{path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
         raise FeedError("; ".join(schemas.explain(msgspec.json.decode(data), "feed")) or str(error)) from None
+    except RecursionError:
+        raise FeedError(f"{path}: no JSON that is read here: it is nested too deep") from None
+    except TextError as error:
+        raise FeedError(str(error)) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise FeedError(f"{path}: no JSON: {error}") from None
     return Profile(

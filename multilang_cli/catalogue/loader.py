@@ -14,7 +14,7 @@ from packaging.version import Version
 
 from multilang_cli.catalogue import locate, schemas
 from multilang_cli.catalogue.once import once
-from multilang_cli.catalogue.texts import TextError
+from multilang_cli.catalogue.texts import TextError, file_bytes
 from multilang_cli.catalogue.yaml_lines import lines_of
 from multilang_cli.catalogue.yaml_texts import yaml_value
 from multilang_cli.causes.model import KnownCause, TracebackForm
@@ -199,7 +199,7 @@ def _read(path: Path, schema: str, into: type[_T]) -> _T:
 def plain(path: Path) -> Any:
     """What the YAML file says, as JSON could say it. Raises CatalogueError."""
     try:
-        return yaml_value(path.read_bytes(), str(path))
+        return yaml_value(file_bytes(path), str(path))
     except OSError as error:
         raise CatalogueError(f"{path}: {error.strerror}") from None
     except TextError as error:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 DEEPEST = 200
 """Levels of lists and mappings, and parts of a dotted key."""
@@ -27,6 +28,10 @@ _TOO_DEEP = f"nested too deep: more than {DEEPEST} levels"
 _TOO_LONG = f"a number may have {MOST_DIGITS} digits"
 _MOST_BITS = int(MOST_DIGITS * math.log2(10))
 _DOTTED = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{DEEPEST}}}""")
+_TOKEN = re.compile(
+    r"""\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|\#[^\n]*+|[\[{\]}]|[\w.+-]++""", re.VERBOSE
+)
+"""Strings and comments, which are passed over; brackets; and what may be a number."""
 _TOML_LINE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
@@ -37,6 +42,25 @@ class TextError(ValueError):
         self.place = f"{name}:{line}" if line else name
         self.why = why
         super().__init__(f"{self.place}: {why}")
+
+
+def file_text(path: Path, encoding: str = "utf-8-sig") -> str:
+    """The text of a file, of which no more is read than may be: it can be a device without an end.
+
+    Raises OSError, UnicodeDecodeError, TextError.
+    """
+    with path.open(encoding=encoding) as file:
+        text = file.read(LARGEST + 1)
+    check_size(text, str(path))
+    return text
+
+
+def file_bytes(path: Path) -> bytes:
+    """The bytes of a file, likewise. Raises OSError, TextError."""
+    with path.open("rb") as file:
+        data = file.read(LARGEST + 1)
+    check_size(data, str(path))
+    return data
 
 
 def toml_value(text: str, name: str) -> dict[str, Any]:
@@ -52,44 +76,72 @@ def toml_value(text: str, name: str) -> dict[str, Any]:
         why = _TOML_LINE.sub(r" at column \2", str(error))
         raise TextError(name, int(found[1]) if found else None, f"no TOML: {why}") from None
     except RecursionError:
-        raise TextError(name, None, _TOO_DEEP) from None
+        raise TextError(name, _line(text), _TOO_DEEP) from None
     except ValueError as error:
-        raise TextError(name, None, f"no TOML: {error}") from None
-    _check_values(value, name)
+        # Python's own limit on the digits of an integer, or a date that no calendar has.
+        at = _line(text)
+        raise TextError(name, at, _TOO_LONG if at else f"no TOML: {error}") from None
+    _check_values(value, text, name)
     return value
 
 
 def json_value(text: str, name: str) -> Any:
     """The JSON value of a text. Raises TextError."""
     check_size(text, name)
+    # Of one line, the name alone says where.
+    lines = text if "\n" in text else ""
     try:
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_integer)
     except json.JSONDecodeError as error:
-        line = error.lineno if "\n" in text else None
+        line = error.lineno if lines else None
         raise TextError(name, line, f"no JSON: {error.msg} at column {error.colno}") from None
     except RecursionError:
-        raise TextError(name, None, _TOO_DEEP) from None
+        raise TextError(name, _line(lines), _TOO_DEEP) from None
     except ValueError as error:
-        raise TextError(name, None, f"no JSON: {error}") from None
-    _check_values(value, name)
+        raise TextError(name, _line(lines), f"no JSON: {error}") from None
+    _check_values(value, lines, name)
+    if "\\u" in text and (half := _half(value)):
+        line = lines.count("\n", 0, max(0, lines.lower().find(half))) + 1 if lines else None
+        raise TextError(name, line, f"{half} is half of a character (a lone surrogate), which UTF-8 can't say")
     return value
 
 
 def check_size(text: bytes | str, name: str) -> None:
     """Raise TextError for a text that is too long to be read."""
     if len(text) > LARGEST:
-        raise TextError(name, None, f"it has {len(text):,} bytes; {LARGEST:,} are read at most")
+        raise TextError(name, None, f"it is larger than {LARGEST // 2**20} MiB, which is all that is read")
 
 
-def _check_values(value: Any, name: str) -> None:
+def _line(text: str) -> int | None:
+    """The line where a text is nested too deep, or has a number that is too long; None where that is not seen."""
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        # A hexadecimal digit stands for more than a decimal one.
+        if depth > DEEPEST or (token[0][0] in "+-0123456789" and len(token[0]) > MOST_DIGITS * 5 // 6):
+            return text.count("\n", 0, token.start()) + 1
+    return None
+
+
+def _check_values(value: Any, text: str, name: str) -> None:
     """Raise TextError for what is nested too deep, or a number that could not be written again."""
     level, depth = [value], 0
     while level := [item for each in level for item in _items(each)]:
         depth += 1
         if depth > DEEPEST:
-            raise TextError(name, None, _TOO_DEEP)
+            raise TextError(name, _line(text), _TOO_DEEP)
         if any(isinstance(item, int) and item.bit_length() > _MOST_BITS for item in level):
-            raise TextError(name, None, _TOO_LONG)
+            raise TextError(name, _line(text), _TOO_LONG)
+
+
+def _half(value: Any) -> str:
+    """The escape of a lone surrogate in a value of bounded depth, "" if there is none."""
+    plain = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        plain.encode()
+    except UnicodeEncodeError as error:
+        return f"\\u{ord(plain[error.start]):04x}"
+    return ""
 
 
 def _items(value: Any) -> Iterable[Any]:

@@ -74,13 +74,16 @@ def read_file(
 
 def _known(filters: Sequence[str]) -> dict[str, str]:
     """The properties of all files, the last wins. Raises CommandError."""
+    from multilang_cli.catalogue.texts import TextError, file_text  # noqa: PLC0415
     from multilang_cli.topology.flux import read_properties  # noqa: PLC0415
 
     known: dict[str, str] = {}
     for file in filters:
         try:
             # Java's own encoding of such files.
-            known |= read_properties(Path(file).read_text(encoding="latin-1"))
+            known |= read_properties(file_text(Path(file), "latin-1"))
         except OSError as error:
             raise CommandError(f"--filter {file}: it can't be read: {error.strerror}.") from None
+        except TextError as error:
+            raise CommandError(f"--filter {error}.") from None
     return known

@@ -69,7 +69,7 @@ def read_state(text: bytes, owner: ProgressOwner, where: str) -> Committed:
     try:
         state = json.loads(text)
         offset, deployment = state["offset"], state.get("topology", {}).get("id")
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ProgressError(f"{where} holds no progress of a Kafka spout: {error!r}") from None
     if not isinstance(offset, int) or isinstance(offset, bool):
         raise ProgressError(f"{where} holds no progress of a Kafka spout: its offset is no whole number")

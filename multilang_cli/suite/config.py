@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from multilang_cli.catalogue.texts import TextError, toml_value
+from multilang_cli.catalogue.texts import TextError, file_text, toml_value
 from multilang_cli.protocol.shortening import ends
 from multilang_cli.suite import toml_lines
 from multilang_cli.suite.nearest import did_you_mean
@@ -95,7 +95,7 @@ def load(path: Path | None) -> Config:
 
 def _read(path: Path) -> tuple[str, dict[str, Any]]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = file_text(path, "utf-8")
         return text, toml_value(text, str(path))
     except OSError as error:
         raise ConfigError(f"{path}: can't be read: {error.strerror}.") from None

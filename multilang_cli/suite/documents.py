@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import yaml
 
-from multilang_cli.catalogue.texts import TextError, json_value, toml_value
+from multilang_cli.catalogue.texts import LARGEST, TextError, file_text, json_value, toml_value
 from multilang_cli.catalogue.yaml_lines import lines_of
 from multilang_cli.catalogue.yaml_texts import yaml_value
 
@@ -72,11 +72,13 @@ def parse(text: str, suffix: str, name: str) -> Any:
 
 def _text(path: str) -> str:
     try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        return sys.stdin.read(LARGEST + 1) if path == "-" else file_text(Path(path), "utf-8")
     except OSError as error:
         raise DocumentError(f"{path}: can't be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:
         raise DocumentError(f"{path}: byte {error.start} is no UTF-8.") from None
+    except TextError as error:
+        raise DocumentError(f"{error}.") from None
 
 
 def _lines(text: str) -> dict[str, int]:

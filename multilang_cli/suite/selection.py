@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from multilang_cli.suite.case import Case
 
+LONGEST = 1000
+"""Characters of a pattern: what globs and nearness cost grows with its square."""
 _NEAR = 0.3
 """How alike an id must be to be offered: low, since patterns are often a part of one."""
 
@@ -30,6 +32,8 @@ def patterns(flag: str, texts: Iterable[str]) -> tuple[str, ...]:
     found: list[str] = []
     for text in texts:
         found += _of_file(flag, text[1:]) if text.startswith("@") else [text]
+    if long := next((pattern for pattern in found if len(pattern) > LONGEST), ""):
+        raise ConfigError(f"{flag}: a pattern may have {LONGEST:,} characters; {long[:20]!r}... has {len(long):,}.")
     return tuple(found)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 import msgspec
 
+from multilang_cli.catalogue.texts import LARGEST
 from multilang_cli.protocol.wire import encoded
 from multilang_cli.topology.history import Died, Faulted, Happening, PhaseBegun
 
@@ -70,9 +72,21 @@ def _hidden(event: Happening, redactor: Redactor) -> Happening:
 def read_history(path: Path) -> Iterator[Happening]:
     """The events of a history, in their order. Its last line may be cut: a run that was killed has no other end.
 
-    Raises OSError, msgspec.ValidationError for a line that is no event.
+    Raises OSError, msgspec.ValidationError with the line's number for one that is no event.
     """
     with path.open("rb") as file:
-        for line in file:
+        for number, line in enumerate(iter(partial(file.readline, LARGEST), b""), 1):
             if line.endswith(b"\n"):
-                yield _decode(line)
+                yield _event(line, number)
+            elif len(line) == LARGEST:
+                raise msgspec.ValidationError(f"line {number} is longer than {LARGEST // 2**20} MiB")
+
+
+def _event(line: bytes, number: int) -> Happening:
+    try:
+        event: Happening = _decode(line)
+    except msgspec.MsgspecError as error:
+        raise msgspec.ValidationError(f"line {number}: {error}") from None
+    except RecursionError:
+        raise msgspec.ValidationError(f"line {number}: nested too deep") from None
+    return event

@@ -157,7 +157,10 @@ def _check(path: Path, entries: Sequence[zipfile.ZipInfo]) -> None:
     )
     if strange:
         raise BundleError(f"{path} is no bundle of mlcheck's: it holds {strange[:80]!a}")
-    if "report.json" not in {entry.filename for entry in entries}:
+    names = {entry.filename for entry in entries}
+    if len(names) < len(entries):
+        raise BundleError(f"{path} is no bundle of mlcheck's: a name stands twice in it")
+    if "report.json" not in names:
         raise BundleError(f"{path} is no bundle of mlcheck's: there is no report.json in it")
     if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_BYTES:
         raise BundleError(f"{path} unpacks to more than a bundle may hold ({MOST_FILES} files, {MOST_BYTES} bytes)")

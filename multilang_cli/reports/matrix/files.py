@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.reports.escape import escape_json
 from multilang_cli.reports.formats import write_whole
 from multilang_cli.reports.matrix.badge import badge
@@ -35,5 +36,10 @@ def texts_of(matrix: Matrix) -> dict[str, str]:
 
 
 def read_matrix(folder: Path) -> Matrix:
-    """The data in a folder. Raises OSError, msgspec.ValidationError."""
-    return msgspec.json.decode((folder / DATA).read_bytes(), type=Matrix)
+    """The data in a folder. Raises OSError, msgspec.MsgspecError."""
+    try:
+        return msgspec.json.decode(file_text(folder / DATA, "utf-8"), type=Matrix)
+    except RecursionError:
+        raise msgspec.DecodeError("nested too deep") from None
+    except (TextError, UnicodeDecodeError) as error:
+        raise msgspec.DecodeError(str(error)) from None

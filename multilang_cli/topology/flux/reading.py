@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.topology.flux.building import build
 from multilang_cli.topology.flux.definitions import topology_def
 from multilang_cli.topology.flux.errors import FluxError
@@ -85,13 +86,15 @@ class _Reader:
         """Read one file. `asked`: what asked for it, for it may not be there. Raises FluxError."""
         lead = "" if asked.file == file else f"{file} "
         try:
-            text = Path(file).read_text(encoding="utf-8-sig")
+            text = file_text(Path(file))
         except OSError as error:
             raise FluxError(asked, f"{lead}can't be read: {error.strerror}.") from None
         except UnicodeDecodeError as error:
             raise FluxError(
                 asked, f"{lead}is not UTF-8: byte {error.start} is {error.object[error.start]:#x}."
             ) from None
+        except TextError as error:
+            raise FluxError(asked, f"{lead}can't be read: {error.why}.") from None
         return topology_def(load(self.substitution.apply(text, file), file), file)
 
     def included(self, include: IncludeDef) -> TopologyDef:

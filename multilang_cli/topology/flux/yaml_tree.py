@@ -81,9 +81,11 @@ class _Reader:
         if node.tag not in self._loader.yaml_constructors:
             raise FluxError(place, f"the tag {node.tag} asks for a Java object: only plain YAML is read.")
         try:
-            return self._loader.construct_object(node)
-        except (ValueError, OverflowError, AttributeError):
-            raise FluxError(place, f"{node.value!r} is no value of {node.tag}.") from None
+            value = self._loader.construct_object(node)
+            node.value.encode()
+        except (ValueError, OverflowError, AttributeError, KeyError):
+            raise FluxError(place, f"{node.value[:80]!r} is no value of {node.tag}.") from None
+        return value
 
     def _sequence(self, node: yaml.Node) -> list[Located]:
         return [self.located(child) for child in node.value]

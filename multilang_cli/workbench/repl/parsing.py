@@ -8,6 +8,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
 MOST = 1_000_000
 """How often one command may do something."""
-FILE_LIMIT = 64 * 1024 * 1024
-"""Bytes of a file of tuples or commands."""
 SHOWN = 60
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?')
@@ -76,7 +75,9 @@ def leading_json(text: str) -> tuple[Any, str]:
         value, end = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite).raw_decode(text)
     except json.JSONDecodeError as error:
         raise Misuse(f"no JSON: {error.msg} at column {error.pos + 1} of {text[:SHOWN]!r}") from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise Misuse("no JSON that is read here: it is nested too deep") from None
+    except ValueError as error:
         raise Misuse(f"no JSON: {error}") from None
     return value, text[end:]
 
@@ -146,13 +147,13 @@ def tuples_of(path: Path) -> list[list[Any]]:
 def text_of(path: Path) -> str:
     """The text of a file in UTF-8. Raises Misuse."""
     try:
-        if path.stat().st_size > FILE_LIMIT:
-            raise Misuse(f"{path}: it is larger than {FILE_LIMIT // 2**20} MiB")
-        return path.read_text(encoding="utf-8-sig")
+        return file_text(path)
     except OSError as error:
         raise Misuse(f"{path}: can't be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise Misuse(f"{path}: can't be read: it is not UTF-8") from None
+    except TextError as error:
+        raise Misuse(str(error)) from None
 
 
 def is_open(text: str) -> bool:
