@@ -11,14 +11,14 @@ from benchmarks.measure import Figure, Result, interleaved
 from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.replay.recording import load
+from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.shrink.shrinker import Shrinker, Shrunk
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
-from multilang_cli.workbench.replay.recording import load
-from multilang_cli.workbench.replay.replaying import ReplayOptions, ReplayTarget, replay
-from multilang_cli.workbench.replay.shrinking import Shrinker, Shrunk
 
 if TYPE_CHECKING:
-    from multilang_cli.workbench.replay.recording import JudgedRecording
+    from multilang_cli.replay.recording import JudgedRecording
 
 ROUNDS = 3
 TUPLES = 3_333

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from benchmarks import sides
 from benchmarks.measure import UnmeasuredError
-from multilang_cli.workbench.oracle_program import OracleError, build, java
+from multilang_cli.verify.oracle_program import OracleError, build, java
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from multilang_cli.workbench.oracle_program import OracleError, answers
+from multilang_cli.verify.oracle_program import OracleError, answers
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from multilang_cli.workbench.oracle_program import OracleError, build, java
+from multilang_cli.verify.oracle_program import OracleError, build, java
 
 
 def main() -> int:

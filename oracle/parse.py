@@ -14,7 +14,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from multilang_cli.workbench.oracle_program import OracleError, answers
+from multilang_cli.verify.oracle_program import OracleError, answers
 
 
 def plain(typed: Any) -> Any:

@@ -15,8 +15,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.workbench.oracle_program import OracleError, ask, build, java
-from multilang_cli.workbench.records import choose, read_cases, render, updated, write_whole
+from multilang_cli.verify.oracle_program import OracleError, ask, build, java
+from multilang_cli.verify.records import choose, read_cases, render, updated, write_whole
 
 __all__ = ["OracleError", "ask", "build", "java"]
 

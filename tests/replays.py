@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.launch import resolve
+from multilang_cli.replay.comparison import Comparison, Side, compare
+from multilang_cli.replay.recording import JudgedRecording, load
+from multilang_cli.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.suite.options import RunOptions
 from multilang_cli.suite.runner import run_suite
-from multilang_cli.workbench.replay.comparison import Comparison, Side, compare
-from multilang_cli.workbench.replay.recording import JudgedRecording, load
-from multilang_cli.workbench.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
-from multilang_cli.workbench.replay.said import ComparisonOptions
 
 if TYPE_CHECKING:
     from multilang_cli.suite.options import Component

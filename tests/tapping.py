@@ -14,10 +14,10 @@ from multilang_cli.protocol.events import Deadline, PidChecked
 from multilang_cli.protocol.framing import DEFAULT_LIMIT
 from multilang_cli.protocol.messages import Handshake
 from multilang_cli.suite.linting import judge_transcripts
-from multilang_cli.workbench import tap_feed
-from multilang_cli.workbench.tap_feed import TapRecord
-from multilang_cli.workbench.tap_plan import TapPlan
-from multilang_cli.workbench.tap_recorder import Recorder
+from multilang_cli.tap import feed as tap_feed
+from multilang_cli.tap.feed import TapRecord
+from multilang_cli.tap.plan import TapPlan
+from multilang_cli.tap.recorder import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -19,7 +19,7 @@ from multilang_cli.protocol.events import Event
 from multilang_cli.protocol.framing import Framer
 from multilang_cli.protocol.messages import Emit, Pid, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.protocol.reading import read_frame
-from multilang_cli.workbench.verify_storm import compare
+from multilang_cli.verify.verification import compare
 from tests.sessions import LIMIT, Seen, playing
 
 if TYPE_CHECKING:

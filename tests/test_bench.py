@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from multilang_cli.bench.histogram import BITS, Histogram
+from multilang_cli.bench.summing import WindowFigures, ratios_of, sentences_of
 from multilang_cli.catalogue import schemas
-from multilang_cli.workbench.bench.histogram import BITS, Histogram
-from multilang_cli.workbench.bench.summing import WindowFigures, ratios_of, sentences_of
 from tests.command import BOLT, MUTANT_BOLT, ROOT, SPOUT, mlcheck, refusal
 from tests.pages import PageFile
 

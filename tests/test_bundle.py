@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.workbench import bundle as bundles
-from multilang_cli.workbench.bundle import BundleError, unpack
+from multilang_cli.evidence import bundle as bundles
+from multilang_cli.evidence.bundle import BundleError, unpack
 from tests.command import mlcheck
 from tests.pages import TWICE, recorded
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from multilang_cli.replay.case_files import NoCaseError, write_case_file
 from multilang_cli.suite.case import read_case
-from multilang_cli.workbench.case_files import NoCaseError, write_case_file
 
 if TYPE_CHECKING:
     from pathlib import Path

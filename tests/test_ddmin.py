@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.workbench.replay.ddmin import Shrinking
+from multilang_cli.replay.shrink.ddmin import Shrinking
 
 SIZES = st.integers(1, 60)
 

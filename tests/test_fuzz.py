@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.cli.fuzzing import NAME
+from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, lives
+from multilang_cli.fuzz.hunt import Hunt, ScenarioResult, SearchLimits
 from multilang_cli.host.pump import OutOfTimeError
 from multilang_cli.protocol.context import Sample
 from multilang_cli.protocol.verdicts import Clause
@@ -17,14 +19,12 @@ from multilang_cli.reports.model import SubjectResult
 from multilang_cli.suite.case import Case, read_case
 from multilang_cli.suite.case_writing import document, write_case
 from multilang_cli.suite.options import ACCEPTS, DEFAULT_SAMPLE
-from multilang_cli.workbench.fuzz.grammar import GrammarOptions, Scenario, lives
-from multilang_cli.workbench.fuzz.hunt import Hunt, ScenarioResult, SearchLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from multilang_cli.workbench.fuzz.grammar import ScenarioStep
+    from multilang_cli.fuzz.grammar import ScenarioStep
 
 SAMPLES: tuple[list[Any], ...] = (["a b", 1, 2.5], ["c", -7, 0.0])
 WAITS = {"settle", "unread_work", "heartbeat"}

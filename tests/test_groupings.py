@@ -19,7 +19,7 @@ from multilang_cli.protocol.reading import read
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF, ChooserContext, GroupingError, Outgoing, chooser
 from multilang_cli.topology.model import ComponentSpec, Grouping, GroupingType, Topology
 from multilang_cli.topology.tasks import Executor, acker_count, lay_out, task_count
-from multilang_cli.workbench.oracle_program import answers
+from multilang_cli.verify.oracle_program import answers
 from tests.groupings import choices, dice, random_texts
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "groupings.json").read_text())

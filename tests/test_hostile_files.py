@@ -17,7 +17,10 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue.feed_file import FeedError
 from multilang_cli.catalogue.feed_file import read as read_feed
 from multilang_cli.catalogue.texts import LARGEST, TextError, file_bytes, file_text
+from multilang_cli.evidence.bundle import BundleError, unpack
 from multilang_cli.kafka.progress import ProgressError, ProgressOwner, read_state
+from multilang_cli.repl.parsing import leading_json, text_of
+from multilang_cli.repl.table import Misuse
 from multilang_cli.reports.matrix.files import DATA, read_matrix
 from multilang_cli.suite.case import CaseError, read_case
 from multilang_cli.suite.config import ConfigError
@@ -29,9 +32,6 @@ from multilang_cli.topology.flux.yaml_tree import load
 from multilang_cli.topology.history_file import read_history
 from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.transcript.read import entries
-from multilang_cli.workbench.bundle import BundleError, unpack
-from multilang_cli.workbench.repl.parsing import leading_json, text_of
-from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from multilang_cli.protocol.events import Deadline, Event, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.messages import Ack, Emit, Log, Pid, SpoutCommand, Sync
 from multilang_cli.protocol.verdicts import Finding, Level
-from multilang_cli.workbench.replay.comparison import Comparison, Side, compare, end_of
-from multilang_cli.workbench.replay.said import USUAL, ComparisonOptions
-from multilang_cli.workbench.replay.telling import reason_of, summary_of
+from multilang_cli.replay.comparison import Comparison, Side, compare, end_of
+from multilang_cli.replay.said import USUAL, ComparisonOptions
+from multilang_cli.replay.telling import reason_of, summary_of
 from tests.talks import WORKS, Work, events_of, talk
 
 SEEDS = st.integers(0, 2**32)

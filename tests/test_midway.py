@@ -9,8 +9,8 @@ import pytest
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.protocol.messages import Ack, Handshake, SpoutCommand, Sync, TupleMsg
+from multilang_cli.replay.recording import JudgedRecording, load
 from multilang_cli.transcript.write import TranscriptWriter
-from multilang_cli.workbench.replay.recording import JudgedRecording, load
 from tests.command import mlcheck, refusal
 from tests.components import unusual
 from tests.replays import against, recorded

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from multilang_cli.cli.dispatch import dispatch
-from multilang_cli.workbench import oracle_program, records
-from multilang_cli.workbench.oracle_program import OracleError, OracleUnavailableError, ask, build, parsed
+from multilang_cli.verify import oracle_program, records
+from multilang_cli.verify.oracle_program import OracleError, OracleUnavailableError, ask, build, parsed
 from tests.command import ROOT
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ BUILT = 'for word; do case $word in -Dmdep.outputFile=*) echo a.jar >"${word#*=}
 JAVA = "case $1 in -version) echo 'openjdk version \"17.0.1\"' >&2; exit 0;; esac\n"
 CASES = [{"case": name, "kind": "bolt", "steps": []} for name in "abc"]
 IN_FOLDER = (
-    "import sys; from pathlib import Path; from multilang_cli.workbench import oracle_program;"
+    "import sys; from pathlib import Path; from multilang_cli.verify import oracle_program;"
     "folder = Path(sys.argv.pop(1)); oracle_program._builds = lambda _: folder;"
     "from multilang_cli.__main__ import main; sys.exit(main())"
 )

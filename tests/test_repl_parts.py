@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from multilang_cli.protocol.events import Chunk, End, Event
 from multilang_cli.protocol.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
 from multilang_cli.protocol.verdicts import Profile
+from multilang_cli.repl import parsing
+from multilang_cli.repl.screen import Screen
+from multilang_cli.repl.show import EventLines
+from multilang_cli.repl.speaking import id_of, with_fields
+from multilang_cli.repl.table import Misuse
 from multilang_cli.reports.trees import Trees
-from multilang_cli.workbench.repl import parsing
-from multilang_cli.workbench.repl.screen import Screen
-from multilang_cli.workbench.repl.show import EventLines
-from multilang_cli.workbench.repl.speaking import id_of, with_fields
-from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.events import Channel

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pexpect  # type: ignore[import-untyped]
 import pytest
 
-from multilang_cli.workbench.repl.driver import COMMANDS
+from multilang_cli.repl.driver import COMMANDS
 from tests.command import BOLT, ROOT, SPOUT
 from tests.test_repl import ASKS_IDS, LOOP, component
 

@@ -12,18 +12,18 @@ import pytest
 
 from multilang_cli.protocol import wire
 from multilang_cli.protocol.messages import Emit, Handshake, Log, SpoutCommand, TaskIds
+from multilang_cli.replay.recording import load
+from multilang_cli.replay.said import ComparisonOptions
+from multilang_cli.replay.telling import reason_of
 from multilang_cli.suite.options import Component, StreamDeclaration
 from multilang_cli.transcript.write import TranscriptWriter
-from multilang_cli.workbench.replay.recording import load
-from multilang_cli.workbench.replay.said import ComparisonOptions
-from multilang_cli.workbench.replay.telling import reason_of
 from tests.components import copy_examples, examples, unusual
 from tests.replays import against, recorded, replayed
 from tests.sessions import PID
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Kind
-    from multilang_cli.workbench.replay.recording import JudgedRecording
+    from multilang_cli.replay.recording import JudgedRecording
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 

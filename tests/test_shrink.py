@@ -17,13 +17,13 @@ import yaml
 
 from multilang_cli.host.environment import worker_environment
 from multilang_cli.protocol.messages import SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.replay.choosing import choose
+from multilang_cli.replay.recording import JudgedRecording, load
+from multilang_cli.replay.replaying import ReplayTarget
+from multilang_cli.replay.shrink.shrinker import Shrinker
+from multilang_cli.replay.shrink.units import part_of, units_of
 from multilang_cli.suite.case import read_case
 from multilang_cli.suite.options import Component, StreamDeclaration
-from multilang_cli.workbench.replay.choosing import choose
-from multilang_cli.workbench.replay.recording import JudgedRecording, load
-from multilang_cli.workbench.replay.replaying import ReplayTarget
-from multilang_cli.workbench.replay.shrinking import Shrinker
-from multilang_cli.workbench.replay.units import part_of, units_of
 from tests.command import MUTANT_BOLT, ROOT, mlcheck, refusal
 from tests.components import unusual
 from tests.replays import LIMITS, against, recorded

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multilang_cli.workbench.tap_feed import FACT, NAMES, OUT, TapRecord, Unpacker
-from multilang_cli.workbench.tap_queue import RecordQueue
+from multilang_cli.tap.feed import FACT, NAMES, OUT, TapRecord, Unpacker
+from multilang_cli.tap.queue import RecordQueue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

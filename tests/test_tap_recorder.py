@@ -17,14 +17,16 @@ from multilang_cli.catalogue.loader import load_rules
 from multilang_cli.protocol.conversation import Conversation
 from multilang_cli.protocol.events import Deadline, Exited, Gap, StdinClosed
 from multilang_cli.protocol.messages import Malformed
+from multilang_cli.tap import feed as tap_feed
+from multilang_cli.tap import files as tap_files
+from multilang_cli.tap import recorder as tap_recorder
+from multilang_cli.tap.cutter import GRACE, Cutter
+from multilang_cli.tap.feed import ERR, FACT, IN, OUT, TapRecord, Unpacker
+from multilang_cli.tap.files import RING_EVENTS
+from multilang_cli.tap.plan import TapPlan
+from multilang_cli.tap.recorder import Recorder
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.write import TranscriptWriter
-from multilang_cli.workbench import tap_feed, tap_files, tap_recorder
-from multilang_cli.workbench.tap_cutter import GRACE, Cutter
-from multilang_cli.workbench.tap_feed import ERR, FACT, IN, OUT, TapRecord, Unpacker
-from multilang_cli.workbench.tap_files import RING_EVENTS
-from multilang_cli.workbench.tap_plan import TapPlan
-from multilang_cli.workbench.tap_recorder import Recorder
 from tests.tapping import BEGIN, STARTED, conversation, handshake, linted, logged, recorded
 
 if TYPE_CHECKING:

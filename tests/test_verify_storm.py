@@ -14,12 +14,12 @@ from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.oracle import VERDICT_FILES, oracle_cases, oracle_verdicts
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.reports.page import make_console
-from multilang_cli.workbench import verify_storm
-from multilang_cli.workbench.comparing import VerdictDifference, difference, groups, stable
-from multilang_cli.workbench.oracle_program import parsed
-from multilang_cli.workbench.records import render
-from multilang_cli.workbench.verify_page import render_verification
-from multilang_cli.workbench.verify_storm import Verification, compare, nearest, record, recorded_versions, sample
+from multilang_cli.verify import verification
+from multilang_cli.verify.comparing import VerdictDifference, difference, groups, stable
+from multilang_cli.verify.oracle_program import parsed
+from multilang_cli.verify.page import render_verification
+from multilang_cli.verify.records import render
+from multilang_cli.verify.verification import Verification, compare, nearest, record, recorded_versions, sample
 from tests.command import mlcheck
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of conformance/oracle that is recorded in."""
     folder = tmp_path / "oracle"
     shutil.copytree(locate.data_path("conformance", "oracle"), folder)
-    monkeypatch.setattr(verify_storm, "data_path", lambda *parts: tmp_path.joinpath(*parts[1:]))
+    monkeypatch.setattr(verification, "data_path", lambda *parts: tmp_path.joinpath(*parts[1:]))
     return folder
 
 
@@ -307,9 +307,9 @@ class TestRealStorm:
     def test_a_wrong_record_is_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
         cases = [oracle_cases()[name] for name in ("bolt-ack", "bolt-direct-ok")]
         wrong = oracle_verdicts() | {"bolt-direct-ok": {"2.8.3": oracle_verdicts()["bolt-direct-ok"]["2.5.0"]}}
-        monkeypatch.setattr(verify_storm, "oracle_verdicts", lambda: wrong)
-        monkeypatch.setattr(verify_storm, "recorded_versions", lambda: ["2.8.3"])
-        found = verify_storm.verify("2.8.3", cases, jobs=1)
+        monkeypatch.setattr(verification, "oracle_verdicts", lambda: wrong)
+        monkeypatch.setattr(verification, "recorded_versions", lambda: ["2.8.3"])
+        found = verification.verify("2.8.3", cases, jobs=1)
         assert [(each.case, each.before, each.now) for each in found.differences] == [
             ("bolt-direct-ok", "survives", "dies")
         ]

@@ -15,19 +15,19 @@ import pyarrow as pa
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.tables import Column, Table
 from multilang_cli.host.launch import LaunchError
+from multilang_cli.replay.comparison import Side, compare
+from multilang_cli.replay.recording import load
+from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.transcript.format import TranscriptError
-from multilang_cli.workbench.replay.comparison import Side, compare
-from multilang_cli.workbench.replay.recording import load
-from multilang_cli.workbench.replay.replaying import ReplayOptions, ReplayTarget, replay
-from multilang_cli.workbench.replay.said import ComparisonOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from multilang_cli.workbench.replay.matching import MessageDifference
-    from multilang_cli.workbench.replay.recording import JudgedRecording
+    from multilang_cli.replay.matching import MessageDifference
+    from multilang_cli.replay.recording import JudgedRecording
 
 MOST = 100
 """Differences of one conversation that are listed; all are counted."""

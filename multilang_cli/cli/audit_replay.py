@@ -14,9 +14,9 @@ from multilang_cli.cli.replay_options import Compare, Ignore, Key
 from multilang_cli.cli.replaying import not_started
 from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.launch import LaunchError, resolve
+from multilang_cli.replay.replaying import ReplayTarget
+from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
 from multilang_cli.suite.nearest import did_you_mean
-from multilang_cli.workbench.replay.replaying import ReplayTarget
-from multilang_cli.workbench.replay.said import ASPECTS, USUAL, ComparisonOptions
 
 _WHAT = "audit replay"
 Words = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]

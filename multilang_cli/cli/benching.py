@@ -13,31 +13,31 @@ import msgspec
 from rich.table import Table
 
 from multilang_cli import __version__
+from multilang_cli.bench.measuring import Silent, measure, told
+from multilang_cli.bench.paging import page_of
+from multilang_cli.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.one_component import not_started, one_component
 from multilang_cli.cli.output import progress_line, remark, stdout_may_close
 from multilang_cli.cli.shared import console_of
 from multilang_cli.host.launch import LaunchError, readable
 from multilang_cli.protocol.conversation import storm_timeout
+from multilang_cli.repl.setup import SessionSetup
 from multilang_cli.reports.page import Page
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.flag_values import choice, whole
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.settings import Flags
-from multilang_cli.workbench.bench.measuring import Silent, measure, told
-from multilang_cli.workbench.bench.paging import page_of
-from multilang_cli.workbench.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of
-from multilang_cli.workbench.repl.setup import SessionSetup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
+    from multilang_cli.bench.measuring import CpuPlacement, Measured
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.suite.runner import Plan
-    from multilang_cli.workbench.bench.measuring import CpuPlacement, Measured
 
 NAME = "bench"
 BAR = 30

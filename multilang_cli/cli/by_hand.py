@@ -17,6 +17,13 @@ from multilang_cli.cli.one_component import decided, not_started
 from multilang_cli.cli.output import abandon_stdout, remark
 from multilang_cli.cli.shared import known_storm
 from multilang_cli.host.launch import LaunchError
+from multilang_cli.repl.driver import Driver
+from multilang_cli.repl.interrupts import interruptible
+from multilang_cli.repl.parsing import text_of
+from multilang_cli.repl.plain import run_commands
+from multilang_cli.repl.screen import Screen, ScreenError
+from multilang_cli.repl.setup import SessionSetup
+from multilang_cli.repl.table import Misuse
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.profiles import profile_of
@@ -24,21 +31,14 @@ from multilang_cli.suite.reproduce import words_of
 from multilang_cli.suite.runner import plan_of
 from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.settings import Flags, color, components, run_options
-from multilang_cli.workbench.repl.driver import Driver
-from multilang_cli.workbench.repl.interrupts import interruptible
-from multilang_cli.workbench.repl.parsing import text_of
-from multilang_cli.workbench.repl.plain import run_commands
-from multilang_cli.workbench.repl.screen import Screen, ScreenError
-from multilang_cli.workbench.repl.setup import SessionSetup
-from multilang_cli.workbench.repl.table import Misuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.repl.life import ComponentRun
     from multilang_cli.suite.config import Config
     from multilang_cli.suite.options import Component, RunOptions
-    from multilang_cli.workbench.repl.life import ComponentRun
 
 WIDE = 160
 """Columns of a line where there is no terminal, and no COLUMNS."""
@@ -108,7 +108,7 @@ def _played(
             driver.misused()
         if terminal and not driver.quitting:
             # Nothing else needs it, and it is slow to import.
-            from multilang_cli.workbench.repl.terminal import run_terminal  # noqa: PLC0415
+            from multilang_cli.repl.terminal import run_terminal  # noqa: PLC0415
 
             run_terminal(driver, os.environ)
         elif shaken and name is None:

@@ -150,7 +150,7 @@ def _accepts() -> list[str]:
 
 
 def _aspects() -> list[str]:
-    from multilang_cli.workbench.replay.said import ASPECTS  # noqa: PLC0415
+    from multilang_cli.replay.said import ASPECTS  # noqa: PLC0415
 
     return list(ASPECTS)
 

@@ -12,10 +12,10 @@ from multilang_cli.cli.output import stdout_may_close
 from multilang_cli.cli.recorded import spare
 from multilang_cli.cli.replay_options import Compare, Ignore, Key, recording_of, wanted_of
 from multilang_cli.cli.shared import checked_reports, console_of, write_reports
+from multilang_cli.replay.comparison import Side, compare
+from multilang_cli.replay.result import result_of
 from multilang_cli.reports.formats import STDOUT
 from multilang_cli.reports.verdict import conclude
-from multilang_cli.workbench.replay.comparison import Side, compare
-from multilang_cli.workbench.replay.result import result_of
 
 
 def diff(
@@ -59,7 +59,7 @@ def diff(
     )
     write_reports(reports, result, before.rulebook)
     if all(each.path != STDOUT for each in reports):
-        from multilang_cli.workbench.replay.shown import show  # noqa: PLC0415 (slow to import)
+        from multilang_cli.replay.shown import show  # noqa: PLC0415 (slow to import)
 
         with stdout_may_close():
             show(compared, result, console, quiet=quiet)

@@ -37,10 +37,10 @@ from multilang_cli.suite.settings import Flags
 if TYPE_CHECKING:
     from multilang_cli.cli.one_component import One
     from multilang_cli.cli.output import Progress
+    from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, ScenarioStep
+    from multilang_cli.fuzz.hunt import FailingScenario, Hunt, ScenarioResult
     from multilang_cli.reports.model import RunResult
     from multilang_cli.suite.runner import Plan
-    from multilang_cli.workbench.fuzz.grammar import GrammarOptions, Scenario, ScenarioStep
-    from multilang_cli.workbench.fuzz.hunt import FailingScenario, Hunt, ScenarioResult
 
 NAME = "fuzz"
 _CLAUSE = Clause(text="Any finding of level must fails the case.", source="mlcheck fuzz")
@@ -123,8 +123,8 @@ class Fuzzing:
     def hunt(self) -> RunResult:
         """Play a plain conversation, then hunt. Raises LaunchError."""
         # Imported here: without hypothesis nothing of it can be.
-        from multilang_cli.workbench.fuzz.grammar import Scenario  # noqa: PLC0415
-        from multilang_cli.workbench.fuzz.hunt import Hunt, SearchLimits  # noqa: PLC0415
+        from multilang_cli.fuzz.grammar import Scenario  # noqa: PLC0415
+        from multilang_cli.fuzz.hunt import Hunt, SearchLimits  # noqa: PLC0415
 
         asked, plan = self.asked, self.plan
         terms = SearchLimits(
@@ -155,7 +155,7 @@ class Fuzzing:
 
     def play(self, life: Scenario) -> ScenarioResult:
         """Play one life as a case is played; its transcript is kept if it shows something."""
-        from multilang_cli.workbench.fuzz.hunt import ScenarioResult  # noqa: PLC0415
+        from multilang_cli.fuzz.hunt import ScenarioResult  # noqa: PLC0415
 
         run = CaseRun(self.plan, case_of(NAME, self.plan, life.steps), until=self._until)
         subject = run.run()
@@ -292,7 +292,7 @@ def case_of(name: str, plan: Plan, steps: tuple[ScenarioStep, ...]) -> Case:
 
 
 def _world(plan: Plan) -> GrammarOptions:
-    from multilang_cli.workbench.fuzz.grammar import GrammarOptions  # noqa: PLC0415
+    from multilang_cli.fuzz.grammar import GrammarOptions  # noqa: PLC0415
 
     component = plan.component
     accepts = frozenset(component.accepts)

@@ -10,10 +10,10 @@ from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import remark, write
 from multilang_cli.cli.replay_options import recording_of
 from multilang_cli.protocol.verdicts import Finding
-from multilang_cli.workbench.case_files import ID, NoCaseError, write_case_file
-from multilang_cli.workbench.replay.choosing import choose, known
-from multilang_cli.workbench.replay.promoting import promote as promoted
-from multilang_cli.workbench.replay.recording import JudgedRecording
+from multilang_cli.replay.case_files import ID, NoCaseError, write_case_file
+from multilang_cli.replay.choosing import choose, known
+from multilang_cli.replay.promoting import promote as promoted
+from multilang_cli.replay.recording import JudgedRecording
 
 _UNSURE = ExitCode.INCONCLUSIVE
 _WANTED = "--finding {name!r}: there is no such finding in it; found are {known}."

@@ -1,4 +1,4 @@
-"""``mlcheck repl``: the command line. How the session begins is in ``by_hand``, what it does in ``workbench.repl``."""
+"""``mlcheck repl``: the command line. The session begins in ``by_hand``, its commands are in ``multilang_cli.repl``."""
 
 from typing import Annotated
 

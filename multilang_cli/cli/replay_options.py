@@ -8,13 +8,13 @@ import typer
 
 from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.recorded import paths_of
+from multilang_cli.replay.recording import load
+from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
 from multilang_cli.suite.nearest import did_you_mean
 from multilang_cli.transcript.format import TranscriptError
-from multilang_cli.workbench.replay.recording import load
-from multilang_cli.workbench.replay.said import ASPECTS, USUAL, ComparisonOptions
 
 if TYPE_CHECKING:
-    from multilang_cli.workbench.replay.recording import JudgedRecording
+    from multilang_cli.replay.recording import JudgedRecording
 
 Transcript = Annotated[list[str], typer.Argument(metavar="TRANSCRIPT", hidden=True)]
 Ignore = Annotated[

@@ -17,21 +17,21 @@ from multilang_cli.cli.replay_options import recording_of, wanted_of
 from multilang_cli.cli.shared import checked_reports, console_of, write_reports
 from multilang_cli.host.environment import worker_environment
 from multilang_cli.host.launch import LaunchError, resolve
+from multilang_cli.replay.comparison import Side, compare
+from multilang_cli.replay.recording import JudgedRecording, without_secrets_note
+from multilang_cli.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.result import replay_result, result_of
 from multilang_cli.reports.formats import STDOUT
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.options import Component, RunOptions
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.settings import Flags, components, run_options, with_flags
-from multilang_cli.workbench.replay.comparison import Side, compare
-from multilang_cli.workbench.replay.recording import JudgedRecording, without_secrets_note
-from multilang_cli.workbench.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
-from multilang_cli.workbench.replay.result import replay_result, result_of
 
 if TYPE_CHECKING:
+    from multilang_cli.replay.comparison import Comparison
+    from multilang_cli.replay.said import ComparisonOptions
     from multilang_cli.reports.model import RunResult
-    from multilang_cli.workbench.replay.comparison import Comparison
-    from multilang_cli.workbench.replay.said import ComparisonOptions
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ def replay_given(given: dict[str, Any]) -> int:
     result = _result(recording, compared, target, done, path)
     write_reports(reports, result, recording.rulebook)
     if all(each.path != STDOUT for each in reports):
-        from multilang_cli.workbench.replay.shown import show  # noqa: PLC0415 (slow to import)
+        from multilang_cli.replay.shown import show  # noqa: PLC0415 (slow to import)
 
         with stdout_may_close():
             show(compared, result, console, quiet=asked.quiet)

@@ -64,7 +64,7 @@ def _make(transcripts: list[str], output: str | None, bundle: str | None, storm:
             with stdout_may_close():
                 put(output, page_of(result, rulebook, events), sys.stdout)
         if bundle is not None:
-            from multilang_cli.workbench.bundle import pack  # noqa: PLC0415
+            from multilang_cli.evidence.bundle import pack  # noqa: PLC0415
 
             pack(Path(bundle), paths_of("report", transcripts), result, rulebook, events)
     except ReportError as error:
@@ -78,7 +78,7 @@ def _make(transcripts: list[str], output: str | None, bundle: str | None, storm:
 def _open(opened: str, output: str | None, *, given: bool) -> int:
     """Restore a bundle, and judge what was recorded anew."""
     from multilang_cli.cli.lint import lint  # noqa: PLC0415 (slow to import, and not needed for --help)
-    from multilang_cli.workbench.bundle import BundleError, unpack  # noqa: PLC0415
+    from multilang_cli.evidence.bundle import BundleError, unpack  # noqa: PLC0415
 
     if given:
         raise CommandError("report: --open restores a bundle; it takes no transcripts, and no --bundle.")

@@ -16,9 +16,9 @@ from multilang_cli.cli.recorded import spare
 from multilang_cli.cli.replay_options import recording_of
 from multilang_cli.cli.replaying import chosen, not_started, target_of
 from multilang_cli.host.launch import LaunchError
+from multilang_cli.replay.comparison import counted
+from multilang_cli.replay.shrink.shrinker import Shrinker, Shrunk
 from multilang_cli.suite.settings import Flags
-from multilang_cli.workbench.replay.comparison import counted
-from multilang_cli.workbench.replay.shrinking import Shrinker, Shrunk
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.verdicts import Finding

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from multilang_cli.cli.by_hand import play_setup
 from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.output import remark
+from multilang_cli.repl.setup import SessionSetup
+from multilang_cli.replay.player import RecordingPlayer
+from multilang_cli.replay.recording import without_secrets_note
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.settings import color
-from multilang_cli.workbench.repl.setup import SessionSetup
-from multilang_cli.workbench.replay.player import RecordingPlayer
-from multilang_cli.workbench.replay.recording import without_secrets_note
 
 if TYPE_CHECKING:
+    from multilang_cli.repl.life import ComponentRun
+    from multilang_cli.replay.recording import JudgedRecording
+    from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget
     from multilang_cli.suite.options import Component, RunOptions
-    from multilang_cli.workbench.repl.life import ComponentRun
-    from multilang_cli.workbench.replay.recording import JudgedRecording
-    from multilang_cli.workbench.replay.replaying import ReplayOptions, ReplayTarget
 
 
 def take_over(

@@ -11,7 +11,7 @@ from multilang_cli.cli.app import Storm
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import write
 from multilang_cli.host.launch import LaunchError
-from multilang_cli.workbench import tap_plan
+from multilang_cli.tap import plan as tap_plan
 
 _KAFKA = re.compile(r"kafka://([^/\s]+/[\w.-]+)")
 _ROTATE = re.compile(r"(?:(\d+)(KiB|MiB|GiB|KB|MB|GB)?)?(?:/(\d+)(s|m|h|d))?")
@@ -125,7 +125,7 @@ def _check(kind: str, *, ring: int | None, record_all: bool, of_parts: bool) -> 
 
 def _stand_in(plan: tap_plan.TapPlan) -> NoReturn:
     """Be the tap, and exit as its component does. Raises CommandError if that can't be started."""
-    from multilang_cli.workbench.tap import tap as stand_in  # noqa: PLC0415 (not needed for --help)
+    from multilang_cli.tap.run import tap as stand_in  # noqa: PLC0415 (not needed for --help)
 
     try:
         stand_in(plan)
@@ -155,7 +155,7 @@ def _rotation(text: str | None) -> tuple[int, float]:
 
 def _write_wrapper(path: Path, plan: tap_plan.TapPlan, rotate: str | None) -> int:
     """Write the stand-in, with the options that were given. Raises CommandError."""
-    from multilang_cli.workbench import tap_wrapper  # noqa: PLC0415
+    from multilang_cli.tap import wrapper as tap_wrapper  # noqa: PLC0415
 
     where = f"kafka://{plan.kafka}" if plan.kafka else str(plan.folder.absolute())
     options = ["--record", where, "--sample", str(plan.sample)]

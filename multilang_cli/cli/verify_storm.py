@@ -13,10 +13,10 @@ from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import progress_line, remark, stdout_may_close
 from multilang_cli.cli.shared import console_of
 from multilang_cli.suite.nearest import did_you_mean
-from multilang_cli.workbench import oracle_program
-from multilang_cli.workbench.records import Case, render, write_whole
-from multilang_cli.workbench.verify_page import render_verification
-from multilang_cli.workbench.verify_storm import Verification, record, sample, verify
+from multilang_cli.verify import oracle_program
+from multilang_cli.verify.page import render_verification
+from multilang_cli.verify.records import Case, render, write_whole
+from multilang_cli.verify.verification import Verification, record, sample, verify
 
 MOST_JOBS = 64
 

@@ -15,8 +15,8 @@ from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.generator.trees import Plan
 from multilang_cli.cli.audit_replay import replay
 from multilang_cli.cli.exits import ExitCode
-from multilang_cli.workbench.replay.replaying import ReplayTarget
-from multilang_cli.workbench.replay.said import ComparisonOptions
+from multilang_cli.replay.replaying import ReplayTarget
+from multilang_cli.replay.said import ComparisonOptions
 from tests.audit.test_audit_watching import FEW, SMALL
 from tests.command import mlcheck
 from tests.components import ROOT

@@ -15,10 +15,11 @@ from confluent_kafka import Consumer, TopicPartition
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.events import Gap
 from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.tap import feed as tap_feed
+from multilang_cli.tap import topic as tap_topic
+from multilang_cli.tap.plan import TapPlan
+from multilang_cli.tap.recorder import Recorder
 from multilang_cli.transcript.read import read
-from multilang_cli.workbench import tap_feed, tap_topic
-from multilang_cli.workbench.tap_plan import TapPlan
-from multilang_cli.workbench.tap_recorder import Recorder
 from tests.command import BOLT, ROOT
 from tests.kafka.topics import LIMIT, Topic
 from tests.processes import until

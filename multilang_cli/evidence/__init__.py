@@ -1,0 +1,1 @@
+"""Evidence bundles: recordings and their findings in one file."""

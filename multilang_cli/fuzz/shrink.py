@@ -1,0 +1,85 @@
+"""A long life made small: conversations, then blocks of them, then what is said in these, as long as it still shows.
+
+hypothesis makes small what is short, to the last character; on a long life it would need thousands of plays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from multilang_cli.fuzz.grammar import Scenario, ScenarioStep, ScenarioSteps
+
+T = TypeVar("T")
+
+Shows = Callable[["Scenario"], bool]
+
+
+def shrunk(life: Scenario, shows: Shows) -> Scenario:
+    """The smallest life that was found on the way from `life` and still shows; every part of it is as Storm speaks."""
+    life = _with_conversations(life, shows)
+    life = _first(shows, life, life._replace(closing=()))
+    plain = tuple((name, {} if name == "handshake" else arguments) for name, arguments in life.opening)
+    life = _first(shows, life, life._replace(opening=plain))
+    for place in range(len(life.conversations)):
+        life = _with_blocks(life, place, shows)
+    return life
+
+
+def _first(shows: Shows, life: Scenario, *smaller: Scenario) -> Scenario:
+    """The first of those that are smaller and show; `life` if none does."""
+    return next((each for each in smaller if each != life and shows(each)), life)
+
+
+def _with_conversations(life: Scenario, shows: Shows) -> Scenario:
+    last = life._replace(conversations=life.conversations[-1:])
+    if len(life.conversations) > 1 and shows(last):
+        return last
+    return life._replace(conversations=fewer(life.conversations, lambda kept: shows(life._replace(conversations=kept))))
+
+
+def _with_blocks(life: Scenario, place: int, shows: Shows) -> Scenario:
+    """Fewer blocks of one conversation, and less in each; how it is settled at its end stays."""
+
+    def having(blocks: tuple[ScenarioSteps, ...]) -> Scenario:
+        """The life with these blocks in the conversation, its end kept."""
+        conversations = list(life.conversations)
+        conversations[place] = (*blocks, life.conversations[place][-1])
+        return life._replace(conversations=tuple(conversations))
+
+    blocks = fewer(life.conversations[place][:-1], lambda kept: shows(having(kept)))
+    for number, block in enumerate(blocks):
+        for simple in _simpler(block):
+            changed = (*blocks[:number], simple, *blocks[number + 1 :])
+            if shows(having(changed)):
+                blocks = changed
+                break
+    return having(blocks)
+
+
+def _simpler(block: ScenarioSteps) -> list[ScenarioSteps]:
+    """A block with all numbers one, or halved again and again; the simplest first."""
+    times = max((arguments.get("times", 1) for _, arguments in block), default=1)
+    halved = [tuple(_at_most(step, times >> shift) for step in block) for shift in range(times.bit_length() - 1, 0, -1)]
+    return [each for each in halved if each != block]
+
+
+def _at_most(step: ScenarioStep, most: int) -> ScenarioStep:
+    name, arguments = step
+    fewer_times = {key: min(value, most) if key == "times" else value for key, value in arguments.items()}
+    return name, {key: value[:most] if key == "these" else value for key, value in fewer_times.items()}
+
+
+def fewer(items: tuple[T, ...], shows: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:
+    """As few of `items` as will do: halves of them are left out, then quarters, the last first (delta debugging)."""
+    size = len(items)
+    while size:
+        end = len(items)
+        while end > 0:
+            without = (*items[: max(0, end - size)], *items[end:])
+            if shows(without):
+                items = without
+            end -= size
+        size //= 2
+    return items

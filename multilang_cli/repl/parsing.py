@@ -1,0 +1,178 @@
+"""Parsers of typed input: words, JSON values, bytes with escapes, numbers, and where a command ends."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.catalogue.texts import TextError, file_text
+from multilang_cli.repl.table import Misuse
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
+
+MOST = 1_000_000
+"""How often one command may do something."""
+SHOWN = 60
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?')
+_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[nrt0\\\"'])")
+_NAMED = {"n": b"\n", "r": b"\r", "t": b"\t", "0": b"\0", "\\": b"\\", '"': b'"', "'": b"'"}
+
+
+def words(rest: str) -> list[str]:
+    """Words as a shell parts them. Raises Misuse."""
+    try:
+        return shlex.split(rest)
+    except ValueError as error:
+        raise Misuse(f"{rest[:SHOWN]!r}: {str(error).lower()}") from None
+
+
+def options(rest: str, known: Collection[str]) -> tuple[list[str], dict[str, str]]:
+    """Words, and the values of ``name=value`` among them. Raises Misuse for a name that is not `known`."""
+    plain: list[str] = []
+    named: dict[str, str] = {}
+    for word in words(rest):
+        name, equals, value = word.partition("=")
+        if not equals:
+            plain.append(word)
+        elif name in known:
+            named[name] = value
+        else:
+            raise Misuse(f"there is no {name[:SHOWN]!r} here; known are {', '.join(f'{each}=' for each in known)}")
+    return plain, named
+
+
+def number(text: str, what: str, *, least: int = 1, most: int = MOST) -> int:
+    """A whole number. Raises Misuse."""
+    try:
+        value = int(text)
+    except ValueError:
+        raise Misuse(f"{what}: expected a whole number, not {text[:SHOWN]!r}") from None
+    if not least <= value <= most:
+        raise Misuse(f"{what}: expected a whole number from {least} to {most}, not {value}")
+    return value
+
+
+def seconds(text: str, what: str) -> float:
+    """A time in seconds, 0 or more. Raises Misuse."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise Misuse(f"{what}: expected seconds, not {text[:SHOWN]!r}") from None
+    if not (math.isfinite(value) and value >= 0):
+        raise Misuse(f"{what}: expected seconds, 0 or more, not {text[:SHOWN]!r}")
+    return value
+
+
+def leading_json(text: str) -> tuple[Any, str]:
+    """The JSON value that `text` begins with, and what stands behind it. Raises Misuse."""
+    try:
+        value, end = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite).raw_decode(text)
+    except json.JSONDecodeError as error:
+        raise Misuse(f"no JSON: {error.msg} at column {error.pos + 1} of {text[:SHOWN]!r}") from None
+    except RecursionError:
+        raise Misuse("no JSON that is read here: it is nested too deep") from None
+    except ValueError as error:
+        raise Misuse(f"no JSON: {error}") from None
+    return value, text[end:]
+
+
+def json_or_text(text: str) -> Any:
+    """A JSON value if it is one, else the text itself."""
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text[:SHOWN]} is too large for a double")
+    return value
+
+
+def escaped_bytes(text: str) -> bytes:
+    r"""Bytes as they are typed: UTF-8, with ``\n``, ``\r``, ``\t``, ``\0``, ``\\``, ``\xHH`` and ``\uHHHH``.
+
+    Raises Misuse for a backslash before anything else.
+    """
+    data, at = bytearray(), 0
+    for found in _ESCAPE.finditer(text):
+        data += _literal(text[at : found.start()])
+        code = found[1]
+        if code in _NAMED:
+            data += _NAMED[code]
+        elif code[0] == "x":
+            data.append(int(code[1:], 16))
+        else:
+            data += chr(int(code[1:], 16)).encode("utf-8", "surrogatepass")
+        at = found.end()
+    return bytes(data + _literal(text[at:]))
+
+
+def _literal(text: str) -> bytes:
+    if "\\" in text:
+        raise Misuse(r"a backslash stands before what it does not escape; write \\ for one, or \n \r \t \0 \xHH \uHHHH")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def tuples_of(path: Path) -> list[list[Any]]:
+    """The tuples in a file, a JSON array a line, or one array of arrays. Raises Misuse with the line."""
+    text = text_of(path)
+    whole = json_or_text(text)
+    if isinstance(whole, list) and whole and all(isinstance(each, list) for each in whole):
+        return whole
+    found = []
+    for place, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            value = json_or_text(line)
+            if not isinstance(value, list):
+                raise Misuse(f"{path}:{place}: expected a tuple, a JSON array of values")
+            found.append(value)
+    if not found:
+        raise Misuse(f"{path}: there is no tuple in it")
+    return found
+
+
+def text_of(path: Path) -> str:
+    """The text of a file in UTF-8. Raises Misuse."""
+    try:
+        return file_text(path)
+    except OSError as error:
+        raise Misuse(f"{path}: can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Misuse(f"{path}: can't be read: it is not UTF-8") from None
+    except TextError as error:
+        raise Misuse(str(error)) from None
+
+
+def is_open(text: str) -> bool:
+    """True if a bracket, or a string inside one, is still open in `text`: the command goes on in the next line."""
+    plain = _STRING.sub(lambda found: "" if len(found[0]) > 1 and found[0].endswith('"') else "[", text)
+    return sum(map(plain.count, "[{")) > sum(map(plain.count, "]}"))
+
+
+def statements(lines: Iterable[str], json_commands: Collection[str]) -> Iterator[tuple[int, str]]:
+    """Commands and the numbers, from 1, of the lines they begin in; without empty lines and comments (``#``)."""
+    begun, parts = 0, list[str]()
+    for place, line in enumerate(lines, 1):
+        if not parts and (not line.strip() or line.lstrip().startswith("#")):
+            continue
+        begun = begun if parts else place
+        parts.append(line)
+        text = "\n".join(parts).strip()
+        if text.split(None, 1)[0] not in json_commands or not is_open(text):
+            yield begun, text
+            parts = []
+    if parts:
+        yield begun, "\n".join(parts).strip()

@@ -1,0 +1,160 @@
+"""Matching of messages, now and in the recording: said again, changed, missing, new.
+
+Pure. Nothing but what the protocol orders has an order here: messages are matched by what they say and which tuples
+they answer, then by likeness.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    from multilang_cli.replay.said import ComparisonOptions, Said
+
+ChangeKind = Literal["changed", "missing", "new", "order"]
+
+
+class MessageDifference(NamedTuple):
+    """One message that is not what it was. `then` is None for one that is new, `now` for one that is missing.
+
+    `what`: in words what changed.
+    """
+
+    change: ChangeKind
+    what: str
+    then: Said | None
+    now: Said | None
+
+    @property
+    def place(self) -> int:
+        """The event by which it is sorted: that of the recording, else that of now."""
+        said = self.then or self.now
+        return said.event.seq if said is not None else 0
+
+
+class Matching(NamedTuple):
+    """`pairs`: messages that say the same, then and now; `moved`: how many of them answer another command."""
+
+    pairs: list[tuple[Said, Said]]
+    moved: int
+    differences: list[MessageDifference]
+
+
+def match(then: Sequence[Said], now: Sequence[Said], wanted: ComparisonOptions) -> Matching:
+    """Match what was said then with what is said now."""
+    pairs, then_left, now_left = _pair(then, now, lambda said: (said.key, said.turn))
+    moved, then_left, now_left = _pair(then_left, now_left, lambda said: said.key)
+    differences: list[MessageDifference] = []
+    for likeness in _likenesses(wanted):
+        alike, then_left, now_left = _pair(then_left, now_left, likeness)
+        differences += [MessageDifference("changed", _change(a, b, wanted), a, b) for a, b in alike]
+    differences += [MessageDifference("missing", "it is missing now", said, None) for said in then_left]
+    differences += [MessageDifference("new", "it is new", None, said) for said in now_left]
+    pairs += moved
+    if "order" in wanted.aspects:
+        differences += _disorder(pairs)
+    differences.sort(key=lambda difference: difference.place)
+    return Matching(pairs, len(moved), differences)
+
+
+def _pair(
+    then: Iterable[Said], now: Iterable[Said], key: Callable[[Said], Hashable | None]
+) -> tuple[list[tuple[Said, Said]], list[Said], list[Said]]:
+    """Messages with the same key, the oldest first, and those without a partner. A key of None has none."""
+    waiting: defaultdict[Hashable, deque[Said]] = defaultdict(deque)
+    pairs: list[tuple[Said, Said]] = []
+    then_left: list[Said] = []
+    for said in now:
+        waiting[key(said)].append(said)
+    for said in then:
+        found = waiting.get(wanted) if (wanted := key(said)) is not None else None
+        if found:
+            pairs.append((said, found.popleft()))
+        else:
+            then_left.append(said)
+    paired = {id(partner) for _, partner in pairs}
+    return pairs, then_left, [said for said in now if id(said) not in paired]
+
+
+def _likenesses(wanted: ComparisonOptions) -> list[Callable[[Said], Hashable | None]]:
+    """Keys that make two different messages the same one, changed: the most alike first."""
+    by_key: list[Callable[[Said], Hashable | None]] = []
+    if wanted.key:
+        by_key = [lambda said: wanted.identity(said.message) if said.what == "emit" else None]
+    return [
+        *by_key,
+        # The same with another anchor or stream, or in a frame that is right or wrong now.
+        lambda said: (said.what, said.body, said.about) if said.what == "emit" else None,
+        lambda said: (said.what, said.body, said.stream) if said.what == "emit" else None,
+        lambda said: (said.what, said.stream, said.about, said.turn) if said.what == "emit" else None,
+        lambda said: ("settle", said.about) if said.what in {"ack", "fail"} else None,
+        lambda said: (said.what, said.turn) if said.what in {"log", "error", "metrics"} else None,
+    ]
+
+
+def _change(then: Said, now: Said, wanted: ComparisonOptions) -> str:
+    """In words what changed in a message."""
+    if then.what != now.what:
+        return f"{then.what} became {now.what}"
+    words: list[str] = []
+    if then.fault != now.fault:
+        words.append(f"its frame: {then.fault or 'right'} became {now.fault or 'right'}")
+    if then.about != now.about:
+        words.append(
+            f"{'anchors' if then.what == 'emit' else 'tuple'}: {_numbers(then.about)} became {_numbers(now.about)}"
+        )
+    if then.what == "emit":
+        words += _changed_fields(then.message, now.message, wanted)
+    elif then.body != now.body:
+        words.append("its text")
+    return "; ".join(words) or "it changed"
+
+
+def _numbers(about: tuple[str, ...]) -> str:
+    return ", ".join(f"tuple {number}" if number != "?" else "an unknown tuple" for number in about) or "none"
+
+
+def _changed_fields(then: Any, now: Any, wanted: ComparisonOptions) -> list[str]:
+    words = [
+        f"{name}: {getattr(then, name)!r} became {getattr(now, name)!r}"
+        for name in ("stream", "task")
+        if getattr(then, name) != getattr(now, name)
+    ]
+    if then.wants_task_ids != now.wants_task_ids and "task-ids" in wanted.aspects:
+        words.append("asks for task ids" if now.wants_task_ids else "does not ask for task ids any more")
+    if (then.id is None) != (now.id is None):
+        words.append("has no id any more" if now.id is None else "has an id")
+    if wanted.values(then) != wanted.values(now):
+        words.append(_changed_values(then, now, wanted))
+    return words
+
+
+def _changed_values(then: Any, now: Any, wanted: ComparisonOptions) -> str:
+    before, after = then.values, now.values
+    if not (isinstance(before, list) and isinstance(after, list)) or len(before) != len(after):
+        return "its values"
+    places = [
+        i
+        for i, (one, other) in enumerate(zip(before, after, strict=True))
+        if repr(one) != repr(other) and not wanted.is_one(then.stream, i, wanted.ignored)
+    ]
+    return f"value {', '.join(wanted.name(then.stream, i) for i in places)}"
+
+
+def _disorder(pairs: Iterable[tuple[Said, Said]]) -> list[MessageDifference]:
+    """The first emit for each tuple, or command, that comes at another place among its fellows."""
+    groups: defaultdict[Hashable, list[tuple[Said, Said]]] = defaultdict(list)
+    for pair in pairs:
+        if pair[0].what == "emit":
+            groups[pair[0].about, pair[0].turn, pair[0].stream].append(pair)
+    found = []
+    for group in groups.values():
+        before = sorted(group, key=lambda pair: pair[0].event.seq)
+        after = sorted(group, key=lambda pair: pair[1].event.seq)
+        moved = next((one for one, other in zip(before, after, strict=True) if one[0].key != other[0].key), None)
+        if moved is not None:
+            found.append(MessageDifference("order", "it comes at another place", *moved))
+    return found

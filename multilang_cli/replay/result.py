@@ -1,0 +1,128 @@
+"""A comparison as a RunResult: a subject for the conversation, and one for each message that changed."""
+
+from __future__ import annotations
+
+import platform
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli import __version__
+from multilang_cli.host.launch import readable
+from multilang_cli.replay.telling import end_text, lines_of, reason_of, summary_of, title_of, turned_text
+from multilang_cli.reports.escape import decode
+from multilang_cli.reports.model import Component, Exit, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.verdict import Circumstances, conclude
+from multilang_cli.transcript.secrets import hide_words
+
+if TYPE_CHECKING:
+    from multilang_cli.replay.comparison import Comparison
+    from multilang_cli.replay.recording import JudgedRecording
+    from multilang_cli.replay.replaying import Replayed, ReplayTarget
+    from multilang_cli.reports.model import Verdict
+
+MOST = 200
+"""Differences that a report lists; of more, the number is given."""
+
+
+def result_of(
+    name: str,
+    recording: JudgedRecording,
+    comparison: Comparison,
+    *,
+    argv: tuple[str, ...],
+    started_at: str,
+    notes: tuple[str, ...] = (),
+    transcript: str | None = None,
+    next_command: str = "",
+    damage: str = "",
+) -> RunResult:
+    """Result of a comparison, not yet concluded. `name`: of the command; `argv`: of the component that speaks now.
+
+    `damage`: what is lost of the other recording, if there is one; that of `recording` counts as well.
+    """
+    damage = f"{recording.path}: {recording.damage}" if recording.damage else damage
+    subjects = [_conversation(recording, comparison, transcript, damage)]
+    for number, difference in enumerate(comparison.differences[:MOST], 1):
+        subjects.append(
+            SubjectResult(
+                id=f"difference-{number}",
+                title=title_of(difference),
+                kind="difference",
+                verdict="fail",
+                reason=reason_of(difference),
+                excerpt=lines_of(difference),
+            )
+        )
+    more = len(comparison.differences) - MOST
+    said = [*recording.notes, *comparison.notes, *notes]
+    if more > 0:
+        said.append(f"{more} more differences are not listed")
+    return RunResult(
+        tool=Tool(version=__version__),
+        suite=Suite(name=name),
+        component=Component(command=tuple(map(readable, hide_words(argv))), kind=recording.profile.kind),
+        profile=recording.profile,
+        storm=recording.profile.storm,
+        started_at=started_at,
+        platform={
+            "system": f"{platform.system()} {platform.release()}",
+            "machine": platform.machine(),
+            "python": platform.python_version(),
+        },
+        subjects=tuple(subjects),
+        notes=tuple(said),
+        complete=not damage,
+        next_command=next_command,
+    )
+
+
+def _conversation(
+    recording: JudgedRecording, comparison: Comparison, transcript: str | None, damage: str
+) -> SubjectResult:
+    reasons = [turned_text(turned) for turned in comparison.findings]
+    reasons += filter(None, (comparison.input, end_text(comparison)))
+    if comparison.differences:
+        reasons.append(summary_of(comparison))
+    verdict: Verdict = "pass" if comparison.same else "fail"
+    silent = not any(event.channel == "out" for event in recording.events)
+    if comparison.same and (silent or (recording.past is not None and not comparison.compared)):
+        verdict, reasons = "untestable", ["the recording holds nothing that the component said, or can say again"]
+    elif comparison.same and damage:
+        verdict, reasons = "untestable", [f"the same as far as it can be compared; {damage}"]
+    return SubjectResult(
+        id=recording.header.conv,
+        title=f"{recording.profile.kind} {recording.profile.component}, as in {recording.path}",
+        kind="conversation",
+        verdict=verdict,
+        reason=reasons[0] if reasons else "",
+        findings=tuple(turned.finding for turned in comparison.findings if turned.change == "new"),
+        transcript=transcript,
+    )
+
+
+def replay_result(result: RunResult, recording: JudgedRecording, target: ReplayTarget, done: Replayed) -> RunResult:
+    """The concluded result of a replay: with what is known of the process of now."""
+    first = msgspec.structs.replace(
+        result.subjects[0],
+        duration=round(done.duration, 4),
+        outlook=done.outlook,
+        stderr_tail=decode(done.stderr_tail) if result.subjects[0].verdict != "pass" else "",
+        exit=Exit(code=done.exit[0], signal=done.exit[1]) if done.exit is not None else None,
+    )
+    component = msgspec.structs.replace(
+        result.component, why=target.why, exit=first.exit, stderr_tail=decode(done.stderr_tail)
+    )
+    said_then = any(event.channel == "out" for event in recording.events)
+    befell = Circumstances(
+        interrupted=done.interrupted,
+        no_first_message=said_then and not done.said_pid and not done.interrupted,
+    )
+    whole = msgspec.structs.replace(
+        result,
+        subjects=(first, *result.subjects[1:]),
+        component=component,
+        duration=round(done.duration, 3),
+        limits=dict(target.profile(recording).limits),
+    )
+    return conclude(whole, befell)

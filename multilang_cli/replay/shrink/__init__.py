@@ -1,0 +1,1 @@
+"""Recordings made smaller, as long as they show the same finding."""

@@ -1,0 +1,121 @@
+"""The shortest recording that still shows a finding: each candidate is played to a fresh process."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.shrink.ddmin import Shrinking
+from multilang_cli.replay.shrink.units import part_of, units_of
+from multilang_cli.replay.simpler import simplify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.replay.recording import JudgedRecording
+
+    Progress = Callable[[int, int, int], None]
+
+
+class Shrunk(NamedTuple):
+    """Result of shrinking. `shown`: the finding was met at all. `units`: tuples and commands, before and after.
+
+    `events` before and after; `simpler`: values that were simplified; `complete`: False if it was interrupted.
+    """
+
+    shown: bool
+    units: tuple[int, int]
+    events: tuple[int, int]
+    simpler: int
+    tried: int
+    seconds: float
+    complete: bool
+
+
+class Shrinker:
+    """Shrinks `recording` for the finding with a fingerprint; the best is always in the file `output`.
+
+    `retries`: how often a candidate that does not show it is played again. `progress` is called before each play with
+    how many there were, the units of the candidate, and those of the best. A play that shows it is recorded to
+    `output`, whole or not at all: whatever interrupts, the best so far stands there. Raises LaunchError, OSError.
+    """
+
+    def __init__(
+        self,
+        recording: JudgedRecording,
+        target: ReplayTarget,
+        finding: Finding,
+        output: Path,
+        *,
+        retries: int = 0,
+        progress: Progress | None = None,
+    ) -> None:
+        self.recording = recording
+        self.plays = 0
+        self._target = target
+        self._fingerprint = finding.fingerprint
+        self._output = output
+        self._scratch = output.with_name(f".{output.name}.candidate")
+        self._retries = retries
+        self._progress = progress
+        self._units = units_of(recording.events)
+        self._least = len(self._units)
+        self._now: Replayed | None = None
+
+    def run(self) -> Shrunk:
+        """Shrink it. Ctrl-C ends it with the best so far."""
+        began = time.monotonic()
+        shrinking = Shrinking(len(self._units), self._shows)
+        shown = simpler = 0
+        complete = True
+        try:
+            shown = self._shows(shrinking.best)
+            if shown:
+                self._cut_tail(shrinking)
+                shrinking.run()
+                best = part_of(self.recording, self._units, shrinking.best)
+                simpler = simplify(best, lambda candidate: self._plays(candidate, len(shrinking.best)))
+        except KeyboardInterrupt:
+            complete = False
+        finally:
+            self._scratch.unlink(missing_ok=True)
+        return Shrunk(
+            shown=bool(shown),
+            units=(len(self._units), len(shrinking.best)),
+            events=(len(self.recording.events), len(self._now.events) if self._now is not None else 0),
+            simpler=simpler,
+            tried=self.plays,
+            seconds=time.monotonic() - began,
+            complete=complete,
+        )
+
+    def _cut_tail(self, shrinking: Shrinking) -> None:
+        """Try without what was sent after the finding: it can't have caused it."""
+        now = self._now
+        if now is None:
+            return
+        found = next(finding.seq for finding in now.findings if finding.fingerprint == self._fingerprint)
+        told = sum(event.channel == "in" for event in now.events if event.seq < found)
+        sent = [event.seq for event in self.recording.events if event.channel == "in"][:told]
+        last = sent[-1] if sent else -1
+        shrinking.test(tuple(n for n, unit in enumerate(self._units) if unit[0] <= last))
+
+    def _shows(self, chosen: tuple[int, ...]) -> bool:
+        return self._plays(part_of(self.recording, self._units, chosen), len(chosen))
+
+    def _plays(self, candidate: JudgedRecording, size: int) -> bool:
+        for _ in range(self._retries + 1):
+            if self._progress is not None:
+                self._progress(self.plays, size, self._least)
+            self.plays += 1
+            done = replay(candidate, self._target, ReplayOptions(until=self._fingerprint, record=self._scratch))
+            if done.interrupted:
+                raise KeyboardInterrupt
+            if any(finding.fingerprint == self._fingerprint for finding in done.findings):
+                self._scratch.replace(self._output)
+                self._now, self._least = done, size
+                return True
+        return False

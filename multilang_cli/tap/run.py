@@ -1,0 +1,160 @@
+"""The tap: stands in the topology in place of a component, and records what Storm and the component say.
+
+Three processes: this one forwards; the component behind it; and a recorder, which is told what passed and may be slow,
+fail or be killed without anybody noticing but those who read its files.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import select
+import signal
+import sys
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from multilang_cli.host.pipes import PIPE_SIZE, resize
+from multilang_cli.tap import child as tap_child
+from multilang_cli.tap.feed import Unpacker
+from multilang_cli.tap.forward import Forwarder
+from multilang_cli.tap.queue import RecordQueue
+
+if TYPE_CHECKING:
+    from multilang_cli.tap.plan import TapPlan
+
+PAUSE = 0.005
+"""Seconds that the recorder lets records gather, so that it does not wake for each message."""
+LOOK = 1.0
+"""Seconds after which files and status are brought up to date."""
+LAST = 30
+"""Seconds in which what is still to be recorded must be told, once the component is dead."""
+PATIENCE = 5.0
+"""Seconds that the tap waits for its recorder, where nobody waits for the tap."""
+_NICE = 5
+
+
+class _Helper(NamedTuple):
+    pid: int
+    queue: RecordQueue
+
+
+def tap(plan: TapPlan) -> NoReturn:
+    """Be the component of `plan`, until it ends; the exit code is its own, 128 + n for signal n.
+
+    Raises LaunchError if it can't be started; nothing else is a reason to fail.
+    """
+    env = tap_child.original_environment()
+    words = list(plan.command)
+    _open_all()
+    if random.random() >= plan.sample:  # noqa: S311 (a sample, no secret)
+        tap_child.replace(words, env)
+    terminal = os.isatty(0) or os.isatty(2)
+    helper = _recorder(plan)
+    forwarder = Forwarder(helper.queue)
+    child = tap_child.start(words, env, forwarder.on_signal)
+    code = forwarder.forward(child, words)
+    for fd in (1, 0, 2):
+        with suppress(OSError):
+            os.close(fd)
+    with suppress(Exception):  # whatever it is, the exit code is the component's
+        _finish(helper, forwarder.now, patient=forwarder.host_left or terminal)
+    os._exit(code)
+
+
+def _open_all() -> None:
+    """Make sure that nothing we open gets the number of stdin, stdout or stderr."""
+    fd = os.open(os.devnull, os.O_RDWR)
+    while fd <= 2:  # noqa: PLR2004 (stderr)
+        os.set_inheritable(fd, True)
+        fd = os.open(os.devnull, os.O_RDWR)
+    os.close(fd)
+
+
+def _recorder(plan: TapPlan) -> _Helper:
+    """Start the recorder, if the system lets us; else there is none."""
+    try:
+        read, write = os.pipe()
+    except OSError:
+        return _Helper(0, RecordQueue(None))
+    resize(write, PIPE_SIZE)
+    tap, started = os.getpid(), datetime.now(UTC)
+    sys.stderr.flush()
+    try:
+        pid = os.fork()
+    except OSError:
+        os.close(read)
+        os.close(write)
+        return _Helper(0, RecordQueue(None))
+    if not pid:
+        try:
+            _detach({read}, keep_stderr=plan.verbose)
+            _record(read, plan, tap, started)
+        finally:
+            os._exit(0)
+    os.close(read)
+    return _Helper(pid, RecordQueue(write))
+
+
+def _detach(keep: set[int], *, keep_stderr: bool = False) -> None:
+    """Leave Storm's pipes, signals and process group: nothing of a helper may hold or end anybody else."""
+    os.setsid()
+    for number in tap_child.FORWARDED:
+        signal.signal(number, signal.SIG_IGN)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1) if keep_stderr else (0, 1, 2):
+        os.dup2(nowhere, fd)
+    edges = [2, *sorted(keep), os.sysconf("SC_OPEN_MAX")]
+    for low, high in pairwise(edges):
+        os.closerange(low + 1, high)
+
+
+def _record(fd: int, plan: TapPlan, tap: int, started: datetime) -> None:
+    """Be the recorder, until the tap is no more. Where memory runs out, it goes before the component does."""
+    with suppress(OSError):
+        os.nice(_NICE)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    from multilang_cli.tap.recorder import Recorder  # noqa: PLC0415 (slow; the component runs meanwhile)
+    from multilang_cli.transcript.secrets import declare  # noqa: PLC0415
+
+    declare([os.environ], plan.command)
+    recorder, unpacker = Recorder(plan, tap, started), Unpacker()
+    poller = select.poll()
+    poller.register(fd, select.POLLIN)
+    shown, news = time.monotonic(), True
+    while True:
+        if news and time.monotonic() - shown > LOOK:
+            recorder.flush()
+            shown, news = time.monotonic(), False
+        if not poller.poll(LOOK * 1000 if news else None):
+            continue
+        data = os.read(fd, PIPE_SIZE)
+        if not data:
+            break
+        recorder.take(unpacker.feed(data))
+        news = True
+        if len(data) < PIPE_SIZE // 4:
+            time.sleep(PAUSE)
+    recorder.end()
+
+
+def _finish(helper: _Helper, t: float, *, patient: bool) -> None:
+    """Have the rest recorded. Only if `patient` this is waited for: Storm may be asking for the exit code."""
+    queue = helper.queue
+    if queue.waiting and not os.fork():
+        try:
+            _detach({queue.fd} if queue.fd is not None else set())
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(LAST)
+            queue.drain(t)
+        finally:
+            os._exit(0)
+    queue.close()
+    until = time.monotonic() + PATIENCE
+    while patient and helper.pid and time.monotonic() < until and not os.waitpid(helper.pid, os.WNOHANG)[0]:
+        time.sleep(PAUSE)

@@ -1,1 +1,0 @@
-"""The workbench: what people do with Storm and components beyond a run of the suite."""
