@@ -1,9 +1,11 @@
-"""Runs the stages, each into tables of a folder, which is all that a later stage reads: so each can be used alone."""
+"""Run of the stages, each into tables of a folder, which is all that a later one reads: so each can be used alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
@@ -20,33 +22,87 @@ Known = dict[str, "DataFrame"]
 """Tables by name."""
 
 
-Tables = Iterator[tuple[str, "DataFrame"]]
-Stage = Callable[["SparkSession", Plan, Known, list["DataFrame"]], Tables]
-"""Makes tables, one after the other, of those that stand already: each is written before the next is asked for.
+Tables = Iterator[dict[str, "DataFrame"]]
+Make = Callable[["SparkSession", Plan, Known, list["DataFrame"]], Tables]
+"""Makes tables of those that stand already. Those that it yields together are written side by side, before it goes on.
 
 What it keeps for that, it appends to the list.
 """
 
 
+class Stage(NamedTuple):
+    """A part of the audit: how its tables are made, and those that have to stand before it begins."""
+
+    make: Make
+    needs: tuple[str, ...] = ()
+
+
+WRITERS = 3
+"""Tables that are written at a time: while one is planned on one core, the tasks of others have the rest."""
+
+
 def run(spark: SparkSession, plan: Plan, folder: str, say: Callable[[str], None], *, overwrite: bool = False) -> Known:
     """Every stage, its tables written as Parquet in `folder`; returns all tables, as they were written.
 
-    `say`: is told what goes on, a line at a time. `overwrite`: tables that are there already are removed first, all of
-    them, so that none of an audit that was not finished stands beside those of another.
+    A stage begins when the tables stand that it reads, so that several run at a time. `say`: is told what goes on, a
+    line at a time. `overwrite`: tables that are there already are removed first, all of them, so that none of an audit
+    that was not finished stands beside those of another.
     """
-    known: Known = {}
     if overwrite:
         _clear(spark, folder)
-    for number, (name, stage) in enumerate(STAGES.items(), 1):
+    with ThreadPoolExecutor(WRITERS) as writers, ThreadPoolExecutor(len(STAGES)) as pool:
+        work = _Work(spark, plan, folder, writers)
+        waiting = dict(STAGES)
+        running: list[Future[None]] = []
+        try:
+            while waiting or not all(each.done() for each in running):
+                for name, stage in list(waiting.items()):
+                    if work.known.keys() >= set(stage.needs):
+                        del waiting[name]
+                        say(f"[{len(running) + 1}/{len(STAGES)}] {name}")
+                        running.append(pool.submit(work.run, stage))
+                work.wait()
+        except BaseException:
+            spark.sparkContext.cancelAllJobs()
+            raise
+    return {name: work.known[name] for name in TABLES if name in work.known}
+
+
+class _Work:
+    """The tables written so far, and the news: None for a table or the end of a stage, else what went wrong."""
+
+    def __init__(self, spark: SparkSession, plan: Plan, folder: str, writers: ThreadPoolExecutor) -> None:
+        self._spark = spark
+        self._plan = plan
+        self._folder = folder.rstrip("/")
+        self._writers = writers
+        self.known: Known = {}
+        self._happened: SimpleQueue[BaseException | None] = SimpleQueue()
+
+    def wait(self) -> None:
+        """Wait for the next news. Raises what went wrong in a stage."""
+        if (fault := self._happened.get()) is not None:
+            raise fault
+
+    def run(self, stage: Stage) -> None:
+        """Make the tables of a stage, and drop what it kept for that."""
         kept: list[DataFrame] = []
-        say(f"[{number}/{len(STAGES)}] {name}")
-        for table, rows in stage(spark, plan, known, kept):
-            place = f"{folder.rstrip('/')}/{table}"
-            rows.write.mode("error").parquet(place)
-            known[table] = spark.read.parquet(place)
-        for each in kept:
-            each.unpersist()
-    return known
+        try:
+            for together in stage.make(self._spark, self._plan, self.known, kept):
+                list(self._writers.map(self._write, together.items()))
+            for each in kept:
+                each.unpersist()
+        except BaseException as error:  # noqa: BLE001 (raised again where it is waited for)
+            self._happened.put(error)
+        else:
+            self._happened.put(None)
+
+    def _write(self, table: tuple[str, DataFrame]) -> None:
+        name, rows = table
+        place = f"{self._folder}/{name}"
+        rows.write.mode("error").parquet(place)
+        self.known[name] = self._spark.read.schema(TABLES[name].ddl).parquet(place)
+        self._happened.put(None)
 
 
 def _clear(spark: SparkSession, folder: str) -> None:
@@ -66,19 +122,20 @@ def _events(spark: SparkSession, plan: Plan, known: Known, kept: list[DataFrame]
     read = events.lines(spark, plan.inputs.transcripts)
     rows = _keep(events.outlined(read), kept)
     outline = events.outline_of(rows)
-    yield "conversations", events.conversations(rows, outline)
-    yield "events", events.events(read, outline)
-    yield "quarantine", events.quarantine(read, outline, events.unaccounted(outline, known["events"]))
-    yield "files", events.files(outline, known["events"], known["quarantine"])
+    yield {"conversations": events.conversations(rows, outline), "events": events.events(read, outline)}
+    yield {"quarantine": events.quarantine(read, outline, events.unaccounted(outline, known["events"]))}
+    yield {"files": events.files(outline, known["events"], known["quarantine"])}
 
 
 def _findings(_: SparkSession, plan: Plan, known: Known, kept: list[DataFrame]) -> Tables:
     found = findings.judged(known["conversations"], known["events"], known["quarantine"], plan.storm)
-    yield from findings.tables(_keep(found, kept))._asdict().items()
+    # The first that is written computes what both are made of.
+    for name, rows in findings.tables(_keep(found, kept))._asdict().items():
+        yield {name: rows}
 
 
 def _ledger(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
-    yield "ledger", ledger.ledger(known["conversations"], known["events"])
+    yield {"ledger": ledger.ledger(known["conversations"], known["events"])}
 
 
 def _trees(spark: SparkSession, plan: Plan, known: Known, _: list[DataFrame]) -> Tables:
@@ -87,12 +144,12 @@ def _trees(spark: SparkSession, plan: Plan, known: Known, _: list[DataFrame]) ->
     marks = edges.of_taps(told.where("run = topology").drop("run"), known["events"])
     if plan.inputs.histories:
         marks = marks.unionByName(edges.of_history(events.lines(spark, plan.inputs.histories)))
-    yield "marks", marks
+    yield {"marks": marks}
 
 
 def _roots(_: SparkSession, plan: Plan, known: Known, __: list[DataFrame]) -> Tables:
     timeouts = _by_run(plan, known).groupBy("run").agg(F.max("timeout").alias("timeout"))
-    yield "roots", roots.roots(known["marks"], timeouts=timeouts)
+    yield {"roots": roots.roots(known["marks"], timeouts=timeouts)}
 
 
 def _by_run(plan: Plan, known: Known) -> DataFrame:
@@ -103,23 +160,35 @@ def _by_run(plan: Plan, known: Known) -> DataFrame:
     return known["conversations"].withColumn("run", whose)
 
 
-def _summary(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
+def _ledger_summary(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
     happened, settled, who = known["events"], known["ledger"], summary.people(known["conversations"])
-    yield "rates", summary.rates(who, happened, settled)
-    yield "replays", summary.replays(who, settled)
-    yield "timeouts", summary.timeouts(who, settled)
-    yield "silences", summary.silences(who, happened, settled)
-    yield "restarts", summary.restarts(who, happened, settled)
-    yield "keys", keys.keys(known["conversations"], who, happened)
-    yield "dialects", summary.dialects(who, known["findings"])
+    yield {
+        "rates": summary.rates(who, happened, settled),
+        "silences": summary.silences(who, happened, settled),
+        "restarts": summary.restarts(who, happened, settled),
+        "replays": summary.replays(who, settled),
+        "timeouts": summary.timeouts(who, settled),
+    }
 
 
+def _keys(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
+    who = summary.people(known["conversations"])
+    yield {"keys": keys.keys(known["conversations"], who, known["events"])}
+
+
+def _dialects(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
+    yield {"dialects": summary.dialects(summary.people(known["conversations"]), known["findings"])}
+
+
+_HEARD = ("conversations", "events")
 STAGES: dict[str, Stage] = {
-    "events": _events,
-    "findings": _findings,
-    "ledger": _ledger,
-    "trees": _trees,
-    "roots": _roots,
-    "summary": _summary,
+    "events": Stage(_events),
+    "trees": Stage(_trees, _HEARD),
+    "ledger": Stage(_ledger, _HEARD),
+    "findings": Stage(_findings, (*_HEARD, "quarantine")),
+    "roots": Stage(_roots, ("conversations", "marks")),
+    "summary": Stage(_ledger_summary, (*_HEARD, "ledger")),
+    "keys": Stage(_keys, _HEARD),
+    "dialects": Stage(_dialects, ("conversations", "findings")),
 }
-"""Every stage, in order."""
+"""Every stage; of those that can begin, the one that most waits for comes first."""

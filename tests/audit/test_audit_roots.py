@@ -81,7 +81,7 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     plan = inputs.Plan(inputs.find([str(tmp_path / "run")]))
     marks = edges.of_history(events.lines(spark, plan.inputs.histories))
     known = {"conversations": spark.read.parquet(str(tmp_path / "conversations.parquet")), "marks": marks}
-    found = dict(pipeline.STAGES["roots"](spark, plan, known, []))["roots"].collect()
+    found = next(pipeline.STAGES["roots"].make(spark, plan, known, []))["roots"].collect()
     assert [row.verdict for row in found] == ["never acked"] * len(SENTENCES)
 
 
