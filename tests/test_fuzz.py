@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue import schemas
 from multilang_cli.cli.fuzzing import NAME
 from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, lives
-from multilang_cli.fuzz.hunt import Hunt, ScenarioResult, SearchLimits
+from multilang_cli.fuzz.search import ScenarioResult, Search, SearchLimits
 from multilang_cli.host.pump import OutOfTimeError
 from multilang_cli.protocol.context import Sample
 from multilang_cli.protocol.verdicts import Clause
@@ -148,12 +148,12 @@ def hunted(
     conversations: int = 60,
     seed: int = 1,
     seconds: float = 1e6,
-) -> Hunt:
+) -> Search:
     ticking = iter(range(10**9))
     terms = SearchLimits(
         conversations=conversations, seconds=seconds, seed=seed, folder=tmp_path, key="k", clock=lambda: next(ticking)
     )
-    hunt = Hunt(play, world("bolt", "ticks"), terms)
+    hunt = Search(play, world("bolt", "ticks"), terms)
     hunt.go()
     return hunt
 
@@ -256,7 +256,7 @@ def test_an_interrupt_keeps_what_was_caught(tmp_path: Path) -> None:
         return three_ticks(life)
 
     terms = SearchLimits(conversations=10**6, seconds=1e9, seed=1, folder=tmp_path, key="k", clock=lambda: 0.0)
-    hunt = Hunt(play, world("bolt", "ticks"), terms)
+    hunt = Search(play, world("bolt", "ticks"), terms)
     with pytest.raises(KeyboardInterrupt):
         hunt.go()
     assert hunt.caught is not None
@@ -292,7 +292,7 @@ def test_a_find_is_made_small_in_what_is_left_of_the_time(tmp_path: Path) -> Non
     terms = SearchLimits(
         conversations=10**6, seconds=100.0, seed=1, folder=tmp_path, key="k", clock=lambda: float(len(times))
     )
-    hunt = Hunt(play, world("bolt", "ticks"), terms)
+    hunt = Search(play, world("bolt", "ticks"), terms)
     hunt.go()
     assert hunt.caught is not None
     assert not hunt.out_of_time

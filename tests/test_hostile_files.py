@@ -18,7 +18,7 @@ from multilang_cli.catalogue.feed_file import FeedError
 from multilang_cli.catalogue.feed_file import read as read_feed
 from multilang_cli.catalogue.texts import LARGEST, TextError, file_bytes, file_text
 from multilang_cli.evidence.bundle import BundleError, unpack
-from multilang_cli.kafka.progress import ProgressError, ProgressOwner, read_state
+from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner, read_state
 from multilang_cli.repl.parsing import leading_json, text_of
 from multilang_cli.repl.table import Misuse
 from multilang_cli.reports.matrix.files import DATA, read_matrix

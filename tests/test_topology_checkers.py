@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multilang_cli.topology.checkers.checker import RunFacts
-from multilang_cli.topology.checkers.judge import CHECKERS, EARS, check
+from multilang_cli.topology.checkers.judge import CHECKERS, HANDLERS, check
 from multilang_cli.topology.checkers.measures import Measures
 from multilang_cli.topology.history import (
     AckerTold,
@@ -214,8 +214,8 @@ def test_every_checker_but_those_of_facts_has_a_broken_history() -> None:
 
 
 def test_every_event_reaches_somebody() -> None:
-    wanted = {name for checker in (*CHECKERS, Measures) for name in EARS.values() if hasattr(checker, name)}
-    assert wanted == set(EARS.values())
+    wanted = {name for checker in (*CHECKERS, Measures) for name in HANDLERS.values() if hasattr(checker, name)}
+    assert wanted == set(HANDLERS.values())
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_what_tracking_costs() -> None:
     core, history = good()
     measures = Measures(facts_of(core))
     for event in history:
-        name = EARS[event.__class__]
+        name = HANDLERS[event.__class__]
         if hasattr(measures, name):
             getattr(measures, name)(event)
     assert measures.streams == {("sentences", "default"): 4, ("split", "default"): 6}

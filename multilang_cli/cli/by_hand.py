@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from multilang_cli.protocol.verdicts import Kind
-    from multilang_cli.repl.life import ComponentRun
+    from multilang_cli.repl.component_run import ComponentRun
     from multilang_cli.suite.config import Config
     from multilang_cli.suite.options import Component, RunOptions
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from multilang_cli.cli.one_component import One
     from multilang_cli.cli.output import Progress
     from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, ScenarioStep
-    from multilang_cli.fuzz.hunt import FailingScenario, Hunt, ScenarioResult
+    from multilang_cli.fuzz.search import FailingScenario, ScenarioResult, Search
     from multilang_cli.reports.model import RunResult
     from multilang_cli.suite.runner import Plan
 
@@ -124,7 +124,7 @@ class Fuzzing:
         """Play a plain conversation, then hunt. Raises LaunchError."""
         # Imported here: without hypothesis nothing of it can be.
         from multilang_cli.fuzz.grammar import Scenario  # noqa: PLC0415
-        from multilang_cli.fuzz.hunt import Hunt, SearchLimits  # noqa: PLC0415
+        from multilang_cli.fuzz.search import Search, SearchLimits  # noqa: PLC0415
 
         asked, plan = self.asked, self.plan
         terms = SearchLimits(
@@ -137,7 +137,7 @@ class Fuzzing:
         )
         befell = Circumstances()
         with progress_line(verbose=False, quiet=asked.quiet) as progress:
-            hunt = Hunt(self.play, _world(plan), terms, lambda hunt: self._tell(hunt, progress))
+            hunt = Search(self.play, _world(plan), terms, lambda hunt: self._tell(hunt, progress))
             self._until = hunt.until
             try:
                 first = self.play(Scenario((("handshake", {}),), ((_PLAIN[plan.component.kind],),), ()))
@@ -155,7 +155,7 @@ class Fuzzing:
 
     def play(self, life: Scenario) -> ScenarioResult:
         """Play one life as a case is played; its transcript is kept if it shows something."""
-        from multilang_cli.fuzz.hunt import ScenarioResult  # noqa: PLC0415
+        from multilang_cli.fuzz.search import ScenarioResult  # noqa: PLC0415
 
         run = CaseRun(self.plan, case_of(NAME, self.plan, life.steps), until=self._until)
         subject = run.run()
@@ -168,7 +168,7 @@ class Fuzzing:
             rule = ""
         return ScenarioResult(subject, rule, run.played, run.events)
 
-    def _tell(self, hunt: Hunt, progress: Progress | None) -> None:
+    def _tell(self, hunt: Search, progress: Progress | None) -> None:
         """What was caught is kept before the next life overwrites its transcript."""
         self._until = hunt.until
         if hunt.caught is not None and hunt.caught is not self._caught:
@@ -192,7 +192,7 @@ class Fuzzing:
             subject, id=f"{NAME}.{rule}", kind="conversation", title=title, transcript=str(kept), reproduce=""
         )
 
-    def _result(self, hunt: Hunt, befell: Circumstances) -> RunResult:
+    def _result(self, hunt: Search, befell: Circumstances) -> RunResult:
         (self.plan.record / f"{NAME}.ndjson").unlink(missing_ok=True)
         notes = [_sum_of(hunt, self.plan, self.asked.conversations)]
         subjects = list(self.warned.values())
@@ -216,10 +216,10 @@ class Fuzzing:
         component = msgspec.structs.replace(result.component, why=why)
         return msgspec.structs.replace(result, component=component, extent=extent)
 
-    def _share(self, hunt: Hunt) -> str:
+    def _share(self, hunt: Search) -> str:
         return f"{hunt.conversations} of {_many(self.asked.conversations, 'conversation')}, then the time was over"
 
-    def _passed(self, hunt: Hunt) -> SubjectResult:
+    def _passed(self, hunt: Search) -> SubjectResult:
         """Nothing was found, in as much as was played."""
         nothing = hunt.out_of_time and not hunt.conversations
         share = f"{hunt.conversations} of {self.asked.conversations} " if hunt.out_of_time else ""
@@ -232,7 +232,7 @@ class Fuzzing:
             duration=round(time.monotonic() - self._began, 4),
         )
 
-    def _judged(self, hunt: Hunt, caught: FailingScenario, notes: list[str]) -> SubjectResult:
+    def _judged(self, hunt: Search, caught: FailingScenario, notes: list[str]) -> SubjectResult:
         """What was caught, with the case that plays it again. Adds to `notes`."""
         rule = caught.played.rule
         subject = msgspec.structs.replace(
@@ -307,7 +307,7 @@ def _key(plan: Plan) -> str:
     return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
-def _sum_of(hunt: Hunt, plan: Plan, asked: int) -> str:
+def _sum_of(hunt: Search, plan: Plan, asked: int) -> str:
     """How far the hunt came."""
     said, lives = _many(hunt.conversations, "conversation"), _many(hunt.lives, "process", "processes")
     pace = hunt.conversations / max(hunt.seconds, 0.001)

@@ -17,7 +17,7 @@ from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.settings import color
 
 if TYPE_CHECKING:
-    from multilang_cli.repl.life import ComponentRun
+    from multilang_cli.repl.component_run import ComponentRun
     from multilang_cli.replay.recording import JudgedRecording
     from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget
     from multilang_cli.suite.options import Component, RunOptions

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from multilang_cli.catalogue.oracle import oracle_cases
+from multilang_cli.catalogue.oracle import Case, oracle_cases
 from multilang_cli.cli.app import Color
 from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.output import progress_line, remark, stdout_may_close
@@ -15,7 +15,7 @@ from multilang_cli.cli.shared import console_of
 from multilang_cli.suite.nearest import did_you_mean
 from multilang_cli.verify import oracle_program
 from multilang_cli.verify.page import render_verification
-from multilang_cli.verify.records import Case, render, write_whole
+from multilang_cli.verify.records import render, write_whole
 from multilang_cli.verify.verification import Verification, record, sample, verify
 
 MOST_JOBS = 64

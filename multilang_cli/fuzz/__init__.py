@@ -1,1 +1,1 @@
-"""Generated conversations: a grammar of what Storm may say, and the hunt for one that shows something wrong."""
+"""Generated conversations: a grammar of what Storm may say, and the search for one that shows something wrong."""

@@ -141,7 +141,7 @@ class KafkaSettings(msgspec.Struct, frozen=True):
 
 
 def read(conf: Mapping[str, Any], arguments: Sequence[str]) -> KafkaSettings:
-    """The settings of a conf and a command line. Raises ConfigError."""
+    """The settings of a conf and a command line. Raises KafkaConfigError."""
     told = {key: value for key, value in conf.items() if key.startswith((PREFIX, CLIENT))}
     for argument in arguments:
         name, equals, text = argument.partition("=")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class DeadLetters:
-    """Takes messages that are given up, and says in `log` what became of each. Raises ConfigError."""
+    """Takes messages that are given up, and says in `log` what became of each. Raises KafkaConfigError."""
 
     def __init__(self, settings: KafkaSettings, log: Callable[[str], None]) -> None:
         self._topic = settings.spout.given_up.removeprefix("topic:") if settings.spout.given_up != "drop" else ""

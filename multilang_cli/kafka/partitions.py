@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from multilang_cli.kafka.config import KafkaConfig
     from multilang_cli.kafka.metrics import PartitionMetrics
     from multilang_cli.kafka.partition_manager import KafkaRecord
-    from multilang_cli.kafka.progress import Store
     from multilang_cli.kafka.questions import StartFacts
     from multilang_cli.kafka.reader import Reader
+    from multilang_cli.kafka.stores.progress import Store
 
 SOON = 0.05
 """Seconds between two commits where what may be uncommitted is nearly used up."""

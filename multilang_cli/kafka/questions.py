@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from multilang_cli.kafka.progress import ProgressError
 from multilang_cli.kafka.reader import FailedFetchError
+from multilang_cli.kafka.stores.progress import ProgressError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from multilang_cli.kafka.progress import Store
     from multilang_cli.kafka.reader import Reader
     from multilang_cli.kafka.start import BrokerOffsets, Committed
+    from multilang_cli.kafka.stores.progress import Store
 
 
 class KnownTopic(NamedTuple):

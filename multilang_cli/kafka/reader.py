@@ -24,8 +24,8 @@ from confluent_kafka.admin import AdminClient
 from multilang_cli.kafka.clients import QUIET, said
 from multilang_cli.kafka.config import CLIENT, KafkaConfigError
 from multilang_cli.kafka.partition_manager import KafkaRecord
-from multilang_cli.kafka.progress import ProgressError, ProgressOwner
 from multilang_cli.kafka.start import BrokerOffsets, Committed
+from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,7 +58,7 @@ class Reader:
 
     `known_topic_id`: what the topic was called when that was last asked, "" for unknown. With a topic Kafka deletes
     what groups have committed of it; other stores keep it, and must tell the topic from one that was made anew. Raises
-    ConfigError if the client does not take its settings.
+    KafkaConfigError if the client does not take its settings.
     """
 
     def __init__(self, settings: KafkaSettings, owner: ProgressOwner) -> None:

@@ -17,7 +17,7 @@ Scheme = Callable[[KafkaRecord], list[list[Any]]]
 
 
 def read(text: str) -> Scheme:
-    """The scheme of this name. Raises ConfigError.
+    """The scheme of this name. Raises KafkaConfigError.
 
     ``raw``: the bytes, in base64, since JSON has no bytes. ``string``: as UTF-8. ``json:FIELD,FIELD``: those fields of
     an object, null where it lacks one. ``python:MODULE:FUNCTION``: a function of a record that gives lists of values.

@@ -23,9 +23,9 @@ from multilang_cli.kafka.config import KafkaConfigError, read
 from multilang_cli.kafka.given_up import DeadLetters
 from multilang_cli.kafka.partition_manager import EmitState, MessageId, TooManyFailuresError
 from multilang_cli.kafka.partitions import AssignedPartitions
-from multilang_cli.kafka.progress import ProgressError, ProgressOwner
 from multilang_cli.kafka.reader import FailedFetchError, Reader
-from multilang_cli.kafka.stores import open_store
+from multilang_cli.kafka.stores.opening import open_store
+from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner
 from multilang_cli.kafka.troubles import Troubles
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from multilang_cli.replay.case_files import ID, NoCaseError, step_of, write_case
 from multilang_cli.transcript.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from multilang_cli.repl.life import ComponentRun
+    from multilang_cli.repl.component_run import ComponentRun
 
 
 class SavedCase(NamedTuple):

@@ -12,7 +12,7 @@ import msgspec
 
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.repl import keeping, looking, parsing, speaking, steering, waiting
-from multilang_cli.repl.life import ComponentRun
+from multilang_cli.repl.component_run import ComponentRun
 from multilang_cli.repl.setup import ENDLESS
 from multilang_cli.repl.show import EventLines, show_breach, show_finding
 from multilang_cli.repl.table import Misuse
@@ -111,13 +111,13 @@ class Driver:
             life.hold_task_ids()
         session = life.session
         session.on_wait = self._tell_wait
-        shaken = self._shake(life) if play is None else play(life)
-        life.checked = shaken
-        if not shaken and not session.interrupted:
+        answered = self._send_handshake(life) if play is None else play(life)
+        life.checked = answered
+        if not answered and not session.interrupted:
             self._codes.add(NO_FIRST_MESSAGE)
-        return shaken
+        return answered
 
-    def _shake(self, life: ComponentRun) -> bool:
+    def _send_handshake(self, life: ComponentRun) -> bool:
         session = life.session
         return session.handshake(self.setup.handshake(str(session.process.pid_dir)), self.limit("pid"))
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.state import Outstanding
     from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.repl.component_run import ComponentRun
     from multilang_cli.repl.driver import Driver
-    from multilang_cli.repl.life import ComponentRun
 
 HISTORY = 20
 """Messages that ``history`` shows where nobody says how many."""
@@ -32,16 +32,16 @@ OPEN_SHOWN = 20
 
 def _pending(driver: Driver, _: str) -> None:
     life, screen = driver.life, driver.screen
-    for line in owed(life):
+    for line in pending_lines(life):
         screen.line(line)
     sentence, facts = life.session.look()
     screen.para(f"The component {sentence}. Facts: {facts}.", "dim")
 
 
-def owed(life: ComponentRun) -> Iterator[str]:
+def pending_lines(life: ComponentRun) -> Iterator[str]:
     """Answers pending on both sides, a line each."""
     session, found = life.session, life.session.judge.outstanding()
-    yield from _owed_by_component(life, found)
+    yield from _pending_in_component(life, found)
     if session.held:
         yield f"owed by Storm: task ids of {session.held} emits (`taskids 4 5`)"
     for id_ in life.pending[:OPEN_SHOWN]:
@@ -54,7 +54,7 @@ def owed(life: ComponentRun) -> Iterator[str]:
         yield "nothing is owed"
 
 
-def _owed_by_component(life: ComponentRun, found: Outstanding) -> Iterator[str]:
+def _pending_in_component(life: ComponentRun, found: Outstanding) -> Iterator[str]:
     session = life.session
     if found.handshake:
         yield "owed: its pid"

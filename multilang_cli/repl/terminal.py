@@ -128,7 +128,7 @@ class _Terminal:
     async def _may_end(self) -> bool:
         """True if the session may end: nothing is owed, or the person says so."""
         driver = self._driver
-        if not (driver.started and driver.life.alive and _owes(driver)):
+        if not (driver.started and driver.life.alive and _has_pending(driver)):
             return True
         answer = await self._ask(self._field, "Something is owed (`pending` shows it). End the session? [y/N] ")
         return answer is None or answer.strip().lower() in {"y", "yes"}
@@ -168,6 +168,6 @@ class _Terminal:
         return ANSI(f"\x1b[1m{prompt}\x1b[0m") if self._driver.screen.color else prompt
 
 
-def _owes(driver: Driver) -> bool:
+def _has_pending(driver: Driver) -> bool:
     found = driver.life.session.judge.outstanding()
     return bool(found.tuples or found.commands or found.heartbeats or driver.life.pending)

@@ -39,8 +39,8 @@ def playable(
         state = from_plain(snapshot["state"]) if snapshot is not None else None
     except (msgspec.ValidationError, KeyError, TypeError):
         state = None
-    sieve = _Sieve(profile, state)
-    return (*_opening(events[0], profile, version), *(event for event in events if sieve.keeps(event)))
+    selector = _Selector(profile, state)
+    return (*_opening(events[0], profile, version), *(event for event in events if selector.keeps(event)))
 
 
 def _opening(first: Event, profile: Profile, version: StormVersion) -> list[Event]:
@@ -59,7 +59,7 @@ def _opening(first: Event, profile: Profile, version: StormVersion) -> list[Even
     return [Event(begin + n, first.t, channel, body, raw) for n, (channel, body, raw) in enumerate(said)]
 
 
-class _Sieve:
+class _Selector:
     """Lets pass what a component that was started later can know of."""
 
     def __init__(self, profile: Profile, state: State | None) -> None:
@@ -69,10 +69,10 @@ class _Sieve:
         self._known = None if state is None else {*state.open, *state.settled.keys()}
         self._open = set[str]() if state is None else set(state.open)
         self._unsure = not self._spout and (state is None or bool(self._open))
-        self._owed = 0 if state is None else len(state.commands if self._spout else state.heartbeats)
+        self._pending = 0 if state is None else len(state.commands if self._spout else state.heartbeats)
         self._asked = 0
         self._asks: deque[bool] = deque([False] * (0 if state is None else state.task_ids))
-        self._deaf = self._spout and (state is None or self._owed > 0)
+        self._skipping = self._spout and (state is None or self._pending > 0)
 
     def keeps(self, event: Event) -> bool:
         """True if `event` can be played, or waited for."""
@@ -85,9 +85,9 @@ class _Sieve:
             return bool(self._asks) and self._asks.popleft()
         if isinstance(body, SpoutCommand):
             # Nothing can be settled that was never emitted, and nothing be heard in answer to it.
-            self._deaf = body.command in {"ack", "fail"} and _plain(body.id) not in self._emitted
+            self._skipping = body.command in {"ack", "fail"} and _plain(body.id) not in self._emitted
             self._asked += 1
-            return not self._deaf
+            return not self._skipping
         if isinstance(body, TupleMsg):
             self._asked += body.is_heartbeat
             self._sent.add(body.id)
@@ -95,11 +95,11 @@ class _Sieve:
 
     def _said(self, body: Any) -> bool:
         if isinstance(body, Malformed):
-            deaf, heard = self._deaf, [self._said(message) for message in body.salvage]
-            return all(heard) and not deaf
+            skipping, heard = self._skipping, [self._said(message) for message in body.salvage]
+            return all(heard) and not skipping
         if isinstance(body, Sync):
             return self._synced()
-        kept = not (self._deaf or self._is_of_before(body))
+        kept = not (self._skipping or self._is_of_before(body))
         if isinstance(body, Emit):
             if body.wants_task_ids:
                 self._asks.append(kept)
@@ -109,15 +109,15 @@ class _Sieve:
 
     def _synced(self) -> bool:
         """True for the answer to something that is asked again."""
-        deaf, self._deaf = self._deaf, False
-        if self._owed:
-            self._owed -= 1
-            self._deaf = self._spout and self._owed > 0
+        skipping, self._skipping = self._skipping, False
+        if self._pending:
+            self._pending -= 1
+            self._skipping = self._spout and self._pending > 0
             return False
         if not self._asked:
             return self._known is not None
         self._asked -= 1
-        return not deaf
+        return not skipping
 
     def _is_of_before(self, body: Any) -> bool:
         ids: Sequence[str] = ()

@@ -26,8 +26,8 @@ from multilang_cli.protocol.events import (
     StdinClosed,
 )
 from multilang_cli.protocol.messages import Emit, Handshake, SpoutCommand, TaskIds
-from multilang_cli.replay.hearing import PID, ExpectedMessage, ReceivedMessages
 from multilang_cli.replay.identities import Identities, TaskIdReplies
+from multilang_cli.replay.received import PID, ExpectedMessage, ReceivedMessages
 from multilang_cli.replay.script import ReplayStep, ended_at_once, equal_after, script_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ LOOK = 0.02
 LONGEST_LOOK = 0.5
 MANY = 32 * 1024
 """Bytes that are put into the pipe together."""
-IMPATIENT = 1.0
+SHORT_WAIT = 1.0
 """Seconds that are waited for once a whole limit has run out: the next one would too."""
 OFTEN = 50
 """Waits in vain after which none is begun for what may still come later, such as the settling of tuples."""
@@ -89,7 +89,7 @@ class RecordingPlayer:
         self._gave_up = False
         self._batch: list[tuple[Any, bytes]] = []
         self._size = 0
-        self._ears, session.ears = session.ears, {Emit: self._hear_emit}
+        self._handlers, session.ears = session.ears, {Emit: self._hear_emit}
         session.add_sink(self._heard)
 
     # --- playing ------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class RecordingPlayer:
 
     def release(self) -> None:
         """Give the session back: emits that wait for task ids are answered by it from now on."""
-        self.session.ears = self._ears
+        self.session.ears = self._handlers
         for emit in self._asks:
             self.session.answer(self.session.route(emit))
         self._asks.clear()
@@ -171,7 +171,7 @@ class RecordingPlayer:
         if isinstance(body, TaskIds):
             self._answer(event)
         elif isinstance(body, Handshake):
-            self._put(self._shake(event, body))
+            self._put(self._handshake(event, body))
         elif isinstance(body, SpoutCommand) and self._identities.known(event):
             self._settle(event, body)
         else:
@@ -196,7 +196,7 @@ class RecordingPlayer:
     def _room(self) -> bool:
         return self.session.unwritten < BACKLOG
 
-    def _shake(self, event: Event, body: Handshake) -> tuple[Any, bytes]:
+    def _handshake(self, event: Event, body: Handshake) -> tuple[Any, bytes]:
         """The recorded handshake with a pid directory of now, and the conf that was given."""
         pid_dir = str(self.session.process.pid_dir)
         message = msgspec.structs.replace(body, pid_dir=pid_dir, conf={**body.conf, **self._conf})
@@ -276,7 +276,7 @@ class RecordingPlayer:
             if session.spoken != spoken:
                 spoken, since, look = session.spoken, now, LOOK
             elif now - since >= limit:
-                self._patience = IMPATIENT if self._patience > IMPATIENT else 0.0
+                self._patience = SHORT_WAIT if self._patience > SHORT_WAIT else 0.0
                 return done() or self._give_up(what, proven=False)
             elif self._silent():
                 if not (self._asks and what != "output"):
@@ -312,7 +312,7 @@ class RecordingPlayer:
         if deadline.waiting_for in _ENDS:
             return
         state, what = self.session.judge.state, deadline.waiting_for
-        owed: dict[str, Callable[[], bool]] = {
+        pending: dict[str, Callable[[], bool]] = {
             "pid": lambda: not self.session.judge.expecting_pid,
             "sync": lambda: not state.commands,
             "heartbeat": lambda: not state.heartbeats,
@@ -320,7 +320,7 @@ class RecordingPlayer:
             "read": lambda: not self.session.unwritten,
         }
         limit, again = self._limit(what), deadline.again
-        if what in owed and not self.session.wait(owed[what], limit, what, quietly=again is not None) and again:
+        if what in pending and not self.session.wait(pending[what], limit, what, quietly=again is not None) and again:
             self._passed_over(again, limit, seq)
         self._gave_up = self._gave_up or (what == "pid" and self.session.judge.expecting_pid)
 
@@ -347,10 +347,10 @@ class RecordingPlayer:
             if not self._asks:
                 break
             self._answer_now()
-        owed = self._settled_then()
-        if owed and session.running:
+        pending = self._settled_then()
+        if pending and session.running:
             is_open = session.judge.state.open
-            session.wait(lambda: owed.isdisjoint(is_open), self._limit("settle"), "settle")
+            session.wait(lambda: pending.isdisjoint(is_open), self._limit("settle"), "settle")
 
     def _settled_then(self) -> set[str]:
         """The open tuples that were settled in the recording."""

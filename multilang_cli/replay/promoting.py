@@ -29,9 +29,9 @@ class Promoted(NamedTuple):
 def promote(recording: JudgedRecording, finding: Finding, id_: str, path: str) -> Promoted:
     """The case `id_`, to be written to `path`, that fails by `finding` as long as it is not mended."""
     rule = recording.rulebook.rules[finding.rule]
-    scribe = _Scribe(recording.profile)
+    writer = _CaseWriter(recording.profile)
     for event in recording.events:
-        scribe.hear(event)
+        writer.hear(event)
     case: dict[str, Any] = {
         "id": id_,
         "title": f"does not do what was recorded: {rule.title}",
@@ -39,11 +39,11 @@ def promote(recording: JudgedRecording, finding: Finding, id_: str, path: str) -
         "level": rule.level,
         "clause": {"text": rule.clause.text, "source": rule.clause.source},
         "expected": f"nothing that breaks {rule.id}, nor any other rule",
-        "steps": [step_of(operation, arguments) for operation, arguments in scribe.finished()],
+        "steps": [step_of(operation, arguments) for operation, arguments in writer.finished()],
     }
     if needs := [need for occasion, need in _NEEDS.items() if occasion in rule.occasions]:
         case["needs"] = needs
-    return Promoted(case, tuple(dict.fromkeys(scribe.left_out)), _again(recording.profile, id_, path))
+    return Promoted(case, tuple(dict.fromkeys(writer.left_out)), _again(recording.profile, id_, path))
 
 
 def _again(profile: Profile, id_: str, path: str) -> str:
@@ -56,7 +56,7 @@ def _again(profile: Profile, id_: str, path: str) -> str:
     return f"{shlex.join([*words, '--suite', path, '-k', id_])} -- COMMAND"
 
 
-class _Scribe:
+class _CaseWriter:
     """Writes down what Storm's side did, as operations of cases."""
 
     def __init__(self, profile: Profile) -> None:
@@ -92,7 +92,7 @@ class _Scribe:
 
     def _told(self, event: Event, body: Any) -> None:
         if isinstance(body, Handshake):
-            self._shake()
+            self._handshake()
         elif isinstance(body, SpoutCommand):
             self._call(body)
         elif isinstance(body, TupleMsg) and body.is_heartbeat:
@@ -104,7 +104,7 @@ class _Scribe:
         elif not isinstance(body, TaskIds):
             self.left_out.append(f"a message of the kind {type(body).__name__}")
 
-    def _shake(self) -> None:
+    def _handshake(self) -> None:
         conf = without_secrets(self.profile.conf)
         if len(conf) < len(self.profile.conf):
             self.left_out.append("values of conf that are secret")

@@ -57,9 +57,9 @@ class JudgedRecording(msgspec.Struct, frozen=True, kw_only=True):
         """The keys of conf whose values were hidden in the handshake."""
         if self.past is not None:
             return self.header.redacted
-        shakes = {event.seq for event in self.events if isinstance(event.body, Handshake)}
+        handshakes = {event.seq for event in self.events if isinstance(event.body, Handshake)}
         marks = [event.body for event in self.events if isinstance(event.body, Redacted)]
-        keys = [key for mark in marks if mark.seq_redacted in shakes for key in mark.keys]
+        keys = [key for mark in marks if mark.seq_redacted in handshakes for key in mark.keys]
         return tuple(dict.fromkeys(keys))
 
     def until(self, seq: int) -> JudgedRecording:

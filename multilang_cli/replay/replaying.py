@@ -93,7 +93,7 @@ class Replayed(msgspec.Struct, frozen=True, kw_only=True):
     interrupted: bool = False
 
 
-class _Ears:
+class _EventCollector:
     """Keeps every event, the secrets of conf and environment hidden as in the recording that it is compared with."""
 
     def __init__(self, redactor: Redactor) -> None:
@@ -119,11 +119,11 @@ def replay(recording: JudgedRecording, target: ReplayTarget, how: ReplayOptions)
     Ctrl-C ends it: what had come until then is returned.
     """
     redactor = Redactor({"": [target.settings, target.conf]}, words=target.argv)
-    ears = _Ears(redactor)
+    collector = _EventCollector(redactor)
     profile = target.profile(recording)
     interrupted = False
     with ExitStack() as stack:
-        sinks: tuple[Sink, ...] = (ears,)
+        sinks: tuple[Sink, ...] = (collector,)
         if how.record is not None:
             how.record.unlink(missing_ok=True)
             sinks = (*sinks, stack.enter_context(_writer(how.record, recording, target, profile)))
@@ -139,7 +139,7 @@ def replay(recording: JudgedRecording, target: ReplayTarget, how: ReplayOptions)
         session.end()
     ended = session.exit if not session.ended_by_us else None
     return Replayed(
-        events=ears.events,
+        events=collector.events,
         findings=[redactor.struct(finding) for finding in session.findings],
         outlook=session.judge.outlook(),
         left_out=player.left_out,

@@ -114,7 +114,7 @@ def replay_result(result: RunResult, recording: JudgedRecording, target: ReplayT
         result.component, why=target.why, exit=first.exit, stderr_tail=decode(done.stderr_tail)
     )
     said_then = any(event.channel == "out" for event in recording.events)
-    befell = Circumstances(
+    circumstances = Circumstances(
         interrupted=done.interrupted,
         no_first_message=said_then and not done.said_pid and not done.interrupted,
     )
@@ -125,4 +125,4 @@ def replay_result(result: RunResult, recording: JudgedRecording, target: ReplayT
         duration=round(done.duration, 3),
         limits=dict(target.profile(recording).limits),
     )
-    return conclude(whole, befell)
+    return conclude(whole, circumstances)

@@ -8,14 +8,14 @@ import msgspec
 
 from multilang_cli.protocol.events import Activation, Deadline, End, Event, Exited, PidChecked, Signalled, StdinClosed
 from multilang_cli.protocol.messages import TupleMsg
-from multilang_cli.replay.hearing import ExpectedMessage, ReceivedMessages
+from multilang_cli.replay.received import ExpectedMessage, ReceivedMessages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.protocol.verdicts import Kind, StormVersion
 
-_DEEDS = (StdinClosed, Signalled, Deadline, Activation, PidChecked, End)
+_ACTIONS = (StdinClosed, Signalled, Deadline, Activation, PidChecked, End)
 
 
 class ReplayStep(NamedTuple):
@@ -41,7 +41,7 @@ def script_of(events: Iterable[Event], kind: Kind, version: StormVersion) -> lis
             if need.what == "settle":
                 needs.pop(("emit", need.id), None)
             needs[need.what, need.id] = need
-        if event.channel == "in" or isinstance(event.body, _DEEDS):
+        if event.channel == "in" or isinstance(event.body, _ACTIONS):
             steps.append(ReplayStep(event, tuple(needs.values())))
             needs = {}
     if last is not None and not isinstance(last.body, End):

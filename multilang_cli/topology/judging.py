@@ -26,12 +26,12 @@ def facts_of(setup: Setup) -> RunFacts:
         if kinds.get(each.component) == "spout" and (limit := int(setup.setting(each.tasks[0], MAX_SPOUT_PENDING)))
     }
     keys: dict[tuple[str, str], tuple[tuple[str, tuple[int, ...]], ...]] = {}
-    for wish in topology.subscriptions:
-        stream = topology.components[wish.source].streams.get(wish.stream)
-        if wish.grouping.type == "FIELDS" and stream is not None:
-            places = tuple(stream.fields.index(field) for field in wish.grouping.fields)
-            known = keys.get((wish.source, wish.stream), ())
-            keys[wish.source, wish.stream] = (*known, (wish.target, places))
+    for subscription in topology.subscriptions:
+        stream = topology.components[subscription.source].streams.get(subscription.stream)
+        if subscription.grouping.type == "FIELDS" and stream is not None:
+            places = tuple(stream.fields.index(field) for field in subscription.grouping.fields)
+            known = keys.get((subscription.source, subscription.stream), ())
+            keys[subscription.source, subscription.stream] = (*known, (subscription.target, places))
     return RunFacts(
         components=layout.components,
         workers=layout.workers,

@@ -105,8 +105,10 @@ def _component(component: ComponentSpec, topology: Topology, layout: Layout) -> 
                 name,
                 stream.fields,
                 tuple(
-                    PlannedConsumer(wish.target, shown(wish.grouping), layout.tasks_of(wish.target))
-                    for wish in topology.consumers(component.id, name)
+                    PlannedConsumer(
+                        subscription.target, shown(subscription.grouping), layout.tasks_of(subscription.target)
+                    )
+                    for subscription in topology.consumers(component.id, name)
                 ),
             )
             for name, stream in component.streams.items()

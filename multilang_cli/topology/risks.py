@@ -106,25 +106,29 @@ def _own_conf(component: ComponentSpec) -> Iterator[Risk]:
 def _groupings(topology: Topology, layout: Layout, conf: Mapping[str, Any], storm: str) -> Iterator[Risk]:
     workers = layout.workers
     by_scope = covers(">=2.0", storm) and not conf.get(LOAD_AWARE_OFF)
-    for wish in topology.subscriptions:
-        tasks = layout.tasks_of(wish.target)
-        stream = f"stream {wish.stream} of {wish.source}"
-        if wish.grouping.type == "DIRECT" and covers(">=2.6", storm):
+    for subscription in topology.subscriptions:
+        tasks = layout.tasks_of(subscription.target)
+        stream = f"stream {subscription.stream} of {subscription.source}"
+        if subscription.grouping.type == "DIRECT" and covers(">=2.6", storm):
             yield Risk(
                 "direct-dies",
-                wish.source,
-                f"{stream} goes to {wish.target} by direct emits, of which the worker dies since Storm 2.6: it casts "
-                "the task to Long, and the parser gives an Integer.",
+                subscription.source,
+                f"{stream} goes to {subscription.target} by direct emits, of which the worker dies since Storm 2.6: it "
+                "casts the task to Long, and the parser gives an Integer.",
             )
-        elif wish.grouping.type == "GLOBAL" and len(tasks) > 1:
-            yield Risk("global", wish.target, f"{stream} goes to task {tasks[0]} alone, by its global grouping.")
-        elif wish.grouping.type in ("SHUFFLE", "LOCAL_OR_SHUFFLE") and (by_scope or wish.grouping.type != "SHUFFLE"):
-            sources = {workers[task] for task in layout.tasks_of(wish.source)}
+        elif subscription.grouping.type == "GLOBAL" and len(tasks) > 1:
+            yield Risk(
+                "global", subscription.target, f"{stream} goes to task {tasks[0]} alone, by its global grouping."
+            )
+        elif subscription.grouping.type in ("SHUFFLE", "LOCAL_OR_SHUFFLE") and (
+            by_scope or subscription.grouping.type != "SHUFFLE"
+        ):
+            sources = {workers[task] for task in layout.tasks_of(subscription.source)}
             idle = [task for task in tasks if workers[task] not in sources]
             if idle and len(idle) < len(tasks):
                 yield Risk(
                     "idle-tasks",
-                    wish.target,
+                    subscription.target,
                     f"{stream} stays in the worker that it comes from, as long as tasks there are not overloaded: "
                     f"{', '.join(map(str, idle))} may get nothing.",
                 )

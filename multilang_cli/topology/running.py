@@ -154,7 +154,7 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
     held = judge.finish()
     result = _result(setup, engine, outcome, began, (held, injector.spared, seen.risks()), strict=strict)
     write_whole(setup.folder / RESULT, to_json(result).encode())
-    concerned = [number for each in held for number in each.emissions] + judge.measures.unhappy
+    concerned = [number for each in held for number in each.emissions] + judge.measures.failed_emissions
     told = stories(read_history(setup.folder / NAME), concerned[:MOST_STORIES], setup.layout.components)
     return TopologyRun(result, outcome, _tallies(setup, engine), held, judge.measures, tuple(told))
 
@@ -200,8 +200,8 @@ def _result(
             *(risk.text for risk in risks),
         ),
     )
-    befell = Circumstances(interrupted=outcome.interrupted, no_first_message=bool(outcome.silent))
-    return _without_secrets(conclude(result, befell), setup)
+    circumstances = Circumstances(interrupted=outcome.interrupted, no_first_message=bool(outcome.silent))
+    return _without_secrets(conclude(result, circumstances), setup)
 
 
 def _lives(engine: Engine) -> list[TaskRun]:

@@ -131,42 +131,46 @@ def _is_int(value: Any) -> bool:
     return number and value == int(value) and -(1 << _INT_BITS) <= value < 1 << _INT_BITS
 
 
-def _subscription(topology: Topology, wish: Subscription, storm: str) -> Iterator[Notice]:
-    who = f"Component: [{wish.target}] subscribes from"
-    if topology.components[wish.target].kind == "spout":
-        yield Notice(wish.at("to"), f"May not declare inputs for a spout: [{wish.target}] is one.")
+def _subscription(topology: Topology, subscription: Subscription, storm: str) -> Iterator[Notice]:
+    who = f"Component: [{subscription.target}] subscribes from"
+    if topology.components[subscription.target].kind == "spout":
+        yield Notice(subscription.at("to"), f"May not declare inputs for a spout: [{subscription.target}] is one.")
         return
-    source = topology.components.get(wish.source)
+    source = topology.components.get(subscription.source)
     if source is None:
         known = ", ".join(topology.components)
-        yield Notice(wish.at("from"), f"{who} non-existent component [{wish.source}]. Known are {known}.")
-    elif wish.stream not in source.streams:
+        yield Notice(
+            subscription.at("from"), f"{who} non-existent component [{subscription.source}]. Known are {known}."
+        )
+    elif subscription.stream not in source.streams:
         declared = ", ".join(source.streams) or "none"
-        text = f"{who} non-existent stream: [{wish.stream}] of component [{wish.source}]. Declared are {declared}."
-        yield Notice(wish.at("streamId"), text)
+        stream = f"[{subscription.stream}] of component [{subscription.source}]"
+        text = f"{who} non-existent stream: {stream}. Declared are {declared}."
+        yield Notice(subscription.at("streamId"), text)
     else:
-        yield from _grouping_fields(wish, source, storm)
+        yield from _grouping_fields(subscription, source, storm)
 
 
-def _grouping_fields(wish: Subscription, source: ComponentSpec, storm: str) -> Iterator[Notice]:
+def _grouping_fields(subscription: Subscription, source: ComponentSpec, storm: str) -> Iterator[Notice]:
     """Fields of the grouping that the stream has not; other streams' count for Storm 2, until the first emit."""
-    fields = source.streams[wish.stream].fields
-    missing = [name for name in wish.grouping.fields if name not in fields]
+    fields = source.streams[subscription.stream].fields
+    missing = [name for name in subscription.grouping.fields if name not in fields]
     if not missing:
         return
     has = f"It has {', '.join(fields) or 'none'}."
+    where = f"[{subscription.stream}] of component [{subscription.source}]"
     elsewhere = {name for stream in source.streams.values() for name in stream.fields}
     if covers(_UNION, storm) and elsewhere.issuperset(missing):
         yield Notice(
-            wish.at("args"),
-            f"{missing[0]} does not exist in stream [{wish.stream}] of component [{wish.source}]. Storm takes the "
-            f"topology, for another stream has it, and the worker dies at the first tuple. {has}",
+            subscription.at("args"),
+            f"{missing[0]} does not exist in stream {where}. Storm takes the topology, "
+            f"for another stream has it, and the worker dies at the first tuple. {has}",
         )
         return
     plus, shown = (" +", f"[{', '.join(missing)}]") if covers(_UNION, storm) else ("", _clojure_set(missing))
     yield Notice(
-        wish.at("args"),
-        f"Component: [{wish.target}] subscribes from stream: [{wish.stream}] of component [{wish.source}]{plus} with "
+        subscription.at("args"),
+        f"Component: [{subscription.target}] subscribes from stream: {where}{plus} with "
         f"non-existent fields: {shown}. {has}",
     )
 

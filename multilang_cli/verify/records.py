@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from multilang_cli.verify.oracle_program import OracleError, OracleUnavailableError, parsed
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-Case = dict[str, Any]
-Verdict = dict[str, Any]
-Verdicts = dict[str, dict[str, Verdict]]
-"""By case, then by version."""
+    from multilang_cli.catalogue.oracle import Case, Verdict
+
+    Verdicts = dict[str, dict[str, Verdict]]
+    """By case, then by version."""
 
 
 def read_cases(files: Sequence[Path]) -> list[Case]:

@@ -59,7 +59,7 @@ class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Checker:
-    """One thing that must hold. A subclass has a method for each kind of event that it wants, named as in `EARS`.
+    """One thing that must hold. A subclass has a method for each kind of event that it wants, named as in `HANDLERS`.
 
     `worst`: what becomes of a run of which it does not hold.
     """

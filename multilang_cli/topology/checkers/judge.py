@@ -34,7 +34,7 @@ CHECKERS: tuple[type[Checker], ...] = (
 )
 """All of them, in the order in which they are shown."""
 
-EARS: dict[type[Happening], str] = {
+HANDLERS: dict[type[Happening], str] = {
     history.Launched: "launched",
     history.Emitted: "emitted",
     history.Delivered: "delivered",
@@ -59,15 +59,16 @@ class Judge:
         self._emitted = False
         self._checkers = tuple(each(facts) for each in CHECKERS)
         hearers: tuple[object, ...] = (*self._checkers, self.measures)
-        self._ears: dict[type[Happening], tuple[Callable[[Any], object], ...]] = {
-            kind: tuple(getattr(each, name) for each in hearers if hasattr(each, name)) for kind, name in EARS.items()
+        self._handlers: dict[type[Happening], tuple[Callable[[Any], object], ...]] = {
+            kind: tuple(getattr(each, name) for each in hearers if hasattr(each, name))
+            for kind, name in HANDLERS.items()
         }
 
     def take(self, event: Happening) -> None:
         """The next event."""
         self._t = event.t
-        for hear in self._ears[event.__class__]:
-            hear(event)
+        for handle in self._handlers[event.__class__]:
+            handle(event)
 
     def finish(self) -> tuple[CheckResult, ...]:
         """The history is over: what holds, and what does not."""

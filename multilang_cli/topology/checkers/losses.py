@@ -45,7 +45,7 @@ class AtLeastOnce(Checker):
     def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._open: dict[int, _Message] = {}
-        self._owed: dict[_Key, tuple[_Message, float]] = {}
+        self._pending_replays: dict[_Key, tuple[_Message, float]] = {}
         self._by_values: dict[_Key, _Key] = {}
         self._loose: dict[int, tuple[int, int]] = {}
         self._missing = {name: Counter(map(_text, values)) for name, values in facts.expected.items()}
@@ -61,7 +61,7 @@ class AtLeastOnce(Checker):
             return
         component = self.facts.components[event.task]
         message = _Message(event.n, event.task, component, json.dumps(event.message_id), event.values)
-        if self._owed:
+        if self._pending_replays:
             self._discharge(message)
         if event.message_id is not None:
             self._open[event.n] = message
@@ -92,9 +92,9 @@ class AtLeastOnce(Checker):
         """Unless it was acked, it has to be replayed."""
         message = self._open.pop(event.emit, None)
         if message is not None and event.how == "acked":
-            self._owed.pop(message.key, None)
+            self._pending_replays.pop(message.key, None)
         elif message is not None:
-            self._owe(message, event.t)
+            self._expect_replay(message, event.t)
 
     def died(self, event: Died) -> None:
         """Expect a replay of everything that a dead spout had pending, from its source."""
@@ -102,7 +102,7 @@ class AtLeastOnce(Checker):
             for number, message in tuple(self._open.items()):
                 if self.facts.workers.get(message.task) == event.worker:
                     del self._open[number]
-                    self._owe(message, event.t)
+                    self._expect_replay(message, event.t)
 
     def phase(self, event: PhaseBegun) -> None:
         """From the drain on, no spout is asked for anything."""
@@ -111,7 +111,7 @@ class AtLeastOnce(Checker):
 
     def finish(self) -> None:
         """Report what is still to be replayed, and what never arrived."""
-        for message, t in self._owed.values():
+        for message, t in self._pending_replays.values():
             whose = f"emission {message.n} (message id {message.id}) of {self.facts.name(message.task)}"
             if self._drained is None or self._drained - t < self.facts.idle:
                 self.unknown(f"{whose} failed, and the run ended before it could be replayed", message.n)
@@ -120,21 +120,25 @@ class AtLeastOnce(Checker):
         for name, missing in self._missing.items():
             for values, times in (+missing).items():
                 told = f"{name} never acked {values}" + (f", {times} times" if times > 1 else "")
-                (self.wrong if self._drained is not None and not self._owed else self.unknown)(told)
+                (self.wrong if self._drained is not None and not self._pending_replays else self.unknown)(told)
 
     def _gone(self, loose: tuple[int, int], delivery: int, how: str) -> None:
         emission, task = loose
         told = f"delivery {delivery} for {self.facts.name(task)} was {how}"
         self.wrong(f"{told}, and stands in no tree: nobody replays it", emission)
 
-    def _owe(self, message: _Message, t: float) -> None:
-        self._owed[message.key] = (message, t)
+    def _expect_replay(self, message: _Message, t: float) -> None:
+        self._pending_replays[message.key] = (message, t)
         self._by_values[message.component, message.values] = message.key
 
     def _discharge(self, message: _Message) -> None:
-        key = message.key if message.key in self._owed else self._by_values.get((message.component, message.values))
-        if key is not None and (owed := self._owed.pop(key, None)) is not None:
-            self._by_values.pop((message.component, owed[0].values), None)
+        key = (
+            message.key
+            if message.key in self._pending_replays
+            else self._by_values.get((message.component, message.values))
+        )
+        if key is not None and (pending := self._pending_replays.pop(key, None)) is not None:
+            self._by_values.pop((message.component, pending[0].values), None)
 
     def _arrived(self, values: str) -> None:
         for name, missing in self._missing.items():

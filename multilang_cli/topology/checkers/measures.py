@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from multilang_cli.topology.checkers.checker import RunFacts
     from multilang_cli.topology.history import AckerTold, Delivered, EmissionEnded, Emitted
 
-MOST_UNHAPPY = 3
+MOST_FAILED = 3
 """Emissions that were not acked of which the number is kept."""
 
 
 class Measures:
     """`ends`: of reliable emissions, by how. `latencies`: of those that were acked.
 
-    `unhappy`: the first emissions that failed or timed out. `streams`: deliveries by component and stream; `ackers`:
-    messages by acker's task and kind: what tracking costs.
+    `failed_emissions`: the first emissions that failed or timed out. `streams`: deliveries by component and stream;
+    `ackers`: messages by acker's task and kind: what tracking costs.
     """
 
     def __init__(self, facts: RunFacts) -> None:
@@ -27,7 +27,7 @@ class Measures:
         self.latencies = Spread()
         self.streams: Counter[tuple[str, str]] = Counter()
         self.ackers: Counter[tuple[int, str]] = Counter()
-        self.unhappy: list[int] = []
+        self.failed_emissions: list[int] = []
         self._facts = facts
         self._stream = ("", "")
 
@@ -49,8 +49,8 @@ class Measures:
         self.ends[event.how] += 1
         if event.how == "acked":
             self.latencies.add(Point(event.t, event.latency, event.emit))
-        elif len(self.unhappy) < MOST_UNHAPPY:
-            self.unhappy.append(event.emit)
+        elif len(self.failed_emissions) < MOST_FAILED:
+            self.failed_emissions.append(event.emit)
 
     @property
     def availability(self) -> float | None:

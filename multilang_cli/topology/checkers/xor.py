@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.history import AckerTold, Delivered, Died, Emitted, Launched, Lost, TupleSettled
 
 
-class _Mail(msgspec.Struct):
+class _QueuedMessage(msgspec.Struct):
     """A message on its way to an acker. `shared`: the deliveries that it tells of only in part; see `_Group`."""
 
     what: str
@@ -39,7 +39,7 @@ class _Root(msgspec.Struct):
     `blind`: shares came whose tuples were told to an acker that is dead, so that nobody knows what they make.
     """
 
-    mail: deque[_Mail] = msgspec.field(default_factory=deque)
+    queued: deque[_QueuedMessage] = msgspec.field(default_factory=deque)
     val: int = 0
     began: float = 0.0
     spout: bool = False
@@ -71,7 +71,7 @@ class SameXor(Checker):
         self._down.discard(event.task)
 
     def died(self, event: Died) -> None:
-        """An acker's records and its mail are gone."""
+        """An acker's records and its queue are gone."""
         worker_of = self.facts.workers
         gone = {event.task} if event.task else {task for task in worker_of if worker_of[task] == event.worker}
         gone &= set(self.facts.ackers)
@@ -83,7 +83,7 @@ class SameXor(Checker):
         """A spout's emission is told to the acker when its deliveries are made: what they are comes now."""
         self._emission, self._fresh = event, set()
         if event.root is not None:
-            self._send(event.root, _Mail("init"))
+            self._send(event.root, _QueuedMessage("init"))
 
     def delivered(self, event: Delivered) -> None:
         """New edges; the same tuple delivered again makes none."""
@@ -95,8 +95,8 @@ class SameXor(Checker):
         self._fresh.update(event.edges.values())
         for root, edge in event.edges.items():
             if root == emission.root:
-                if root in self._roots and self._roots[root].mail:
-                    self._roots[root].mail[-1].val ^= edge
+                if root in self._roots and self._roots[root].queued:
+                    self._roots[root].queued[-1].val ^= edge
                 continue
             # An anchor that is named twice has two shares, which nobody else knows: their sum is the edge.
             anchors = [each for each in dict.fromkeys(emission.anchors) if root in self._edges.get(each, {})]
@@ -114,9 +114,9 @@ class SameXor(Checker):
         told, shared = self._told.pop(event.delivery, {}), self._shared.pop(event.delivery, {})
         for root, edge in self._edges.pop(event.delivery, {}).items():
             if event.how == "fail":
-                self._send(root, _Mail("fail"))
+                self._send(root, _QueuedMessage("fail"))
             else:
-                self._send(root, _Mail("ack", edge ^ told.get(root, 0), tuple(shared.get(root, ()))))
+                self._send(root, _QueuedMessage("ack", edge ^ told.get(root, 0), tuple(shared.get(root, ()))))
                 self._of_group(root, event.delivery, shared.get(root, ()))
 
     def lost(self, event: Lost) -> None:
@@ -127,35 +127,35 @@ class SameXor(Checker):
     def told(self, event: AckerTold) -> None:
         """An acker took a message: the next one that was sent to it about that root."""
         root = self._roots.get(event.root)
-        mail = root.mail.popleft() if root is not None and root.mail else None
-        if root is None or mail is None or mail.what != event.what:
+        queued = root.queued.popleft() if root is not None and root.queued else None
+        if root is None or queued is None or queued.what != event.what:
             self.wrong(f"acker {event.task} was told {event.what} of root {event.root}, which nobody had said")
             return
         if not root.there:
             root.val, root.began, root.spout, root.failed, root.there = 0, event.t, False, False, True
-        self._count_in(root, mail, event)
+        self._count_in(root, queued, event)
         answered = root.spout and (not root.val or root.failed)
-        if event.val != (0 if answered else root.val) and not self._forgotten(root, mail, event):
+        if event.val != (0 if answered else root.val) and not self._forgotten(root, queued, event):
             told = f"acker {event.task} has {_hex(event.val)} for root {event.root} after {event.what}"
             self.wrong(f"{told}, and the history gives {_hex(0 if answered else root.val)}")
             root.val = event.val
         if answered:
             root.there = False
-            if not root.mail:
+            if not root.queued:
                 del self._roots[event.root]
 
-    def _count_in(self, root: _Root, mail: _Mail, event: AckerTold) -> None:
-        root.spout |= mail.what == "init"
-        root.failed |= mail.what == "fail"
-        if mail.shared and not (root.failed and root.spout):
-            root.doubt ^= root.val ^ mail.val ^ event.val
+    def _count_in(self, root: _Root, queued: _QueuedMessage, event: AckerTold) -> None:
+        root.spout |= queued.what == "init"
+        root.failed |= queued.what == "fail"
+        if queued.shared and not (root.failed and root.spout):
+            root.doubt ^= root.val ^ queued.val ^ event.val
             root.val = event.val
-            root.blind |= not root.groups.keys() >= set(mail.shared)
+            root.blind |= not root.groups.keys() >= set(queued.shared)
             whole = all(not each.left or not each.begun for each in root.groups.values())
-            if root.doubt and whole and not root.mail and not root.blind:
+            if root.doubt and whole and not root.queued and not root.blind:
                 self.wrong(f"the shares of the tuples with several anchors do not make their edges, root {event.root}")
         else:
-            root.val ^= mail.val
+            root.val ^= queued.val
 
     def _of_group(self, number: int, delivery: int, shared: tuple[int, ...] | list[int]) -> None:
         """An anchor of tuples with several is acked: when it was the last, its tuples' edges are known."""
@@ -167,17 +167,22 @@ class SameXor(Checker):
                 if not group.left:
                     root.doubt ^= group.edge
 
-    def _forgotten(self, root: _Root, mail: _Mail, event: AckerTold) -> bool:
+    def _forgotten(self, root: _Root, queued: _QueuedMessage, event: AckerTold) -> bool:
         """True if the record had expired: acker's records live for a message timeout at least."""
         timeout = self.facts.timeout
-        if not timeout or event.t - root.began < timeout or event.val != mail.val:
+        if not timeout or event.t - root.began < timeout or event.val != queued.val:
             return False
-        root.val, root.began, root.spout, root.failed = mail.val, event.t, mail.what == "init", mail.what == "fail"
+        root.val, root.began, root.spout, root.failed = (
+            queued.val,
+            event.t,
+            queued.what == "init",
+            queued.what == "fail",
+        )
         return True
 
-    def _send(self, number: int, mail: _Mail) -> None:
+    def _send(self, number: int, queued: _QueuedMessage) -> None:
         if self._acker(number) not in self._down:
-            self._roots.setdefault(number, _Root()).mail.append(mail)
+            self._roots.setdefault(number, _Root()).queued.append(queued)
 
     def _acker(self, root: int) -> int:
         ackers = self.facts.ackers

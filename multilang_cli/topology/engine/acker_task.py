@@ -1,4 +1,4 @@
-"""An acker's task: its mail and its records, which die with it. Pure."""
+"""An acker's task: its queue and its records, which die with it. Pure."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class AckerTask:
-    """`mail`: what it was sent and has not looked at. `held`: it looks at nothing until that is False again."""
+    """`queue`: what it was sent and has not looked at. `held`: it looks at nothing until that is False again."""
 
     def __init__(self, task: int, make: Callable[[], Acker] = Acker) -> None:
         self.task = task
-        self.mail: deque[AckerMessage] = deque()
+        self.queue: deque[AckerMessage] = deque()
         self.held = False
         self._make = make
         self.acker = make()
 
     def reset(self) -> None:
         """It died, with all it knew, and is there again."""
-        self.mail.clear()
+        self.queue.clear()
         self.acker = self._make()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SLACK = 2.0
 """Seconds beyond two message timeouts that a run is drained for: a tick of an aggregation, a slow machine."""
 
-HOPELESS = 3
+NO_PROGRESS = 3
 """Message timeouts without one ack: all that was waited for has timed out by then, and been replayed."""
 
 MOST_HOLDERS = 5
@@ -67,7 +67,7 @@ class Ending:
         self.drained = False
         self._goal = goal
         self._timeout = timeout
-        self._hopeless_after = HOPELESS * timeout + SLACK
+        self._no_progress_after = NO_PROGRESS * timeout + SLACK
         self._patience = goal.drain if goal.drain is not None else 2 * timeout + SLACK
         self._flow = flow
         self._executors = executors
@@ -107,8 +107,8 @@ class Ending:
             late = 0 < goal.seconds <= t - self._began
             if late or (self._still() and self._exhausted()):
                 self.drain()
-            elif self._hopeless():
-                self.why = self._of_holders(f"no tuple was acked in {self._hopeless_after:g} s of waiting for some")
+            elif self._no_progress():
+                self.why = self._of_holders(f"no tuple was acked in {self._no_progress_after:g} s of waiting for some")
                 self.drain()
         elif self.phase == "drain":
             calm = all(each.quiet and each.inactive for each in self._executors)
@@ -142,12 +142,12 @@ class Ending:
         """True if nothing went on for so long, though everybody is there."""
         return self._flow.t - self._flow.spoken >= self._goal.idle and self._everybody()
 
-    def _hopeless(self) -> bool:
+    def _no_progress(self) -> bool:
         """True if the run would go on for ever: a spout replays what nobody acks. Nobody said how long it is to run."""
         since = self._flow.vain_since
         if since is None or self._goal.seconds or not self._timeout or not self._flow.waiting:
             return False
-        return self._flow.t - since >= self._hopeless_after
+        return self._flow.t - since >= self._no_progress_after
 
     def _of_holders(self, told: str) -> str:
         return told + "".join(f"; {each}" for each in self._flow.holders()[:MOST_HOLDERS])

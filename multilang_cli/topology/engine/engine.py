@@ -183,9 +183,9 @@ class Engine:
             if ready is not TO_READ:
                 self._look_after(session)
             if not session.ready:
-                self._shaken(session)
+                self._became_ready(session)
             if session.death or not session.running:
-                self._fall_of(session)
+                self._kill_worker_of(session)
         self.agenda.run(flow.t)
         while self._soon:
             self._soon.pop(0)()
@@ -214,7 +214,7 @@ class Engine:
                 wakes = each.wakes(wakes)
         return self.agenda.left(t, max(0.0, wakes - t))
 
-    def _shaken(self, session: BoltTask | SpoutTask) -> None:
+    def _became_ready(self, session: BoltTask | SpoutTask) -> None:
         """It may have said its pid: then it is there."""
         if session.judge.expecting_pid or not session.running:
             return
@@ -251,7 +251,7 @@ class Engine:
             return False
         if session.ready:
             if session.overdue():
-                self._fall_of(session)
+                self._kill_worker_of(session)
                 return False
             if isinstance(session, BoltTask):
                 session.beat()
@@ -272,23 +272,23 @@ class Engine:
 
     # --- deaths ---------------------------------------------------------------------------------------------------
 
-    def _fall_of(self, session: BoltTask | SpoutTask) -> None:
+    def _kill_worker_of(self, session: BoltTask | SpoutTask) -> None:
         """The worker of a task dies of it, as an exception in any executor ends it."""
         why = session.check_alive()
         found = next((f.message for f in session.findings if f.level == "must"), "")
-        self.fall(self.workers[self.setup.layout.workers[session.task]], f"{session.name}: {why or found}")
+        self.kill_worker(self.workers[self.setup.layout.workers[session.task]], f"{session.name}: {why or found}")
         if not session.ready and session.attempt_is_first:
             self._give_up(session)
 
-    def fall(self, worker: Worker, why: str, *, wished: bool = False) -> None:
-        """A worker dies, with all that its tasks have, and is started again after a while. `wished`: it is no fault."""
+    def kill_worker(self, worker: Worker, why: str, *, deliberate: bool = False) -> None:
+        """Kill a worker, with all that its tasks have; it starts again after a while. `deliberate`: it is no fault."""
         if not worker.up or self.phase == "end":
             return
         self.flow.t = self.now
         for task in worker.lives:
             self._together.forget(self.sessions.pop(task))
         worker.end(why)
-        worker.deaths += not wished
+        worker.deaths += not deliberate
         if worker.deaths > self.setup.restarts:
             self._ending.end(f"worker {worker.number} died {worker.deaths} times, at last because of {why}")
             return

@@ -26,7 +26,7 @@ class FaultActions:
 
     def kill_worker(self, number: int, why: str) -> None:
         """Kill all the processes of a worker, with all that it holds; it is started again."""
-        self._engine.fall(self._engine.workers[number], why, wished=True)
+        self._engine.kill_worker(self._engine.workers[number], why, deliberate=True)
 
     def kill_task(self, task: int, why: str) -> None:
         """Kill one process: its worker dies of that."""
@@ -36,7 +36,7 @@ class FaultActions:
             self.kill_worker(self._engine.setup.layout.workers[task], f"{session.name}: {why}")
 
     def kill_acker(self, task: int, why: str) -> None:
-        """Let an acker die alone, with its records and its mail; it is there again at once."""
+        """Let an acker die alone, with its records and its queue; it is there again at once."""
         engine = self._engine
         number = engine.setup.layout.workers[task]
         if task in engine.flow.up:
@@ -47,7 +47,7 @@ class FaultActions:
             engine.flow.up.add(task)
 
     def hold_acker(self, task: int, *, hold: bool) -> None:
-        """Have an acker look at none of its mail, or go on."""
+        """Have an acker take nothing from its queue, or go on."""
         if hold:
             self._engine.flow.ackers[task].held = True
         else:

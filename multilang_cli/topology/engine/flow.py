@@ -93,7 +93,7 @@ class Flow:
         self.open: dict[int, dict[str, Delivery]] = {task: {} for task in components}
         self._outgoing = outgoing
         self._by_place = tuple(self.ackers.values())
-        self._mailed: set[int] = set()
+        self._ackers_to_run: set[int] = set()
         self._random = random
         self._bits = random.getrandbits
         self._tell = tell
@@ -134,7 +134,7 @@ class Flow:
         executor.emissions[root] = number
         if self.vain_since is None:
             self.vain_since = self.t
-        self._mail(init)
+        self._send_to_acker(init)
         return targets
 
     def _targets(self, task: int, emit: Emit) -> tuple[int, ...]:
@@ -241,7 +241,7 @@ class Flow:
             tally.failed += 1
             messages = collectors.fail(delivery)
         for message in messages:
-            self._mail(message)
+            self._send_to_acker(message)
 
     def beat(self, task: int, what: Literal["sent", "answered", "missed"]) -> None:
         """A bolt's task was sent a heartbeat, has answered one, or is given up for its silence."""
@@ -249,26 +249,26 @@ class Flow:
 
     # --- acking -------------------------------------------------------------------------------------------------
 
-    def _mail(self, message: AckerMessage) -> None:
+    def _send_to_acker(self, message: AckerMessage) -> None:
         places = self._by_place
         acker = places[acker_index(message.root, len(places)) if len(places) > 1 else 0]
         if acker.task in self.up:
-            acker.mail.append(message)
-            self._mailed.add(acker.task)
+            acker.queue.append(message)
+            self._ackers_to_run.add(acker.task)
 
     def run_ackers(self) -> None:
-        """Have the ackers look at their mail; spouts are told what comes of it."""
-        for task in tuple(self._mailed) if self._mailed else ():
+        """Let the ackers work on their queues; spouts are told what comes of it."""
+        for task in tuple(self._ackers_to_run) if self._ackers_to_run else ():
             acker = self.ackers[task]
             if not acker.held:
-                self._mailed.discard(task)
+                self._ackers_to_run.discard(task)
                 self._run_acker(acker)
 
     def _run_acker(self, acker: AckerTask) -> None:
-        t, task, tell, mail = self.t, acker.task, self._tell, acker.mail
+        t, task, tell, queue = self.t, acker.task, self._tell, acker.queue
         execute, val = acker.acker.execute, acker.acker.val
-        while mail:
-            message = mail.popleft()
+        while queue:
+            message = queue.popleft()
             root = message.root
             reply = execute(message, t)
             tell(AckerTold(t=t, task=task, what=_WHAT[message.__class__], root=root, val=0 if reply else val(root)))
@@ -280,7 +280,7 @@ class Flow:
     def release_acker(self, task: int) -> None:
         """Have an acker that was held go on."""
         self.ackers[task].held = False
-        self._mailed.add(task)
+        self._ackers_to_run.add(task)
 
     def rotate(self, executor: SpoutExecutor) -> None:
         """A message timeout has passed for a spout's executor: what has waited long enough fails."""
@@ -330,7 +330,7 @@ class Flow:
                     self._tell(Lost(t=self.t, delivery=delivery.n, edges=delivery.edges))
             if task in self.ackers:
                 self.ackers[task].reset()
-                self._mailed.discard(task)
+                self._ackers_to_run.discard(task)
             elif task in self.spouts:
                 self.spouts[task].reset()
 

@@ -65,7 +65,7 @@ class Injector:
         if KINDS[fault.kind].blames and fault.task is not None:
             session = self._engine.sessions[fault.task]
             self.spared.setdefault(session, len(session.findings))
-        heal = _DEEDS[fault.kind](self, number, fault)
+        heal = _ACTIONS[fault.kind](self, number, fault)
         if KINDS[fault.kind].lasts and heal is not None:
             self._engine.busy.add(f"fault {number}")
             self._lasting[number] = (fault, heal)
@@ -147,7 +147,7 @@ class Injector:
     def _garbage(self, number: int, fault: Fault) -> None:
         task, done = _task(fault), self._awaited(number)
 
-        def soil(data: bytes) -> bytes:
+        def garble(data: bytes) -> bytes:
             """The same bytes with garbage behind the first message; once."""
             head, end, rest = data.partition(_END)
             if not end:
@@ -156,7 +156,7 @@ class Injector:
             done()
             return head + end + GARBAGE + rest
 
-        self._actions.tamper(task, soil)
+        self._actions.tamper(task, garble)
 
     def _late(self, _: int, fault: Fault) -> Callable[[], object]:
         session = self._engine.sessions[_task(fault)]
@@ -226,7 +226,7 @@ def _task(fault: Fault) -> int:
     return fault.task
 
 
-_DEEDS: dict[str, Callable[[Injector, int, Fault], Callable[[], object] | None]] = {
+_ACTIONS: dict[str, Callable[[Injector, int, Fault], Callable[[], object] | None]] = {
     "kill": Injector._kill,  # noqa: SLF001 (its own)
     "pause": Injector._hold,  # noqa: SLF001
     "slow": Injector._slow,  # noqa: SLF001

@@ -30,11 +30,11 @@ def build(definition: TopologyDef, storm: str, resources: str, over: Mapping[str
         raise FluxError(definition.place, "name is missing: a topology needs one.")
     conf = {key: objects.json_value(each) for key, each in definition.config.items()} | dict(over)
     parts = {each.id: objects.component(each) for each in definition.components.values()}
-    wishes = list(_subscriptions(definition, parts))
+    subscriptions = list(_subscriptions(definition, parts))
     bare = Topology(name=definition.name, components={}, conf=conf)
-    builder = _Builder(merged_conf(bare, storm), parts, wishes, resources)
+    builder = _Builder(merged_conf(bare, storm), parts, subscriptions, resources)
     components = {each.id: builder.component(each, "spout") for each in definition.spouts.values()}
-    targets = {wish.target for wish in wishes}
+    targets = {subscription.target for subscription in subscriptions}
     for each in definition.bolts.values():
         bolt = builder.component(each, "bolt")
         if each.id not in targets:
@@ -45,16 +45,20 @@ def build(definition: TopologyDef, storm: str, resources: str, over: Mapping[str
             raise FluxError(each.place, f"Spout has already been declared for id {each.id}")
         else:
             components[each.id] = bolt
-    return msgspec.structs.replace(bare, components=components, subscriptions=tuple(wishes))
+    return msgspec.structs.replace(bare, components=components, subscriptions=tuple(subscriptions))
 
 
 class _Builder:
     def __init__(
-        self, conf: Mapping[str, Any], parts: Mapping[str, Fields], wishes: list[Subscription], resources: str
+        self, conf: Mapping[str, Any], parts: Mapping[str, Fields], subscriptions: list[Subscription], resources: str
     ) -> None:
         self._conf = conf
         self._parts = parts
-        self._direct = {(wish.source, wish.stream) for wish in wishes if wish.grouping.type == "DIRECT"}
+        self._direct = {
+            (subscription.source, subscription.stream)
+            for subscription in subscriptions
+            if subscription.grouping.type == "DIRECT"
+        }
         self._resources = resources
 
     def component(self, vertex: VertexDef, kind: Kind) -> ComponentSpec:
@@ -98,7 +102,7 @@ def _subscriptions(definition: TopologyDef, parts: Mapping[str, Fields]) -> Iter
     for stream in definition.streams:
         if stream.target not in definition.bolts:
             raise _no_bolt(stream, definition)
-        wish = Subscription(
+        subscription = Subscription(
             source=stream.source,
             target=stream.target,
             stream=stream.grouping.stream or DEFAULT_STREAM,
@@ -106,11 +110,11 @@ def _subscriptions(definition: TopologyDef, parts: Mapping[str, Fields]) -> Iter
             place=stream.place,
             places=stream.places,
         )
-        key = (wish.source, wish.stream, wish.target)
+        key = (subscription.source, subscription.stream, subscription.target)
         if earlier := found.get(key):
-            text = f"'{wish.target}' subscribes to this stream again below; only the last grouping counts."
+            text = f"'{subscription.target}' subscribes to this stream again below; only the last grouping counts."
             definition.notes.append(Notice(earlier.place, text))
-        found[key] = wish
+        found[key] = subscription
     yield from found.values()
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.kafka.config import KafkaConfigError
-from multilang_cli.kafka.progress import FileStore
-from multilang_cli.kafka.zookeeper import ZooKeeperStore
+from multilang_cli.kafka.stores.progress import FileStore
+from multilang_cli.kafka.stores.zookeeper import ZooKeeperStore
 
 if TYPE_CHECKING:
     from multilang_cli.kafka.config import KafkaConfig
-    from multilang_cli.kafka.progress import ProgressOwner, Store
     from multilang_cli.kafka.reader import Reader
+    from multilang_cli.kafka.stores.progress import ProgressOwner, Store
 
 
 def open_store(config: KafkaConfig, owner: ProgressOwner, reader: Reader) -> Store:
-    """The store for progress. Raises ConfigError if none has that name."""
+    """The store for progress. Raises KafkaConfigError if none has that name."""
     kind, _, rest = config.progress.partition(":")
     if kind == "group" and not rest:
         return reader

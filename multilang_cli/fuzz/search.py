@@ -1,7 +1,7 @@
-"""The hunt: lives are played until one shows something wrong, which is then made as small as it can be.
+"""Search: scenarios are played until one shows something wrong, which is then made as small as it can be.
 
-hypothesis draws the lives, makes the failing one smaller, and keeps it in a database, where the next hunt looks first.
-How a life is played is told by whoever hunts.
+hypothesis draws the scenarios, makes the failing one smaller, and keeps it in a database, where the next search looks
+first. The caller plays each scenario.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PlayScenario = Callable[[Scenario], ScenarioResult]
 
 
 class SearchLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of a hunt: so many `conversations`, at most so many `seconds`, those to make a life smaller among them.
+    """Limits of a search: so many `conversations`, at most so many `seconds`, those to make a life smaller among them.
 
     `seed`: where the lives come from. `folder`: the database. `key`: the component's place in it. `clock`: seconds.
     """
@@ -67,11 +67,11 @@ class _FoundError(Exception):
 
 
 class Enough(KeyboardInterrupt):
-    """The hunt is over. An interrupt to hypothesis, which takes anything else for something it has found."""
+    """The search is over. An interrupt to hypothesis, which takes anything else for something it has found."""
 
 
-class Hunt:
-    """One hunt. `caught`: the smallest life so far that shows what was found first; `steady`: it does so every time.
+class Search:
+    """One search. `caught`: the smallest life so far that shows what was found first; `steady`: it does so every time.
 
     `until`: when it is over, on the clock of its terms; `play` raises OutOfTimeError then. `undecided`: what became of
     a life that could not be judged, for want of a sample. `tried`: lives played since one was caught, to make it
@@ -84,7 +84,7 @@ class Hunt:
         play: PlayScenario,
         world: GrammarOptions,
         terms: SearchLimits,
-        tell: Callable[[Hunt], None] = lambda _: None,
+        tell: Callable[[Search], None] = lambda _: None,
     ) -> None:
         self.caught: FailingScenario | None = None
         self.steady = True
@@ -121,7 +121,7 @@ class Hunt:
             self._search(database, keys[True], rounds, long=True)
 
     def _search(self, database: ExampleDatabase, key: bytes, rounds: int, *, long: bool) -> None:
-        """Search one kind of lives for a while, unless the hunt is over."""
+        """Search one kind of lives for a while, unless the search is over."""
         if self._is_over:
             return
 

@@ -14,7 +14,7 @@ from kazoo.exceptions import KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from multilang_cli.kafka.asker import Asker
-from multilang_cli.kafka.progress import ProgressError, ProgressOwner, read_state, storm_state
+from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner, read_state, storm_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
