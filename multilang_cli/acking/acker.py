@@ -33,7 +33,7 @@ UNKNOWN_TASK = -1
 
 
 class AckRecord(msgspec.Struct, gc=False):
-    """What an acker knows of a root (``Acker.AckObject``). `start`: when it was made, in seconds."""
+    """An acker's record of a root (``Acker.AckObject``). `start`: when it was made, in seconds."""
 
     start: float
     val: int = 0

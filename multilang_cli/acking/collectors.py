@@ -1,4 +1,4 @@
-"""What emits, acks and fails do to ids (``SpoutOutputCollectorImpl``, ``BoltOutputCollectorImpl``)."""
+"""Effects of emits, acks and fails on ids (``SpoutOutputCollectorImpl``, ``BoltOutputCollectorImpl``)."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ def _anchored(anchors: Sequence[Anchored], source: RandomSource) -> Anchored:
 
 
 def ack(tuple_: Anchored) -> list[AckAck]:
-    """What a bolt's ack tells the ackers: one message a tree. A second ack says it again, as Storm would."""
+    """Messages to the ackers of a bolt's ack: one message a tree. A second ack says it again, as Storm would."""
     return [AckAck(root, edge ^ tuple_.ack_val) for root, edge in tuple_.edges.items()]
 
 
 def fail(tuple_: Anchored) -> list[AckFail]:
-    """What a bolt's fail tells the ackers: every tree of the tuple fails."""
+    """Messages to the ackers of a bolt's fail: every tree of the tuple fails."""
     return [AckFail(root) for root in tuple_.edges]
 
 
 def reset_timeout(tuple_: Anchored) -> list[AckResetTimeout]:
-    """What a bolt's resetTimeout tells the ackers."""
+    """Messages to the ackers of a bolt's resetTimeout."""
     return [AckResetTimeout(root) for root in tuple_.edges]

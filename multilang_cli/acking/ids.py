@@ -11,7 +11,7 @@ _LOW = (1 << _INT) - 1
 
 
 class RandomSource(Protocol):
-    """Where random bits come from; ``random.Random`` is one."""
+    """A source of random bits; ``random.Random`` is one."""
 
     def getrandbits(self, k: int, /) -> int:
         """A random integer of `k` bits, 0 <= it < 2^k."""
@@ -29,7 +29,7 @@ def generate_id(source: RandomSource) -> int:
 
 
 def acker_index(root: int, ackers: int) -> int:
-    """Which of so many acker tasks, ascending by task id, follows a root: fields grouping on its id alone.
+    """The place, among so many acker tasks in ascending order, of that of a root: fields grouping on its id alone.
 
     Every message about a root goes there. Nothing moves when an acker dies, and nearly everything would with another
     number of ackers: it is a hash modulo their number, no consistent hashing. Never called with 0 ackers.

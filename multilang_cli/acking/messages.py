@@ -1,4 +1,4 @@
-"""What ackers are told, and what they answer: one struct for each of Storm's streams (``Acker``)."""
+"""Messages to ackers and their answers: one struct for each of Storm's streams (``Acker``)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ AckerMessage = AckInit | AckAck | AckFail | AckResetTimeout
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
-    """What an acker tells the spout's `task`; `delta`: seconds since the acker first heard of the root."""
+    """An acker's answer to the spout's `task`; `delta`: seconds since the acker first heard of the root."""
 
     task: int
     stream: Literal["__ack_ack", "__ack_fail", "__ack_reset_timeout"]

@@ -1,4 +1,4 @@
-"""What a spout waits for (``SpoutExecutor``): its pending tuples, their timeouts, and how each of them ended."""
+"""Pending tuples of a spout (``SpoutExecutor``), their timeouts, and how each of them ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """How a spout's tuple ended, at `t` seconds; `latency`: seconds since its emit."""
+    """The end of a spout's tuple, at `t` seconds; `latency`: seconds since its emit."""
 
     kind: Literal["acked", "failed", "timed out"]
     root: int

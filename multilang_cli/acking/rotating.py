@@ -28,7 +28,7 @@ class RotatingMap(msgspec.Struct, Generic[K, V]):
         return cls([{} for _ in range(count)])
 
     def get(self, key: K) -> V | None:
-        """What `key` stands for, None if it is unknown or expired."""
+        """The value of `key`, None if it is unknown or expired."""
         for bucket in self.buckets:
             if key in bucket:
                 return bucket[key]

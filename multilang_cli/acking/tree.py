@@ -95,6 +95,6 @@ class Tree(msgspec.Struct):
         return [node for node in self.nodes.values() if edge in node.anchors]
 
     def story(self, edge: int) -> list[Step]:
-        """What one tuple went through: its emit, what was anchored to it, how it was settled."""
+        """The story of one tuple: its emit, what was anchored to it, how it was settled."""
         kin = {edge, *(child.edge for child in self.children(edge))}
         return [step for step in self.steps if step.edge == edge or (step.what == "emit" and step.edge in kin)]

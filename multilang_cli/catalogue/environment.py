@@ -39,7 +39,7 @@ class TopologyEnvironment(msgspec.Struct, frozen=True):
 
 
 class WorkerDefaults(msgspec.Struct, frozen=True):
-    """What is taken away, and what stands in for what is unset. `path`: PATH."""
+    """Variables that are taken away, and values for those that are unset. `path`: PATH."""
 
     switches: tuple[Switch, ...]
     locale: Locale

@@ -31,7 +31,7 @@ class _Topology(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class _File(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What stands in the file. `version`: major.minor of its format. `task`: that of the component."""
+    """Contents of the file. `version`: major.minor of its format. `task`: that of the component."""
 
     version: str
     case: str
@@ -68,7 +68,7 @@ def written(case: str, profile: Profile) -> bytes:
 
 
 def read(path: Path) -> Profile:
-    """What the file at `path` tells. Raises FeedError."""
+    """Read the feed file at `path`. Raises FeedError."""
     try:
         data = file_bytes(path)
         file = msgspec.json.decode(data, type=_File)

@@ -38,7 +38,7 @@ def values_check(profile: Profile) -> ValuesCheck | None:
     validators = {name: Draft202012Validator(schema, registry=nowhere) for name, schema in schemas.items()}
 
     def check(stream: str, values: list[Json]) -> str:
-        """Why the schema of a stream refuses its values, "" if it does not or there is none."""
+        """The reason why the schema of a stream refuses its values, "" if it does not or there is none."""
         validator = validators.get(stream)
         if validator is None:
             return ""

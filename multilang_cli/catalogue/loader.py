@@ -80,7 +80,7 @@ def load_clauses() -> tuple[ClauseEntry, ...]:
 
 @once
 def load_english() -> dict[str, str]:
-    """What clauses that are quoted in Chinese say, by the clause: not to be changed. Raises CatalogueError."""
+    """English texts of clauses that are quoted in Chinese, by the clause: not to be changed. Raises CatalogueError."""
     return {
         each["text"]: each["english"] for each in _plain(locate.data_path("conformance", "clauses-in-english.yaml"))
     }
@@ -109,7 +109,7 @@ def read_cause(path: Path) -> KnownCause:
 
 @once
 def load_tracebacks() -> Tracebacks:
-    """How runtimes write an exception that nobody caught. Raises CatalogueError."""
+    """Load the forms in which runtimes write an exception that nobody caught. Raises CatalogueError."""
     path = locate.data_path("conformance", "tracebacks.yaml")
     return Tracebacks(_read(path, "tracebacks", tuple[TracebackForm, ...]))
 
@@ -180,7 +180,7 @@ def example_profile(kind: Kind, changes: Mapping[str, Any] | None = None) -> Pro
 
 
 def problems(path: Path, schema: str) -> list[str]:
-    """Why the YAML file does not hold to `schema`: sentences with file and line, [] if it does.
+    """Problems of a YAML file with `schema`: sentences with file and line, [] if it does.
 
     Raises CatalogueError if it is no YAML.
     """
@@ -197,7 +197,7 @@ def _read(path: Path, schema: str, into: type[_T]) -> _T:
 
 
 def plain(path: Path) -> Any:
-    """What the YAML file says, as JSON could say it. Raises CatalogueError."""
+    """Load a YAML file as JSON could say it. Raises CatalogueError."""
     try:
         return yaml_value(file_bytes(path), str(path))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Where the published data lies: inside the package in a wheel, at the top of the repository in a clone."""
+"""Places of the published data: inside the package in a wheel, at the top of the repository in a clone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is loaded once and kept, also where several threads ask for it first at the same moment."""
+"""Values that are loaded once and kept, also where several threads ask for it first at the same moment."""
 
 from __future__ import annotations
 

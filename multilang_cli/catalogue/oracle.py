@@ -1,4 +1,4 @@
-"""What real Storm did with the recorded scripts (``conformance/oracle``), and which rules that confirms.
+"""Answers of real Storm to the recorded scripts (``conformance/oracle``), and the rules that they confirm.
 
 Data alone: no Java and no process. The scripts are played against our own host in ``suite.oracle``.
 """
@@ -58,7 +58,7 @@ def oracle_cases() -> dict[str, Case]:
 
 @cache
 def oracle_verdicts() -> dict[str, dict[str, Verdict]]:
-    """What Storm did, by script, then by version."""
+    """Storm's recorded verdicts, by script, then by version."""
     return {case: verdicts for name in VERDICT_FILES for case, verdicts in _read(name).items()}
 
 
@@ -129,13 +129,13 @@ def _verified() -> list[StormVersion]:
 
 
 def plain(fate: Fate) -> Fate:
-    """What is ignored leaves no trace in a recorded verdict."""
+    """The events without what is ignored: that leaves no trace in a recorded verdict."""
     return "survives" if fate == "ignored" else fate
 
 
 @cache
 def recorded_fate(case: str, version: StormVersion) -> Fate:
-    """What became of the worker and its data on Storm `version`. Raises KeyError if it was not asked."""
+    """The fate of the worker and its data on Storm `version`. Raises KeyError if it was not asked."""
     return fate_of(oracle_verdicts()[case][version.id], meant_calls(oracle_cases()[case], version))
 
 
@@ -204,7 +204,7 @@ def _is_damaged(call: Call) -> bool:
 
 
 def written_by(case: Case, version: StormVersion) -> bytes:
-    """What the script's component writes to its stdout, with tuple ids counted from 7000."""
+    """The bytes that the script's component writes to its stdout, with tuple ids counted from 7000."""
     data = bytearray()
     for step in [*case.get("handshake", [{"raw": '{"pid":$PID}\nend\n'}]), *case["steps"]]:
         never_sent = step.get("read") in {"activate", "deactivate"} and not version.activate

@@ -67,7 +67,7 @@ def _registry() -> Registry[Any]:
 
 
 def explain(instance: Any, name: str) -> list[str]:
-    """Why `instance` does not hold to the schema `name`: sentences for people, each with a JSON pointer; [] if it does.
+    """Explain why `instance` does not hold to the schema `name`: sentences, each with a JSON pointer; [] if it does.
 
     Raises KeyError if there is no schema of that name.
     """
@@ -88,7 +88,7 @@ def _breadth(error: ValidationError) -> int:
 
 
 def explain_message(value: Any, *, expecting_pid: bool = False) -> list[str]:
-    """Why a component's message `value`, parsed JSON, is none: dispatched on `command`, [] if it is one."""
+    """Explain why a component's message `value`, parsed JSON, is none: dispatched on `command`, [] if it is one."""
     if expecting_pid:
         return explain(value, "messages/pid")
     command = value.get("command") if isinstance(value, dict) else None

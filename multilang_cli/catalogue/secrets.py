@@ -18,7 +18,7 @@ Where = Literal["settings", "text"]
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """What gives a secret away in a text: `pattern` has the group `secret`, and may have the group `key`.
+    """A form of text that gives a secret away: `pattern` has the group `secret`, and may have the group `key`.
 
     `where`: in settings only, or in any text. `hints`: one of them stands in every text that matches, in lower case.
     """
@@ -41,7 +41,7 @@ class _File(msgspec.Struct, frozen=True):
 
 
 class KnownSecrets(msgspec.Struct, frozen=True):
-    """What is secret: `keys` of conf and environment, names that stand in `settings` and in any `text`.
+    """Known secrets: `keys` of conf and environment, names that stand in `settings` and in any `text`.
 
     None of them is one of the `harmless`.
 

@@ -1,4 +1,4 @@
-"""What a cluster of each era puts into the conf that components are handed (``conformance/storm-conf.yaml``)."""
+"""Conf that a cluster of each era hands to components (``conformance/storm-conf.yaml``)."""
 
 from __future__ import annotations
 

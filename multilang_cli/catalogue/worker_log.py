@@ -60,7 +60,7 @@ class LogText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessInfo(msgspec.Struct, frozen=True):
-    """What Storm says of a process that it lost (``ShellProcess.getProcessInfoString``, 0.10.0 and later).
+    """Storm's words on a process that it lost (``ShellProcess.getProcessInfoString``, 0.10.0 and later).
 
     `code`: -1 where Storm asked before the process was gone. `stderr`: the beginning of what it still had to say.
     """
@@ -166,7 +166,7 @@ def _pattern_of_words(text: str) -> str:
 
 
 def process_of(text: str) -> ProcessInfo | None:
-    """What a text says of the process that was lost; None if it says nothing."""
+    """Find what a text says of the process that was lost; None if it says nothing."""
     match = _PROCESS.search(text[:MOST_TEXT])
     if match is None:
         return None
@@ -175,7 +175,7 @@ def process_of(text: str) -> ProcessInfo | None:
 
 
 def said_in(text: str) -> bytes:
-    """What the component had written, where Storm shows it; b"" if it does not."""
+    """The component's output, where Storm shows it; b"" if it does not."""
     match = _SAID.search(text)
     return match["text"].strip("\n").encode("utf-8", "surrogatepass") if match else b""
 

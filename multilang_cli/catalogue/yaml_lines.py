@@ -1,4 +1,4 @@
-"""Where each value of a YAML text stands: for errors that name a line."""
+"""Lines of the values of a YAML text: for errors that name a line."""
 
 from __future__ import annotations
 

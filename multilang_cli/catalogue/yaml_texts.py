@@ -53,7 +53,7 @@ def check_bounds(data: bytes | str, most: int = MOST_VALUES) -> None:
 
 
 class _Tally:
-    """How much a text stands for, event by event."""
+    """The size of what a text stands for, event by event."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -130,7 +130,7 @@ class PlainLoader(_Parser):
             fail("neither true nor false", node)
 
     def other(self, node: Any) -> NoReturn:
-        """What JSON has no value for."""
+        """Refuse what JSON has no value for."""
         fail(f"a value with the tag {node.tag[:60]!r}, which is not for such a file", node)
 
 

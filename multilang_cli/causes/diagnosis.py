@@ -71,12 +71,12 @@ def diagnose(facts: Facts, known: Iterable[KnownCause], rules: Mapping[str, Rule
 
 
 def _harmful(facts: Facts) -> list[Finding]:
-    """What is right by the protocol, and all the same not for the Storm asked."""
+    """Findings that are right by the protocol, and all the same harm on the Storm asked."""
     return [each for each in facts.findings if each.fates.get(facts.storm, "survives") != "survives"]
 
 
 def _fatal(facts: Facts) -> Finding | None:
-    """What the Storm asked ends of first: whatever comes later comes of nothing that it would see."""
+    """The finding of which the Storm asked ends first: whatever comes later comes of nothing that it would see."""
     deadly = [each for each in facts.findings if each.level == "must" and each.fates.get(facts.storm) in FATAL]
     return min(deadly, key=lambda each: each.seq, default=None)
 

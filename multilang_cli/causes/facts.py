@@ -1,4 +1,4 @@
-"""What is known of a conversation when it went wrong: how far it came, what was owed, how the process ended. Pure."""
+"""Facts of a conversation when it went wrong: how far it came, what was owed, how the process ended. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_WORDS = 80
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a component comes from. `roots`: folders of the user's own files; `programs`: those started. Absolute."""
+    """The source of a component. `roots`: folders of the user's own files; `programs`: those started. Absolute."""
 
     kind: Kind
     language: str = ""
@@ -32,7 +32,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the signatures of causes look at; see `model.Signature` for the words.
+    """Facts that the signatures of causes look at; see `model.Signature` for the words.
 
     `struck`: what was sent last after a silence, if it died at once of that. `seq`: the last event that shows it.
     `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote that is no message, and what it wrote
@@ -85,12 +85,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rest_is(self) -> Bytes:
-        """What the unfinished output is."""
+        """The kind of the unfinished output."""
         return what_they_are(self.rest)
 
     @property
     def late_is(self) -> Bytes:
-        """What was held back until stdin was closed."""
+        """The kind of output that was held back until stdin was closed."""
         if not self.late:
             return ""
         return "message" if "\nend" in self.late else what_they_are(self.late)
@@ -101,7 +101,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def how(self) -> str:
-        """How it ended: by the exception that nobody caught, else its exit code or signal and its last line."""
+        """Its end in words: by the exception that nobody caught, else its exit code or signal and its last line."""
         if self.death is not None:
             return self.death.text
         if self.words and not self.stderr.strip():
@@ -192,7 +192,7 @@ def facts_of(
 
 
 def _parted(stderr: str, late: int) -> tuple[str, str]:
-    """What was written before it was told to end, and the last `late` bytes: an end that it was told to make."""
+    """Split stderr into what came before it was told to end, and the last `late` bytes: an end it was told to make."""
     if not late:
         return stderr, ""
     raw = stderr.encode()

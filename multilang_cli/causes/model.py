@@ -45,7 +45,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """Why something went wrong, as a reader is told first.
+    """A reason why something went wrong, as a reader is told first.
 
     `id`: of its file in ``conformance/causes``. `rank`: of several for one thing, the lowest tells most. `headline`: a
     sentence about "it", the component. `place`: the nearest frame of the user's own file. `first`, `last`: the first
@@ -72,7 +72,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What must hold for a cause; a key that is not given is not looked at.
+    """Conditions that must hold for a cause; a key that is not given is not looked at.
 
     `struck`: it was silent, got this, and died at once. `rules`: one of these was broken. `matches`: a pattern that
     the message of such a finding has. `exception`, `stderr`: patterns found in the uncaught exception and in stderr.
@@ -164,7 +164,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
-    """How one language's runtimes write an uncaught exception (``conformance/tracebacks.yaml``): patterns of lines.
+    """The form of an uncaught exception in one language (``conformance/tracebacks.yaml``): patterns of lines.
 
     `begins`: the first line. `exceptions`: with a group `text`, and `file` and `line` where they name a place. `frame`:
     with groups `file` and `line`. `innermost`: which frame comes last in time. `code_follows`: the line behind a frame

@@ -1,4 +1,4 @@
-"""What a conversation shows of a component, event by event: what it was asked, what it answered, how it ended. Pure."""
+"""A conversation as it shows a component, event by event: what it was asked, what it answered, how it ended. Pure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COMMANDS: dict[str, Asked] = {
 
 
 class Emitting:
-    """How a bolt goes on after emits that Storm sends no task ids for: `need_task_ids` false, or direct."""
+    """The behaviour of a bolt after emits that Storm sends no task ids for: `need_task_ids` false, or direct."""
 
     def __init__(self) -> None:
         self._ids_since: dict[str, bool] = {}
@@ -68,7 +68,7 @@ class Emitting:
         self._ids_since = dict.fromkeys(self._ids_since, True)
 
     def settled(self, id_: str) -> None:
-        """Who settles a tuple before further ids came did not wait for any."""
+        """Take an ack or fail: who settles a tuple before further ids came did not wait for any."""
         self._went_on = self._went_on or not self._ids_since.pop(id_, True)
 
     @property
@@ -78,7 +78,7 @@ class Emitting:
 
 
 class Seen:
-    """What happened so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id.
+    """The conversation so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id.
 
     `repeated`: anchored emits that are those of before once more.
     """
@@ -244,7 +244,7 @@ class Seen:
             self.rest = fact.rest or self.rest
 
     def dismiss(self, _: Event, fact: StdinClosed | Signalled) -> None:
-        """What comes now comes because it was told to end; what it is asked for is not among its stderr at all."""
+        """Mark that it was told to end: what comes now comes of that; what it is asked for is not among its stderr."""
         self._dismissed = True
         self._asked = isinstance(fact, Signalled) and fact.asks
 

@@ -69,7 +69,7 @@ class Tracebacks:
         return next((form.form.starts for form in self._forms if form.form.language == language), "")
 
     def standing_in(self, answer: str, roots: Sequence[str], language: str) -> Place | None:
-        """Where it stood, by what it wrote at that signal: what came of it afterwards is left out."""
+        """The place where it stood, by what it wrote at that signal: what came of it afterwards is left out."""
         death = self.death_in(answer.partition(_AFTERWARDS)[0], roots, language)
         return death.place if death else None
 
@@ -100,7 +100,7 @@ class _Form:
 
     @cached_property
     def misread(self) -> re.Pattern[str] | None:
-        """How JSON parsers of the language refuse a text."""
+        """The pattern by which JSON parsers of the language refuse a text."""
         return re.compile(self.form.misread) if self.form.misread else None
 
     def exceptions(self, text: str) -> list[re.Match[str]]:
@@ -112,7 +112,7 @@ class _Form:
         return self._frame is not None and self._frame.search(text) is not None
 
     def extent(self, text: str, match: re.Match[str]) -> tuple[int, int]:
-        """Where the traceback of an exception begins and ends: what comes after the frames is not its own."""
+        """The begin and the end of an exception's traceback: what comes after the frames is not its own."""
         starts = [each.start() for each in self._begins.finditer(text, 0, match.end())] if self._begins else []
         begin = max(starts, default=text.rfind("\n", 0, match.start("text")) + 1)
         return begin, len(text) if self.form.innermost == "first" else match.end()

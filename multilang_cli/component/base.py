@@ -1,4 +1,4 @@
-"""What bolts and spouts have in common: the handshake, and the commands that both may send."""
+"""Common parts of bolts and spouts: the handshake, and the commands that both may send."""
 
 from __future__ import annotations
 

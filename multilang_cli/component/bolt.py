@@ -28,7 +28,7 @@ SYSTEM_TASK = -1
 
 @dataclass(frozen=True, slots=True)
 class Tuple:
-    """What a bolt is given. `comp`, `stream` and `task` tell where it comes from; a tick has comp ``__system``."""
+    """A tuple as a bolt gets it. `comp`, `stream` and `task` tell where it comes from; a tick has comp ``__system``."""
 
     id: str
     comp: str | None

@@ -69,7 +69,7 @@ class Player:
         return str(self._receive()["pidDir"])
 
     def _rest(self) -> None:
-        """What follows the last step: reading on. Ends the process when Storm closes the pipe (SystemExit)."""
+        """Read on after the last step. Ends the process when Storm closes the pipe (SystemExit)."""
         if self._case.get("noread"):
             _wait_for_hangup()
         while True:

@@ -1,4 +1,4 @@
-"""What keeps a component, gathered from /proc for ``who_waits``: one thread that tells the most, and all that is known.
+"""Facts on what keeps a component, from /proc for ``who_waits``: one thread that tells the most, and all that is known.
 
 Nothing is disturbed, nothing is guessed without saying so. Linux only; elsewhere the state is `unknown`.
 """
@@ -131,7 +131,7 @@ def _with_target(known: Waiting, call: Call, thread: Thread, family: list[int]) 
 
 
 def _counted(process: ComponentProcess, seen: list[Thread]) -> tuple[tuple[str, int], ...]:
-    """What each thread does, those that do the same together."""
+    """States of threads in words, those that do the same together."""
     names = pipe_names(process)
     counts = Counter(_label(process.pid, thread, names) for thread in sorted(seen, key=lambda t: t.pid != process.pid))
     return tuple(counts.items())
@@ -149,7 +149,7 @@ def _label(root: int, thread: Thread, names: tuple[str, ...]) -> str:
 
 
 def holders(process: ComponentProcess) -> tuple[str, ...]:
-    """Who of the family still holds the pipes of a dead component, in words."""
+    """The processes of the family that still hold the pipes of a dead component, in words."""
     cookie = (janitor.COOKIE_PREFIX + process.cookie).encode()
     names = pipe_names(process)
     words = dict(zip(names, ("stdin", "stdout", "stderr"), strict=True))
@@ -161,7 +161,7 @@ def holders(process: ComponentProcess) -> tuple[str, ...]:
 
 
 def _hidden(pid: int) -> str:
-    """Why a process can't be looked into; "" if it can."""
+    """The reason why a process can't be looked into; "" if it can."""
     if not Path("/proc/self/stat").exists():
         return "there is no /proc here"
     for line in janitor.read_proc(f"/proc/{pid}/status").splitlines():

@@ -1,4 +1,4 @@
-"""What the descriptors of a component lead to and who else holds them: /proc is read, nothing is opened or disturbed.
+"""Descriptors of a component, and who else holds its pipes: /proc is read, nothing is opened or disturbed.
 
 Linux only. What can't be seen is "", None or empty, never an exception and never a guess.
 """

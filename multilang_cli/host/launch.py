@@ -1,4 +1,4 @@
-"""How a component is named and started: a file alone by its shebang or suffix, more words as they are.
+"""Command lines of components: a file alone by its shebang or suffix, more words as they are.
 
 Looks at the file system, starts nothing. Never mlcheck's own interpreter: a component must see its own packages.
 """
@@ -54,14 +54,14 @@ class LaunchError(Exception):
 
 
 class Launch(msgspec.Struct, frozen=True):
-    """What to start: `argv` for exec, its first word an absolute path; `why`, in words to be printed."""
+    """A program to be started: `argv` for exec, its first word an absolute path; `why`, in words to be printed."""
 
     argv: tuple[str, ...]
     why: str
 
 
 def _mode(path: Path) -> int:
-    """What stands at `path`, as ``stat`` says; 0 where nothing does, or nothing can: a name may be too long for one."""
+    """The mode of `path`, as ``stat`` says; 0 where nothing does, or nothing can: a name may be too long for one."""
     try:
         return path.stat().st_mode
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""How much memory a component and its descendants hold, and how much they may: a leak must not take the machine.
+"""Memory of a component and its descendants, and its ceiling: a leak must not take the machine.
 
 Resident memory is looked at; nothing is limited by the system. An address-space limit would kill runtimes that only
 reserve much, such as Go's and the JVM.
@@ -84,7 +84,7 @@ def _resident(pid: int) -> int:
 
 
 def _proportional(pid: int) -> int:
-    """What a process holds, its part of what it shares with others; all of it where the system does not tell."""
+    """Bytes that a process holds, its part of what it shares with others; all of it where the system does not tell."""
     for line in janitor.read_proc(f"/proc/{pid}/smaps_rollup").splitlines():
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) << 10

@@ -1,4 +1,4 @@
-"""Whether an announced pid is true, and whether its file stands in the pid directory."""
+"""Checks of an announced pid: that it is true, and that its file stands in the pid directory."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Three = tuple[int, int, int]
 
 
 class Ready(msgspec.Struct, frozen=True, gc=False):
-    """What can be done now without waiting. `stdout` and `stderr`: there is something to read, be it the end of file.
+    """Pipes that can be used now without waiting. `stdout`, `stderr`: something can be read, be it the end of file.
 
     `exited`: the process is dead; what it wrote may still be in the pipes.
     """

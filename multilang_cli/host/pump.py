@@ -75,7 +75,7 @@ class Pump(Speaker):
 
     @property
     def exit(self) -> Exited | None:
-        """How the process ended, None while it runs."""
+        """The end of the process, None while it runs."""
         return self._exit
 
     @property

@@ -1,4 +1,4 @@
-"""Which tasks an emit goes to, as far as the component can see it: the task ids that Storm answers with.
+"""Tasks that an emit goes to, as far as the component can see it: the task ids that Storm answers with.
 
 One emit goes to every consumer of its stream; the ids are those of each consumer in turn. The choice within a consumer
 is by its grouping's kind, in Storm's sense but not with Storm's random numbers: a component must not care.

@@ -71,7 +71,7 @@ SILENCE = 0.5
 
 
 class Look(NamedTuple):
-    """Who waits on whom: a `sentence` to be put behind "the component", and one line of `facts` that it stands on."""
+    """A description of who waits on whom: a `sentence` to go behind "the component", and one line of `facts` for it."""
 
     sentence: str
     facts: str
@@ -179,7 +179,7 @@ class Session(Pump):
         return self.judge.silence(self.now) > 0 and self._standstill.is_seen(within)
 
     def _last_chance(self, done: Callable[[], bool]) -> bool:
-        """What stands in the pipe when the limit runs out came in time."""
+        """Read what stands in the pipe when the limit runs out: it came in time."""
         for _ in range(LAST_ROUNDS):
             if done() or not self.process.stdout_unread():
                 break
@@ -244,7 +244,7 @@ class Session(Pump):
         return self.stuck(within) or self._standstill.is_seen(within)
 
     def _patience(self) -> float:
-        """How long a round may block that has something to write: not while somebody looks at what no pipe tells."""
+        """Seconds for which a round may block that has something to write: few in the midst of a message."""
         return 0.001 if self.piece or self._cut is not None else LOOK
 
     def wait_quiet(self, limit: float, silence: float = SILENCE, talk: float = math.inf) -> bool:
@@ -292,13 +292,13 @@ class Session(Pump):
         return False
 
     def look(self) -> Look:
-        """Who waits on whom: what the component is doing, as far as the system tells."""
+        """Tell who waits on whom: what the component is doing, as far as the system tells."""
         seen, debts = describing.describe(self.process), self._debts()
         return Look(who_waits.sentence(seen, debts), who_waits.facts(seen, debts))
 
     @property
     def rest(self) -> bytes:
-        """What the component has written of a message that has no end yet: the last of it."""
+        """The bytes of a message that has no end yet: the last of it."""
         return self._framer.pending.strip()[-REST_SHOWN:]
 
     def _debts(self) -> Debts:
@@ -319,7 +319,7 @@ class Session(Pump):
         )
 
     def _unasked(self) -> Literal["", "direct", "declined"]:
-        """How the last emit made sure that no task ids come; "" if it did not, or is not known."""
+        """The way in which the last emit made sure that no task ids come; "" if it did not, or is not known."""
         if not self.keep_emits or not 0 < len(self.emits) < FEW_EMITS:
             return ""
         last = self.emits[-1]

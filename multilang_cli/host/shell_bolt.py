@@ -274,7 +274,7 @@ class ShellBolt(Session):
 
     @property
     def unsettled(self) -> int:
-        """How many tuples are open, without the ticks that came since it was asked to settle."""
+        """The number of open tuples, without the ticks that came since it was asked to settle."""
         pending = self.judge.state.open
         return len(pending) - sum(id_ in pending for id_ in self.tick_ids[self._ticked :])
 
@@ -304,6 +304,6 @@ class ShellBolt(Session):
         return self.settle_all(limit)
 
     def _room(self, window: int) -> int:
-        """How many tuples may be queued now."""
+        """The number of tuples that may be queued now."""
         room = window - len(self.judge.state.open) - self.queued
         return max(0, room if self.max_pending is None else min(room, self.max_pending - self.queued))

@@ -92,7 +92,7 @@ class ShellSpout(Session):
                 self._waiting, self._answered = False, True
 
     def _take(self, emit: Emit) -> None:
-        """Where Storm acks inside the emit, it writes the ack and waits for a sync before the task ids."""
+        """Send acks as Storm does: where it acks inside the emit, it waits for a sync before the task ids."""
         reply = self.route(emit)
         if emit.id is not None and acked_inside(self.judge, emit):
             self._inner.append(reply)

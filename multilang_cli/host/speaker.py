@@ -109,7 +109,7 @@ class Speaker:
         return found
 
     def _found(self, found: Sequence[Finding]) -> None:
-        """What was found in the last events, maybe nothing: called from the first finding on."""
+        """Take the findings of the last events, maybe none: called from the first finding on."""
         self.findings += found
         self.flooded = len(self.findings) >= MOST_FINDINGS
 
@@ -120,7 +120,7 @@ class Speaker:
 
     @property
     def queued(self) -> int:
-        """How many messages are not yet in the write buffer."""
+        """The number of messages that are not yet in the write buffer."""
         return len(self._queue)
 
     @property
@@ -130,7 +130,7 @@ class Speaker:
 
     @property
     def held(self) -> int:
-        """How many replies with task ids are kept back."""
+        """The number of replies with task ids that are kept back."""
         return len(self._held)
 
     # --- Storm speaks -------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ class Speaker:
         self.deserted = self._exit is None
 
     def _part(self) -> int:
-        """How many bytes may be written now, where a message is written in parts; 0 while one is still to be read."""
+        """The number of bytes that may be written now of a message in parts; 0 while one is still to be read."""
         if self.piece:
             if self.process.stdin_unread():
                 return 0

@@ -1,4 +1,4 @@
-"""How long a component was ready to run and was not run: time that the machine took, and no time of its own."""
+"""Time in which a component was ready to run and was not run: time that the machine took, and no time of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What system calls and kernel functions a waiting thread stands in: data for ``waiting``. Linux only."""
+"""System calls and kernel functions in which threads wait: data for ``waiting``. Linux only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a wait that is limited in time goes on at least: read from what a thread gave to the kernel. Linux only."""
+"""The least time that a limited wait goes on: read from what a thread gave to the kernel. Linux only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who waits on whom: what a component and its descendants are doing, as far as Linux tells.
+"""Detection of who waits on whom: what a component and its descendants are doing, as far as Linux tells.
 
 /proc is read, nothing is disturbed. Where it is missing or closed to us the answer is `unknown`, never an exception.
 """

@@ -1,4 +1,4 @@
-"""Who waits on whom, in words: from facts to sentences, pure. The facts are gathered by ``waiting`` and ``session``.
+"""Sentences on who waits on whom: from facts to sentences, pure. The facts are gathered by ``waiting`` and ``session``.
 
 Only what the facts show is said. Where the system does not tell, that is said.
 """
@@ -42,7 +42,7 @@ MOST_THREADS = 6
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """What keeps a component: facts alone. Text is escaped already.
+    """Facts on what keeps a component: facts alone. Text is escaped already.
 
     `pid`, `command` and `kin`: the one of its processes that tells the most. `alone`: no other thread does anything
     but wait for a lock or a child. `call`, `target`, `peer`: the system call, what its descriptor leads to, and who of
@@ -84,7 +84,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What it is doing, and for whom it waits; "the component" can be put in front."""
+        """A sentence on what it is doing, and for whom it waits; "the component" can be put in front."""
         return sentence(self)
 
     @property
@@ -94,7 +94,7 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class Debts(msgspec.Struct, frozen=True):
-    """What is owed by whom, as the judge and the host know it.
+    """Answers that are pending, and by whom, as the judge and the host know it.
 
     By the component: its `pid`, the sync of `command`, of so many `heartbeats`, the settling of so many `tuples`, its
     `end`. By Storm: answers to so many emits that asked for `task_ids`; `held`: mlcheck keeps so many of them back;
@@ -237,7 +237,7 @@ def _polled(seen: Waiting) -> str:
 
 
 def _awaited(debts: Debts) -> str:
-    """What Storm waits for from the component."""
+    """The message that Storm waits for from the component."""
     if debts.end:
         return "its end"
     parts = []

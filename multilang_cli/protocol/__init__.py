@@ -1,1 +1,1 @@
-"""What the multilang protocol is: bytes, frames, messages, the handshake and the judge. Pure: no I/O, no clock."""
+"""The multilang protocol: bytes, frames, messages, the handshake and the judge. Pure: no I/O, no clock."""

@@ -1,4 +1,4 @@
-"""What a testee has to say when it is asked something: its contract (``conformance/testees/README.md``) as data.
+"""The contract of a testee: its answers to what it is asked (``conformance/testees/README.md``) as data.
 
 A testee is a small program that does, by way of its library, what a tuple or conf tells it. So what must come out is
 known beforehand, and needs no expectation beside the plan.
@@ -63,7 +63,7 @@ class Asked(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Memory(msgspec.Struct):
-    """What the judge remembers of a testee: what is still to be said, and what it can be asked to tell.
+    """Memory of the judge about a testee: what is still to be said, and what it can be asked to tell.
 
     `passed`: what was passed over by something later. `names`: tuple ids by the name they are held under. `task_ids`:
     those of the last emit that was answered. `unanswered`: emits whose task ids have not come. `calls`: of a spout,
@@ -115,7 +115,7 @@ def spout_plan_of(conf: dict[str, Json]) -> dict[str, Any] | None:
 
 
 def of_tuple(message: TupleMsg, seq: int, names: dict[str, str], *, basic: bool) -> list[Asked]:
-    """What must be said about a tuple, in order. `names` learns under which name it is to be held.
+    """Steps that must be said about a tuple, in order. `names` learns under which name it is to be held.
 
     `basic`: the library anchors and acks by itself.
     """
@@ -133,7 +133,7 @@ def of_tuple(message: TupleMsg, seq: int, names: dict[str, str], *, basic: bool)
 
 
 def of_call(actions: Iterable[dict[str, Any]], seq: int) -> list[Asked]:
-    """What a spout must say when it is called, in order, before its sync."""
+    """Steps that a spout must say when it is called, in order, before its sync."""
     return [each for action in done(actions) for each in _of_action(action, seq, {}, [])]
 
 
@@ -187,7 +187,7 @@ def _emit(action: dict[str, Any], seq: int, names: dict[str, str]) -> Asked:
 
 
 def answer(wanted: Asked, memory: Memory) -> Json:
-    """What a testee must tell now, as its user's code has to see it."""
+    """The answer that a testee must tell now, as its user's code has to see it."""
     match wanted.told:
         case "tuple":
             return wanted.values[0]

@@ -1,4 +1,4 @@
-"""What is right for a testee: it says what it was asked to say, nothing less, nothing more, in that order.
+"""Rules of a testee: it says what it was asked to say, nothing less, nothing more, in that order.
 
 These rules stand beside those of bolts and spouts, for components of which the profile says that they are testees.
 """
@@ -136,7 +136,7 @@ def _batches(judge: Conversation) -> bool:
 
 
 def _told_of(judge: Conversation, event: Event, message: Log | Error) -> None:
-    """What nobody asked for, its library may log and report as it likes: why it ends, say."""
+    """Judge a log or error that nobody asked for: a library may write them as it likes, as to say why it ends."""
     memory = _memory(judge)
     if any(_is_about(message, wanted) for wanted in (*memory.passed, *memory.queue)):
         _said(judge, event, message)
@@ -171,7 +171,7 @@ def _said(judge: Conversation, event: Event, message: Emit | Ack | Fail | Log | 
 
 
 def _take(judge: Conversation, place: int) -> None:
-    """What stands at this place was said; what stands before it was passed over, unless any order is right."""
+    """Mark the step at this place as said, and those before it as passed over, unless any order is right."""
     memory = _memory(judge)
     first = place if _batches(judge) else 0
     memory.passed += memory.queue[first:place]
@@ -211,7 +211,7 @@ def _name(message: Emit | Ack | Fail | Log | Error) -> str:
 
 
 def _differences(judge: Conversation, wanted: Asked, message: Emit | Ack | Fail | Log | Error) -> dict[str, str]:
-    """What differs from what was asked: sentences by rule; empty if it is just that."""
+    """Differences from what was asked: sentences by rule; empty if it is just that."""
     if type(message).__name__.lower() != wanted.what:
         text = f"{wanted.what} was asked, and it said {type(message).__name__.lower()}"
         return {"asked-settle": text}

@@ -1,4 +1,4 @@
-"""What is right for a bolt: tuples settled once, anchors on open tuples, a sync for every heartbeat."""
+"""Rules of a bolt: tuples settled once, anchors on open tuples, a sync for every heartbeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the collector of one Storm version is told in a conversation: the emits, acks, fails, errors, logs and metrics.
+"""Calls to the collector of one Storm version in a conversation: the emits, acks, fails, errors, logs and metrics.
 
 The judge says how a conversation ends on each version; this says what had happened by then. It is compared with what
 the real ShellBolt and ShellSpout told their collectors (``conformance/oracle``).

@@ -1,4 +1,4 @@
-"""What Storm tells a component when it starts: the conf, the pid directory, and where its task stands in the topology.
+"""The handshake that Storm sends a component: the conf, the pid directory, and where its task stands in the topology.
 
 A component that is tried alone still stands in a topology. Where nobody declared one it is a plain small one: a
 `source` (for bolts), the component, a `sink` that shares its tuples by shuffling, and an `__acker`.
@@ -143,7 +143,7 @@ def handshake(
 
 
 def sent_by(version: StormVersion, profile: Profile, extra: Mapping[str, Any]) -> dict[str, Any]:
-    """What of `extra` for the context has a key that this version sends."""
+    """Keep of `extra` for the context what has a key that this version sends."""
     return {key: value for key, value in extra.items() if key in topology_context(profile, version)}
 
 

@@ -124,7 +124,7 @@ class Conversation:
         return found
 
     def _without_right(self, batch: Batch) -> Sequence[Event]:
-        """What is left of `batch` for the handlers, after what is plainly right at its beginning."""
+        """The rest of `batch` for the handlers, without what is plainly right at its beginning."""
         right = bolt_rules.pass_right(self, batch)
         if right < len(batch):
             return batch[right:]
@@ -260,7 +260,7 @@ class Conversation:
         return not self.state.said
 
     def outstanding(self) -> Outstanding:
-        """What is owed now, by both sides."""
+        """Answers that are pending now, of both sides."""
         state = self.state
         return Outstanding(
             handshake=state.phase == "handshake",
@@ -285,7 +285,7 @@ class Conversation:
         return (min(due)[1], min(due)[0]) if due else None
 
     def outlook(self) -> tuple[Outlook, ...]:
-        """How the conversation ends on each version, as far as it has come."""
+        """The end of the conversation on each version, as far as it has come."""
         return self._outlooks.all()
 
     def snapshot(self) -> dict[str, Any]:
@@ -364,7 +364,7 @@ def _command_of(malformed: Malformed) -> str:
 
 
 def _gap(judge: Conversation, _: Event, __: Gap) -> None:
-    """What was owed may have been given in the part that is missing; what was settled stays settled."""
+    """Forget what was owed: it may have been given in the part that is missing. What was settled stays settled."""
     state = judge.state
     state.gap = True
     state.task_ids = state.emits = state.stderr = 0

@@ -1,4 +1,4 @@
-"""What a conversation gave a component occasion for: a rule that had no occasion was not tested by it. Pure.
+"""Coverage of rules by conversations: a rule that had no occasion was not tested by it. Pure.
 
 Which occasions a rule needs is data (`Rule.occasions`); what they are is here.
 """
@@ -79,14 +79,14 @@ _SAID: dict[type, tuple[str, ...]] = {
 
 
 class Covered(NamedTuple):
-    """What was exercised of all that holds for such a component. `never`: the rules that were not, by what to say."""
+    """The share exercised of all that holds for such a component. `never`: the rules that were not, by what to say."""
 
     exercised: tuple[str, ...]
     never: dict[str, tuple[str, ...]]
 
     @property
     def total(self) -> int:
-        """How many rules hold for it."""
+        """The number of rules that hold for it."""
         return len(self.exercised) + sum(map(len, self.never.values()))
 
 
@@ -185,7 +185,7 @@ class Coverage:
 
 
 def covered(seen: Iterable[str], broken: Iterable[str], profile: Profile, rulebook: Rulebook) -> Covered:
-    """Which rules had all of their occasions among `seen`, or were broken, of those that hold for such a component."""
+    """The rules that hold for such a component and had all of their occasions among `seen`, or were broken."""
     occasions, found = frozenset(seen), frozenset(broken)
     version = Version((rulebook.version(profile.storm) if profile.storm else rulebook.newest).id)
     exercised: list[str] = []

@@ -131,7 +131,7 @@ def all_read_alike(text: bytes, trap: Trap | None) -> bool:
 
 
 def trap_of(value: Json, duplicates: list[str], text: bytes) -> Trap | None:
-    """What is dangerous in JSON that Python's parser accepts: None if it is regular."""
+    """A danger in JSON that Python's parser accepts: None if it is regular."""
     harmless: Trap | None = None
     try:
         for item, depth in _walk(value) if _may_be_deep(text) or _MAY_BE_TRAP.search(text) else ():
@@ -156,13 +156,13 @@ def _may_be_deep(text: bytes) -> bool:
 
 
 def _deleted(text: bytes) -> int | None:
-    """Where the first string begins that has both a raw U+007F and an escape; looks at each string once."""
+    """The place where the first string begins that has both a raw U+007F and an escape; looks at each string once."""
     both = (found.start() for found in STRING.finditer(text) if _DELETE in found[0] and _BACKSLASH in found[0])
     return next(both, None)
 
 
 def _overflow(text: bytes) -> int:
-    """Where the first number begins that is too large for a double."""
+    """The place where the first number begins that is too large for a double."""
     numbers = (found for found in _STRING_OR_NUMBER.finditer(text) if found[0][:1] != b'"')
     return next((number.start() for number in numbers if math.isinf(float(number[0]))), 0)
 
@@ -193,7 +193,7 @@ def _walk(value: Json) -> Iterator[tuple[Json, int]]:
 
 
 def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:
-    """What some Storm versions can't send to another worker: objects, arrays, what json-smart makes a BigDecimal."""
+    """Values that some Storm versions can't send to another worker: objects, arrays, BigDecimals of json-smart."""
     found: list[str] = []
     if any(isinstance(value, dict | list) for value in values):
         found.append("nested")

@@ -1,4 +1,4 @@
-"""What is right about an emit, and about a metric, whoever sends it: streams, arity, direct tasks, values."""
+"""Rules of an emit, and of a metric, whoever sends it: streams, arity, direct tasks, values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ACKED = {"__ack_init": 3, "__ack_ack": 2, "__ack_fail": 1, "__ack_reset_timeout
 
 
 def arities(profile: Profile) -> dict[str, int]:
-    """How many values a plain emit must have on each stream where nothing else can be wrong with it."""
+    """The number of values that a plain emit must have on each stream where nothing else can be wrong with it."""
     streams = profile.streams or {}
     return {name: len(spec.fields) for name, spec in streams.items() if spec.fields is not None and not spec.direct}
 

@@ -1,4 +1,4 @@
-"""What a host is told to say to a component: its feed, and what the judge remembers of how it was said.
+"""The feed of a host, which it is told to say to a component, and the judge's memory of how it was said.
 
 A host plays Storm's side. It is told beforehand which tuples to hand to a bolt, or which calls to make to a spout; so
 what a component must be sent is known, as far as the protocol leaves it to nobody.
@@ -36,7 +36,7 @@ class FedCall(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Feed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a host is told to say, in this order: `tuples` to a bolt, `calls` to a spout.
+    """Messages that a host is told to say, in this order: `tuples` to a bolt, `calls` to a spout.
 
     `free`: it was told nothing, and may say what it likes: only what any Storm holds to is asked of it then.
     """
@@ -54,7 +54,7 @@ class Wanted(msgspec.Struct, array_like=True):
 
 
 class HostMemory(msgspec.Struct):
-    """What the judge remembers of a host.
+    """Memory of the judge about a host.
 
     `greeted`: it sent a handshake. `tuples`, `calls`: what is still to be said; `passed`: tuples passed over by
     later ones. `ids`: of the tuples it sent, with their seqs. `wanted`: emits that still want their task ids;

@@ -63,7 +63,7 @@ def frame_text(raw: bytes) -> bytes:
 
 
 def plain_run(data: bytes) -> int:
-    r"""How many frames `data` is, if each is an object on one line and ``\nend\n``; 0 if any is anything else.
+    r"""The number of frames in `data`, if each is an object on one line and ``\nend\n``; 0 if any is anything else.
 
     So none of them is empty, and nothing else in them ends a line: the line feeds are those of the terminators.
 
@@ -104,7 +104,7 @@ class Framer:
 
     @property
     def pending_size(self) -> int:
-        """How many bytes the unfinished frame has."""
+        """The number of bytes in the unfinished frame."""
         return len(self._buffer)
 
     def feed(self, data: bytes) -> list[Frame]:

@@ -1,4 +1,4 @@
-"""What a host asks of a spout: one command at a time, the calls that it was told to make, acks of ids as they came."""
+"""Rules of a host's calls to a spout: one command at a time, those that it was told, acks of ids as they came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is right for a host: it speaks to a component as Storm does, and says what it was told to say.
+"""Rules of a host: it speaks to a component as Storm does, and says what it was told to say.
 
 A conversation with a host is judged like any other. What the component does wrong in it, it does on purpose: that tells
 only what becomes of Storm, and so what the host has to do. These rules stand beside those of bolts and spouts, where
@@ -106,7 +106,7 @@ def _handshake(judge: Conversation, event: Event, message: Handshake) -> None:
 
 
 def _remember(judge: Conversation, message: Handshake) -> None:
-    """What the component was shown: tuples come from there, and ticks as conf says."""
+    """Remember the context that the component was shown: tuples come from there, and ticks as conf says."""
     memory, period = memory_of(judge), message.conf.get(TICK_FREQUENCY)
     tasks, sources = message.context.get("task->component"), message.context.get("source->stream->fields")
     memory.shown_tasks = tasks if isinstance(tasks, dict) else {}
@@ -205,7 +205,7 @@ def _check_left(judge: Conversation, event: Event, fact: Deadline) -> None:
 
 
 def _after_death(judge: Conversation, event: Event, body: Any) -> None:
-    """What a dead Storm has to do is to let the component go."""
+    """Judge what is said after Storm's death: it has only to let the component go."""
     memory, death = memory_of(judge), death_of(judge)
     if isinstance(body, StdinClosed | Signalled | Exited):
         memory.over = True

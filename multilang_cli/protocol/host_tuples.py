@@ -1,4 +1,4 @@
-"""What a host hands to a component: tuples as they were fed, heartbeats in time, task ids for whoever asked."""
+"""Rules of what a host hands to a bolt: tuples as they were fed, heartbeats in time, task ids for whoever asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules of hosts have in common: their memory, what has become of Storm, and a look at what is no message."""
+"""Common parts of the rules of hosts: their memory, the state of Storm, and a look at what is no message."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _decode_first = json.JSONDecoder().raw_decode
 
 
 def memory_of(judge: Conversation) -> HostMemory:
-    """What the judge remembers of the host; at first, that all of its feed is still to be said."""
+    """The judge's memory of the host; at first, all of its feed is still to be said."""
     if judge.state.hosted is None:
         feed = judge.profile.feed or Feed()
         told = judge.version.activate
@@ -33,7 +33,7 @@ def is_free(judge: Conversation) -> bool:
 
 
 def death_of(judge: Conversation) -> Outlook | None:
-    """What this Storm has died or hung of by now; None if it goes on."""
+    """The death or hang of this Storm by now; None if it goes on."""
     mine = next(outlook for outlook in judge.outlook() if outlook.version == judge.version.id)
     return mine if mine.fate in FATAL else None
 

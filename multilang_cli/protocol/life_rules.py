@@ -1,4 +1,4 @@
-"""What is right about the process, and what a limit that ran out means."""
+"""Rules of the process, and of limits that ran out."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def _passed_over(judge: Conversation, event: Event, again: Again, related: tuple
 
 
 def ended(judge: Conversation, event: Event, _: End) -> None:
-    """What a spout emitted after its last sync was never read by Storm. A log may be lost: that is what a log is."""
+    """Judge what a spout emitted after its last sync: Storm never read it. A log may be lost: that is what a log is."""
     state = judge.state
     if judge.profile.kind == "spout" and state.unread_logs:
         judge.foresee("log-after-sync", event, "unread")

@@ -67,7 +67,7 @@ class TaskIds(msgspec.Struct, frozen=True, gc=False):
 
 
 class SpoutCommand(msgspec.Struct, frozen=True, gc=False):
-    """What Storm asks of a spout: next, ack, fail, activate or deactivate. `id` is kept with its JSON type."""
+    """A command to a spout: next, ack, fail, activate or deactivate. `id` is kept with its JSON type."""
 
     command: str
     id: Json = ""
@@ -164,7 +164,7 @@ FromComponent = Pid | Command
 
 
 class DialectReading(msgspec.Struct, frozen=True):
-    """What one of Storm's JSON readers makes of an irregular frame.
+    """The reading of an irregular frame by one of Storm's JSON parsers.
 
     `error`: the Java exception as ``Class: text`` if it refuses, else None. `value`: the JSON value it sees (see
     ``dialects``: plain Python values; Decimal stands for BigDecimal). `effective`: the message that Storm then acts on,

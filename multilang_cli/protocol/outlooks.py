@@ -1,4 +1,4 @@
-"""How a breach ends on each Storm version: from the rule's effects, or from what that version's parser reads."""
+"""Effects of a breach on each Storm version: from the rule's effects, or from what that version's parser reads."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Outlooks:
 def effects_of_malformed(
     malformed: Malformed, profile: Profile, rulebook: Rulebook, when: str, *, first: bool
 ) -> dict[str, VersionEffect]:
-    """What each version does about an irregular frame: refuse it, misread it, or see what was meant.
+    """Effects of an irregular frame by version: refuse it, misread it, or see what was meant.
 
     `first`: it stands in the place of the pid.
     """
@@ -86,7 +86,7 @@ def effects_of_malformed(
 
 
 def _effect_of_reading(malformed: Malformed, reading: DialectReading, kind: Kind, *, first: bool) -> VersionEffect:
-    """What comes of a frame that a version's parser reads: nothing, if that is what was meant."""
+    """The effect of a frame that a version's parser reads: nothing, if that is what was meant."""
     fields = reading.value if isinstance(reading.value, dict) else {}
     command = fields.get("command")
     if kind == "spout" and not first and reading.effective is None and command is not None and command != "emit":

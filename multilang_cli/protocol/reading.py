@@ -163,7 +163,7 @@ def _has_long_number(run: bytes, texts: list[bytes]) -> bool:
 
 
 def _keys_of_emit(emit: Emit) -> int:
-    """How many keys an emit has that says nothing twice and no default; 0 if something in it needs a look."""
+    """The number of keys of an emit that says nothing twice and no default; 0 if something in it needs a look."""
     keys = 3 if emit.anchors else 2
     if emit.id is not None:
         if emit.id.__class__ is not str and (emit.id.__class__ is not int or emit.id not in INT64):

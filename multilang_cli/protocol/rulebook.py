@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class VersionEffect(NamedTuple):
-    """What one version does: its fate and the text it shows, with its placeholders."""
+    """The effect on one version: its fate and the text it shows, with its placeholders."""
 
     fate: Fate
     error: str
@@ -30,7 +30,7 @@ class Rulebook:
         self._effects: dict[tuple[str, str], dict[str, VersionEffect]] = {}
 
     def effects(self, rule: str, when: str = "") -> dict[str, VersionEffect]:
-        """What each version does about a breach of `rule` in the variant `when`; "unknown" where nothing is given."""
+        """Effects by version of a breach of `rule` in the variant `when`; "unknown" where nothing is given."""
         key = (rule, when)
         if key not in self._effects:
             effects = self.rules[rule].effects

@@ -1,4 +1,4 @@
-"""Which values can be sent to another worker: since 2.0 Storm's Kryo takes classes that are registered, and no others.
+"""Values that can be sent to another worker: since 2.0 Storm's Kryo takes classes that are registered, and no others.
 
 Conf can register more of them, or have Java serialize the rest (``SerializationFactory``, ``DefaultKryoFactory``).
 """
@@ -41,7 +41,7 @@ def effects_with(
     effects: dict[str, VersionEffect],
     dialects: Mapping[str, Dialect],
 ) -> dict[str, VersionEffect]:
-    """What each version does about `values` with a `hazard` ("nested", "decimal"), given what it does by default."""
+    """Effects by version of `values` with a `hazard` ("nested", "decimal"), given what it does by default."""
     names = registered(conf)
     if conf.get(FALL_BACK) is not True and not names:
         return effects

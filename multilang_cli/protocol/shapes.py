@@ -32,7 +32,7 @@ INT64 = range(-(2**63), 2**63)
 
 
 class ShapeFault(NamedTuple):
-    """Why an object is no message: the rule, the field it is about, one sentence, and what was meant."""
+    """A fault that makes an object no message: the rule, the field it is about, one sentence, and what was meant."""
 
     kind: str
     field: str
@@ -131,7 +131,7 @@ def _all_strings(value: Json) -> bool:
 
 
 def _salvaged(command: str, fields: dict[str, Any]) -> tuple[FromComponent, ...]:
-    """What was probably meant by fields of which one is wrong: the wrong ones are dropped or turned into text."""
+    """Fields as they were probably meant, where one is wrong: the wrong ones are dropped or turned into text."""
     builder = _BUILDERS.get(command)
     if builder is None:
         return ()

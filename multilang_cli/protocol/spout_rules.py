@@ -1,4 +1,4 @@
-"""What is right for a spout: one command at a time, and for each exactly one sync, after everything else."""
+"""Rules of a spout: one command at a time, and for each exactly one sync, after everything else."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def _answered(judge: Conversation, event: Event, owed: Owed) -> None:
 
 
 def ended(judge: Conversation, event: Event, fact: End) -> None:
-    """What shows only when all is over."""
+    """Judge what shows only when all is over."""
     life_rules.ended(judge, event, fact)
     state = judge.state
     if state.without_id and not state.with_id and not state.gap:

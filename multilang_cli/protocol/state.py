@@ -1,4 +1,4 @@
-"""What the judge remembers of a conversation, and how its phases follow each other. Plain data: it can be saved."""
+"""State of the judge: its memory of a conversation, and the order of phases. Plain data: it can be saved."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Owed(msgspec.Struct, array_like=True):
 
 
 class Later(msgspec.Struct, array_like=True):
-    """What Storm has not noticed yet: fates by version, of the breach of `rule` at the event `seq`.
+    """A breach that Storm has not noticed yet: fates by version, of the breach of `rule` at the event `seq`.
 
     Without a rule: a sync that a spout sent unasked, and that will answer its next command.
     """
@@ -178,7 +178,7 @@ class State(msgspec.Struct):
 
 
 class Outstanding(msgspec.Struct, frozen=True):
-    """What is owed at this moment.
+    """Answers that are pending at this moment.
 
     `handshake`: the pid is. `tuples`: open tuple ids, with the seq of their delivery and its time in seconds.
     `task_ids`: how many emits Storm still has to answer. `commands`: of a spout, not yet answered by sync.

@@ -1,4 +1,4 @@
-"""What Storm takes an irregular frame for: not always what was meant, and not in every version the same."""
+"""Storm's own reading of an irregular frame: not always what was meant, and not in every version the same."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Taken(NamedTuple):
 
 
 def taken(malformed: Malformed, kind: Kind, version: StormVersion, *, lives: bool = False) -> Taken:
-    """What Storm `version` takes the frame for.
+    """The message that Storm `version` takes the frame for.
 
     What was meant, where this Storm dies of the frame anyway, or where only the shape of the message is wrong. `lives`:
     it reports an error and goes on, with nothing done.

@@ -1,4 +1,4 @@
-"""Whether the text of a bolt's emit is the text that it was sent: characters that were damaged on the way in.
+"""Rules of text in a bolt's emits: characters that were damaged on the way in.
 
 What a component makes of a text is its own affair, and one U+FFFD for a character may be all that its database can
 hold. Several for one, or the bytes of UTF-8 as characters of another encoding, come of decoding alone; what Go's fmt
@@ -76,7 +76,7 @@ def _replaced(judge: Conversation, event: Event, emit: Emit, text: str) -> None:
 
 
 def _lost(sent: list[str], text: str, run: re.Match[str]) -> str:
-    """What stood where `text` has a `run` of U+FFFD: "bytes" of a character, "halves" of pairs, else ""."""
+    """The kind of text that became a `run` of U+FFFD in `text`: "bytes" of a character, "halves" of pairs, else ""."""
     size = len(run[0])
     before, after = text[: run.start()].rpartition(REPLACEMENT)[2], text[run.end() :].partition(REPLACEMENT)[0]
     around = f"{re.escape(before[-_AROUND:])}([^\\x00-\\x7f]{{1,{size}}}){re.escape(after[:_AROUND])}"

@@ -1,4 +1,4 @@
-"""What an emit without a tuple comes to. Storm's parser lets it pass, so anchors, stream and task come first."""
+"""Rules of an emit without a tuple. Storm's parser lets it pass, so anchors, stream and task come first."""
 
 from __future__ import annotations
 

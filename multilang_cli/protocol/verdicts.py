@@ -1,4 +1,4 @@
-"""What the judge is told and what it answers: profiles, rules, findings and outlooks."""
+"""Input and output of the judge: profiles, rules, findings and outlooks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SourceSpec(msgspec.Struct, frozen=True):
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """What the judge is told about the component. It stands in the header of every transcript.
+    """Declarations about a component, for the judge. It stands in the header of every transcript.
 
     `kind`: bolt or spout. `streams`: output streams by name; None if nobody declared them, then streams are not judged.
     `sources`: subscribed streams by component, then stream. `tasks`: component name by task id. `metrics`: registered
@@ -118,7 +118,7 @@ class StormVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
-    """What some Storm versions do about a breach.
+    """The effect of a breach on some Storm versions.
 
     `versions`: a specifier set such as ``>=2.6``, or ``*``. `when`: the variant of the breach it holds for, "" for any.
     `error`: the text that Storm shows, for people who search for it. `confirmed_by`: names of oracle cases.
@@ -185,7 +185,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outlook(msgspec.Struct, frozen=True):
-    """How a conversation ends on one Storm version: the worst fate so far, frozen at the first fatal event."""
+    """The end of a conversation on one Storm version: the worst fate so far, frozen at the first fatal event."""
 
     version: str
     fate: Fate

@@ -123,7 +123,7 @@ def frame(fields: Any) -> bytes:
 
 
 def encoded(encode: Callable[[Any], bytes], value: Any) -> bytes:
-    """What `encode` makes of a value, with ``?`` for each half of a surrogate pair in it, which UTF-8 can't hold."""
+    """The output of `encode`, with ``?`` for each half of a surrogate pair in the value, which UTF-8 can't hold."""
     try:
         return encode(value)
     except UnicodeEncodeError:
@@ -162,7 +162,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def decode(text: bytes) -> FromStorm | Malformed:
-    """What Storm wrote: `text` is a frame without its terminator. Malformed with kind `host-message` if it is none.
+    """Decode a message of Storm's: `text` is a frame without its end. Malformed with kind `host-message` if it is none.
 
     Nothing is judged here beyond the shape; unknown keys are ignored.
     """
@@ -211,7 +211,7 @@ def _nan(constant: str) -> float:
 
 
 def cut(raw: bytes) -> Malformed:
-    """What Storm had begun to write when the component's stdin was closed: nobody can be blamed for it."""
+    """A message that Storm had begun to write when the component's stdin was closed: nobody can be blamed for it."""
     detail = f"stdin was closed after {len(raw):,} bytes of a message, before its line 'end'"
     return Malformed("message-cut", len(raw), raw[:EXCERPT].decode("utf-8", "backslashreplace"), detail)
 

@@ -51,7 +51,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Counts(msgspec.Struct, frozen=True):
-    """What a part holds: events, and bytes of frames and chunks, by channel."""
+    """Contents of a part: events, and bytes of frames and chunks, by channel."""
 
     events: dict[str, int] = {}
     bytes: dict[str, int] = {}
@@ -104,7 +104,7 @@ def _fields(header: Header) -> dict[str, Any]:
 
 
 def check_version(version: str) -> str:
-    """Why a transcript of `version` (major.minor) can not be read here; empty if it can."""
+    """The reason why a transcript of `version` (major.minor) can not be read here; empty if it can."""
     major, dot, minor = version.partition(".")
     if not (dot and major.isdecimal() and minor.isdecimal()):
         return f"{version[:20]!r} is no version of the format"

@@ -1,4 +1,4 @@
-"""What the user of this process declares secret, and what is known to be so everywhere in it.
+"""Secrets that the user of this process declares, and those known everywhere in it.
 
 Filled at the edge, by the command line, and emptied at its end; whoever uses mlcheck as a library has none of it.
 """

@@ -46,7 +46,7 @@ SHORT = 4096
 
 
 class Happened(msgspec.Struct, frozen=True, gc=False):
-    """What happened next in the conversation `conv`: one event, or frames that went through one pipe together."""
+    """The next of the conversation `conv`: one event, or frames that went through one pipe together."""
 
     conv: str
     events: Sequence[Event]
@@ -77,7 +77,7 @@ class Damaged(msgspec.Struct, frozen=True):
 
     @property
     def told(self) -> str:
-        """Where it is and why, in a sentence."""
+        """A sentence on where it is and why."""
         return f"{TranscriptError(self.path, self.line, self.why)} (from byte {self.byte} on)"
 
 
@@ -259,7 +259,7 @@ class _File:
         return behind and plain and event and len(text) <= SHORT
 
     def _told(self, run: list[EventLine], places: list[tuple[int, int]]) -> Iterator[Entry]:
-        """What the lines of `run` say. `places`: the number of each, and the byte at which it begins."""
+        """Events of the lines of `run`. `places`: the number of each, and the byte at which it begins."""
         if len(run) >= MANY and (batch := self.here[run[0].conv].together(run)) is not None:
             yield Happened(run[0].conv, batch)
             return
@@ -270,14 +270,14 @@ class _File:
         self.byte = here
 
     def _one(self, line: EventLine, text: bytes, number: int) -> Iterator[Entry]:
-        """What a line says, and before that what is missing there."""
+        """The event of a line, and before that what is missing there."""
         if (hole := self._hole(line, number)) is not None:
             yield hole
         if (entry := self._entry(line, text, number)) is not None:
             yield entry
 
     def _hole(self, line: EventLine, number: int) -> Damaged | None:
-        """What is missing before a line, where no other line tells of it: None if nothing is."""
+        """The gap before a line, where no other line tells of it: None if nothing is."""
         conversation = self.here.get(line.conv)
         if conversation is None or line.transcript is not None:
             return None

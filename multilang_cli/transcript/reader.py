@@ -39,7 +39,7 @@ class ConversationReader:
         self.last, self.whole = None, False
 
     def missed(self, line: EventLine) -> int:
-        """How many events are missing before that of a line; 0 if it is a gap, which tells of them."""
+        """The number of events that are missing before that of a line; 0 if it is a gap, which tells of them."""
         if self.last is None or line.seq <= self.last + 1:
             return 0
         try:
@@ -117,7 +117,7 @@ class ConversationReader:
 
 
 def reader_of(header: Header, version: str, before: ConversationReader | None) -> ConversationReader:
-    """What reads the events behind `header`, in the format `version`. `before`: of the part before, if any."""
+    """The reader of the events behind `header`, in the format `version`. `before`: of the part before, if any."""
     expecting = before.expecting_pid if before is not None else _expects_pid(header)
     last = -1 if header.part == 1 else None
     return ConversationReader(newer=is_newer(version), expecting_pid=expecting, last=last)

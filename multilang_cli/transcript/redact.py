@@ -182,7 +182,7 @@ class Redactor:
         return self._pattern is not None and self._pattern.search(raw) is not None
 
     def _told(self, raw: bytes, keys: set[str]) -> bytes:
-        """What a component wrote that is no message."""
+        """Hide secrets in what a component wrote that is no message."""
         clean = self._scrub(raw, keys)
         text = clean.decode("utf-8", "surrogateescape")
         shown = hide(text, "text", lambda key, _: keys.add(key or "err"))
@@ -295,7 +295,7 @@ class Redactor:
         return b"".join(shown) + clean[done:]
 
     def _pieces(self, text: bytes) -> Iterator[tuple[int, int]]:
-        """Where the pieces of secrets beside cuts are. A dot before a cut makes it a run of dots, and two cuts."""
+        """The places of pieces of secrets beside cuts. A dot before a cut makes it a run of dots, and two cuts."""
         longest = max(map(len, self._needles))
         for cut in _CUTS.finditer(text):
             before, after = text[max(0, cut.start() - longest) : cut.start()], text[cut.end(1) : cut.end(1) + longest]
@@ -306,7 +306,7 @@ class Redactor:
 
 
 def everywhere() -> Redactor:
-    """What hides what is known to be secret everywhere in this process."""
+    """The redactor of what is known to be secret everywhere in this process."""
     return _everywhere(GIVEN.changes)
 
 
@@ -317,7 +317,7 @@ def _everywhere(changes: int) -> Redactor:
 
 
 def _without_group(match: re.Match[str]) -> str:
-    """What a pattern of the user's matched, hidden: all of it, or its first group, if it has one."""
+    """Hide what a pattern of the user's matched: all of it, or its first group, if it has one."""
     if not match.re.groups or match[1] is None:
         return HIDDEN
     begin, end = match.start(1) - match.start(), match.end(1) - match.start()
@@ -343,7 +343,7 @@ def _unquoted(text: bytes) -> str:
 
 
 def _beginning(text: bytes, secret: bytes) -> int:
-    """How many bytes at the beginning of a text are the end of a secret; 0 for few, which tell nothing."""
+    """The number of bytes at the beginning of a text that are the end of a secret; 0 for few, which tell nothing."""
     at = text.rfind(secret[-_PIECE:], 0, len(secret))
     while at >= 0:
         if secret.endswith(text[: at + _PIECE]):
@@ -353,7 +353,7 @@ def _beginning(text: bytes, secret: bytes) -> int:
 
 
 def _ending(text: bytes, secret: bytes) -> int:
-    """How many bytes at the end of a text are the beginning of a secret; 0 for few."""
+    """The number of bytes at the end of a text that are the beginning of a secret; 0 for few."""
     at = text.find(secret[:_PIECE], max(0, len(text) - len(secret)))
     while at >= 0:
         if secret.startswith(text[at:]):

@@ -1,4 +1,4 @@
-"""What is secret in settings and texts: by the name of its key, by its shape, or because the user says so."""
+"""Secrets in settings and texts: known by the name of its key, by its shape, or because the user says so."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Broken(NamedTuple):
-    """Where a file stops to be a transcript: what stands before it was given, what comes after it is not read."""
+    """The place where a file stops being a transcript: what stands before it was given, what comes after is left."""
 
     path: str
     error: TranscriptError

@@ -24,7 +24,7 @@ _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 
 
 def spellings(secret: str) -> Iterator[bytes]:
-    """How a secret may turn up: as it is, escaped, in base64, in a URL. Nothing for one that is too short.
+    """Spellings in which a secret may turn up: as it is, escaped, in base64, in a URL. None of one that is too short.
 
     Of the value of a header what follows the scheme is secret by itself.
     """
@@ -62,7 +62,7 @@ def _escaped(text: str) -> set[bytes]:
 
 
 def _in_base64(plain: bytes) -> Iterator[bytes]:
-    """What is certain of its base64, wherever it begins in what is encoded: three ways, and those for URLs."""
+    """The certain part of its base64, wherever it begins in what is encoded: three ways, and those for URLs."""
     for before in range(3):
         begin, end = -(-before * 8 // 6), (before + len(plain)) * 8 // 6
         core = b64encode(bytes(before) + plain)[begin:end]

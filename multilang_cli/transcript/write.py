@@ -30,7 +30,7 @@ _LINE_FEED, _CARRIAGE = b"\n\r"
 
 
 class Sink(Protocol):
-    """What lines are written to, as to a binary file. Its methods raise OSError."""
+    """A destination of lines, written as to a binary file. Its methods raise OSError."""
 
     @property
     def closed(self) -> bool:

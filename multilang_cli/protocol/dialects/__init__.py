@@ -1,4 +1,4 @@
-"""What each JSON parser of Storm makes of a frame that strict reading refuses.
+"""Readings of a frame that strict reading refuses, by each JSON parser of Storm.
 
 Three dialects: ``simple-quiet`` (Storm up to 1.0.2), ``simple`` (1.0.3 to 2.5: json-simple, once without and once with
 its error texts) and ``smart`` (2.6 and later: json-smart in its permissive mode). Exact emulations, checked against the

@@ -1,4 +1,4 @@
-"""What the dialects need of Java: class names, casts and their errors, texts of values, strings of UTF-16 units."""
+"""Java as the dialects need it: class names, casts and their errors, texts of values, strings of UTF-16 units."""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ def _integer(text: str) -> int:
 
 
 def _many_digits(digits: str) -> int:
-    """What ``int(digits)`` gives, which refuses long texts, and takes the square of their length."""
+    """Convert digits as ``int`` does, which refuses long texts, and takes the square of their length."""
     if len(digits) <= _INT_TEXT_LIMIT:
         return int(digits)
     low = len(digits) // 2

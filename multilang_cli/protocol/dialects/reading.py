@@ -20,7 +20,7 @@ _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 
 
 class JavaParsed(msgspec.Struct, frozen=True):
-    """What a parser of Storm made of a text: `value` in plain Python, Decimal for BigDecimal, NaN for a Float's NaN."""
+    """The result of a parser of Storm: `value` in plain Python, Decimal for BigDecimal, NaN for a Float's NaN."""
 
     value: Json
 
@@ -75,7 +75,7 @@ def readings(raw: bytes, expecting_pid: bool) -> dict[str, DialectReading]:
 
 
 def readings_of(value: Json, expecting_pid: bool) -> dict[str, DialectReading]:
-    """What every dialect makes of a frame that each of them parses to this same `value`, which is not null."""
+    """The readings by every dialect of a frame that each of them parses to this same `value`, which is not null."""
     return {dialect: _reading_of(value, dialect, expecting_pid) for dialect in DIALECTS}
 
 
