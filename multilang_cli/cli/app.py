@@ -6,7 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from multilang_cli.cli.commands import REDACTING
 from multilang_cli.cli.exits import CommandError, ExitCode
+from multilang_cli.cli.redacting import declare_given, with_redact
 from multilang_cli.suite.nearest import did_you_mean
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -38,14 +40,18 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
         """Keep what the command line says, for the function itself."""
         parsed.append(values)
 
+    redacts = name in REDACTING
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(context_settings=SETTINGS)(keep)
+    app.command(context_settings=SETTINGS)(with_redact(keep) if redacts else keep)
     try:
         code = app(args=list(arguments), prog_name=f"mlcheck {name}", standalone_mode=False)
     except typer.TyperException as error:
         raise CommandError(f"{name}: {_reason(error, name)} `mlcheck {name} --help` shows all.") from None
     # Called here, so that typer has no say in what becomes of interrupts and errors.
     if parsed:
+        if redacts:
+            # A tap stands in a worker: it has options, and no file that it looks for.
+            declare_given(name, parsed[0], configured=name != "tap")
         return function(**parsed[0])
     return code if isinstance(code, int) else ExitCode.CONFORMANT
 

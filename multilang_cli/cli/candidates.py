@@ -14,7 +14,8 @@ from typer.completion import completion_init  # type: ignore[attr-defined]  # th
 
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.cli.app import SETTINGS
-from multilang_cli.cli.commands import COMMANDS, GROUPS, Command
+from multilang_cli.cli.commands import COMMANDS, GROUPS, REDACTING, Command
+from multilang_cli.cli.redacting import with_redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,6 +47,7 @@ def _app(words: list[str]) -> typer.Typer:
     for name, command in COMMANDS.items():
         group, _, last = name.rpartition(" ")
         function = _function(name, command) if words[: name.count(" ") + 1] == name.split() else _nothing
+        function = with_redact(function) if name in REDACTING else function
         places[group].command(last, help=command.help, context_settings=SETTINGS)(function)
     return app
 

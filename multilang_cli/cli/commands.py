@@ -50,6 +50,14 @@ COMMANDS: dict[str, Command] = {
 }
 """Every command by its words."""
 
+REDACTING = frozenset(
+    {
+        *("run", "matrix", "repl", "host", "fuzz", "bench", "lint", "report", "replay", "diff", "shrink", "promote"),
+        *("tap", "topology run", "topology plan", "explain", "config show", "kafka demo"),
+    }
+)
+"""Commands that show or write what a component was given or said, and hide in it what ``--redact`` names."""
+
 GROUPS = {
     "audit": "Say from recordings what became of every tuple, on Spark.",
     "config": "Show the configuration.",

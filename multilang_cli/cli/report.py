@@ -64,9 +64,12 @@ def _make(transcripts: list[str], output: str | None, bundle: str | None, storm:
             with stdout_may_close():
                 put(output, page_of(result, rulebook, events), sys.stdout)
         if bundle is not None:
-            from multilang_cli.evidence.bundle import pack  # noqa: PLC0415
+            from multilang_cli.evidence.bundle import BundleError, pack  # noqa: PLC0415
 
-            pack(Path(bundle), paths_of("report", transcripts), result, rulebook, events)
+            try:
+                pack(Path(bundle), paths_of("report", transcripts), result, rulebook, events)
+            except BundleError as error:
+                raise CommandError(f"report: {error}.") from None
     except ReportError as error:
         raise CommandError(f"report: {error}") from None
     except OSError as error:

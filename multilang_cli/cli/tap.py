@@ -156,6 +156,7 @@ def _rotation(text: str | None) -> tuple[int, float]:
 def _write_wrapper(path: Path, plan: tap_plan.TapPlan, rotate: str | None) -> int:
     """Write the stand-in, with the options that were given. Raises CommandError."""
     from multilang_cli.tap import wrapper as tap_wrapper  # noqa: PLC0415
+    from multilang_cli.transcript.given import BY_PATTERN, GIVEN  # noqa: PLC0415
 
     where = f"kafka://{plan.kafka}" if plan.kafka else str(plan.folder.absolute())
     options = ["--record", where, "--sample", str(plan.sample)]
@@ -166,6 +167,7 @@ def _write_wrapper(path: Path, plan: tap_plan.TapPlan, rotate: str | None) -> in
     options += ["--keep", str(plan.keep)] if plan.keep else []
     options += ["--status", str(plan.status.absolute())] if plan.status else []
     options += ["--verbose"] if plan.verbose else []
+    options += [word for pattern in GIVEN.patterns for word in (BY_PATTERN, pattern.pattern)]
     try:
         tap_wrapper.write(path, tap_wrapper.text(options, plan.command))
     except FileExistsError:

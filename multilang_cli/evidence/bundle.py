@@ -20,7 +20,10 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.reports.html.page import page_of
 from multilang_cli.reports.json_report import to_json
 from multilang_cli.reports.markdown import to_markdown
+from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.given import BY_PATTERN, GIVEN
 from multilang_cli.transcript.read import Happened
+from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.sharing import lines_of
 
 if TYPE_CHECKING:
@@ -46,10 +49,11 @@ class BundleError(Exception):
 
 
 def pack(path: Path, transcripts: Sequence[str], result: RunResult, rulebook: Rulebook, events: int) -> None:
-    """Write the bundle of `transcripts`, in which `result` was found. Raises OSError, ReportError.
+    """Write the bundle of `transcripts`, in which `result` was found. Raises OSError, ReportError, BundleError.
 
     It is written whole or not at all. `events`: how many there are on its page at most.
     """
+    _check_hidden(transcripts)
     half = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as bundle:
@@ -61,6 +65,23 @@ def pack(path: Path, transcripts: Sequence[str], result: RunResult, rulebook: Ru
         half.replace(path)
     finally:
         half.unlink(missing_ok=True)
+
+
+def _check_hidden(transcripts: Sequence[str]) -> None:
+    """Raise BundleError if a recording, which is packed as it is, holds what the user declared secret."""
+    if not (GIVEN.patterns or GIVEN.names):
+        return
+    redactors: dict[int, Redactor] = {}
+    for number, path, entry in lines_of(transcripts):
+        open_ = False
+        if isinstance(entry, Header):
+            redactors[number] = Redactor({})
+            open_ = redactors[number].header(entry) != entry
+        elif isinstance(entry, Happened):
+            open_ = any(redactors[number].event(event)[1] for event in entry.events)
+        if open_:
+            why = f"it holds what {BY_PATTERN} or [redact] hides, and a bundle holds recordings as they are"
+            raise BundleError(f"{path}: {why}: record it again, with the same")
 
 
 def _entry(name: str) -> zipfile.ZipInfo:

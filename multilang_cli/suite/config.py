@@ -93,6 +93,17 @@ def load(path: Path | None) -> Config:
     return Config(path, settings, components)
 
 
+def declared_secret(path: Path) -> dict[str, list[str]]:
+    """The regular expressions of ``[redact]``: those of values are `patterns`, of keys `names`. Raises ConfigError."""
+    text, document = _read(path)
+    plain = _section(path, document) or {}
+    if "redact" not in plain:
+        return {}
+    _Source(path, text).check({"redact": plain["redact"]})
+    found: dict[str, list[str]] = plain["redact"]
+    return found
+
+
 def _read(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         text = file_text(path, "utf-8")

@@ -255,6 +255,8 @@ class Redactor:
             return [self._clean(item, keys) for item in value]
         if isinstance(value, int) and not isinstance(value, bool):
             key = self._needles.get(str(value).encode())
+            if self._patterns and any(pattern.fullmatch(str(value)) for pattern in self._patterns):
+                key = BY_PATTERN
             keys |= {key} if key else set()
             return HIDDEN if key else value
         return value

@@ -1,0 +1,69 @@
+"""``--redact`` of every command that shows or writes what a component said, and ``[redact]`` of mlcheck.toml."""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from multilang_cli.cli.exits import CommandError
+from multilang_cli.transcript.given import BY_PATTERN, GIVEN
+
+NAME = "redact"
+Redact = Annotated[
+    list[str] | None,
+    typer.Option(
+        BY_PATTERN,
+        metavar="PATTERN",
+        help="Hide what this regular expression matches, or its first group. Repeatable; [redact] in mlcheck.toml.",
+    ),
+]
+
+
+def with_redact(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` with the option, for typer, which reads signatures and annotations."""
+
+    @wraps(function)
+    def accepting(*args: Any, **values: Any) -> Any:
+        """The function itself."""
+        return function(*args, **values)
+
+    option = Parameter(NAME, Parameter.KEYWORD_ONLY, default=None, annotation=Redact)
+    known = signature(function, eval_str=True)
+    accepting.__annotations__ = {**function.__annotations__, NAME: Redact}
+    accepting.__dict__["__signature__"] = known.replace(parameters=[*known.parameters.values(), option])
+    return accepting
+
+
+def declare_given(command: str, values: dict[str, Any], *, configured: bool) -> None:
+    """Take the option out of `values`, and heed it; the file as well if `configured`. Raises CommandError."""
+    patterns: list[str] = values.pop(NAME, None) or []
+    for pattern in patterns:
+        _heed(f"{command}: {BY_PATTERN} {pattern[:60]!r}", patterns=[pattern])
+    if configured:
+        _heed_file()
+
+
+def _heed_file() -> None:
+    from multilang_cli.suite.config import ConfigError, declared_secret, find  # noqa: PLC0415 (slow to import)
+
+    try:
+        path = find(Path.cwd())
+        found = declared_secret(path) if path is not None else {}
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+    for key, texts in found.items():
+        for text in texts:
+            _heed(f"{path}: {NAME}.{key} {text[:60]!r}", **{key: [text]})
+
+
+def _heed(where: str, patterns: Iterable[str] = (), names: Iterable[str] = ()) -> None:
+    try:
+        if any(re.search(text, "") for text in (*patterns, *names)):
+            raise CommandError(f"{where}: it matches where nothing is, so it would hide everything.")
+        GIVEN.add(patterns=patterns, names=names)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise CommandError(f"{where} is no regular expression: {error}.") from None
