@@ -64,7 +64,7 @@ def _is_input(word: str) -> bool:
 
 
 def _target(argv: list[str], cwd: Path) -> ReplayTarget:
-    """What every executor plays to. Raises CommandError where it can't be started, as seen from here."""
+    """The command that every executor plays to. Raises CommandError where it can't be started, as seen from here."""
     worker = worker_environment({}, how_to_keep="")
     for note in worker.notes:
         remark(f"Note: {note}")
@@ -76,7 +76,7 @@ def _target(argv: list[str], cwd: Path) -> ReplayTarget:
 
 
 def _wanted(ignore: list[str] | None, compare: list[str] | None, key: list[str] | None) -> ComparisonOptions:
-    """What is compared: fields are known only where the recordings are read, so their names can't be checked here."""
+    """The aspects that are compared: names of fields are known only where the recordings are read."""
     for word in compare or ():
         if word not in ASPECTS:
             raise CommandError(f"{_WHAT}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")

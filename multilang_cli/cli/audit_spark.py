@@ -1,4 +1,4 @@
-"""What the doors of the audit that go on for long have in common: the options of Spark, and its session."""
+"""Common parts of the audit's commands that use Spark: the options of Spark, and its session."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def pairs_of(command: str, settings: Iterable[str]) -> dict[str, str]:
 
 
 def first_line(error: Exception) -> str:
-    """What an exception of Spark's says, without its stack: the root cause that Java tells, else its first line."""
+    """The message of an exception of Spark's, without its stack: Java's root cause, else its first line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line.partition(_CAUSE)[2].strip() for line in lines if line.startswith(_CAUSE)]
     # Py4J's own first line says only which call it was.

@@ -1,4 +1,4 @@
-"""What ``mlcheck audit run`` does."""
+"""Implementation of ``mlcheck audit run``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``mlcheck bench`` does: measures taken in turn, and what they say, as text and as JSON."""
+"""Implementation of ``mlcheck bench``: measures taken in turn, and what they say, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ WIDEST = 1_000_000
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What only this command is asked."""
+    """Options that only this command has."""
 
     windows: str
     seconds: float
@@ -75,12 +75,12 @@ class Candidate:
 
     @property
     def cells(self) -> list[WindowFigures]:
-        """What was measured, a cell a window."""
+        """Measures, a cell a window."""
         return [cell_of(rounds) for rounds in self.rounds.values()]
 
     @property
     def wrong(self) -> list[Finding]:
-        """What must not be, and was found: the first of each rule."""
+        """Findings that must not be: the first of each rule."""
         found = (f for rounds in self.rounds.values() for each in rounds for f in each.findings)
         rules = {f.rule: f for f in found if f.level == "must" or f.rule == "tuple-unsettled"}
         return list(rules.values())
@@ -157,7 +157,7 @@ def _measured(candidates: Sequence[Candidate], windows: Sequence[int], asked: As
 
 
 def setup_of(plan: Plan) -> SessionSetup:
-    """What is started for each measure."""
+    """The set-up that is started for each measure."""
     return SessionSetup(
         argv=plan.launch.argv,
         command=plan.component.command,

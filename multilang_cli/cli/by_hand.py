@@ -1,4 +1,4 @@
-"""How ``mlcheck repl`` begins and ends: what is played, at which edge, and the exit code."""
+"""Start and end of ``mlcheck repl``: what is played, at which edge, and the exit code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ WIDE = 160
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What only this command is asked."""
+    """Options that only this command has."""
 
     no_limits: bool = False
     source: str | None = None
@@ -135,7 +135,7 @@ def _begin(driver: Driver, play: Callable[[ComponentRun], bool] | None) -> bool:
 
 
 def setup_of(component: Component, options: RunOptions, *, limited: bool) -> SessionSetup:
-    """What is to be started. Raises CommandError if it can't be, or if nobody can tell what it is."""
+    """The set-up that is to be started. Raises CommandError if it can't be, or if nobody can tell what it is."""
     try:
         if component.kind == "auto":
             component, _ = decided(component, options, "look at it")
@@ -159,7 +159,7 @@ def setup_of(component: Component, options: RunOptions, *, limited: bool) -> Ses
 
 
 def _again(flags: Flags, component: Component, options: RunOptions, config: Config, kind: Kind) -> dict[str, Any]:
-    """How `run` plays a case of the session: the case has its conf, and the tuples that were fed stand beside it."""
+    """Flags by which `run` plays a case of the session: it has the conf, a file beside it the tuples that were fed."""
     usual = config.settings.get("storm", "")
     flags = msgspec.structs.replace(flags, tuples=(), tuple_files=(), conf=(), conf_files=())
     options = msgspec.structs.replace(options, storm=usual)

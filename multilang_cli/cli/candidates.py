@@ -1,4 +1,4 @@
-"""What can stand next on a command line, for the completion of shells. typer finds the place; the values are ours."""
+"""Candidates for the next word of a command line, for shells to complete. typer finds the place, we the values."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _values(name: str, info: Any) -> Callable[[str], list[str]] | None:
 
     # Behind a = there is a path or a number, of which nothing is known; before a comma, what was chosen already.
     def complete(incomplete: str) -> list[str]:
-        """What could stand where a value was begun, sorted."""
+        """Candidates for a value that was begun, sorted."""
         before, comma, _ = incomplete.rpartition(",")
         taken = before.split(",") if known[0] is _several_versions else []
         lead = f"{before}{comma}" if taken else ""

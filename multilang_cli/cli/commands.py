@@ -1,4 +1,4 @@
-"""Which commands there are, as data: nothing of a command is imported to list or to find it."""
+"""Commands as data: nothing of a command is imported to list or to find it."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def read_from(component: Component) -> list[str]:
 
 
 def starts(component: Component, versions: Sequence[RunOptions], cases: list[Case]) -> str:
-    """How often the component would be started, in a sentence."""
+    """A sentence on how often the component would be started."""
     options = versions[-1]
     if component.kind == "auto":
         counts = " or ".join(f"{len(fitting(cases, kind))} as a {kind}" for kind in ("bolt", "spout"))

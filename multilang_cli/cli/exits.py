@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and the one error that commands raise."""
+"""End of a command: its exit code, and the one error that commands raise."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def read_file(
     conf: Sequence[str] = (),
     ackers: int | None = None,
 ) -> FluxFile:
-    """What the file says, `conf` and `ackers` over it. `storm`: a version's id. Raises CommandError."""
+    """Read the file, `conf` and `ackers` over it. `storm`: a version's id. Raises CommandError."""
     from multilang_cli.protocol.verdicts import ACKERS  # noqa: PLC0415 (slow to import, and not needed for --help)
     from multilang_cli.suite.config import ConfigError  # noqa: PLC0415
     from multilang_cli.suite.flag_values import conf_value, pair  # noqa: PLC0415

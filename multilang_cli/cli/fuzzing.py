@@ -1,4 +1,4 @@
-"""What ``mlcheck fuzz`` does: generated conversations are played as cases are, and what comes of it is reported."""
+"""Implementation of ``mlcheck fuzz``: generated conversations are played as cases, and the result is reported."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _PLAIN: dict[str, tuple[ScenarioStep, ...]] = {
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What only this command is asked."""
+    """Options that only this command has."""
 
     conversations: int
     max_time: float
@@ -169,7 +169,7 @@ class Fuzzing:
         return ScenarioResult(subject, rule, run.played, run.events)
 
     def _tell(self, hunt: Search, progress: Progress | None) -> None:
-        """What was caught is kept before the next life overwrites its transcript."""
+        """Keep what was caught before the next life overwrites its transcript."""
         self._until = hunt.until
         if hunt.caught is not None and hunt.caught is not self._caught:
             self._caught = hunt.caught
@@ -233,7 +233,7 @@ class Fuzzing:
         )
 
     def _judged(self, hunt: Search, caught: FailingScenario, notes: list[str]) -> SubjectResult:
-        """What was caught, with the case that plays it again. Adds to `notes`."""
+        """The result of what was caught, with the case that plays it again. Adds to `notes`."""
         rule = caught.played.rule
         subject = msgspec.structs.replace(
             caught.played.subject,
@@ -308,7 +308,7 @@ def _key(plan: Plan) -> str:
 
 
 def _sum_of(hunt: Search, plan: Plan, asked: int) -> str:
-    """How far the hunt came."""
+    """A sentence on how far the hunt came."""
     said, lives = _many(hunt.conversations, "conversation"), _many(hunt.lives, "process", "processes")
     pace = hunt.conversations / max(hunt.seconds, 0.001)
     speed = f"{_many(hunt.events, 'event')}, {_many(round(pace), 'conversation')} a second"

@@ -1,4 +1,4 @@
-"""What ``mlcheck host`` does: the host cases over one host; what comes of it is printed and written."""
+"""Implementation of ``mlcheck host``: the host cases over one host; what comes of it is printed and written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Showing(NamedTuple):
-    """How the result is shown: reports as ``FORMAT=PATH``, colour, how much."""
+    """Options on how the result is shown: reports as ``FORMAT=PATH``, colour, how much."""
 
     reports: tuple[str, ...] = ()
     color: str | None = None

@@ -31,7 +31,7 @@ def interruptible() -> Iterator[None]:
 
 
 def _interrupted(number: int, frame: object) -> None:
-    """What is cleaned up now is not interrupted again."""
+    """Raise for the first signal only: what is cleaned up now is not interrupted again."""
     del number, frame
     for each in _ENDING:
         signal.signal(each, signal.SIG_IGN)

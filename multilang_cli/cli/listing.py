@@ -71,7 +71,7 @@ def kills(
 
 
 def _place(cases: list[str], case: str) -> int:
-    """Where a case stands; those that are gone stand last."""
+    """The place of a case; those that are gone stand last."""
     return cases.index(case) if case in cases else len(cases)
 
 

@@ -1,4 +1,4 @@
-"""What ``mlcheck matrix`` does: each testee in turn; what comes of them all is written into a folder."""
+"""Implementation of ``mlcheck matrix``: each testee in turn; what comes of them all is written into a folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What only this command is asked."""
+    """Options that only this command has."""
 
     output: str | None = None
     folders: tuple[str, ...] = ()

@@ -71,6 +71,6 @@ def decided(component: Component, options: RunOptions, why: str) -> tuple[Compon
 
 
 def not_started(error: LaunchError) -> CommandError:
-    """What is said of a component that can't be started."""
+    """The error of a component that can't be started."""
     code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
     return CommandError(f"{error.message}{f' ({error.hint})' if error.hint else ''}", code)

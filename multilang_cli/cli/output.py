@@ -1,4 +1,4 @@
-"""What commands write to: stdout, which may be closed early, and a line of progress on a terminal."""
+"""Output of commands: stdout, which may be closed early, and a line of progress on a terminal."""
 
 from __future__ import annotations
 

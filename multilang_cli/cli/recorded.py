@@ -1,4 +1,4 @@
-"""What `lint` and `report` do alike: find transcripts, judge them."""
+"""Common parts of `lint` and `report`: find transcripts, judge them."""
 
 from __future__ import annotations
 

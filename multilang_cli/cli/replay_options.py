@@ -55,7 +55,7 @@ def recording_of(command: str, path: str) -> JudgedRecording:
 def wanted_of(
     command: str, recording: JudgedRecording, ignore: list[str] | None, compare: list[str] | None, key: list[str] | None
 ) -> ComparisonOptions:
-    """What is compared. Raises CommandError for a word that is neither an aspect nor a value of a declared stream."""
+    """The aspects that are compared. Raises CommandError for a word that is none, and no value of a declared stream."""
     for word in compare or ():
         if word not in ASPECTS:
             raise CommandError(f"{command}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")

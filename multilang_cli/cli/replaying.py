@@ -1,4 +1,4 @@
-"""How ``mlcheck replay`` begins and ends: what is played to what, and what is shown of it."""
+"""Start and end of ``mlcheck replay``: what is played to what, and what is shown of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What only this command is asked. `words`: the transcript, then the component's."""
+    """Options that only this command has. `words`: the transcript, then the component's."""
 
     words: tuple[str, ...]
     ignore: list[str] | None = None
@@ -118,7 +118,7 @@ def chosen(command: str, flags: Flags) -> tuple[Component, RunOptions]:
 def target_of(
     command: str, component: Component, options: RunOptions, flags: Flags, recording: JudgedRecording
 ) -> ReplayTarget:
-    """What the recording is played to. Of the component's own conf only what was recorded without its value counts.
+    """The component that the recording is played to. Of its own conf only what was recorded without its value counts.
 
     Raises CommandError if it can't be started.
     """
@@ -147,13 +147,13 @@ def target_of(
 
 
 def not_started(command: str, error: LaunchError) -> CommandError:
-    """Why a component could not be started, as the command's end."""
+    """The reason why a component could not be started, as the command's end."""
     code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
     return CommandError(f"{command}: {error.message}{f' ({error.hint})' if error.hint else ''}", code)
 
 
 def _record(folder: Path, recording: JudgedRecording) -> Path:
-    """Where the conversation of now is recorded: never over the recording itself. Raises CommandError."""
+    """The place where this conversation is recorded: never over the recording itself. Raises CommandError."""
     path = folder / f"replay-{Path(recording.path).stem.removeprefix('replay-')}.ndjson"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -174,7 +174,7 @@ def played(command: str, recording: JudgedRecording, target: ReplayTarget, how: 
 
 
 def compared_with(recording: JudgedRecording, done: Replayed, wanted: ComparisonOptions) -> Comparison:
-    """What was played held against the recording, as far as it was played."""
+    """The comparison of what was played with the recording, as far as it was played."""
     then = recording if done.stopped_at is None else recording.until(done.stopped_at - 1)
     sides = Side(then.events, then.findings()), Side(done.events, done.findings)
     return compare(*sides, wanted, spout=recording.profile.kind == "spout")

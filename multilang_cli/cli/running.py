@@ -1,4 +1,4 @@
-"""What ``mlcheck run`` does: each component in turn, on each Storm version; what comes of it is printed and written."""
+"""Implementation of ``mlcheck run``: each component in turn, on each Storm version; results are printed and written."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _BEFELL: dict[ExitCode, Circumstances] = {
 
 
 class Showing(msgspec.Struct, frozen=True, kw_only=True):
-    """How results are shown: reports as ``FORMAT=PATH``, colour, how much; `dry_run`: only what would be done."""
+    """Options of showing results: reports as ``FORMAT=PATH``, colour, how much; `dry_run`: only what would be done."""
 
     reports: tuple[str, ...] = ()
     color: str | None = None
@@ -181,7 +181,7 @@ class ProbeError(CommandError):
 
 
 class _Door(NamedTuple):
-    """What is the same for every component of a run. `required`: the versions whose verdicts count."""
+    """Context that is the same for every component of a run. `required`: the versions whose verdicts count."""
 
     flags: Flags
     config: Config
@@ -273,7 +273,7 @@ def _with_why(result: RunResult, how: str) -> RunResult:
 
 
 def _why_not(error: BaseException) -> tuple[str, ExitCode]:
-    """Why no case was played, and the exit code of that."""
+    """The reason why no case was played, and its exit code."""
     if isinstance(error, LaunchError):
         hint = f" ({error.hint})" if error.hint else ""
         code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
@@ -290,7 +290,7 @@ def _telling(component: Component, versions: list[RunOptions], progress: Progres
     pace = _Pace()
 
     def of_version(options: RunOptions) -> Progress:
-        """What is called before each case on one Storm version, and while one waits."""
+        """The function that is called before each case on one Storm version, and while one waits."""
 
         def tell(case: str, begun: int, total: int) -> None:
             """A case begins, or waits: the first one of all announces the suite."""
@@ -307,7 +307,7 @@ def _telling(component: Component, versions: list[RunOptions], progress: Progres
 
 
 class _Pace:
-    """How long the cases of a slow component will take, once some of them were played."""
+    """Estimate of the time of a slow component's cases, once some of them were played."""
 
     def __init__(self) -> None:
         self.told: set[int] = set()
@@ -316,7 +316,7 @@ class _Pace:
         self._said = False
 
     def tell(self, begun: int, total: int) -> str:
-        """What to say when so many cases were begun, "" mostly; `total`: how many there are.
+        """A sentence when so many cases were begun, "" mostly; `total`: how many there are.
 
         Where the first few were quick it is looked at again. One long case, as of a hang, tells nothing.
         """

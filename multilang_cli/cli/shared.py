@@ -1,4 +1,4 @@
-"""What several commands do alike: choose the console, check a version, write reports."""
+"""Common parts of several commands: choose the console, check a version, write reports."""
 
 from __future__ import annotations
 

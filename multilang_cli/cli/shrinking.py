@@ -1,4 +1,4 @@
-"""How ``mlcheck shrink`` begins and ends."""
+"""Start and end of ``mlcheck shrink``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ERASE = "\r\x1b[K"
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What only this command is asked."""
+    """Options that only this command has."""
 
     words: tuple[str, ...]
     output: Any
@@ -88,7 +88,7 @@ def _tell(shrunk: Shrunk, wrong: Finding, output: Path, unit: str) -> int:
 
 
 class _Progress:
-    """How far it is: one line on a terminal, else a line whenever something shorter was found."""
+    """Progress of a shrink: one line on a terminal, else a line whenever something shorter was found."""
 
     def __init__(self, unit: str) -> None:
         self._unit = unit

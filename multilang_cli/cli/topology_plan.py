@@ -68,7 +68,7 @@ def plan(
 
 
 def _history(folder: Path) -> "Iterator[Happening]":
-    """What happened in a run. Raises CommandError."""
+    """The history of a run. Raises CommandError."""
     import msgspec  # noqa: PLC0415
 
     from multilang_cli.topology.history_file import NAME, read_history  # noqa: PLC0415

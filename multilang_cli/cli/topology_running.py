@@ -1,4 +1,4 @@
-"""What ``mlcheck topology run`` does: reads the file, runs it, shows what came of it."""
+"""Implementation of ``mlcheck topology run``: reads the file, runs it, shows what came of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run of a topology shows on the terminal: how it goes on, and what came of it."""
+"""Terminal output of a run of a topology: how it goes on, and what came of it."""
 
 from __future__ import annotations
 

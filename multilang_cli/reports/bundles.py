@@ -62,7 +62,7 @@ def _label(bundle: Bundle, part: RunResult) -> str:
 
 
 def groups_in(parts: Sequence[RunResult]) -> tuple[Group, ...]:
-    """What is wrong on any version, the gravest first; the newest version that has a trouble stands for the others."""
+    """Troubles on any version, the gravest first; the newest version that has a trouble stands for the others."""
     found: dict[tuple[str, ...], Group] = {}
     storms: dict[tuple[str, ...], list[str]] = {}
     for part in reversed(parts):
@@ -108,7 +108,7 @@ def notes_in(parts: Sequence[RunResult]) -> tuple[str, ...]:
 
 
 def untested_in_all(parts: Sequence[RunResult]) -> tuple[Untested, ...]:
-    """What was not tested, by reason, with the versions where it is not the same on all."""
+    """Cases that were not tested, by reason, with the versions where it is not the same on all."""
     storms: dict[tuple[str, str], list[str]] = {}
     for part in parts:
         for untested in part.untested:

@@ -16,6 +16,6 @@ def quoted(clause: Clause) -> str:
 
 
 def in_english(clause: Clause) -> str:
-    """What it says, a line of its own; "" where it is in English already."""
+    """The clause in English, a line of its own; "" where it is in English already."""
     english = load_english().get(clause.text.strip())
     return f"In English: {english}" if english else ""

@@ -52,12 +52,12 @@ def parts_of(result: RunResult) -> tuple[RunResult, ...]:
 
 
 def label_of(result: RunResult) -> str:
-    """What tells the result of one component from the others: the component's name, else its command."""
+    """The label of a component's result among others: the component's name, else its command."""
     return result.component.name or " ".join(result.component.command)
 
 
 def untested_in(result: RunResult) -> int:
-    """How many subjects were not tested, in all parts."""
+    """The number of subjects that were not tested, in all parts."""
     return sum(len(each.ids) for part in parts_of(result) for each in part.untested)
 
 

@@ -98,7 +98,7 @@ def summary_of(result: RunResult) -> str:
 
 
 def next_command(result: RunResult) -> str:
-    """What to type next: what the caller says, else what reproduces the first trouble, else its explanation."""
+    """The command to type next: what the caller says, else what reproduces the first trouble, else its explanation."""
     if result.parts:
         parts = sorted(result.parts, key=lambda part: (not part.gates, precedence(part)))
         return next(filter(None, map(next_command, parts)), "")
@@ -190,7 +190,7 @@ def _show_together(page: Page, result: RunResult) -> None:
 
 
 def _counted(result: RunResult) -> str:
-    """What there are several of: ``2 components``, ``5 Storm versions``, or both."""
+    """The parts that there are several of: ``2 components``, ``5 Storm versions``, or both."""
     each = bundles(result)
     storms = dict.fromkeys(storm for bundle in each for storm in bundle.storms)
     counts = [f"{len(each)} components"] if len(each) > 1 or len(storms) == 1 else []
@@ -216,7 +216,7 @@ def _style(result: RunResult) -> str:
 
 
 def as_text(show: Callable[[Console], None], columns: int = DEFAULT_WIDTH) -> str:
-    """What `show` prints, as text without colour."""
+    """Text that `show` prints, without colour."""
     stream = io.StringIO()
     show(make_console(stream, "never", columns))
     return stream.getvalue()

@@ -1,4 +1,4 @@
-"""What recordings or a run exercised, as a report has it and on a page."""
+"""Coverage of recordings or of a run, as a report has it and on a page."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEW = 3
 
 
 def coverage_of(name: str, kind: Kind, found: Covered) -> Coverage:
-    """What was exercised, as it stands in a report: what leaves the most rules untested comes first."""
+    """The coverage as it stands in a report: what leaves the most rules untested comes first."""
     never = sorted(found.never.items(), key=lambda item: -len(item[1]))
     return Coverage(
         name=name,
@@ -31,7 +31,7 @@ def coverage_of(name: str, kind: Kind, found: Covered) -> Coverage:
 
 
 def summary_of(coverage: Coverage) -> str:
-    """How much of it: ``53 of 61 rules; it never asked for task ids, ... and 2 reasons more``."""
+    """A sentence on how much was exercised: ``53 of 61 rules; it never asked for task ids, ... and 2 reasons more``."""
     total = len(coverage.exercised) + sum(len(each.ids) for each in coverage.never)
     reasons = [each.reason for each in coverage.never]
     why = f"; {some_of(reasons, FEW)}" if reasons else ""

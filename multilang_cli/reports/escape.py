@@ -1,4 +1,4 @@
-"""What a component wrote, made harmless and visible: in a terminal, in XML and in HTML.
+"""Escaping of what a component wrote, harmless and visible: in a terminal, in XML and in HTML.
 
 Everything that is not printable is shown by its code point, as JSON and Python write it; so are odd spaces such as
 U+00A0, which look right and break JSON. A backslash of the text itself is left alone: JSON is full of them. The exact
@@ -64,7 +64,7 @@ def escape_html(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many cells of a terminal an escaped text takes: East Asian wide characters take two, combining ones none."""
+    """The number of cells that an escaped text takes on a terminal: wide East Asian characters two, combining none."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
@@ -92,7 +92,7 @@ def fit(text: str, limit: int, *, at: int | None = None, ascii_only: bool = Fals
 
 
 def _fitting(text: str, room: int, ascii_only: bool) -> int:
-    """How many of the first characters fit into so many cells."""
+    """The number of first characters that fit into so many cells."""
     for index, character in enumerate(text):
         room -= width(_escape_character(character, ascii_only))
         if room < 0:

@@ -68,7 +68,7 @@ def show_excerpt(page: Page, excerpt: Iterable[ExcerptLine]) -> None:
 
 
 def show_fates(page: Page, fates: Iterable[FateGroup]) -> None:
-    """What each Storm version does, versions with the same fate together."""
+    """Show what each Storm version does, versions with the same fate together."""
     for number, group in enumerate(fates):
         text = f"{', '.join(group.versions)}: {group.text}"
         page.para(text, label="" if number else "Storm", indent=2, hang=12)
@@ -106,7 +106,7 @@ def _show_message(page: Page, row: ExcerptLine, lead: str, lines: list[str], col
 
 
 def show_end(page: Page, subject: SubjectResult) -> None:
-    """How the component ended, and what it said last."""
+    """Show the component's end, and what it said last."""
     ended = exit_in_words(subject.exit)
     if ended:
         page.para(f"the component {ended}", label="Exit", indent=2, hang=12)
@@ -147,7 +147,7 @@ def chunks(text: str, cells: int) -> list[str]:
 
 
 def exit_in_words(ended: Exit | None) -> str:
-    """How a process ended, for people; empty if it did not."""
+    """The end of a process, for people; empty if it did not."""
     if ended is None:
         return ""
     return f"was ended by signal {ended.signal}" if ended.signal is not None else f"exited with code {ended.code}"

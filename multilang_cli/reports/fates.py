@@ -1,4 +1,4 @@
-"""What any Storm release does about what was found, also one between those that were judged. Pure."""
+"""Fates of findings on any Storm release, also one between those that were judged. Pure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Release(NamedTuple):
 
 
 class Faring(NamedTuple):
-    """How a component fares: a key of ``lives.WORDS``. `causes`: rules, or else what says why; `by_rule`: which."""
+    """The fate of a component on a release: a key of ``lives.WORDS``. `causes`: rules if `by_rule`, else subjects."""
 
     how: str
     causes: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class Fates:
         return Faring(worst, tuple(sorted(set(rules), key=lambda rule: -rules.count(rule))))
 
     def at(self, finding: Finding, release: str) -> Fate | None:
-        """What `release` does about a finding; None if neither its own fates nor its rule's effects tell."""
+        """The effect of a finding on `release`; None if neither its own fates nor its rule's effects tell."""
         key = (finding.rule, release, frozenset(finding.fates.items()))
         if key not in self._known:
             rule = self._rulebook.rules.get(finding.rule)
@@ -65,7 +65,7 @@ class Fates:
         return self._known[key]
 
     def _ends(self, subject: SubjectResult, release: str) -> Iterator[tuple[Fate | None, str]]:
-        """What becomes of a conversation, up to the first fate that is fatal; what was excused does not count."""
+        """The fate of a conversation, up to the first fate that is fatal; what was excused does not count."""
         if subject.verdict in _UNJUDGED:
             return
         for finding in sorted(subject.findings, key=lambda each: each.seq):

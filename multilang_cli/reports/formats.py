@@ -138,7 +138,7 @@ def _parse(spec: str) -> Report:
 
 
 def why_not_writable(name: str) -> str:
-    """Why nothing can be put at the path `name`, "" if it can, as far as one sees beforehand."""
+    """The reason why nothing can be put at the path `name`, "" if it can, as far as one sees beforehand."""
     path = Path(name)
     if name == STDOUT:
         return ""

@@ -37,7 +37,7 @@ _MOST_TITLES = 20
 
 
 class Annotation(NamedTuple):
-    """What GitHub shows beside the code. `file`: empty if it is not known; `line`: 0 likewise."""
+    """An annotation that GitHub shows beside the code. `file`: empty if it is not known; `line`: 0 likewise."""
 
     level: Level
     title: str
@@ -189,7 +189,7 @@ def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
 
 
 def _run_lines(result: RunResult) -> Iterator[str]:
-    """What no single subject tells: nothing selected, no first message, what could not be decided."""
+    """Lines that no single subject tells: nothing selected, no first message, what could not be decided."""
     yield summary_of(result)
     yield from result.notes
     for untested in result.untested:

@@ -1,4 +1,4 @@
-"""What belongs together in a report: equal failures, equal fates, cases of one family."""
+"""Groups of a report: equal failures, equal fates, cases of one family."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Group(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """What had to come back; "" where the rule that was broken is not what the shown case is about."""
+        """The answer that had to come back; "" where the rule that was broken is not what the shown case is about."""
         about = self.finding is None or self.first.id in cases_by_rule().get(self.finding.rule, ())
         return self.first.expected if about else ""
 
@@ -72,7 +72,7 @@ class FateGroup(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What they do: ``worker dies: <the text it shows>``."""
+        """The fate in words: ``worker dies: <the text it shows>``."""
         return effect_in_words(self.fate, self.error)
 
 
@@ -176,7 +176,7 @@ def _group(alike: list[SubjectResult], storm: str) -> Group:
 
 
 def notes_of(*results: RunResult) -> tuple[Note, ...]:
-    """What is only worth a note, once a rule, the most frequent first.
+    """Findings that are only worth a note, once a rule, the most frequent first.
 
     Of several results, cases of one id are one, and what is worth more than a note in any is none.
     """
@@ -194,7 +194,7 @@ def notes_of(*results: RunResult) -> tuple[Note, ...]:
 
 
 def only_on(group: Group) -> str:
-    """Where a trouble was met, to stand behind its title: `` on Storm 2.8.3``, "" if on all versions played."""
+    """The versions on which a trouble was met, to stand behind its title: `` on Storm 2.8.3``, "" if on all played."""
     return f" on Storm {', '.join(group.storms)}" if group.storms else ""
 
 
@@ -216,7 +216,7 @@ def fates_of(fates: dict[str, Fate], errors: dict[str, str]) -> tuple[FateGroup,
 
 
 def fates_of_subject(subject: SubjectResult, finding: Finding | None) -> tuple[FateGroup, ...]:
-    """What each version would do: about the finding, or how the whole conversation ends if that is all we know."""
+    """The fates on each version: about the finding, or how the whole conversation ends if that is all we know."""
     if finding is not None:
         return fates_of(finding.fates, finding.errors)
     ends = {outlook.version: outlook.fate for outlook in subject.outlook}
@@ -224,7 +224,7 @@ def fates_of_subject(subject: SubjectResult, finding: Finding | None) -> tuple[F
 
 
 def families(subjects: Iterable[SubjectResult]) -> dict[str, int]:
-    """How many subjects share all but the last part of their dotted id."""
+    """The number of subjects that share all but the last part of their dotted id."""
     found: dict[str, int] = {}
     for subject in subjects:
         family = subject.id.rpartition(".")[0] or subject.id

@@ -123,7 +123,7 @@ def _add_untested(suite: ET.Element, result: RunResult) -> None:
 
 
 def _add_run(suite: ET.Element, result: RunResult) -> None:
-    """What no single subject tells: nothing selected, interrupted, warnings that count."""
+    """Add what no single subject tells: nothing selected, interrupted, warnings that count."""
     case = _testcase(suite, "mlcheck.run", 0.0)
     tag = "failure" if result.exit_code == 1 else "error"
     element = ET.SubElement(case, tag, message=f"{word_of(result)}: {escape(summary_of(result))}", type=result.verdict)

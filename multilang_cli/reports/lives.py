@@ -1,4 +1,4 @@
-"""How a component fares on each Storm version, in a sentence: ``runs on 1.2.4 to 2.5.0; dies on 2.6 and later``. Pure.
+"""Sentences on how a component fares on each Storm version: ``runs on 1.2.4 to 2.5.0; dies on 2.6 and later``. Pure.
 
 Each version that was played speaks for itself. Between two of them, and above the newest, only rules speak: what their
 effects say of releases there, where the conversations on both sides agree.
@@ -39,7 +39,7 @@ _Fared = tuple[Release, Faring]
 
 
 def sentence_of(runs: Sequence[RunResult], rulebook: Rulebook) -> str:
-    """How one component fares on the Storm versions of `runs`, of which none stands twice; "" for fewer than two."""
+    """A sentence on how a component fares on the Storm versions of `runs`, each another; "" for fewer than two."""
     if len(runs) <= 1:
         return ""
     releases = _releases(runs, rulebook)
@@ -71,7 +71,7 @@ def _releases(runs: Sequence[RunResult], rulebook: Rulebook) -> list[Release]:
 
 
 def _fared(releases: list[Release], fates: Fates) -> list[_Fared]:
-    """How it fares at each release of which that can be told."""
+    """The fare at each release of which that can be told."""
     own = {release.text: faring_of(release.run, fates) for release in releases if release.run is not None}
     found: list[_Fared] = []
     for place, release in enumerate(releases):
@@ -89,7 +89,7 @@ def _fared(releases: list[Release], fates: Fates) -> list[_Fared]:
 
 
 def faring_of(run: RunResult, fates: Fates) -> Faring:
-    """How the component fares on the version that `run` played."""
+    """The fare of the component on the version that `run` played."""
     found = fates.worst(run, run.storm)
     if found is not None and found.how in HARMFUL:
         return found
@@ -104,7 +104,7 @@ def faring_of(run: RunResult, fates: Fates) -> Faring:
 
 
 def _breach(run: RunResult) -> Faring | None:
-    """What was broken, harmful or not: rules, or cases where no rule accounts for a failure; None if nothing was."""
+    """The breaches, harmful or not: rules, or cases where no rule accounts for a failure; None if nothing was."""
     failing = [each for each in run.subjects if each.verdict in FAILURES and each.verdict != "stale"]
     if not failing:
         return None
@@ -114,7 +114,7 @@ def _breach(run: RunResult) -> Faring | None:
 
 
 def _said_of(release: Release, played: Release, own: Faring, fates: Fates) -> Faring | None:
-    """What the conversation of a `played` version says of another release; None if that can't be told."""
+    """The fare on another release, by the conversation of a `played` version; None if that can't be told."""
     if played.run is None or not own.by_rule:
         return None
     worst = fates.worst(played.run, str(release.version))

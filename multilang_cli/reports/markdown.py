@@ -155,7 +155,7 @@ def _trouble(group: Group, rulebook: Rulebook, *, opened: bool) -> str:
 
 
 def _reasons(group: Group) -> Iterator[str]:
-    """Why it went wrong, the cause first."""
+    """Lines on why it went wrong, the cause first."""
     subject, finding = group.first, group.finding
     yield f"{prose(subject.title)}\n"
     if subject.causes:

@@ -42,7 +42,7 @@ class _Value(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exit(_Value, frozen=True, kw_only=True):
-    """How a process ended: its code, or the signal that ended it."""
+    """The end of a process: its code, or the signal that ended it."""
 
     code: int | None = None
     signal: int | None = None
@@ -65,7 +65,7 @@ class ExcerptLine(_Value, frozen=True, kw_only=True):
 
 
 class SubjectResult(_Value, frozen=True, kw_only=True):
-    """What became of one case, conversation, task, root or limit.
+    """The result of one case, conversation, task, root or limit.
 
     `reason`: one sentence, empty on pass. `expected`: what had to come back. `duration` in seconds. `transcript`: the
     path of its recording; `further_parts`: those of the files that it goes on in, if it does. `storm`: the version
@@ -104,7 +104,7 @@ class Tool(_Value, frozen=True, kw_only=True):
 
 
 class Suite(_Value, frozen=True, kw_only=True):
-    """What was asked: the suite's name and the hash of all its cases."""
+    """The suite that was asked for: its name and the hash of all its cases."""
 
     name: str
     hash: str = ""
@@ -127,7 +127,7 @@ class Component(_Value, frozen=True, kw_only=True):
 
 
 class Selection(_Value, frozen=True, kw_only=True):
-    """What was chosen of the suite: patterns, and how many cases they left of those available."""
+    """The selection of cases: patterns, and how many cases they left of those available."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -143,7 +143,7 @@ class Untested(_Value, frozen=True, kw_only=True):
 
 
 class Coverage(_Value, frozen=True, kw_only=True):
-    """What was exercised of the rules that hold for a component: by one recording, or by all together.
+    """The share exercised of the rules that hold for a component: by one recording, or by all together.
 
     `name`: of the recording, "" for all. `kind`: of the component. `exercised`: rules that it had occasion to break;
     `never`: the others, by what never happened.

@@ -33,7 +33,7 @@ def telling(rows: Iterable[ExcerptLine], cause: Cause, most: int) -> list[Excerp
 
 
 def in_short(row: ExcerptLine, cause: Cause) -> str:
-    """What a line of an excerpt says, on one line: the kind of message and what it carries."""
+    """Describe an event of an excerpt on one line: the kind of message and what it carries."""
     if row.channel == "err":
         return _of_stderr(row.text, cause)
     if row.channel not in {"in", "out"}:

@@ -1,4 +1,4 @@
-"""What went wrong on one screen: the cause first, then where, what was said, what Storm does, what to do.
+"""The one screen of what went wrong: the cause first, then where, what was said, what Storm does, what to do.
 
 For a person who reads one line: the headline is in the component's words, the verdict and the exit code come last.
 """
@@ -32,7 +32,7 @@ MOST_LINES = 24
 
 
 class _Room(NamedTuple):
-    """How many lines what has no end of its own may take: messages, stderr, other causes, and each of the sentences."""
+    """Lines that each part of any length may take: messages, stderr, other causes, and each of the sentences."""
 
     rows: int
     stderr: int
@@ -116,7 +116,7 @@ def _show(page: Page, result: RunResult, room: _Room) -> None:
 
 
 def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _ROOMS[0]) -> None:
-    """Where it happened in the user's own file, and the few messages that led to it."""
+    """Show the place in the user's own file, and the few messages that led to it."""
     if cause.place is not None:
         _show_place(page, cause.place)
     stderr = [] if cause.last else stderr_lines(subject.stderr_tail)
@@ -140,7 +140,7 @@ def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _
 
 
 def _around(page: Page, text: str, cells: int, at: int) -> Shown:
-    """What stands around the index `at` of a component's text, as much as fits."""
+    """The text around the index `at` of a component's text, as much as fits."""
     begin = max(0, at - cells // _BEFORE) if len(text) > cells else 0
     lead = CUT if begin else ""
     shown = page.fit(lead + text[begin : begin + cells], MOST_CELLS, len(lead) + at - begin)
@@ -187,7 +187,7 @@ def _is_common(trouble: Trouble, result: RunResult) -> bool:
 
 
 def _show_case(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
-    """What the case shown did, if few have the trouble: it may be what brings it out."""
+    """Show what the case did, if few have the trouble: it may be what brings it out."""
     shown, more = trouble.first, len(trouble.subjects) - 1
     if shown.kind != "case" or _is_common(trouble, result):
         return
@@ -197,14 +197,14 @@ def _show_case(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> 
 
 
 def _show_waits(page: Page, trouble: Trouble) -> None:
-    """Who waits on whom, where a silence is what went wrong."""
+    """Show who waits on whom, where a silence is what went wrong."""
     _, silent, whom = (trouble.finding.message if trouble.finding else "").partition("; the component ")
     if silent:
         page.para(f"the component {whom.partition('; ')[0]}", label="Waits", indent=2, hang=HANG)
 
 
 def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
-    """What Storm does, in one sentence for the version asked and all that do the same."""
+    """Show what Storm does, in one sentence for the version asked and all that do the same."""
     if trouble.finding is None:
         return
     finding = _met_first(trouble.first, trouble.finding, result.storm)
@@ -226,7 +226,7 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) ->
 
 
 def _met_first(subject: SubjectResult, finding: Finding, storm: str) -> Finding:
-    """What Storm dies of, if that comes before the finding that the cause explains: its log tells of that."""
+    """The finding that Storm dies of, if it comes before the one that the cause explains: its log tells of that."""
     before = [each for each in subject.findings if each.level == "must" and each.seq <= finding.seq]
     deadly = [each for each in before if each.fates.get(storm) == "dies"]
     return min(deadly, key=lambda each: each.seq, default=finding)

@@ -113,7 +113,7 @@ def hexadecimal(value: int) -> str:
 
 
 def how_it_ended(tree: Tree) -> str:
-    """What became of a tree: ``acked after 120 ms``, ``2 tuples open``."""
+    """The end of a tree: ``acked after 120 ms``, ``2 tuples open``."""
     if tree.outcome is not None:
         return f"{tree.outcome.kind} after {lasted(tree.outcome.latency)}"
     count = len(tree.open())

@@ -39,7 +39,7 @@ class Judgement(NamedTuple):
 
 
 class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
-    """What befell a run besides its subjects. `own_fault`: the component ended or hung before any case."""
+    """Circumstances of a run besides its subjects. `own_fault`: the component ended or hung before any case."""
 
     interrupted: bool = False
     harness_fault: bool = False
@@ -102,7 +102,7 @@ def verdict_of(findings: Iterable[Finding], storm_version: str, failed_expectati
 
 
 def weigh(finding: Finding, version: str) -> Verdict:
-    """What a finding alone makes of a subject on the Storm version played: fail, warn, or pass for a mere note."""
+    """The verdict that a finding alone gives a subject on the version played: fail, warn, or pass for a mere note."""
     if finding.level == "must":
         return "fail"
     if finding.level == "should" or finding.fates.get(version) in HARMFUL:
@@ -135,7 +135,7 @@ def outside_cases(findings: Sequence[Finding], storm_version: str) -> SubjectRes
 
 
 def count(subjects: Iterable[SubjectResult]) -> dict[Verdict, int]:
-    """How many subjects have each verdict; every verdict is a key."""
+    """Count the subjects of each verdict; every verdict is a key."""
     counts = dict.fromkeys(VERDICTS, 0)
     for subject in subjects:
         counts[subject.verdict] += 1
@@ -189,7 +189,7 @@ def precedence(result: RunResult) -> int:
 
 
 def effect_in_words(fate: Fate, error: str = "") -> str:
-    """What a Storm version does, for people: ``worker dies: <the text it shows>``."""
+    """The effect on a Storm version, for people: ``worker dies: <the text it shows>``."""
     return f"{FATE_WORDS[fate]}: {error}" if error else FATE_WORDS[fate]
 
 

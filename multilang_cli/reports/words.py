@@ -1,4 +1,4 @@
-"""What happens to a process or on a pipe without being a message, in words. Not yet escaped."""
+"""Sentences on what happens to a process or on a pipe without being a message. Not yet escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def sentence_of(fact: Any) -> str:
-    """What happened to the process, or what was waited for in vain."""
+    """A sentence on what happened to the process, or what was waited for in vain."""
     tell = _SENTENCES.get(fact.__class__)
     return tell(fact) if tell is not None else type(fact).__name__
 
@@ -23,7 +23,7 @@ _MANY = 100
 
 
 def lasted(seconds: float) -> str:
-    """How long something took, what is quick told apart as well: ``0.052 ms``, ``3.6 ms``, ``250 ms``, ``1.500 s``."""
+    """A duration in words, what is quick told apart as well: ``0.052 ms``, ``3.6 ms``, ``250 ms``, ``1.500 s``."""
     if seconds >= 1:
         return f"{seconds:.3f} s"
     millis = seconds * 1000
@@ -45,7 +45,7 @@ _AWAITED = {
 
 
 def waits(waiting_for: str, seconds: float, doing: str) -> str:
-    """What is waited for just now, and what the component is `doing`: ``waiting 7 s for its sync; it is asleep``."""
+    """A sentence on a wait that goes on, and what is done meanwhile: ``waiting 7 s for its sync; it is asleep``."""
     return f"waiting {seconds:.0f} s for {_AWAITED[waiting_for]}; it {doing.partition(': ')[0]}"
 
 

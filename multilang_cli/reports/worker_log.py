@@ -34,7 +34,7 @@ class Found(NamedTuple):
 
 
 class LogSummary(NamedTuple):
-    """What a log holds: each text once, the most telling first; `unknown`: errors of shell classes not recognised."""
+    """The summary of a log: each text once, the most telling first; `unknown`: unrecognised errors of shell classes."""
 
     found: list[Found]
     lines: int

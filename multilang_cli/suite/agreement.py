@@ -1,4 +1,4 @@
-"""How far mlcheck and the recorded Storm agree: every script on every version.
+"""Agreement of mlcheck with the recorded Storm: every script on every version.
 
 ``python -m multilang_cli.suite.agreement [NAME...]`` prints the table.
 """

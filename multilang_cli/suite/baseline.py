@@ -46,7 +46,7 @@ def rule_of(name: str) -> str:
 
 
 def name_of(finding: Finding) -> str:
-    """How a finding is listed: with its subject if that is the same in every run, and fits into a line."""
+    """The name under which a finding is listed: with its subject if that is always the same and fits into a line."""
     steady = finding.subject and finding.fingerprint == fingerprint(finding.rule, "", finding.subject)
     name = f"{finding.rule}({finding.subject})"
     return name if steady and _RULE.fullmatch(name) else finding.rule
@@ -76,7 +76,7 @@ class Baseline(msgspec.Struct, frozen=True):
     entries: dict[str, Entry] = {}
 
     def at(self, entry: Entry) -> str:
-        """Where an entry stands: ``known-failures.txt:3``."""
+        """The place of an entry: ``known-failures.txt:3``."""
         return f"{self.name}:{entry.line}"
 
 

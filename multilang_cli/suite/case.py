@@ -25,7 +25,7 @@ Step = tuple[str, dict[str, Any]]
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True):
-    """What a case is worth if the component refuses what was made up: dies of it, never settles it, never answers it.
+    """The worth of a case if the component refuses what was made up: dies of it, never settles it, never answers it.
 
     `verdict`: skip where nobody promised that it takes such, warn where it should. `of`: what it was given, for the
     reason. `unless`: the word in `accepts` by which a component promises to take it; then a refusal is a failure.

@@ -77,7 +77,7 @@ STDERR_SHOWN = 16 * 1024
 
 
 class _Needed(NamedTuple):
-    """What a case needs to be declared: how to tell, and what to say where it is not."""
+    """Something that a case needs to be declared: how to tell, and what to say where it is not."""
 
     met: Callable[[dict[str, StreamDeclaration] | None], bool]
     missing: str
@@ -200,7 +200,7 @@ class CaseRun:
             return session.running
 
     def _unfit(self) -> str:
-        """Why the case says nothing here, "" if it does."""
+        """The reason why the case says nothing here, "" if it does."""
         case, version, component = self.case, self.plan.version, self.plan.component
         if case.since and Version(version.id) < Version(case.since):
             return f"not asked for by Storm {version.id} yet (since {case.since})"
@@ -263,7 +263,7 @@ class CaseRun:
         self.shaken = stage.shaken or not session.judge.expecting_pid
 
     def _let_it_finish(self, stage: Stage) -> None:
-        """What is wrong has to show every time, not only if it comes soon enough."""
+        """Wait until it has done all: what is wrong has to show every time, not only if it comes soon enough."""
         session = stage.session
         if not session.running or session.judge.state.dismissed:
             return
@@ -347,7 +347,7 @@ class CaseRun:
         )
 
     def _broken_promise(self, findings: tuple[Finding, ...], watch: Watch) -> str:
-        """What no component may do, or what it was declared to do and did not; "" for neither."""
+        """The breach of what no component may do, or of what it was declared to do; "" for neither."""
         if watch.stopped:
             return "the process stopped itself by a signal, and does nothing more"
         unsettled = next((finding for finding in findings if finding.rule == "tuple-unsettled"), None)

@@ -1,4 +1,4 @@
-"""Why a component went wrong in a conversation of the suite: the facts gathered for ``causes``, and its source read."""
+"""Causes of what went wrong in a conversation of the suite: the facts gathered for ``causes``, and its source read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _LONGEST_LINE = 200
 
 
 def source_of(plan: Plan, kind: Kind) -> Source:
-    """Where a component comes from: its own files stand below its working directory, and beside its program."""
+    """The source of a component: its own files stand below its working directory, and beside its program."""
     cwd = plan.cwd
     programs = [cwd / word for word in words_of(plan.launch.argv) if language_of([word]) and "." in Path(word).name]
     beside = [str(program.parent) for program in programs if program.is_file()]
@@ -126,7 +126,7 @@ def _first_line(event: Event) -> str:
 
 
 def met_by_the_probe(plan: Plan, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
-    """What was met before any case, asked in a role that may not be its own, as a result to be shown."""
+    """The result of what was met before any case, asked in a role that may not be its own, as a result to be shown."""
     kind = session.profile.kind
     causes = causes_of(plan, session, watch, session.findings, last=last)
     ended = session.exit if not session.ended_by_us else None
@@ -150,7 +150,7 @@ def met_by_the_probe(plan: Plan, session: Session, watch: Watch, last: LastWords
 
 
 class LastWords(NamedTuple):
-    """What a silent component said in the end. `handled`: its pid file shows that it had read the handshake.
+    """The last words of a silent component. `handled`: its pid file shows that it had read the handshake.
 
     `stood`: where in its user's own file its main thread waits, where its runtime tells that.
     """

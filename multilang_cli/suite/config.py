@@ -31,7 +31,7 @@ class ConfigError(ValueError):
 
 
 class Config(msgspec.Struct, frozen=True):
-    """What a configuration file says, its paths made absolute.
+    """A configuration file, its paths made absolute.
 
     `path`: the file, None if there is none. `settings`: the top-level keys but ``component``.
     """
@@ -216,7 +216,7 @@ def key_path(path: toml_lines.Path) -> str:
 
 
 def _no_json(value: object, path: toml_lines.Path = ()) -> Iterator[tuple[toml_lines.Path, str]]:
-    """What TOML can say and JSON cannot."""
+    """Refuse what TOML can say and JSON cannot."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from _no_json(item, (*path, key))

@@ -42,7 +42,7 @@ KINDS: dict[str, type[FromStorm]] = {"tuple": TupleMsg, "task-ids": TaskIds, "co
 
 
 def _places(stage: Stage, message: FromStorm, each: float, limit: str) -> list[int]:
-    """Where to cut a message: everywhere, or as often as a component affords that needs `each` seconds a message.
+    """Places where a message is cut: everywhere, or as often as one affords that needs `each` seconds a message.
 
     In an order that spreads them, so that the first few say the most.
     """

@@ -242,11 +242,11 @@ class Hearing:
 
     @property
     def unlisted(self) -> str:
-        """How many findings are not in the result, in a sentence; "" if all are."""
+        """The number of findings that are not in the result, in a sentence; "" if all are."""
         return f"{self.header.conv}: {self._more} more findings are not listed" if self._more else ""
 
     def result(self) -> SubjectResult:
-        """What became of it."""
+        """The result of the conversation."""
         if self._result is not None:
             return self._damaged(self._result)
         findings = tuple(map(self._clean, self._findings))
@@ -274,7 +274,7 @@ class Hearing:
         return self._damaged(result)
 
     def _causes(self, findings: Sequence[Finding], stderr: str) -> tuple[Cause, ...]:
-        """Why it went wrong, as far as what is kept tells."""
+        """The causes of what went wrong, as far as what is kept tells."""
         kept = [event for events in self._kept for event in events]
         source = Source(kind=self.profile.kind, language=language_of(self.header.argv))
         late = self.late or not kept or kept[0].seq > 0
@@ -292,7 +292,7 @@ class Hearing:
 
 
 def _quotable(event: Event) -> Event:
-    """What of an event is kept to be quoted: of a large one its first bytes, and what is wrong with them."""
+    """The part of an event that is kept to be quoted: of a large one its first bytes, and what is wrong with them."""
     if len(event.raw) <= HELD:
         return event
     body: Message | Fact = Chunk(len(event.raw))

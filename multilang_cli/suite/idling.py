@@ -1,4 +1,4 @@
-"""How long a spout is asked that emits nothing: measured once in a run, so that one that sleeps costs no minutes."""
+"""Calls of a spout that emits nothing: measured once in a run, so that one that sleeps costs no minutes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUDGET = 2.0
 
 
 class Idle:
-    """What a run knows of the calls of its spout. `limited`: False to ask as often as the cases say."""
+    """Knowledge of a run about the calls of its spout. `limited`: False to ask as often as the cases say."""
 
     def __init__(self, *, limited: bool = True) -> None:
         self.limited = limited
@@ -36,7 +36,7 @@ class Idle:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What its user should know although nothing is wrong."""
+        """Notes for its user although nothing is wrong."""
         if not self.is_silent:
             return ()
         return (f"it emitted nothing in {PATIENT:g} s of `next`: nothing that it emits was tested",)

@@ -1,4 +1,4 @@
-"""Which mutants each case kills: as their authors claim it, and as the last soak saw it (``conformance/kills``)."""
+"""Mutants that each case kills: as their authors claim it, and as the last soak saw it (``conformance/kills``)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Kill(msgspec.Struct, frozen=True):
 
 
 def claimed() -> Iterator[Kill]:
-    """What the ``mutants.yaml`` of the shipped testees claim. Raises ConfigError."""
+    """Kills that the ``mutants.yaml`` of the shipped testees claim. Raises ConfigError."""
     for file in sorted(data_path("conformance", "testees").glob("*/mutants.yaml")):
         for name, mutant in read_mutants(file.parent).items():
             for case, rule in mutant.kills.items():

@@ -21,6 +21,6 @@ def read_text(lead: str, name: str) -> str:
 
 
 def parted(line: str) -> tuple[str, str]:
-    """What a line says and its comment, both stripped, the comment without its ``#``."""
+    """Split a line into its text and its comment, both stripped, the comment without its ``#``."""
     said, _, comment = line.partition("#")
     return said.strip(), comment.strip()

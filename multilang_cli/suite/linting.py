@@ -32,7 +32,7 @@ LIVELY = 32
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found in transcripts. `notes`: sentences on what is missing in them; `complete`: all could be read.
+    """Findings in transcripts. `notes`: sentences on what is missing in them; `complete`: all could be read.
 
     `coverage`: what they exercised, if that was asked.
     """
@@ -110,7 +110,7 @@ def _heard(
 
 
 def _unheard(heard: Sequence[Hearing], unread: Unread) -> list[SubjectResult]:
-    """What became of files in which no conversation could be read."""
+    """The results of files in which no conversation could be read."""
     known = {path for hearing in heard for path in (hearing.path, *hearing.further)}
     return [
         SubjectResult(
@@ -122,7 +122,7 @@ def _unheard(heard: Sequence[Hearing], unread: Unread) -> list[SubjectResult]:
 
 
 def _notes(heard: Sequence[Hearing]) -> list[str]:
-    """What a reader should know of the recordings."""
+    """Notes on the recordings for a reader."""
     cut = [hearing.header.conv for hearing in heard if not hearing.closed]
     lost = [f"{some_of(cut)}: the recording was not closed; what came last may be missing"] if cut else []
     late = [hearing.header.conv for hearing in heard if hearing.late]
@@ -152,7 +152,7 @@ class _Lively:
 
 
 def _coverage(heard: Sequence[Hearing]) -> tuple[Exercised, ...]:
-    """What each recording exercised, then what all of one kind did together."""
+    """The coverage of each recording, then that of all of one kind together."""
     found = []
     for kind in ("bolt", "spout"):
         same = [hearing for hearing in heard if hearing.profile.kind == kind]
@@ -166,7 +166,7 @@ def _coverage(heard: Sequence[Hearing]) -> tuple[Exercised, ...]:
 
 
 def lint_result(judged: Judged, *, strict: bool) -> RunResult:
-    """What was found, as a report."""
+    """Findings as a report."""
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="lint"),

@@ -95,7 +95,7 @@ def play(
 
 
 def library_of(testee: Testee, played: Sequence[Played], rulebook: Rulebook, folder: Path | None) -> Library:
-    """What became of a testee as a column. `folder`: that of the matrix, if its conversations are to have pages there.
+    """A testee's results as a column. `folder`: that of the matrix, if its conversations are to have pages there.
 
     Raises ReportError, OSError.
     """
@@ -134,7 +134,7 @@ def _part(testee: Testee, played: Played, rulebook: Rulebook, folder: Path | Non
 
 
 def _comments(component: Component, rulebook: Rulebook) -> dict[str, str]:
-    """What stands in the file of known failures beside each case."""
+    """Comments that stand in the file of known failures beside each case."""
     if not component.known_failures:
         return {}
     known = known_failures.read(component.known_failures, rulebook)

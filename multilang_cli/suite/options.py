@@ -1,4 +1,4 @@
-"""What a run is asked to do, once flags, environment and file are put together. Plain values."""
+"""Options of a run, once flags, environment and file are put together. Plain values."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How to run the suite over one component.
+    """Options of one component's run of the suite.
 
     `storm`: the version to play; ``all`` or several, parted by commas, until each is run for itself. `storm_required`:
     those of them whose verdicts count, parted by commas; all if it is empty.

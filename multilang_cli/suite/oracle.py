@@ -52,7 +52,7 @@ MARGIN = 1.3
 
 
 class Played(msgspec.Struct, frozen=True):
-    """What we say about one script on one version, and what Storm did. `rules`: those that the judge saw broken.
+    """Our verdict about one script on one version, and Storm's. `rules`: those that the judge saw broken.
 
     `sent`, `received`: where the script asks for it, what we sent after the handshake, and what Storm did.
     """

@@ -1,4 +1,4 @@
-"""Where each setting comes from: the environment, a line of the configuration file, or the default."""
+"""Origins of settings: the environment, a line of the configuration file, or the default."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Setting(NamedTuple):
 
 
 def places(start: Path) -> Iterator[Path]:
-    """Where a configuration file is looked for, the first that is taken first (``config.find``)."""
+    """Places where a configuration file is looked for, the first that is taken first (``config.find``)."""
     for folder in (start, *start.parents):
         yield folder / NAME
         yield folder / PYPROJECT
@@ -43,7 +43,7 @@ def places(start: Path) -> Iterator[Path]:
 
 
 def settings_of(config: Config, environ: Mapping[str, str]) -> tuple[Setting, ...]:
-    """What holds for every component. Raises ConfigError for a variable that can't be used."""
+    """The settings that hold for every component. Raises ConfigError for a variable that can't be used."""
     origins = _Origins(config)
     options = run_options(Flags(), environ, config)
     names = dict.fromkeys([*SETTINGS, *schemas.load("config")["properties"]])

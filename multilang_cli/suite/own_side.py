@@ -34,7 +34,7 @@ class OwnSide:
 
     @property
     def fault(self) -> str:
-        """What was said that no Storm says, in one sentence; "" if nothing was."""
+        """A message of ours that no Storm sends, in one sentence; "" if nothing was."""
         if not self.findings:
             return ""
         first = self.findings[0]

@@ -1,4 +1,4 @@
-"""What a case asks of a library's testee, looked at before it is played: the streams on which it is to emit."""
+"""Demands of a case on a library's testee, looked at before it is played: the streams on which it is to emit."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ STOPS = frozenset({"fail", "stale", "flaky", "error"})
 
 
 class Played(NamedTuple):
-    """What became of a case, and whether the component ever said its first message in it. `hang`: where it hung."""
+    """The outcome of a case, and whether the component ever said its first message in it. `hang`: where it hung."""
 
     subject: SubjectResult
     shaken: bool
@@ -91,12 +91,12 @@ class Run:
 
     @property
     def subjects(self) -> tuple[SubjectResult, ...]:
-        """What became of the cases that were played, in their order, as it counts with what is known to fail."""
+        """The results of the cases that were played, in their order, as it counts with what is known to fail."""
         cases = tuple(self._counted(self._done[number]) for number in sorted(self._done))
         return (*cases, *map(self._counted, self._as_a_whole()))
 
     def _as_a_whole(self) -> tuple[SubjectResult, ...]:
-        """What is to be said of all cases together; that nothing is, where it is known to fail."""
+        """The verdict on all cases together; that nothing is, where it is known to fail."""
         judgement = self.settling.judged(self.plan.component)
         if judgement is None and SUBJECT in self.known.entries and self.settling.settled:
             judgement = Judgement("pass", "")
@@ -115,7 +115,7 @@ class Run:
 
     @property
     def why_remaining(self) -> str:
-        """Why some were not."""
+        """The reason why some were not played."""
         if self.befell.no_first_message:
             return "the component did not answer the handshake"
         return "stopped at the first failure (-x)" if self._stopped else "interrupted"
@@ -140,7 +140,7 @@ class Run:
         self.duration = round(time.monotonic() - began, 3)
 
     def _in_order(self, case: Case, played: Played) -> SubjectResult:
-        """How a case counts after those before it, whichever were played at the same time."""
+        """The result of a case after those before it, whichever were played at the same time."""
         if self._repeats is None or played.subject.same_cause:
             return played.subject
         with self._lock:
@@ -170,7 +170,7 @@ class Run:
         return subject if counted.verdict == "stale" and subject.id in self.excused else counted
 
     def _judged(self, subject: SubjectResult) -> SubjectResult:
-        """What became of a case, seen with the others: who took a made-up tuple in one, is to blame in another.
+        """The result of a case, seen with the others: who took a made-up tuple in one, is to blame in another.
 
         So is who dies of heartbeats alone, where one was unanswered as it died.
         """

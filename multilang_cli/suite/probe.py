@@ -59,7 +59,7 @@ _SAY = "say --kind bolt or --kind spout"
 
 
 class Probe(NamedTuple):
-    """What the probe found. `kind` None: undecided. `how`: one sentence for people. `silent`: it never said a pid.
+    """The result of the probe. `kind` None: undecided. `how`: one sentence for people. `silent`: it never said a pid.
 
     `fault`: it died or hung by itself after its pid, which is wrong in a bolt as in a spout. `met`: what went wrong
     meanwhile, for a report.
@@ -120,7 +120,7 @@ def _word_of(body: object) -> str:
 
 
 class _Answer(NamedTuple):
-    """What came of a question. `sure`: more would not have come. `silent`: there was no first message.
+    """The answer to a question. `sure`: more would not have come. `silent`: there was no first message.
 
     `end`: a few words on how the process ended, "" if it did not; `died`: it ended. `fault`: what it did by itself that
     no component may. `met`: what went wrong.
@@ -195,7 +195,7 @@ def _deed(ear: _Ear) -> str:
 
 
 def _unsure(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> str:
-    """What was seen, for people who have to say it themselves."""
+    """A sentence on what was seen, for people who have to say it themselves."""
     beats = plan.version.heartbeats
     asked = "a heartbeat nor a tuple nor `next`" if beats else "a tuple nor `next`"
     seen = [("to a heartbeat", as_bolt)] if beats else []
@@ -206,11 +206,11 @@ def _unsure(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> st
 
 
 def _asked(plan: Plan, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
-    """Whether it answers as a `kind` would; `patient`: within the whole limit, whatever it looks like meanwhile."""
+    """Ask it as a `kind` is asked; `patient`: within the whole limit, whatever it looks like meanwhile."""
     ear, watch = _Ear(), Watch()
 
     def met() -> tuple[SubjectResult, ...]:
-        """What is wrong so far."""
+        """The faults so far."""
         return (met_by_the_probe(plan, session, watch, LastWords()),) if session.findings else ()
 
     with _started(plan, kind, (ear, watch)) as (session, shaken):
@@ -300,7 +300,7 @@ def _last_words(session: Session) -> str:
 
 
 def _fault_of(session: Session) -> str:
-    """What a component has done by itself after its pid that ends it for Storm, "" if nothing."""
+    """The fault that a component has made by itself after its pid that ends it for Storm, "" if nothing."""
     if session.exit is not None:
         return "its process ended"
     if not session.running:
@@ -309,7 +309,7 @@ def _fault_of(session: Session) -> str:
 
 
 def _unread(session: Session) -> str:
-    """What is wrong with who was asked and gave no answer within the whole limit, "" if it has at least read it."""
+    """The fault of who was asked and gave no answer within the whole limit, "" if it has at least read it."""
     if fault := _fault_of(session):
         return "" if session.exit is not None else fault
     return "it does not read its stdin" if describing.describe(session.process).stdin else ""

@@ -1,4 +1,4 @@
-"""What a component may refuse: nobody promised that it takes what we made up, so dying of it is no failure."""
+"""Refusals that a component may make: nobody promised that it takes what we made up, so dying of it is no failure."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def without_overflows(findings: Sequence[Finding], stage: Stage | None) -> tuple
 
 
 def refused_sample(component: Component, stage: Stage | None, findings: Sequence[Finding], watch: Watch) -> Like | None:
-    """What the sample of our making is like that a component fails or dies of, or falls silent at; None if it takes it.
+    """The traits of a sample of ours that a component fails or dies of, or falls silent at; None if it takes it.
 
     Only the first like it counts: who has acked one takes it, unless that was its last deed.
     """
@@ -114,7 +114,7 @@ def died_of_a_heartbeat(findings: Sequence[Finding], watch: Watch, fed: int) -> 
 
 
 def why_refused(component: Component, session: Session, watch: Watch) -> str:
-    """What became of a made-up sample, the cause first, and which option would help."""
+    """A sentence on what became of a made-up sample, the cause first, and which option would help."""
     exited, stderr = session.exit, decode(session.process.stderr_tail)
     tracebacks = load_tracebacks()
     death = tracebacks.death_in(stderr) or tracebacks.death_in(watch.words)

@@ -39,7 +39,7 @@ _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
 class Hang(NamedTuple):
-    """Where a case hung: at the `ordinal`-th of what it was sent (a command, tuple, heartbeat), counted from 1.
+    """The place where a case hung: at the `ordinal`-th that it was sent (a command, tuple, heartbeat), from 1.
 
     `final`: nothing comes after it in Storm either; else a tuple is only not settled. `short`: seconds that confirm it.
     `death`: how it died there after long work, with its last words; "" if it lives.
@@ -265,7 +265,7 @@ class Repeats:
         return alike or not hang.final or self._like(hang) is not None
 
     def repeated(self, case: Case) -> SubjectResult | None:
-        """What is to be told of a case that could only show again what is confirmed; None for one to be played."""
+        """The result of a case that could only show again what is confirmed; None for one to be played."""
         cause = next((cause for cause in self._met(case) if cause.confirmed), None)
         return None if cause is None else _repetition(case, cause)
 

@@ -29,7 +29,7 @@ NEVER = (
 
 
 class Replays:
-    """What a run shows of it. `lost`: tuples that failed and did not come again in `CALLS` of next.
+    """Replays that a run shows. `lost`: tuples that failed and did not come again in `CALLS` of next.
 
     `uses_ids`: a tuple with an id was emitted in some case.
     """
@@ -44,7 +44,7 @@ class Replays:
         return msgspec.structs.replace(subject, findings=kept) if self.uses_ids else subject
 
     def notes(self, component: Component) -> tuple[str, ...]:
-        """What the user of a spout should know although nothing is wrong."""
+        """Notes for the user of a spout although nothing is wrong."""
         if component.testee or self.replayed or self.lost < ENOUGH:
             return ()
         return (NEVER.format(lost=self.lost),)

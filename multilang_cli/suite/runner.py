@@ -132,7 +132,7 @@ def for_part(component: Component, options: RunOptions) -> RunOptions | None:
 
 
 def result_of(run: Run) -> RunResult:
-    """What has become of a run so far, concluded, and without secrets."""
+    """The result of a run so far, concluded, and without secrets."""
     return _without_secrets(conclude(_result(run), run.befell), run.plan.component)
 
 
@@ -217,7 +217,7 @@ def result_of_subjects(
     duration: float,
     notes: tuple[str, ...],
 ) -> RunResult:
-    """What came of testing a component in another way than by cases, concluded, and without secrets."""
+    """The result of testing a component in another way than by cases, concluded, and without secrets."""
     result = _about(plan, subjects, started)
     result = msgspec.structs.replace(
         result, suite=Suite(name=suite), duration=duration, subjects=tuple(subjects), notes=(*_notes(plan), *notes)
@@ -226,7 +226,7 @@ def result_of_subjects(
 
 
 def _result(run: Run) -> RunResult:
-    """What is known now; ``conclude`` fills in the rest."""
+    """The result as it is known now; ``conclude`` fills in the rest."""
     options, remaining = run.plan.options, run.remaining
     subjects = [run.replays.without_contradiction(subject) for subject in run.subjects]
     return msgspec.structs.replace(
@@ -252,7 +252,7 @@ def _result(run: Run) -> RunResult:
 
 
 def _about(plan: Plan, subjects: Sequence[SubjectResult], started: datetime) -> RunResult:
-    """What is the same however a component is tested; its last words are those of the last of `subjects`."""
+    """The part of a result that every way of testing has; the last words are those of the last of `subjects`."""
     options = plan.options
     cases = [subject for subject in subjects if subject.kind != "run"]
     last = cases[-1] if cases else None
@@ -280,14 +280,14 @@ def _about(plan: Plan, subjects: Sequence[SubjectResult], started: datetime) -> 
 
 
 def _unjudged(run: Run) -> list[str]:
-    """What was seen and could not be judged for want of a declaration."""
+    """Notes on what could not be judged for want of a declaration."""
     if "metrics" in run.seen and run.plan.component.metrics is None:
         return ["no metrics were declared: whether those that it sends are registered was not judged (metrics = {...})"]
     return []
 
 
 def _coverage(run: Run) -> tuple[Coverage, ...]:
-    """What the cases together gave the component occasion for; nothing if none was played."""
+    """The coverage of all cases together; nothing if none was played."""
     if not run.seen:
         return ()
     profile = profile_of(run.plan.component, run.plan.version, run.plan.options.timeout)
@@ -316,7 +316,7 @@ def _notes(plan: Plan) -> list[str]:
 
 
 def _notes_on_samples(component: Component) -> list[str]:
-    """What it was fed that nobody declared, and what was declared and not fed."""
+    """Notes on samples that nobody declared, and on those that were declared and not fed."""
     if has_samples(component):
         return [f"nothing was fed from {named(each)}: there is no sample of it" for each in unfed(component)]
     fields = sources_of(component)[0].fields or ()

@@ -59,7 +59,7 @@ class Language(msgspec.Struct, frozen=True):
 
 
 class Scaffold(msgspec.Struct, frozen=True):
-    """What was written: paths relative to the folder, and the shell line that builds the component, or ""."""
+    """Files that were written: paths relative to the folder, and the shell line that builds the component, or ""."""
 
     files: tuple[str, ...]
     build: str

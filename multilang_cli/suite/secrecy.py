@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 
 def redactor_of(component: Component) -> Redactor:
-    """What hides the secrets of a component in what is shown."""
+    """The redactor of the secrets of a component in what is shown."""
     return Redactor({"": [component.conf, component.env]}, words=component.command)

@@ -1,4 +1,4 @@
-"""Which cases of a suite are played: patterns, given one by one or in files, and the cases that they leave."""
+"""Selection of cases: patterns, given one by one or in files, and the cases that they leave."""
 
 from __future__ import annotations
 

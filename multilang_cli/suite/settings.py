@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Flags(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands on the command line of ``run``, as it was written; None or empty if it does not stand there."""
+    """Flags of the command line of ``run``, as it was written; None or empty if it does not stand there."""
 
     command: tuple[str, ...] = ()
     component: str | None = None

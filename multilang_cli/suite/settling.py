@@ -49,7 +49,7 @@ class Fed(NamedTuple):
 
 
 class Feed:
-    """What a bolt was fed in one conversation and what became of it: a sink of events.
+    """Tuples that a bolt was fed in one conversation and what became of them: a sink of events.
 
     Storm's own tuples, as ticks and heartbeats, are left out, and so is what it says once it was told to end.
     `samples`: the declared ones. `open`: by id, in the order in which they were fed; `fed`, `acked`, `failed`,
@@ -69,7 +69,7 @@ class Feed:
 
     @property
     def settled(self) -> int:
-        """How many were acked or failed."""
+        """The number of those that were acked or failed."""
         return self.acked + self.failed
 
     def take(self, events: Iterable[Event], _: object = (), /) -> None:
@@ -124,7 +124,7 @@ class Feed:
 
 
 class Settling:
-    """What the cases of a run together say of how a bolt settles; counts as in `Feed`.
+    """Settling of tuples in all cases of a run together; counts as in `Feed`.
 
     `starved`: the most that it was fed in a conversation that waited in vain for the first to be settled.
     `waited_out`: a whole limit was waited for in vain, with heartbeats. `forgetful`: it is proven to forget tuples.
@@ -164,7 +164,7 @@ class Settling:
             self.starved = max(self.starved, feed.fed)
 
     def notes(self, component: Component) -> Sequence[str]:
-        """What its user should know although nothing is wrong."""
+        """Notes for its user although nothing is wrong."""
         # A word or two at its start are no answers to what it was fed.
         answers = self.died and self.fed and 2 * self.emitted >= self.fed
         if answers and not (self.settled or self.starved or component.settles):
@@ -175,7 +175,7 @@ class Settling:
         return (UNANCHORED,)
 
     def judged(self, component: Component) -> Judgement | None:
-        """What is to be said of the run as a whole; None if nothing, or if it was not fed enough to tell."""
+        """The verdict on the run as a whole; None if nothing, or if it was not fed enough to tell."""
         if component.testee or component.kind != "bolt" or component.settling == "unchecked":
             return None
         # A text of our making that it refuses is no tuple of its topology.

@@ -1,4 +1,4 @@
-"""What the operations of a case work on, and the ways in which a case ends early."""
+"""State that the operations of a case work on, and the ways in which a case ends early."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class NotExercised(Exception):  # noqa: N818 (no error)
 
 
 class Stage:
-    """What an operation works on: the session, the samples, and the case's own memory.
+    """State that an operation works on: the session, the samples, and the case's own memory.
 
     `handshake`: builds the handshake message from a step's arguments. `accepts`: what the component says it takes
     besides tuples like its samples. `fed`: True once a sample was delivered. `made_up`: the seq from which on it was

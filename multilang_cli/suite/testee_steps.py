@@ -37,7 +37,7 @@ def done(stage: Stage, _: dict[str, Any]) -> None:
 
 
 def _unsaid(session: ShellBolt, began: int) -> int:
-    """How many messages are asked for and not said. The ticks since `began` don't count: the clock brings ever more."""
+    """The number of messages asked for and not said. Ticks since `began` don't count: the clock brings ever more."""
     asked = session.judge.state.asked
     if asked is None:
         return 0

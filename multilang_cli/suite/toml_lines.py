@@ -1,4 +1,4 @@
-"""Where a key stands in a TOML file: the standard library's parser gives values without their lines."""
+"""Lines of keys in a TOML file: the standard library's parser gives values without their lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of transcripts could not be read, in sentences."""
+"""Sentences on what could not be read of transcripts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_NOTES = 100
 
 
 class Unread:
-    """What could not be read. `broken`: files from some place on. `open_ended`: a cut end is taken."""
+    """Files and lines that could not be read. `broken`: files from some place on. `open_ended`: a cut end is taken."""
 
     def __init__(self, *, open_ended: bool = False) -> None:
         self.open_ended = open_ended
@@ -46,13 +46,13 @@ class Unread:
         return not (self.broken or self._damaged)
 
     def notes(self) -> list[str]:
-        """What could not be read, in sentences."""
+        """Sentences on what could not be read."""
         more = [f"{self._more} more lines can't be read"] if self._more else []
         return [*self._places, *more, *(f"{error}: from here on the file is not used" for error in self.broken)]
 
 
 def why_of(entry: Cut | Damaged) -> str:
-    """Why a line could not be read, and where it stands."""
+    """The reason why a line could not be read, and its place."""
     if isinstance(entry, Damaged):
         return entry.told
     where = f"its last {entry.size} bytes, from byte {entry.byte} on, are lost"

@@ -1,4 +1,4 @@
-"""What is seen of a case while it is played: its first and latest events, and what became of each tuple."""
+"""Observation of a case while it is played: its first and latest events, and what became of each tuple."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HELD = 4096
 
 
 class Like(NamedTuple):
-    """What equal tuples have in common: their component, their stream, and a hash of their values."""
+    """The key of equal tuples: their component, their stream, and a hash of their values."""
 
     component: str
     stream: str
@@ -58,7 +58,7 @@ class Watch:
 
     @property
     def first_open(self) -> Like | None:
-        """What the tuple is like that has been open for longest, if none like it was acked before; else None."""
+        """The key of the tuple that has been open for longest, if none like it was acked before; else None."""
         first = next(iter(self.open.values()), None)
         return None if first in self.acks else first
 
@@ -69,11 +69,11 @@ class Watch:
 
     @property
     def last_acked(self) -> Like | None:
-        """What the only tuple that was acked is like: who acks before it works may have died of that. Else None."""
+        """The key of the only tuple that was acked: who acks before it works may have died of that. Else None."""
         return next(iter(self.acks)) if self.acks.total() == 1 else None
 
     def taken(self, *, died: bool) -> frozenset[Like]:
-        """What those tuples are like that it took: it acked one, and went on if it `died` in the end."""
+        """Keys of the tuples that it took: it acked one, and went on if it `died` in the end."""
         return frozenset() if died and self.last_acked is not None else frozenset(self.acks)
 
     def take(self, events: Iterable[Event], _: object) -> None:

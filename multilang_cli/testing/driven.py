@@ -38,7 +38,7 @@ class Emitted(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a component said from one call to the end of it.
+    """The messages of a component from one call to the end of it.
 
     `id`: of the tuple that was sent, "" for spouts. `acked`, `failed`: ids. `logs`, `errors`: texts.
     """
@@ -77,7 +77,7 @@ class _Heard:
         self.said += [event for event in events if event.channel == "out"]
 
     def answer(self, id_: str) -> Answer:
-        """What was said since the last answer, as the answer to the tuple of this id."""
+        """The messages since the last answer, as the answer to the tuple of this id."""
         bodies = [event.body for event in self.said]
         self.said.clear()
         return Answer(
@@ -116,7 +116,7 @@ class Driven:
 
     @property
     def findings(self) -> list[Finding]:
-        """What the judge found so far."""
+        """Findings of the judge so far."""
         return self.session.findings
 
     @property

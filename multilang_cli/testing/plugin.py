@@ -113,7 +113,7 @@ def _well_declared(component: Component) -> None:
 
 
 def _misuse(command: Sequence[str], storm: str, limits: Mapping[str, float], wishes: Mapping[str, Any]) -> str:
-    """What a test asks for that can't be, in a sentence; "" if nothing. A misspelt wish must not go unheard."""
+    """A sentence on what a test asks for that can't be; "" if nothing. A misspelt wish must not go unheard."""
     from multilang_cli.catalogue.loader import load_rulebook, load_rules  # noqa: PLC0415
     from multilang_cli.suite.profiles import LIMITS  # noqa: PLC0415
 

@@ -151,7 +151,7 @@ class Told:
 
     @property
     def title(self) -> str:
-        """What the conversation is called: by the id of its subject, where there are several."""
+        """The title of the conversation: by the id of its subject, where there are several."""
         return "Conversation" if self.alone else escape(self.subject.id)
 
     def _notes(self) -> Iterator[str]:

@@ -199,7 +199,7 @@ class Columns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PinnedFate(_Part, frozen=True, kw_only=True):
-    """What some Storm versions, in words, do about a breach, and what they say."""
+    """The fate of a breach on some Storm versions, in words, and their errors."""
 
     versions: str
     fate: Fate
@@ -223,7 +223,7 @@ class PinnedFinding(_Part, frozen=True, kw_only=True):
 
 
 class VersionOutlook(msgspec.Struct, frozen=True, kw_only=True):
-    """What one Storm version would have done, and at which event."""
+    """The fate of a conversation on one Storm version, and the event of it."""
 
     version: str
     fate: Fate
@@ -245,7 +245,7 @@ AnySection = Facts | Text | Table | Matrix | Plot | Steps | Conversation
 
 
 class PageVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of it, in a word or two."""
+    """The verdict in a word or two."""
 
     text: str
     tone: Tone

@@ -72,7 +72,7 @@ class Explainer:
         )
 
     def outlooks(self, outlooks: Iterable[Outlook], kept: Collection[int]) -> tuple[VersionOutlook, ...]:
-        """What each verified version would have done, and the one that it was judged for; the oldest first."""
+        """Fates on each verified version, and the one that it was judged for; the oldest first."""
         wanted = {version.id for version in self._rulebook.versions if version.verified} | {self.storm.id}
         return tuple(self._outlook(outlook, kept) for outlook in outlooks if outlook.version in wanted)
 

@@ -1,4 +1,4 @@
-"""Which events of long conversations stand on a page: the first, those around findings, the last. Bounded memory."""
+"""Events of long conversations that stand on a page: the first, those around findings, the last. Bounded memory."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Keeper:
         self._shelf.put(row)
 
     def spare(self) -> int:
-        """How many events could be left out."""
+        """The number of events that could be left out."""
         return len(self._tail)
 
     def leave_out(self, count: int) -> list[Row]:
@@ -104,7 +104,7 @@ class Keeper:
         return [self._tail.popleft() for _ in range(count)]
 
     def rows(self) -> Iterator[Row]:
-        """What was kept, in order; one row stands for those that are left out in a place."""
+        """Rows of what was kept, in order; one row stands for those that are left out in a place."""
         before: Row | None = None
         for row in sorted((*self._pinned, *self._tail)):
             if before is not None and row.place > before.place + 1:

@@ -1,4 +1,4 @@
-"""How long a component took: from a tuple to its ack or fail, from a heartbeat or a command to its sync. As plots."""
+"""Latencies of a component: from a tuple to its ack or fail, from a heartbeat or a command to its sync. As plots."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Latency:
         self._spreads[name].add(Point(event.t, max(0.0, event.t - began), event.seq))
 
     def table(self, lead: str) -> Table | None:
-        """How the durations are spread; None if nothing was measured."""
+        """The spread of durations; None if nothing was measured."""
         measured = {name: spread for name, spread in self._spreads.items() if spread.count}
         if not measured:
             return None

@@ -85,7 +85,7 @@ def _notes(notes: Sequence[str]) -> Iterator[Text]:
 
 
 def _title(result: RunResult) -> str:
-    """What the page is about: the components that were played, or whose conversations were recorded."""
+    """The title of the page: the components that were played, or whose conversations were recorded."""
     commands = ", ".join(filter(None, dict.fromkeys(label_of(part) for part in parts_of(result))))
     if result.suite.name != _RECORDED:
         return line(commands, 120)

@@ -62,7 +62,7 @@ def render(document: Document, kit: Kit) -> str:
 
 
 def content_security_policy(kit: Kit) -> str:
-    """What the page may load and run: its own script and style, by their hashes, and nothing else."""
+    """The page's policy on what it may load and run: its own script and style, by their hashes, and nothing else."""
     return (
         f"default-src 'none'; script-src {_hash(kit.script)}; style-src {_hash(kit.style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"

@@ -34,7 +34,7 @@ class _Wanted(NamedTuple):
 
 
 class Recordings:
-    """What was recorded. `told`: the conversations, in the order of their subjects; `notes`: what can't be shown."""
+    """Recordings of a run. `told`: the conversations, in the order of their subjects; `notes`: what can't be shown."""
 
     def __init__(self, result: RunResult, rulebook: Rulebook, shelf: Shelf, *, detailed: bool) -> None:
         self._rulebook, self._shelf = rulebook, shelf

@@ -51,7 +51,7 @@ def line(text: str, most: int = _CELL) -> str:
 
 
 def about(result: RunResult) -> Facts:
-    """What was run, and what came of it."""
+    """Facts on what was run, and what came of it."""
     parts = parts_of(result)
     rows = [("verdict", f"{word_of(result)}: {summary_of(result)}")]
     for part in dict.fromkeys((part.component.name, part.component.command, part.component.why) for part in parts):
@@ -89,7 +89,7 @@ def component_sections(result: RunResult, rulebook: Rulebook, to: To) -> Iterato
 
 
 def troubles(parts: Sequence[RunResult], rulebook: Rulebook) -> Iterator[Text]:
-    """What is wrong, the gravest first, each with all that is known of it."""
+    """Troubles, the gravest first, each with all that is known of it."""
     groups = groups_in(parts)
     for group in groups[:MOST_TROUBLES]:
         yield trouble(group, rulebook)

@@ -1,4 +1,4 @@
-"""What an event says on a page: its kind, a few words, and its text, bounded and escaped."""
+"""Events as they are shown on a page: its kind, a few words, and its text, bounded and escaped."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Shown(NamedTuple):
 
 
 def shown(event: Event) -> Shown:
-    """What `event` says."""
+    """The words of `event`."""
     body = event.body
     tell = _MESSAGES.get(body.__class__)
     if tell is None:
@@ -67,7 +67,7 @@ def name_of_id(id_: Any) -> str:
 
 
 def _character(raw: bytes, at: int) -> int:
-    """Where the character of UTF-8 begins that the byte `at` is a part of."""
+    """The place where the character of UTF-8 begins that the byte `at` is a part of."""
     before = at
     while before > at - _LONGEST and raw[before] >> 6 == _GOES_ON:
         before -= 1

@@ -1,4 +1,4 @@
-"""What a page says without its script: title, facts and findings, as plain escaped HTML. The script replaces it."""
+"""The page without its script: title, facts and findings, as plain escaped HTML. The script replaces it."""
 
 from __future__ import annotations
 

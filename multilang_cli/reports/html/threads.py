@@ -1,4 +1,4 @@
-"""Which events belong together: those of one tuple, of one message id, of one heartbeat."""
+"""Threads of events that belong together: those of one tuple, of one message id, of one heartbeat."""
 
 from __future__ import annotations
 

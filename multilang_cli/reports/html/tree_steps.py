@@ -44,7 +44,7 @@ _NOTE = (
 
 
 class _Story:
-    """What was said of one tuple from outside, or of one message id, and how that ended."""
+    """Messages about one tuple from outside, or about one message id, and the end of it."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -208,7 +208,7 @@ def _step(step: acking.Step, tree: Tree, shown: dict[int, str], to: str | None) 
 
 
 def _told(step: acking.Step, tree: Tree) -> str:
-    """What happened, with what it adds to the ack val."""
+    """The step in words, with what it adds to the ack val."""
     node = tree.nodes.get(step.edge)
     who = f"{node.holder.component} (task {node.holder.id})" if node is not None else tree.spout.component
     if step.what == "emit":

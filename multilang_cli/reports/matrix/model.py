@@ -1,4 +1,4 @@
-"""What became of every case with every library, as data: ``schemas/matrix.schema.json`` publishes its shape."""
+"""Results of every case with every library, as data: ``schemas/matrix.schema.json`` publishes its shape."""
 
 from __future__ import annotations
 
@@ -83,21 +83,21 @@ class Library(_Value, frozen=True, kw_only=True):
         return not any(part.why for part in self.parts)
 
     def verdict(self, case: str) -> Verdict | None:
-        """What became of a case: the gravest of its parts, None if it was played with none of them."""
+        """The verdict on a case: the gravest of its parts, None if it was played with none of them."""
         found = [part.verdicts[case] for part in self.parts if case in part.verdicts]
         return min(found, key=GRAVITY.index, default=None)
 
     def troubles(self, case: str) -> list[tuple[Part, Trouble]]:
-        """Where a case went wrong."""
+        """The parts in which a case went wrong."""
         return [(part, trouble) for part in self.parts for trouble in part.troubles if trouble.case == case]
 
     def untested(self, case: str) -> str:
-        """Why a case was not tested."""
+        """The reason why a case was not tested."""
         return next((each.reason for part in self.parts for each in part.untested if case in each.ids), "")
 
 
 class Score(_Value, frozen=True, kw_only=True):
-    """How many cases a library passed, warned of, failed (`known`: of these, the known ones), and was not tested by."""
+    """Numbers of cases that a library passed, warned of, failed (`known`: the known of these), was not tested by."""
 
     passed: int
     warned: int
@@ -107,7 +107,7 @@ class Score(_Value, frozen=True, kw_only=True):
 
     @property
     def tested(self) -> int:
-        """How many were tested."""
+        """The number of cases that were tested."""
         return self.passed + self.warned + self.failed
 
 

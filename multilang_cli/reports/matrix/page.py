@@ -123,7 +123,7 @@ def _cell(library: Library, case: str, verdict: Verdict | None) -> MatrixCell | 
 
 
 def _wrong(library: Library) -> Text:
-    """What is wrong with a library, in sentences: the page without its script says it too."""
+    """Sentences on what is wrong with a library: the page without its script says it too."""
     said = [f"{part.name}: {part.why}" for part in library.parts if part.why]
     for wrong in wrong_with(library):
         rules = f" ({', '.join(wrong.first.rules)})" if wrong.first.rules else ""

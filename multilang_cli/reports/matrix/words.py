@@ -48,7 +48,7 @@ class Wrong(NamedTuple):
 
 
 def wrong_with(library: Library) -> list[Wrong]:
-    """What is wrong with a library, each once."""
+    """Faults of a library, each once."""
     found: dict[tuple[object, ...], list[tuple[str, Trouble]]] = {}
     for part in library.parts:
         for trouble in part.troubles:
@@ -90,7 +90,7 @@ def summary_of(score: Score) -> str:
 
 
 def detail_of(library: Library, case: str) -> str:
-    """Why a cell is as it is; "" for a pass."""
+    """The reason why a cell is as it is; "" for a pass."""
     verdict = library.verdict(case)
     if verdict == "skip":
         return library.untested(case)

@@ -45,7 +45,7 @@ class HostCase(msgspec.Struct, frozen=True, kw_only=True):
     limit: float = LIMIT
 
     def profile_for(self, version: StormVersion, patience: float) -> Profile:
-        """What the judge is told about a conversation of this case with a host that plays `version`."""
+        """The profile of a conversation of this case with a host that plays `version`."""
         kind: Kind = self.kind
         plain = example_profile(kind, {"conf": self.conf, "storm": version.id})
         return msgspec.structs.replace(plain, feed=self.feed, limits={"host": self.limit * patience})

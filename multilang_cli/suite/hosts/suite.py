@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """Which cases are played, and how: patterns, `jobs` at a time, `fail_fast`: until one fails."""
+    """A choice of cases, and how they are played: patterns, `jobs` at a time, `fail_fast`: until one fails."""
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()

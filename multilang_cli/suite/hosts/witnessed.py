@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Witnessed:
-    """What the first component of a host has noted in `folder`, as events; times count from `began`, on the clock.
+    """Notes that the first component of a host has made in `folder`, as events; times count from `began`, on the clock.
 
     `done`: its script is over. `let_go`: its stdin or it itself has ended. `pid`: None if there is none yet.
     """
