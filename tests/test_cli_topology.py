@@ -57,13 +57,54 @@ def flux(tmp_path: Path) -> Path:
     return path
 
 
+LOOSE = """
+from multilang_cli.component.bolt import Bolt
+
+
+class ThirdIsLoose(Bolt):
+    seen = 0
+
+    def process(self, tup):
+        self.seen += 1
+        self.emit(["word"], anchors=[] if self.seen % 3 == 0 else [tup])
+        self.ack(tup)
+
+
+ThirdIsLoose().run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), 0),
+        (("--strict",), 1),
+        (("--guarantee", "at-least-once"), 1),
+        (("--guarantee", "none", "--strict"), 0),
+        (("--conf", 'mlcheck.unanchored=["default"]', "--strict"), 0),
+        (("--conf", 'mlcheck.unanchored=["nowhere"]'), 2),
+        (("--guarantee", "exactly-once"), 2),
+    ],
+)
+def test_a_bolt_that_anchors_nothing_on_each_third_tuple_is_found(
+    flux: Path, options: Sequence[str], code: int
+) -> None:
+    loose = flux.parent / "loose.py"
+    loose.write_text(LOOSE, encoding="utf-8")
+    flux.write_text(flux.read_text(encoding="utf-8").replace(str(HERE / "split.py"), str(loose)), encoding="utf-8")
+    done = mlcheck("topology", "run", flux.name, "--idle", "0.2", *options, cwd=flux.parent)
+    assert done.returncode == code, done.stdout + done.stderr
+    warned = "of split on stream default are unanchored" in " ".join(done.stdout.split())
+    assert warned == (options in ((), ("--strict",), ("--guarantee", "at-least-once")))
+
+
 def test_a_flux_file_is_run_and_a_folder_tells_everything(flux: Path) -> None:
     ran = mlcheck("topology", "run", flux.name, "--idle", "0.2", "--report", "junit=r.xml", cwd=flux.parent)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     rows = {line.split()[0]: line.split() for line in ran.stdout.splitlines() if line.startswith("  ")}
     assert rows["sentences"][1:5] == ["1", "3", "3", "0"]
     assert rows["split"][1:5] == ["1", "15", "3", "3"]
-    assert "PASS  15 passed" in ran.stdout
+    assert "PASS  16 passed" in ran.stdout
     folder = flux.parent / ".mlcheck" / "topology" / "split-count"
     assert {each.name for each in folder.iterdir()} == {"result.json", "history.ndjson", "transcripts", "stderr"}
     assert sorted(each.name for each in (folder / "transcripts").iterdir()) == [

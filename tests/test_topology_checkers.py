@@ -181,6 +181,19 @@ def given_up(history: History) -> History:
     return [*beats((0.0, "sent"), (1.5, "missed")), Died(t=1.5, worker=0, why="silent"), *history]
 
 
+def no_message_ids(history: History) -> History:
+    return [
+        replace(each, message_id=None, root=None) if isinstance(each, Emitted) and not each.anchors else each
+        for each in history
+        if not isinstance(each, AckerTold | EmissionEnded)
+    ]
+
+
+def unanchored(history: History) -> History:
+    child = next(each for each in history if isinstance(each, Emitted) and each.anchors)
+    return swapped(history, child, replace(child, anchors=()))
+
+
 BROKEN: list[tuple[Callable[[History], History], str, str]] = [
     (ended_twice, "ends-once", "fail"),
     (ended_elsewhere, "ends-once", "fail"),
@@ -200,6 +213,7 @@ BROKEN: list[tuple[Callable[[History], History], str, str]] = [
     (answered_late, "heartbeats-in-time", "warn"),
     (never_answered, "heartbeats-in-time", "warn"),
     (given_up, "heartbeats-in-time", "fail"),
+    (unanchored, "anchored", "warn"),
 ]
 
 
@@ -207,6 +221,37 @@ BROKEN: list[tuple[Callable[[History], History], str, str]] = [
 def test_what_was_broken_is_found(spoil: Callable[[History], History], id_: str, verdict: str) -> None:
     core, history = good()
     assert held(spoil(history), facts_of(core)).get(id_) == verdict
+
+
+CLAIMS: list[tuple[Callable[[History], History], dict[str, Any], dict[str, str]]] = [
+    (unanchored, {"guarantee": "at-least-once"}, {"anchored": "fail"}),
+    (unanchored, {"guarantee": "at-most-once"}, {"at-most-once": "fail"}),
+    (unanchored, {"guarantee": "none"}, {}),
+    (unanchored, {"unanchored": frozenset(["default"])}, {}),
+    (unanchored, {"unanchored": frozenset(["split/default"])}, {}),
+    (unanchored, {"unanchored": frozenset(["count/default"])}, {"anchored": "warn"}),
+    (no_message_ids, {"guarantee": "at-least-once"}, {"tracked": "fail"}),
+    (no_replay, {"guarantee": "at-most-once"}, {}),
+    (lost_loose, {"guarantee": "none"}, {}),
+]
+
+
+@pytest.mark.parametrize(("spoil", "claim", "wrong"), CLAIMS)
+def test_a_run_is_judged_by_the_guarantee_that_it_claims(
+    spoil: Callable[[History], History], claim: dict[str, Any], wrong: dict[str, str]
+) -> None:
+    core, history = good()
+    found = held(spoil(history), facts_of(core, **claim))
+    found.pop("same-xor", None)  # the history was changed, not what the acker had been told
+    assert found == wrong
+
+
+def test_an_unanchored_tuple_is_told_with_its_share_and_the_first_one() -> None:
+    core, history = good()
+    [found] = [each for each in check(unanchored(history), facts_of(core)) if each.id == "anchored"]
+    assert "1 of 6 tuples of split on stream default are unanchored" in found.reason
+    assert "The first: split, task " in found.reason
+    assert "mlcheck.unanchored: [default]" in found.reason
 
 
 def test_every_checker_but_those_of_facts_has_a_broken_history() -> None:
@@ -278,7 +323,9 @@ def test_no_false_alarm_whatever_happens(steps: list[tuple[str, int]], ackers: i
         core.do(step, number, chosen)
     found = {each.id: each for each in check(core.history, facts_of(core, limits={})) if each.verdict != "pass"}
     # Whoever fails, loses or times out here has no source that replays, no clock, and no fault for an excuse.
-    assert found.keys() <= {"ends-once", "at-least-once", "settled-in-time"}
+    assert found.keys() <= {"ends-once", "at-least-once", "settled-in-time", "anchored"}
+    loose = [each for each in core.of(Emitted) if each.task in core.bolts and not each.anchors]
+    assert "anchored" not in found or loose
     assert "ends-once" not in found or "never ended" in found["ends-once"].reason or core.flow.waiting
 
 

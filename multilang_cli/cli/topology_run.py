@@ -52,6 +52,15 @@ Late = Annotated[
         "at, or fail the tuple.",
     ),
 ]
+Guarantee = Annotated[
+    str | None,
+    typer.Option(
+        "--guarantee",
+        metavar="at-least-once|at-most-once|none",
+        help="The processing guarantee to judge by. Default: mlcheck.guarantee of the file; without it, unanchored "
+        "tuples are a warning.",
+    ),
+]
 
 
 def run(
@@ -71,6 +80,7 @@ def run(
     seed: Seed = 0,
     late: Late = "ignore",
     faults: Faults = None,
+    guarantee: Guarantee = None,
     record: Record = None,
     transcripts: Annotated[
         bool, typer.Option("--transcripts/--no-transcripts", help="Record the conversation with every task.")

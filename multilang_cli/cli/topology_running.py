@@ -23,6 +23,7 @@ from multilang_cli.reports.formats import STDOUT
 from multilang_cli.reports.page import Page
 from multilang_cli.topology.engine.setup import Goal, set_up
 from multilang_cli.topology.faults.plan import FaultError, plan_faults
+from multilang_cli.topology.model import GUARANTEE, GUARANTEES
 from multilang_cli.topology.page import sections_of
 from multilang_cli.topology.running import FolderError, prepare, run_topology
 from multilang_cli.topology.tasks import MAX_PARALLELISM, lay_out
@@ -59,6 +60,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     late: str = "ignore"
     faults: tuple[str, ...] = ()
+    guarantee: str = ""
     record: str = ""
     transcripts: bool = True
     strict: bool = False
@@ -81,7 +83,7 @@ def run_given(values: dict[str, Any]) -> int:
         given.properties,
         given.resources,
         env_filter=given.env_filter,
-        conf=given.conf,
+        conf=(*given.conf, *_guarantee(given.guarantee)),
         ackers=given.ackers,
     )
     setup = _set_up(given, read, version, rulebook)
@@ -119,6 +121,13 @@ def _check_size(flux: str, setup: Setup) -> None:
             f"shell allows {allowed:,} (ulimit -n). Run less of it: --conf {MAX_PARALLELISM}=2 bounds the tasks of "
             "every component."
         )
+
+
+def _guarantee(text: str) -> tuple[str, ...]:
+    """Give what goes over the conf of the file. Raises CommandError."""
+    if text and text not in GUARANTEES:
+        raise CommandError(f"--guarantee {text}: it is one of {', '.join(GUARANTEES)}.")
+    return (f"{GUARANTEE}={text}",) if text else ()
 
 
 def _late(text: str) -> LatePolicy:

@@ -8,7 +8,7 @@ from multilang_cli.protocol.conversation import storm_timeout
 from multilang_cli.reports.model import SubjectResult, Verdict
 from multilang_cli.topology.checkers.checker import CheckResult, RunFacts
 from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING
-from multilang_cli.topology.model import EXPECTED
+from multilang_cli.topology.model import EXPECTED, GUARANTEE, UNANCHORED
 
 if TYPE_CHECKING:
     from multilang_cli.topology.engine.setup import Setup
@@ -44,6 +44,8 @@ def facts_of(setup: Setup) -> RunFacts:
         faults=tuple(str(each) for each in setup.faults),
         idle=setup.goal.idle,
         silences=_silences(setup),
+        guarantee=str(conf.get(GUARANTEE) or ""),
+        unanchored=frozenset(map(str, conf.get(UNANCHORED) or ())),
     )
 
 

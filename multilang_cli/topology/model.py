@@ -14,6 +14,12 @@ QUEUED = "mlcheck.queue"
 EXPECTED = "mlcheck.expect"
 """The key of conf with what must arrive: lists of values by component."""
 
+GUARANTEE = "mlcheck.guarantee"
+"""The key of conf with the processing guarantee that the topology claims."""
+UNANCHORED = "mlcheck.unanchored"
+"""The key of conf with streams on which tuples need no anchor: STREAM, or COMPONENT/STREAM."""
+GUARANTEES = ("at-least-once", "at-most-once", "none")
+
 GroupingType = Literal["SHUFFLE", "FIELDS", "ALL", "GLOBAL", "NONE", "DIRECT", "LOCAL_OR_SHUFFLE", "PARTIAL_KEY"]
 """Storm's groupings, spelt as the topology context and Flux spell them. CUSTOM needs Java, and is refused."""
 

@@ -178,6 +178,7 @@ def _result(
 ) -> RunResult:
     goal = setup.goal
     held, spared, risks = judged
+    told = any(each.id == "anchored" and each.verdict != "pass" for each in held)
     subjects = [_of_life(setup, life, spared.get(life.session)) for life in _lives(engine)]
     if engine.flow.spout_emissions:
         subjects += map(subject_of, held)
@@ -197,7 +198,7 @@ def _result(
         notes=(
             *([outcome.why] if outcome.why else []),
             *setup.worker_environment({}).notes,
-            *(risk.text for risk in risks),
+            *(risk.text for risk in risks if risk.id != "unanchored" or not told),
         ),
     )
     circumstances = Circumstances(interrupted=outcome.interrupted, no_first_message=bool(outcome.silent))

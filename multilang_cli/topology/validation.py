@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from multilang_cli.protocol.rulebook import covers
 from multilang_cli.protocol.verdicts import ACKERS
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF
-from multilang_cli.topology.model import EXPECTED, Notice
+from multilang_cli.topology.model import EXPECTED, GUARANTEE, GUARANTEES, UNANCHORED, Notice
 from multilang_cli.topology.tasks import MAX_PARALLELISM, TASKS, WORKERS
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def problems(topology: Topology, storm: str, conf_places: Mapping[str, Location]
     places = conf_places or {}
     yield from (Notice(places.get(key), text) for key, text in _bad_values(topology.conf))
     yield from (Notice(places.get(EXPECTED), f"{EXPECTED}: {text}") for text in _bad_expectations(topology))
+    yield from (Notice(places.get(key), f"{key}: {text}") for key, text in _bad_guarantees(topology))
     for subscription in topology.subscriptions:
         yield from _subscription(topology, subscription, storm)
     if not any(each.kind == "spout" for each in topology.components.values()):
@@ -119,6 +120,21 @@ def _bad_expectations(topology: Topology) -> Iterator[str]:
             yield f"there is no component {name}. Known are {', '.join(topology.components)}."
         elif not isinstance(values, list) or not all(isinstance(each, list) for each in values):
             yield f"what {name} must ack is a list of tuples, each a list of values."
+
+
+def _bad_guarantees(topology: Topology) -> Iterator[tuple[str, str]]:
+    told = topology.conf.get(GUARANTEE)
+    if told is not None and told not in GUARANTEES:
+        yield GUARANTEE, f"it is {told!r}; expected one of {', '.join(GUARANTEES)}."
+    exempt = topology.conf.get(UNANCHORED, [])
+    known = {name for each in topology.components.values() for name in each.streams}
+    known |= {f"{each.id}/{name}" for each in topology.components.values() for name in each.streams}
+    if not isinstance(exempt, list):
+        yield UNANCHORED, "it is a list of streams, STREAM or COMPONENT/STREAM."
+        return
+    for name in exempt:
+        if name not in known:
+            yield UNANCHORED, f"no component declares a stream {name}. Known are {', '.join(sorted(known))}."
 
 
 def _constant(key: str) -> str:

@@ -27,7 +27,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     consumes it, and the places of the key in its values. `expected`: values that each component must have acked, as
     often as they stand there: the first ones of longer tuples. `faults`: of the plan, as written. `idle`: seconds of
     silence after which sources are taken for exhausted. `silences`: seconds of silence after which Storm gives a
-    bolt's task up, by task; empty where it sends no heartbeats.
+    bolt's task up, by task; empty where it sends no heartbeats. `guarantee`: what the topology claims, "" for nothing.
+    `unanchored`: streams on which tuples need no anchor, as STREAM or COMPONENT/STREAM.
     """
 
     components: dict[int, str]
@@ -41,6 +42,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     faults: tuple[str, ...] = ()
     idle: float = 1.0
     silences: dict[int, float] = {}
+    guarantee: str = ""
+    unanchored: frozenset[str] = frozenset()
 
     def name(self, task: int) -> str:
         """A task as sentences call it."""
@@ -67,7 +70,7 @@ class Checker:
     id: ClassVar[str]
     title: ClassVar[str]
     about: ClassVar[Literal["root", "limit"]] = "root"
-    worst: ClassVar[CheckVerdict] = "fail"
+    worst: CheckVerdict = "fail"
 
     def __init__(self, facts: RunFacts) -> None:
         self.facts = facts

@@ -10,6 +10,7 @@ from multilang_cli.topology.checkers.heartbeats import HeartbeatsInTime
 from multilang_cli.topology.checkers.limits import FaultsStruck, KeysKeepTheirTask, PendingLimit
 from multilang_cli.topology.checkers.losses import AtLeastOnce, ReplayedOnce
 from multilang_cli.topology.checkers.measures import Measures
+from multilang_cli.topology.checkers.promises import Anchored, AtMostOnce, Tracked, permitted
 from multilang_cli.topology.checkers.xor import SameXor
 
 if TYPE_CHECKING:
@@ -31,8 +32,12 @@ CHECKERS: tuple[type[Checker], ...] = (
     InTime,
     HeartbeatsInTime,
     FaultsStruck,
+    Anchored,
 )
-"""All of them, in the order in which they are shown."""
+"""All that every run is judged by, in the order in which they are shown."""
+
+CLAIMED: dict[str, tuple[type[Checker], ...]] = {"at-least-once": (Tracked,), "at-most-once": (AtMostOnce,)}
+"""More of them, by the guarantee that a topology claims."""
 
 HANDLERS: dict[type[Happening], str] = {
     history.Launched: "launched",
@@ -57,7 +62,8 @@ class Judge:
         self.measures = Measures(facts)
         self._t = 0.0
         self._emitted = False
-        self._checkers = tuple(each(facts) for each in CHECKERS)
+        self._checkers = tuple(each(facts) for each in (*CHECKERS, *CLAIMED.get(facts.guarantee, ())))
+        self._guarantee = facts.guarantee
         hearers: tuple[object, ...] = (*self._checkers, self.measures)
         self._handlers: dict[type[Happening], tuple[Callable[[Any], object], ...]] = {
             kind: tuple(getattr(each, name) for each in hearers if hasattr(each, name))
@@ -75,7 +81,7 @@ class Judge:
         for each in self._checkers:
             each.t = self._t
             each.finish()
-        return tuple(each.holds() for each in self._checkers)
+        return tuple(permitted(each.holds(), self._guarantee) for each in self._checkers)
 
 
 def check(events: Iterable[Happening], facts: RunFacts) -> tuple[CheckResult, ...]:

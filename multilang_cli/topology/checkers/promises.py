@@ -1,0 +1,186 @@
+"""Checks of the processing guarantee that a topology states: anchors, message ids, and nothing emitted twice."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.topology.checkers.checker import Checker, CheckResult, RunFacts
+from multilang_cli.topology.history import Emitted
+from multilang_cli.topology.model import GUARANTEE, UNANCHORED
+
+if TYPE_CHECKING:
+    from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Lost, TupleSettled
+
+
+class _Unanchored(msgspec.Struct):
+    """Emits of a component on a stream that somebody consumes. `first`: the first unanchored one.
+
+    `late`: True if the first one came when its task held no tracked tuple any more.
+    """
+
+    delivered: int = 0
+    loose: int = 0
+    first: Emitted | None = None
+    late: bool = False
+
+
+class Anchored(Checker):
+    """Emits of bolts that get tracked tuples are anchored; else nobody replays what is lost of them.
+
+    A warning unless at-least-once is demanded: the protocol allows unanchored emits. What no consumer gets, and what
+    the topology exempts, is left out.
+    """
+
+    id = "anchored"
+    title = "What bolts make of tracked tuples is anchored to them"
+
+    def __init__(self, facts: RunFacts) -> None:
+        super().__init__(facts)
+        self.worst = "fail" if facts.guarantee == "at-least-once" else "warn"
+        self._asked = facts.guarantee in ("", "at-least-once")
+        self._tracked: Counter[int] = Counter()
+        self._held: Counter[int] = Counter()
+        self._parents: dict[int, tuple[int, bool]] = {}
+        self._emission: Emitted | None = None
+        self._made: dict[tuple[str, str], _Unanchored] = {}
+        self._childless: Counter[str] = Counter()
+        self._settled: Counter[str] = Counter()
+
+    def emitted(self, event: Emitted) -> None:
+        """Keep a bolt's emission until somebody gets it, and note which tuples have children."""
+        self._emission = None
+        for anchor in event.anchors:
+            if anchor in self._parents:
+                self._parents[anchor] = (event.task, True)
+        if self._asked and self._tracked[event.task] and event.task not in self.facts.spouts:
+            self._emission = event
+
+    def delivered(self, event: Delivered) -> None:
+        """Count the emission that this belongs to once, and the tracked tuples of the task."""
+        emission, self._emission = self._emission, None
+        if emission is not None and emission.n == event.emit:
+            self._count_in(emission)
+        if event.edges and self._asked:
+            self._tracked[event.task] += 1
+            self._held[event.task] += 1
+            self._parents[event.n] = (event.task, False)
+
+    def _count_in(self, event: Emitted) -> None:
+        name = self.facts.components.get(event.task, "")
+        if self.facts.unanchored & {event.stream, f"{name}/{event.stream}"}:
+            return
+        made = self._made.setdefault((name, event.stream), _Unanchored())
+        made.delivered += 1
+        if not event.anchors:
+            made.loose += 1
+            if made.first is None:
+                made.first, made.late = event, not self._held[event.task]
+
+    def settled(self, event: TupleSettled) -> None:
+        """Note whether anything was anchored to it."""
+        task, parent = self._parents.pop(event.delivery, (0, False))
+        if task:
+            self._held[task] -= 1
+            name = self.facts.components.get(task, "")
+            self._settled[name] += event.how == "ack"
+            self._childless[name] += event.how == "ack" and not parent
+
+    def lost(self, event: Lost) -> None:
+        """Its task holds it no longer."""
+        task, _ = self._parents.pop(event.delivery, (0, False))
+        if task:
+            self._held[task] -= 1
+
+    def finish(self) -> None:
+        """Name each component and stream with its share and the first example."""
+        for (name, stream), made in self._made.items():
+            if made.first is None:
+                continue
+            first = made.first
+            at = f"{self.facts.name(first.task)} emitted {first.values} at {first.t:.3f} s"
+            after = ", when all tuples given to it were settled (an ack before the emit)" if made.late else ""
+            share = f"{made.loose:,} of {made.delivered:,} tuples of {name} on stream {stream} are unanchored"
+            settled = f"{self._childless[name]:,} of the {self._settled[name]:,} tuples that it acked have no child"
+            self.wrong(
+                f"{share}, below tracked tuples: if one is lost, nobody replays it. The first: {at}{after}; {settled}. "
+                f"Anchor them, or exempt the stream ({UNANCHORED}: [{stream}])",
+                first.n,
+            )
+
+
+class Tracked(Checker):
+    """Every emit of a spout is tracked: it has a message id, and there are ackers. For at-least-once."""
+
+    id = "tracked"
+    title = "What spouts emit is tracked: with a message id, by an acker"
+
+    def __init__(self, facts: RunFacts) -> None:
+        super().__init__(facts)
+        self._emitted: Counter[str] = Counter()
+        self._loose: Counter[str] = Counter()
+        self._first: dict[str, Emitted] = {}
+
+    def emitted(self, event: Emitted) -> None:
+        """Count a spout's emission."""
+        if event.task not in self.facts.spouts:
+            return
+        name = self.facts.components[event.task]
+        self._emitted[name] += 1
+        if event.message_id is None:
+            self._loose[name] += 1
+            self._first.setdefault(name, event)
+
+    def finish(self) -> None:
+        """Name each spout with its share and the first example."""
+        if not self.facts.ackers:
+            self.wrong(f"there are no ackers, and {GUARANTEE} is at-least-once: what is lost is never replayed")
+        for name, first in self._first.items():
+            share = f"{self._loose[name]:,} of {self._emitted[name]:,} tuples of spout {name} have no message id"
+            at = f"{self.facts.name(first.task)} emitted {first.values} at {first.t:.3f} s"
+            self.wrong(f"{share}: if one is lost, nobody replays it. The first: {at}", first.n)
+
+
+class AtMostOnce(Checker):
+    """Nothing that a spout was told to have failed, or forgot in its death, is emitted again. For at-most-once."""
+
+    id = "at-most-once"
+    title = "Nothing is processed twice: no spout emits a message again"
+
+    def __init__(self, facts: RunFacts) -> None:
+        super().__init__(facts)
+        self._open: dict[int, tuple[int, str]] = {}
+        self._over: dict[tuple[str, str], str] = {}
+
+    def emitted(self, event: Emitted) -> None:
+        """A message that has ended already must not come again."""
+        if event.task not in self.facts.spouts or event.message_id is None:
+            return
+        name, id_ = self.facts.components[event.task], json.dumps(event.message_id)
+        if why := self._over.get((name, id_)):
+            self.wrong(f"{self.facts.name(event.task)} emitted message {id_} again, after it {why}", event.n)
+        self._open[event.n] = (event.task, id_)
+
+    def ended(self, event: EmissionEnded) -> None:
+        """Remember what was not acked."""
+        task, id_ = self._open.pop(event.emit, (0, ""))
+        if task and event.how != "acked":
+            self._over[self.facts.components[task], id_] = event.how
+
+    def died(self, event: Died) -> None:
+        """What a dead spout waited for may have been processed."""
+        if event.task is None:
+            for number, (task, id_) in tuple(self._open.items()):
+                if self.facts.workers.get(task) == event.worker:
+                    del self._open[number]
+                    self._over[self.facts.components[task], id_] = "was forgotten with its spout"
+
+
+def permitted(result: CheckResult, guarantee: str) -> CheckResult:
+    """A loss is no failure where the topology does not claim at-least-once."""
+    if result.id == "at-least-once" and guarantee in ("at-most-once", "none"):
+        return msgspec.structs.replace(result, verdict="pass", reason="", emissions=())
+    return result
