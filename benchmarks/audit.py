@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from benchmarks import audit_whole, sides
 from benchmarks.measure import Figure, Result, UnmeasuredError
 from multilang_cli.audit.generator.arrays import both
-from multilang_cli.audit.generator.trees import EVERYTHING, Plan
+from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
 from multilang_cli.audit.session import SparkMissingError, session
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def made(spark: SparkSession, folder: Path, sizes: list[int]) -> dict[int, int]:
     """Marks and truth of each size in `folder`; gives how many marks there are."""
     base = folder / "base"
     base.mkdir(parents=True, exist_ok=True)
-    marks, truth = both(Plan(roots=BASE, weights={**EVERYTHING, "completed": 200.0}), range(BASE))
+    marks, truth = both(TreesPlan(roots=BASE, weights={**EVERYTHING, "completed": 200.0}), range(BASE))
     pq.write_table(marks, base / "marks.parquet")
     pq.write_table(truth, base / "truth.parquet")
     counts = {}

@@ -83,7 +83,7 @@ def _states(taps: Path) -> list[str]:
 def _audited(folder: Path) -> list[Row]:
     spark = session("local[2]", {"spark.sql.shuffle.partitions": "8"})
     try:
-        plan = inputs.Plan(inputs.find([str(folder / "taps")]))
+        plan = inputs.AuditPlan(inputs.find([str(folder / "taps")]))
         return pipeline.run(spark, plan, str(folder / "out"), print)["roots"].collect()
     finally:
         spark.stop()

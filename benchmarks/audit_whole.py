@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.measure import Figure, UnmeasuredError
 from multilang_cli.audit.generator.taps import transcripts
-from multilang_cli.audit.generator.trees import HEALTHY, Plan
+from multilang_cli.audit.generator.trees import HEALTHY, TreesPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def made(place: Path, roots: int) -> int:
     """Recordings of so many roots in a folder; how many lines they have."""
     place.mkdir(parents=True, exist_ok=True)
     gap = 0.002
-    plan = Plan(roots=roots, weights=HEALTHY, gap=gap, restarts=((roots * gap / 2, 1),))
+    plan = TreesPlan(roots=roots, weights=HEALTHY, gap=gap, restarts=((roots * gap / 2, 1),))
     lines = 0
     for name, file in transcripts(plan).items():
         (place / name).write_bytes(file)

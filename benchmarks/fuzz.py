@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.soak import busy
-from multilang_cli.cli.fuzzing import Asked, Fuzzing
+from multilang_cli.cli.fuzzing import FuzzFlags, Fuzzing
 from multilang_cli.cli.one_component import One
 from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
 from multilang_cli.suite.runner import plan_of
@@ -62,7 +62,7 @@ def fuzz(name: str, component: Component, conversations: int, seed: int, folder:
     """Fuzz one component; 1 if anything was said against it."""
     plan = plan_of(component, RunOptions(record=f"{folder}/record", strict=True, seed=seed))
     plan.record.mkdir(exist_ok=True)
-    asked = Asked(conversations=conversations, max_time=3600.0, database=f"{folder}/database", quiet=True)
+    asked = FuzzFlags(conversations=conversations, max_time=3600.0, database=f"{folder}/database", quiet=True)
     began = time.monotonic()
     result = Fuzzing(One(plan, ""), asked).hunt()
     print(f"{name}: {result.verdict}, {time.monotonic() - began:.0f} s; {result.notes[-1]}", flush=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchmarks.storm import RealStorm
     from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.speaker import Sink
+    from multilang_cli.host.speaker import EventSink
 
 TUPLES = 20_000
 WARM_UP = 2_000
@@ -137,7 +137,7 @@ def recorded(path: Path | None = None) -> Speed:
         return _driven((writer,), "two CPUs")
 
 
-def _driven(sinks: tuple[Sink, ...], where: sides.Place) -> Speed:
+def _driven(sinks: tuple[EventSink, ...], where: sides.Place) -> Speed:
     judge = Conversation(sides.profile("bolt"), sides.rulebook())
     with ShellBolt(sides.started([sides.compiled("echo_bolt")]), judge, sinks) as bolt:
         sides.met(bolt, where)

@@ -8,7 +8,7 @@ from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import Clause, Effect, Fate, Finding, Outlook, Profile, Rule, StormVersion
 from multilang_cli.reports.escape import decode_at
 from multilang_cli.reports.model import (
-    Component,
+    ComponentReport,
     ExcerptLine,
     Exit,
     RunResult,
@@ -156,7 +156,7 @@ HOSTILE = SubjectResult(
 BASE = RunResult(
     tool=Tool(version="0.1.0"),
     suite=Suite(name="component suite", hash="5f3a"),
-    component=Component(command=("python3", "bolt.py"), why=".py: python3 on PATH", kind="bolt"),
+    component=ComponentReport(command=("python3", "bolt.py"), why=".py: python3 on PATH", kind="bolt"),
     profile=Profile(
         kind="bolt",
         conf={"db.password": "hunter2", "topology.message.timeout.secs": 30},
@@ -195,7 +195,7 @@ RESULTS: dict[str, RunResult] = {
     "nothing": result(),
     "silent": result(
         befell=Circumstances(no_first_message=True),
-        component=Component(command=("./bolt",), exit=Exit(code=127), stderr_tail="./bolt: not found\n"),
+        component=ComponentReport(command=("./bolt",), exit=Exit(code=127), stderr_tail="./bolt: not found\n"),
         notes=("the component ended before its first message",),
     ),
 }

@@ -14,7 +14,7 @@ from multilang_cli.acking.acker import Acker, AckRecord
 from multilang_cli.acking.collectors import Anchored
 from multilang_cli.acking.ids import generate_id
 from multilang_cli.acking.messages import AckAck, AckerMessage, AckFail, AckInit, AckResetTimeout, Reply
-from multilang_cli.acking.pending import SpoutPending, Waiting
+from multilang_cli.acking.pending import SpoutPending, WaitingTuple
 from multilang_cli.acking.rotating import RotatingMap
 from multilang_cli.acking.saving import from_plain, to_plain
 
@@ -76,7 +76,7 @@ def test_the_worked_example_step_by_step() -> None:
     source = Given(0b0100, 0b0010)
     acker, pending = Acker(), SpoutPending()
     (to_bolt1,), init = collectors.spout_emit(ROOT, SPOUT, 1, source)
-    pending.emit(ROOT, Waiting("message", SPOUT, 0.0))
+    pending.emit(ROOT, WaitingTuple("message", SPOUT, 0.0))
     assert (to_bolt1.edges, init) == ({ROOT: 0b0100}, AckInit(ROOT, 0b0100, SPOUT))
     assert acker.execute(init, 0.0) is None
     assert acker.val(ROOT) == 0b0100
@@ -229,9 +229,9 @@ def test_a_rotating_map_has_two_buckets_at_least() -> None:
 
 def test_a_spout_waits_for_one_to_two_ticks() -> None:
     pending = SpoutPending()
-    pending.emit(1, Waiting("a", SPOUT, 0.0))
+    pending.emit(1, WaitingTuple("a", SPOUT, 0.0))
     assert not pending.tick(30.0)
-    pending.emit(2, Waiting("b", SPOUT, 31.0))
+    pending.emit(2, WaitingTuple("b", SPOUT, 31.0))
     (outcome,) = pending.tick(60.0)
     assert (outcome.kind, outcome.message_id, outcome.latency) == ("timed out", "a", 60.0)
     assert pending.take(Reply(SPOUT, "__ack_ack", 1, 61.0), 61.0) is None
@@ -242,7 +242,7 @@ def test_a_spout_waits_for_one_to_two_ticks() -> None:
 
 def test_a_reset_gives_a_spouts_tuple_its_time_again() -> None:
     pending = SpoutPending()
-    pending.emit(1, Waiting("a", SPOUT, 0.0))
+    pending.emit(1, WaitingTuple("a", SPOUT, 0.0))
     pending.tick(30.0)
     assert pending.take(Reply(SPOUT, "__ack_reset_timeout", 1, 31.0), 31.0) is None
     assert pending.take(Reply(SPOUT, "__ack_reset_timeout", 9, 31.0), 31.0) is None
@@ -254,7 +254,7 @@ def test_a_reset_gives_a_spouts_tuple_its_time_again() -> None:
 def test_a_spout_that_waits_for_enough_is_not_called(limit: int, full: bool) -> None:
     pending = SpoutPending()
     for root in (1, 2):
-        pending.emit(root, Waiting(None, SPOUT, 0.0))
+        pending.emit(root, WaitingTuple(None, SPOUT, 0.0))
     assert pending.full(limit) is full
 
 

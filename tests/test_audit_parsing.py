@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.parsing import HeaderRow, Quarantined, Row, parse
+from multilang_cli.audit.parsing import EventRow, HeaderRow, Quarantined, parse
 from multilang_cli.audit.tables import EVENTS
 from tests.pages import TWICE, recorded
 
@@ -46,7 +46,7 @@ def line(raw: bytes, channel: str = "out", seq: int = 1) -> bytes:
 )
 def test_what_a_column_can_not_hold_is_left_out(raw: bytes, channel: str, expected: dict[str, object]) -> None:
     row = parse(line(raw, channel))
-    assert isinstance(row, Row)
+    assert isinstance(row, EventRow)
     assert {name: getattr(row, name) for name in expected} == expected
     for name in row.__struct_fields__:
         pa.array([getattr(row, name)], TYPES[name])

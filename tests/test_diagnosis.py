@@ -18,7 +18,7 @@ from multilang_cli.protocol.messages import Ack, Emit, FromComponent, Handshake,
 from multilang_cli.protocol.reading import read, read_frame
 from multilang_cli.reports.json_report import to_json
 from multilang_cli.reports.junit import to_junit
-from multilang_cli.reports.model import Component, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import conclude
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
@@ -279,7 +279,7 @@ def test_no_bytes_break_the_reader_the_judge_or_the_report(pieces: list[bytes], 
     result = RunResult(
         tool=Tool(version="0"),
         suite=Suite(name="s"),
-        component=Component(command=("c",)),
+        component=ComponentReport(command=("c",)),
         storm="2.8.3",
         started_at="2026-01-01T00:00:00+00:00",
         subjects=(subject,),

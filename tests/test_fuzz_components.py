@@ -12,7 +12,7 @@ import pytest
 
 from multilang_cli.cli import fuzzing
 from multilang_cli.cli.exits import CommandError
-from multilang_cli.cli.fuzzing import Asked, Fuzzing, fuzz_given
+from multilang_cli.cli.fuzzing import FuzzFlags, Fuzzing, fuzz_given
 from multilang_cli.cli.one_component import One
 from multilang_cli.reports.console import summary_of
 from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
@@ -44,7 +44,7 @@ QUIET = ("bolt-threads", "bolt-on-tick", "bolt-batch-of-5", "spout-logs", "spout
 def hunt(component: Component, folder: Path, conversations: int) -> RunResult:
     plan = plan_of(component, RunOptions(record=str(folder / "record"), strict=True, seed=1))
     plan.record.mkdir()
-    asked = Asked(conversations=conversations, max_time=60.0, database=str(folder / "database"), quiet=True)
+    asked = FuzzFlags(conversations=conversations, max_time=60.0, database=str(folder / "database"), quiet=True)
     return Fuzzing(One(plan, ""), asked).hunt()
 
 
@@ -189,7 +189,7 @@ def test_when_time_ends_it_is_said_how_much_was_played(seconds: float, code: int
         RunOptions(record=str(tmp_path / "record"), seed=1),
     )
     plan.record.mkdir()
-    asked = Asked(conversations=300, max_time=seconds, database=str(tmp_path / "database"), quiet=True)
+    asked = FuzzFlags(conversations=300, max_time=seconds, database=str(tmp_path / "database"), quiet=True)
     result = Fuzzing(One(plan, ""), asked).hunt()
     # What hangs would be found after 31 s: there is no time for that here, and no PASS that hides it.
     assert result.exit_code == code, result

@@ -13,7 +13,7 @@ from multilang_cli.protocol.verdicts import Effect, Fate, Finding, Rule
 from multilang_cli.reports.combined import combine
 from multilang_cli.reports.fates import Fates, borders
 from multilang_cli.reports.lives import sentence_of, with_sentences
-from multilang_cli.reports.model import Component, RunResult, SubjectResult, Suite, Tool, Verdict
+from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool, Verdict
 from multilang_cli.reports.verdict import Circumstances, conclude, weigh
 
 if TYPE_CHECKING:
@@ -68,7 +68,11 @@ def run(
     found: Verdict = next((each for each in ("fail", "warn") if each in weights), "pass")
     subject = SubjectResult(id="bolt.case", title="", verdict=verdict or found, findings=findings)
     blank = RunResult(
-        tool=Tool(version="1"), suite=Suite(name="s"), component=Component(command=("b",)), storm=storm, started_at=""
+        tool=Tool(version="1"),
+        suite=Suite(name="s"),
+        component=ComponentReport(command=("b",)),
+        storm=storm,
+        started_at="",
     )
     return conclude(msgspec.structs.replace(blank, subjects=(subject,)), befell)
 
@@ -198,7 +202,7 @@ def test_a_version_that_was_not_asked_is_said_to_be_so() -> None:
 
 def test_each_component_has_a_sentence() -> None:
     named = [
-        msgspec.structs.replace(each, component=Component(name=name, command=(name,)))
+        msgspec.structs.replace(each, component=ComponentReport(name=name, command=(name,)))
         for name, names in (("good", []), ("bad", ["late"]))
         for each in everywhere(*map(finding, names))
     ]

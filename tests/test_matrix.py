@@ -15,11 +15,11 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.matrix.badge import badge
 from multilang_cli.reports.matrix.files import read_matrix, texts_of, write_matrix
 from multilang_cli.reports.matrix.markdown import to_markdown
-from multilang_cli.reports.matrix.model import Library, Matrix, MatrixCase, Part, Trouble
+from multilang_cli.reports.matrix.model import CellTrouble, Library, Matrix, MatrixCase, Part
 from multilang_cli.reports.matrix.page import document_of
 from multilang_cli.reports.matrix.words import wrong_with
 from multilang_cli.reports.model import Tool, Untested
-from multilang_cli.suite.matrix import Played, library_of
+from multilang_cli.suite.matrix import PlayedTestee, library_of
 from multilang_cli.suite.options import RunOptions
 from multilang_cli.suite.runner import run_suite
 from multilang_cli.suite.testee import read_testee
@@ -34,15 +34,15 @@ COMPONENT = ROOT / "conformance" / "testees" / "component"
 HOSTILE = 'a|b</svg><script>alert("1")</script>\x1b[31m\u202e'
 
 
-def trouble(case: str, verdict: Verdict = "fail", **more: Any) -> Trouble:
-    return Trouble(case=case, verdict=verdict, reason="no sync of 'activate'", rules=("sync-missing",), **more)
+def trouble(case: str, verdict: Verdict = "fail", **more: Any) -> CellTrouble:
+    return CellTrouble(case=case, verdict=verdict, reason="no sync of 'activate'", rules=("sync-missing",), **more)
 
 
 def library(id_: str, *parts: Part, name: str = "storm.js") -> Library:
     return Library(id=id_, name=name, version="2.8.3", language="JavaScript", parts=parts)
 
 
-def part(name: str, *troubles: Trouble, why: str = "", skipped: str = "", **verdicts: Verdict) -> Part:
+def part(name: str, *troubles: CellTrouble, why: str = "", skipped: str = "", **verdicts: Verdict) -> Part:
     return Part(
         name=name,
         verdict="conformant",
@@ -197,7 +197,7 @@ def test_a_known_failure_is_a_failure_with_its_reason(tmp_path: Path) -> None:
     [bolt] = [each for each in testee.components() if each.testee == "bolt"]
     wrong = msgspec.structs.replace(bolt, env={"MLCHECK_MUTANT": "print-stdout"}, known_failures=str(file))
     result = run_suite(wrong, RunOptions(record=str(tmp_path), include=("library.bolt.print",)))
-    column = library_of(testee, [Played(wrong, result)], load_rulebook(), None)
+    column = library_of(testee, [PlayedTestee(wrong, result)], load_rulebook(), None)
     assert column.verdict("library.bolt.print") == "xfail"
     assert [each.known for each in column.parts[0].troubles] == ["print is not redirected"]
     assert column.parts[0].exit_code == 0

@@ -17,17 +17,17 @@ from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, same_e
 from multilang_cli.suite.agreement import KNOWN, differences, play_all, sample, table, unseen
 
 if TYPE_CHECKING:
-    from multilang_cli.suite.oracle import Played
+    from multilang_cli.suite.oracle import PlayedScript
 
 pytestmark = [pytest.mark.oracle, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")
-def played() -> list[Played]:
+def played() -> list[PlayedScript]:
     return play_all(sample())
 
 
-def test_every_script_was_played_and_every_version(played: list[Played]) -> None:
+def test_every_script_was_played_and_every_version(played: list[PlayedScript]) -> None:
     assert {row.case for row in played} == set(oracle_cases())
     assert {row.version for row in played} == {
         version for verdicts in oracle_verdicts().values() for version in verdicts
@@ -35,18 +35,18 @@ def test_every_script_was_played_and_every_version(played: list[Played]) -> None
     assert len({row.case for row in played if row.version == "2.8.3"}) == len(oracle_cases())
 
 
-def test_fates_and_events_are_those_of_storm(played: list[Played], capsys: pytest.CaptureFixture[str]) -> None:
+def test_fates_and_events_are_those_of_storm(played: list[PlayedScript], capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         sys.stdout.write("\n" + table(played) + "\n")
     assert differences(played) == ""
     assert not any(row.predicted == "unknown" for row in played)
 
 
-def test_what_is_known_to_differ_still_does(played: list[Played]) -> None:
+def test_what_is_known_to_differ_still_does(played: list[PlayedScript]) -> None:
     assert {row.case for row in played if not row.agrees} == KNOWN.keys()
 
 
-def test_each_script_that_shows_a_rule_makes_the_judge_find_it(played: list[Played]) -> None:
+def test_each_script_that_shows_a_rule_makes_the_judge_find_it(played: list[PlayedScript]) -> None:
     assert unseen(played) == []
     rules = load_rulebook().rules.values()
     shown = {case for rule in rules for effect in rule.effects for case in effect.confirmed_by}
@@ -56,7 +56,7 @@ def test_each_script_that_shows_a_rule_makes_the_judge_find_it(played: list[Play
     assert unseen([blind]) == [("json-control-character", "bolt-json-nul", "2.8.3")]
 
 
-def test_no_neighbour_breaks_the_rule_it_comes_close_to(played: list[Played]) -> None:
+def test_no_neighbour_breaks_the_rule_it_comes_close_to(played: list[PlayedScript]) -> None:
     wrong = [(row.case, row.version, rule) for row in played for rule in row.rules & _beside(row.case)]
     assert wrong == []
 

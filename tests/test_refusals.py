@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.suite.options import Component, RunOptions, Source, StreamDeclaration
+from multilang_cli.suite.options import Component, InputSource, RunOptions, StreamDeclaration
 from multilang_cli.suite.runner import run_suite
 from tests.sessions import PID
 
@@ -70,7 +70,7 @@ def test_silence_at_the_first_made_up_tuple_says_nothing(tmp_path: Path) -> None
 
 
 def test_fields_that_were_told_are_not_asked_for_again(tmp_path: Path) -> None:
-    result = played(tmp_path, '{}["user"]', "bolt.settle.once", sources=(Source("a", fields=("x",)),))
+    result = played(tmp_path, '{}["user"]', "bolt.settle.once", sources=(InputSource("a", fields=("x",)),))
     (subject,) = result.subjects
     assert subject.reason.startswith("it dies of a made-up tuple: KeyError: 'user'; give a sample")
 

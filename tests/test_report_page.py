@@ -16,7 +16,7 @@ from multilang_cli.catalogue.loader import load_rulebook, load_rules
 from multilang_cli.protocol.events import Chunk, Event, Gap
 from multilang_cli.protocol.framing import DEFAULT_LIMIT
 from multilang_cli.protocol.reading import read
-from multilang_cli.reports.html.document import Document, PageVerdict, Text
+from multilang_cli.reports.html.document import PageDocument, PageVerdict, Text
 from multilang_cli.reports.html.page import document_of, to_html
 from multilang_cli.reports.html.page_file import Kit, KitError, load_kit, render
 from tests.pages import ACKED, TWICE, PageFile, document, judged, record, recorded, section, texts
@@ -163,7 +163,7 @@ def test_without_its_script_a_page_has_title_facts_and_findings(tmp_path: Path) 
     assert "<h1>Recorded: python3 bolt.py</h1>" in static
     assert "<dt>command</dt><dd>python3 bolt.py</dd>" in static
     assert re.search(r"<li>must ack-twice: event \d+: ", static)
-    hostile = Document(
+    hostile = PageDocument(
         title="<b>",
         subtitle="&",
         made_by="",

@@ -158,7 +158,7 @@ def test_the_schema_names_and_describes_every_field() -> None:
         (model.ExcerptLine, definitions["line"]),
         (model.Exit, definitions["exit"]),
         (Finding, definitions["finding"]),
-        (model.Component, SCHEMA["properties"]["component"]),
+        (model.ComponentReport, SCHEMA["properties"]["component"]),
         (model.Selection, SCHEMA["properties"]["selection"]),
     ]:
         assert list(shape["properties"]) == list(struct.__struct_fields__)

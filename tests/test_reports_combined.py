@@ -14,7 +14,7 @@ from multilang_cli.reports.console import next_command, pretty_text, render_toge
 from multilang_cli.reports.formats import FORMATS, Report, write_report
 from multilang_cli.reports.json_report import from_json, to_json
 from multilang_cli.reports.junit import to_junit
-from multilang_cli.reports.model import Component, RunResult
+from multilang_cli.reports.model import ComponentReport, RunResult
 from multilang_cli.reports.page import make_console
 from multilang_cli.reports.verdict import OUTCOMES
 from tests.results import BASE, GREEN, RESULTS, RULEBOOK, SKIPPED, TWICE, WARNED, result
@@ -26,7 +26,7 @@ def named(name: str, run: RunResult) -> RunResult:
 
 
 SPLITTER = named("splitter", result(*GREEN, WARNED, TWICE, SKIPPED))
-COUNTER = named("counter", result(*GREEN[:2], component=Component(command=("./counter.rb", "-v"), kind="bolt")))
+COUNTER = named("counter", result(*GREEN[:2], component=ComponentReport(command=("./counter.rb", "-v"), kind="bolt")))
 BOTH = combine([COUNTER, SPLITTER])
 
 

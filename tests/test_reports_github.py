@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from multilang_cli.protocol.verdicts import Clause
 from multilang_cli.reports.combined import combine
 from multilang_cli.reports.github import MOST, file_of, to_github
-from multilang_cli.reports.model import Component, ExcerptLine, RunResult, SubjectResult, Untested
+from multilang_cli.reports.model import ComponentReport, ExcerptLine, RunResult, SubjectResult, Untested
 from tests.results import (
     ACK_TWICE,
     AGAIN,
@@ -91,7 +91,7 @@ def hostile(text: str) -> RunResult:
         plain,
         msgspec.structs.replace(plain, verdict="xfail"),
         notes=(text,),
-        component=Component(name=text, command=(text, text), why=text, stderr_tail=text),
+        component=ComponentReport(name=text, command=(text, text), why=text, stderr_tail=text),
         untested=(Untested(reason=text, ids=(text,)),),
         next_command=text,
     )
@@ -219,9 +219,9 @@ def test_the_file_is_the_users_own(
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).touch()
     monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
-    assert file_of(Component(command=command, cwd=cwd), here) == file
+    assert file_of(ComponentReport(command=command, cwd=cwd), here) == file
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
-    assert file_of(Component(command=command, cwd=cwd), here) == (f"here/{file}" if file else "")
+    assert file_of(ComponentReport(command=command, cwd=cwd), here) == (f"here/{file}" if file else "")
 
 
 def test_the_file_stands_in_the_annotation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 from multilang_cli.reports import model
 from multilang_cli.reports.combined import combine
 from multilang_cli.reports.junit import TAGS, to_junit
-from multilang_cli.reports.model import Component, SubjectResult
+from multilang_cli.reports.model import ComponentReport, SubjectResult
 from tests.results import GREEN, HOSTILE, HOSTILE_BYTES, RESULTS, RULEBOOK, SKIPPED, WARNED, result
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ EACH = [
     for verdict in model.VERDICTS
 ]
 NAMED = [
-    msgspec.structs.replace(run, component=Component(name=name, command=("bolt", name)))
+    msgspec.structs.replace(run, component=ComponentReport(name=name, command=("bolt", name)))
     for name, run in [("counter", result(*GREEN, SKIPPED)), ("splitter", result(*EACH)), ("small", RESULTS["silent"])]
 ]
 ALL: dict[str, RunResult] = {**RESULTS, "each": result(*EACH), "several": combine(NAMED)}

@@ -20,7 +20,7 @@ from multilang_cli.reports.json_report import from_json, to_json
 from multilang_cli.reports.junit import NOT_REQUIRED, to_junit
 from multilang_cli.reports.lives import with_sentences
 from multilang_cli.reports.markdown import to_markdown
-from multilang_cli.reports.model import Component, Untested
+from multilang_cli.reports.model import ComponentReport, Untested
 from multilang_cli.reports.page import Page, make_console
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.reports.versions import show_table
@@ -41,7 +41,7 @@ def played(storm: str, *subjects: SubjectResult, name: str = "", gates: bool = T
         each if late or each.id not in harmless else msgspec.structs.replace(each, verdict="pass", reason="")
         for each in subjects
     ]
-    component = Component(name=name, command=("python3", "bolt.py"), kind="bolt")
+    component = ComponentReport(name=name, command=("python3", "bolt.py"), kind="bolt")
     return msgspec.structs.replace(result(*own, storm=storm, component=component), gates=gates)
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from multilang_cli.protocol.context import Sample
-from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, RunOptions, Source
+from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, InputSource, RunOptions
 from multilang_cli.suite.runner import run_suite
 from multilang_cli.suite.samples import samples_of, sources_of, unfed
 from tests.sessions import ACK_ALL, PID
@@ -18,14 +18,14 @@ from tests.sessions import ACK_ALL, PID
 if TYPE_CHECKING:
     from pathlib import Path
 
-A, B = Source("a", fields=("x", "y")), Source("b", "late", ("z",))
+A, B = InputSource("a", fields=("x", "y")), InputSource("b", "late", ("z",))
 
 
 def component(**more: Any) -> Component:
     return Component(command=("x",), **more)
 
 
-def with_samples(source: Source, *samples: list[Any]) -> Source:
+def with_samples(source: InputSource, *samples: list[Any]) -> InputSource:
     return msgspec.structs.replace(source, samples=samples)
 
 
@@ -35,7 +35,7 @@ def with_samples(source: Source, *samples: list[Any]) -> Source:
         (component(), [Sample(DEFAULT_SAMPLE)]),
         (component(samples=([1], [2])), [Sample([1]), Sample([2])]),
         (component(sources=(A, B)), [Sample(DEFAULT_SAMPLE * 2, "a"), Sample(DEFAULT_SAMPLE, "b", "late")]),
-        (component(sources=(Source("a", fields=()),)), [Sample([], "a")]),
+        (component(sources=(InputSource("a", fields=()),)), [Sample([], "a")]),
         (component(samples=([1, 2],), sources=(A, B)), [Sample([1, 2], "a")]),
         (
             component(sources=(with_samples(A, [1, 1], [2, 2]), with_samples(B, [1], [2], [3]))),
@@ -62,8 +62,11 @@ def test_samples_are_fed_in_their_order(declared: Component, expected: list[Samp
     [
         (component(), [("sentence",)]),
         (component(samples=([1, 2],)), [("field1", "field2")]),
-        (component(samples=([1, 2],), sources=(Source("a"), B)), [("field1", "field2"), ("z",)]),
-        (component(samples=(Sample([1], "b"),), sources=(Source("a"), Source("b"))), [("sentence",), ("field1",)]),
+        (component(samples=([1, 2],), sources=(InputSource("a"), B)), [("field1", "field2"), ("z",)]),
+        (
+            component(samples=(Sample([1], "b"),), sources=(InputSource("a"), InputSource("b"))),
+            [("sentence",), ("field1",)],
+        ),
     ],
 )
 def test_fields_that_nobody_told_are_made_up(declared: Component, fields: list[tuple[str, ...]]) -> None:
@@ -84,7 +87,7 @@ def test_what_is_told_stands_in_the_context_and_in_the_tuples(tmp_path: Path, st
         command=(sys.executable, str(script)),
         name="join",
         samples=([1, "home"],),
-        sources=(Source("views", fields=("id", "page")), Source("clicks", "late", ("id",), ([7],))),
+        sources=(InputSource("views", fields=("id", "page")), InputSource("clicks", "late", ("id",), ([7],))),
     )
     case = "bolt.settle.once"
     options = RunOptions(storm=storm, record=str(tmp_path), record_all=True, include=(case,), timeout=20.0)

@@ -8,7 +8,7 @@ from multilang_cli.protocol.verdicts import ACKERS
 from multilang_cli.suite import config as config_file
 from multilang_cli.suite import flag_values, settings
 from multilang_cli.suite.config import Config, ConfigError
-from multilang_cli.suite.options import Component, Source
+from multilang_cli.suite.options import Component, InputSource
 from multilang_cli.suite.reproduce import words_of
 from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.settings import Flags
@@ -112,7 +112,9 @@ def test_tuples_of_named_sources_keep_their_order() -> None:
 
 def test_flags_stand_for_the_sources_and_samples_of_the_file() -> None:
     own = Component(
-        command=("x",), name="own", sources=(Source("a", fields=("x",), samples=([1],)), Source("b", samples=([2],)))
+        command=("x",),
+        name="own",
+        sources=(InputSource("a", fields=("x",), samples=([1],)), InputSource("b", samples=([2],))),
     )
     config = Config(components=(own,))
 

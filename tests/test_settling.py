@@ -16,9 +16,9 @@ from multilang_cli.protocol.events import Again, Deadline, Event, Exited, Signal
 from multilang_cli.protocol.messages import Ack, Emit, Fail, Message, TupleMsg
 from multilang_cli.reports.console import summary_of
 from multilang_cli.suite import holes, settling, stage, values
-from multilang_cli.suite.options import Component, RunOptions, Source
+from multilang_cli.suite.options import Component, InputSource, RunOptions
 from multilang_cli.suite.runner import run_suite
-from multilang_cli.suite.settling import SUBJECT, Feed, Settling, others_than
+from multilang_cli.suite.settling import SUBJECT, FedTuples, Settling, others_than
 from tests.running import rules_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SAMPLES: tuple[list[Any], ...] = (["a b", 1], ["c d e", 2])
 PAIR = (["a b", 1], ["c d", 2])
 
 
-def fed(feed: Feed, *said: Message | Fact) -> Feed:
+def fed(feed: FedTuples, *said: Message | Fact) -> FedTuples:
     feed.take([Event(seq, 0.0, "in", body) for seq, body in enumerate(said)])
     return feed
 
@@ -59,7 +59,7 @@ ONE, TWO, THREE = of("1"), of("2"), of("3")
     ],
 )
 def test_a_tuple_is_passed_over_if_later_ones_are_settled(said: Any, lead: int, passed_over: str | None) -> None:
-    found = fed(Feed(), *said).passed_over(lead)
+    found = fed(FedTuples(), *said).passed_over(lead)
     assert (found and found.message.id) == passed_over
 
 
@@ -85,7 +85,7 @@ DECLARED = Component(command=("x",), samples=(["x"],))
 def test_a_run_as_a_whole_is_judged_by_what_it_settled(component: Component, said: Any, verdict: str | None) -> None:
     samples = [Sample(values) for values in component.samples if isinstance(values, list)]
     settling = Settling()
-    settling.add(fed(Feed(samples), *said))
+    settling.add(fed(FedTuples(samples), *said))
     judged = settling.judged(component)
     assert (judged and judged.verdict) == verdict
 
@@ -164,7 +164,7 @@ def test_what_is_unchecked_is_called_untested_in_the_last_line(tmp_path: Path) -
 
 
 LEAKS = ("leak-first", "leak-tenth", "leak-equal", "leak-value")
-SOURCES = tuple(Source(name, samples=SAMPLES) for name in ("left", "right"))
+SOURCES = tuple(InputSource(name, samples=SAMPLES) for name in ("left", "right"))
 
 
 @pytest.mark.component
@@ -236,7 +236,7 @@ def test_settling_can_be_a_known_failure(tmp_path: Path) -> None:
 
 
 def test_an_emit_without_anchors_is_told_from_one_with() -> None:
-    feed = fed(Feed(), ONE, Emit(["x"]), Emit(["x"], anchors=("1",)))
+    feed = fed(FedTuples(), ONE, Emit(["x"]), Emit(["x"], anchors=("1",)))
     assert (feed.emitted, feed.anchored) == (2, 1)
 
 
@@ -263,7 +263,7 @@ def test_what_is_given_up_early_says_nothing_of_a_whole_limit() -> None:
 @pytest.mark.parametrize(("last", "noted"), [(Exited(3, None), True), (Ack("1"), False), (Signalled(15), False)])
 def test_who_ends_before_it_settles_anything_is_told_what_else_was_seen(last: Message | Fact, noted: bool) -> None:
     seen = Settling()
-    seen.add(fed(Feed(), ONE, Emit(["x"]), last, Exited(0, None)))
+    seen.add(fed(FedTuples(), ONE, Emit(["x"]), last, Exited(0, None)))
     notes = seen.notes(Component(command=("x",), kind="bolt"))
     assert any("none of the 1 that it was fed was settled" in note for note in notes) == noted
 

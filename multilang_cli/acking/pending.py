@@ -13,7 +13,7 @@ PENDING_BUCKETS = 2
 """A tuple times out between 1 and 2 ticks after its emit."""
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingTuple(msgspec.Struct, frozen=True):
     """A tuple that a spout's `task` emitted at `t` seconds under its own message id, a JSON value."""
 
     message_id: Any
@@ -35,9 +35,9 @@ class Outcome(msgspec.Struct, frozen=True):
 class SpoutPending(msgspec.Struct):
     """The pending tuples of one spout executor, by root id."""
 
-    waiting: RotatingMap[int, Waiting] = msgspec.field(default_factory=lambda: RotatingMap.of(PENDING_BUCKETS))
+    waiting: RotatingMap[int, WaitingTuple] = msgspec.field(default_factory=lambda: RotatingMap.of(PENDING_BUCKETS))
 
-    def emit(self, root: int, waiting: Waiting) -> None:
+    def emit(self, root: int, waiting: WaitingTuple) -> None:
         """Wait for a new root."""
         self.waiting.put(root, waiting)
 
@@ -65,5 +65,5 @@ class SpoutPending(msgspec.Struct):
         return [_outcome("timed out", root, waiting, t) for root, waiting in self.waiting.rotate().items()]
 
 
-def _outcome(kind: Literal["acked", "failed", "timed out"], root: int, waiting: Waiting, t: float) -> Outcome:
+def _outcome(kind: Literal["acked", "failed", "timed out"], root: int, waiting: WaitingTuple, t: float) -> Outcome:
     return Outcome(kind, root, waiting.message_id, waiting.task, t, t - waiting.t)

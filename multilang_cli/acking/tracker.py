@@ -15,7 +15,7 @@ from multilang_cli.acking.acker import Acker
 from multilang_cli.acking.collectors import Anchored
 from multilang_cli.acking.ids import generate_id
 from multilang_cli.acking.messages import AckAck, AckFail, AckInit, AckResetTimeout
-from multilang_cli.acking.pending import Outcome, SpoutPending, Waiting
+from multilang_cli.acking.pending import Outcome, SpoutPending, WaitingTuple
 from multilang_cli.acking.tree import Node, Settled, Step, Task, Tree
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Tracker(msgspec.Struct):
             return 0, [Anchored() for _ in targets]
         root = generate_id(source)
         tuples, init = collectors.spout_emit(root, spout.id, len(targets), source)
-        self.pending.emit(root, Waiting(message_id, spout.id, t))
+        self.pending.emit(root, WaitingTuple(message_id, spout.id, t))
         tree = self.trees[root] = Tree(root, spout, message_id, t)
         for tuple_, target in zip(tuples, targets, strict=True):
             self._grow(tree, Node(tuple_.edges[root], target, (), t))

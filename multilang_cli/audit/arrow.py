@@ -9,7 +9,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.audit.tables import Column
+    from multilang_cli.audit.tables import TableColumn
 
 _PLAIN: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -29,6 +29,6 @@ def arrow_type(spelt: str) -> pa.DataType:
     return _PLAIN[spelt] if inner == spelt else pa.list_(arrow_type(inner.removesuffix(">")))
 
 
-def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
+def arrow_schema(columns: Iterable[TableColumn]) -> pa.Schema:
     """These columns as an Arrow schema."""
     return pa.schema([(column.name, arrow_type(column.type)) for column in columns])

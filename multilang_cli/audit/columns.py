@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """One column. `type`: as Spark SQL spells it."""
 
     name: str
@@ -18,7 +18,7 @@ class Table(NamedTuple):
 
     name: str
     about: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
 
     @property
     def ddl(self) -> str:

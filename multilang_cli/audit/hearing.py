@@ -42,18 +42,18 @@ class _Timed(NamedTuple):
 
 def hear(lines: Iterable[Place], storm: str = "") -> Iterator[Row]:
     """Judge conversations that come one after the other; `storm`: the version, "" for the recorded one."""
-    hearing: Hearing | None = None
+    hearing: ConversationHearing | None = None
     for conv, part, what, raw in lines:
         if hearing is None or conv != hearing.conv:
             if hearing is not None:
                 yield from hearing.finish()
-            hearing = Hearing(conv, storm)
+            hearing = ConversationHearing(conv, storm)
         yield from hearing.take(part, what, raw)
     if hearing is not None:
         yield from hearing.finish()
 
 
-class Hearing:
+class ConversationHearing:
     """One conversation as it is heard."""
 
     def __init__(self, conv: str, storm: str = "") -> None:

@@ -41,7 +41,7 @@ class Inputs(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class Plan(NamedTuple):
+class AuditPlan(NamedTuple):
     """Inputs, and the Storm version to audit them for; "" is the recorded one."""
 
     inputs: Inputs

@@ -75,12 +75,12 @@ def alone_of_line(line: bytes) -> list[tuple[str, Mark]]:
     Every tuple is a tree of its own: a bolt's has one edge, which it settles; a spout's has none, and is told its end.
     """
     row = parsing.parse(line)
-    if not isinstance(row, parsing.Row) or row.id is None or row.kind in {"heartbeat", "tick"}:
+    if not isinstance(row, parsing.EventRow) or row.id is None or row.kind in {"heartbeat", "tick"}:
         return []
     return [(row.conv, mark) for mark in _alone(row, _hash(row.conv, row.id))]
 
 
-def _alone(row: parsing.Row, root: int) -> Iterator[Mark]:
+def _alone(row: parsing.EventRow, root: int) -> Iterator[Mark]:
     t, id_ = row.t, row.id
     match row.ch, row.kind:
         case "in", "tuple":

@@ -50,7 +50,7 @@ class Head(NamedTuple):
     task: int
 
 
-class End(NamedTuple):
+class PartEnd(NamedTuple):
     """A line that closes a part, and its place."""
 
     file: str
@@ -90,7 +90,7 @@ class _Placed(NamedTuple):
     all: int
 
 
-def outline(sizes: Iterable[Size], heads: Iterable[Head], ends: Iterable[End]) -> Outline:
+def outline(sizes: Iterable[Size], heads: Iterable[Head], ends: Iterable[PartEnd]) -> Outline:
     """The outline of files."""
     before, lines = _counted(sizes)
     placed = [_Placed(head, before[head.file, head.split] + head.nth, lines[head.file]) for head in heads]
@@ -148,7 +148,7 @@ def _recording(head: Head) -> tuple[object, ...]:
     return (*when, head.worker, head.host, head.topology, head.component, head.task)
 
 
-class Seen:
+class SeenLines:
     """Lines of conversations that were seen lately: a shipper may send some twice."""
 
     def __init__(self) -> None:
@@ -178,7 +178,7 @@ class Finder:
     """
 
     def __init__(self, pieces: Mapping[str, list[Piece]]) -> None:
-        self.seen = Seen()
+        self.seen = SeenLines()
         self._pieces = pieces
         self._conv: str | None = None
         self._piece: Piece | None = None

@@ -11,16 +11,16 @@ from multilang_cli.audit.worst_trees import WorstTrees, worst_trees
 from multilang_cli.reports.html.document import (
     Axis,
     Cell,
-    Column,
-    Document,
     Edge,
     Graph,
-    Node,
+    GraphNode,
+    PageDocument,
     PageVerdict,
     Plot,
+    SectionColumn,
     Series,
     Steps,
-    Table,
+    TableSection,
     Text,
 )
 from multilang_cli.reports.html.page_file import load_kit, render
@@ -60,10 +60,10 @@ def page_of(result: RunResult, known: Known) -> str:
     return render(document_of(result, known), load_kit())
 
 
-def document_of(result: RunResult, known: Known) -> Document:
+def document_of(result: RunResult, known: Known) -> PageDocument:
     """The page document of an audit."""
     bad = [subject.reason for subject in result.subjects if subject.verdict in {"fail", "error", "untestable"}]
-    return Document(
+    return PageDocument(
         title="Audit",
         subtitle=line(bad[0]) if bad else "No limit was broken.",
         made_by=f"{result.tool.name} {result.tool.version}",
@@ -92,16 +92,16 @@ def _worst_trees(known: Known) -> WorstTrees:
     return worst_trees(_in_order("roots", SHOWN["roots"][1], known["roots"]), known["conversations"], known["events"])
 
 
-def _limits(result: RunResult) -> Table:
+def _limits(result: RunResult) -> TableSection:
     tones: dict[str, Tone] = {"pass": "good", "fail": "bad", "error": "bad"}
     rows = tuple(
         (Cell(text=each.title), Cell(text=each.verdict, tone=tones.get(each.verdict, "warn")), line(each.reason))
         for each in result.subjects
     )
-    return Table(
+    return TableSection(
         id="limits",
         title="Limits",
-        columns=(Column(name="what"), Column(name="verdict"), Column(name="why")),
+        columns=(SectionColumn(name="what"), SectionColumn(name="verdict"), SectionColumn(name="why")),
         rows=rows,
     )
 
@@ -112,7 +112,9 @@ def _in_order(name: str, order: str, rows: DataFrame) -> DataFrame:
     return shown.orderBy(*(_ordered(word) for word in order.split(", ")))
 
 
-def _table(name: str, title: str, order: str, rows: DataFrame, links: Mapping[tuple[str, int], str]) -> Iterator[Table]:
+def _table(
+    name: str, title: str, order: str, rows: DataFrame, links: Mapping[tuple[str, int], str]
+) -> Iterator[TableSection]:
     """The first rows of a table; nothing for an empty one. `links`: where the page shows more of a root, by its run."""
     ordered = _in_order(name, order, rows)
     found = ordered.limit(MOST_ROWS + 1).collect()
@@ -120,12 +122,12 @@ def _table(name: str, title: str, order: str, rows: DataFrame, links: Mapping[tu
         return
     about = TABLES[name].about if name in TABLES else ""
     more = f" The first {MOST_ROWS} are shown; the table {name} has them all." if len(found) > MOST_ROWS else ""
-    yield Table(
+    yield TableSection(
         id=name,
         title=title,
         note=f"{about}{more}".strip(),
         columns=tuple(
-            Column(name=column.replace("_", " "), align="right" if kind in _NUMBERS else "left")
+            SectionColumn(name=column.replace("_", " "), align="right" if kind in _NUMBERS else "left")
             for column, kind in ordered.dtypes
         ),
         rows=tuple(_cells(row, links if name == "roots" else {}) for row in found[:MOST_ROWS]),
@@ -221,10 +223,10 @@ def _topology(known: Known) -> Iterator[Steps]:
     )
 
 
-def _node(number: int, name: str, row: Row | None) -> Node:
+def _node(number: int, name: str, row: Row | None) -> GraphNode:
     detail = "" if row is None else f"{row['sum(tuples)']} in, {row['sum(emits)']} out"
     never = 0 if row is None else row["sum(never)"]
-    return Node(id=f"n{number}", label=line(name), detail=detail, tone="bad" if never else None)
+    return GraphNode(id=f"n{number}", label=line(name), detail=detail, tone="bad" if never else None)
 
 
 def _label(tuples: int, lost: int) -> str:

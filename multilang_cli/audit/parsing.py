@@ -63,7 +63,7 @@ FAULT = b"\0"
 """How a line begins that no file holds: it says why what comes behind it could not be read."""
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class EventRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A row of the table events, less its place and raw line. None is null."""
 
     conv: str
@@ -111,7 +111,7 @@ class Quarantined(msgspec.Struct, frozen=True):
     reason: str
 
 
-def parse(line: bytes) -> Row | HeaderRow | EndRow | Quarantined:
+def parse(line: bytes) -> EventRow | HeaderRow | EndRow | Quarantined:
     """Parse a line. Never raises."""
     if line.startswith(FAULT):
         return Quarantined(line[len(FAULT) :].decode("utf-8", "replace")[:SHOWN])
@@ -164,17 +164,17 @@ def _seconds(text: str) -> float | None:
         return None
 
 
-def _event(line: EventLine) -> Row | Quarantined:
+def _event(line: EventLine) -> EventRow | Quarantined:
     if not line.conv or not 0 <= line.seq <= MOST_SEQ or line.t < 0 or line.ch not in CHANNELS:
         return Quarantined("it is JSON, but no line of a transcript")
     if line.ch == "err":
         size = len(b64decode(line.raw64 or "", validate=True))
-        return Row(conv=line.conv, seq=line.seq, t=line.t, ch=line.ch, kind="stderr", size=size)
+        return EventRow(conv=line.conv, seq=line.seq, t=line.t, ch=line.ch, kind="stderr", size=size)
     if line.ch not in FRAMES:
-        return Row(conv=line.conv, seq=line.seq, t=line.t, ch=line.ch, **_fact(line))
+        return EventRow(conv=line.conv, seq=line.seq, t=line.t, ch=line.ch, **_fact(line))
     text = bytes(line.msg) if line.raw64 is None else frame_text(b64decode(line.raw64, validate=True))
     said = _from_storm(wire.decode(text)) if line.ch == "in" else _from_component(line, text)
-    return Row(conv=line.conv, seq=line.seq, t=line.t, ch=line.ch, size=len(text), **_storable(said, text))
+    return EventRow(conv=line.conv, seq=line.seq, t=line.t, ch=line.ch, size=len(text), **_storable(said, text))
 
 
 def _storable(said: dict[str, Any], text: bytes) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.inputs import Plan
+from multilang_cli.audit.inputs import AuditPlan
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, roots, summary
 from multilang_cli.audit.tables import TABLES
 
@@ -23,14 +23,14 @@ Known = dict[str, "DataFrame"]
 
 
 Tables = Iterator[dict[str, "DataFrame"]]
-Make = Callable[["SparkSession", Plan, Known, list["DataFrame"]], Tables]
+Make = Callable[["SparkSession", AuditPlan, Known, list["DataFrame"]], Tables]
 """Makes tables of those that stand already. Those that it yields together are written side by side, before it goes on.
 
 What it keeps for that, it appends to the list.
 """
 
 
-class Stage(NamedTuple):
+class AuditStage(NamedTuple):
     """A part of the audit: how its tables are made, and those that have to stand before it begins."""
 
     make: Make
@@ -41,7 +41,9 @@ WRITERS = 3
 """Tables that are written at a time: while one is planned on one core, the tasks of others have the rest."""
 
 
-def run(spark: SparkSession, plan: Plan, folder: str, say: Callable[[str], None], *, overwrite: bool = False) -> Known:
+def run(
+    spark: SparkSession, plan: AuditPlan, folder: str, say: Callable[[str], None], *, overwrite: bool = False
+) -> Known:
     """Every stage, its tables written as Parquet in `folder`; returns all tables, as they were written.
 
     A stage begins when the tables stand that it reads, so that several run at a time. `say`: is told what goes on, a
@@ -71,7 +73,7 @@ def run(spark: SparkSession, plan: Plan, folder: str, say: Callable[[str], None]
 class _Work:
     """The tables written so far, and the news: None for a table or the end of a stage, else what went wrong."""
 
-    def __init__(self, spark: SparkSession, plan: Plan, folder: str, writers: ThreadPoolExecutor) -> None:
+    def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, writers: ThreadPoolExecutor) -> None:
         self._spark = spark
         self._plan = plan
         self._folder = folder.rstrip("/")
@@ -84,7 +86,7 @@ class _Work:
         if (fault := self._happened.get()) is not None:
             raise fault
 
-    def run(self, stage: Stage) -> None:
+    def run(self, stage: AuditStage) -> None:
         """Make the tables of a stage, and drop what it kept for that."""
         kept: list[DataFrame] = []
         try:
@@ -118,7 +120,7 @@ def _keep(rows: DataFrame, kept: list[DataFrame]) -> DataFrame:
     return kept[-1]
 
 
-def _events(spark: SparkSession, plan: Plan, known: Known, kept: list[DataFrame]) -> Tables:
+def _events(spark: SparkSession, plan: AuditPlan, known: Known, kept: list[DataFrame]) -> Tables:
     read = events.lines(spark, plan.inputs.transcripts)
     rows = _keep(events.outlined(read), kept)
     outline = events.outline_of(rows)
@@ -127,18 +129,18 @@ def _events(spark: SparkSession, plan: Plan, known: Known, kept: list[DataFrame]
     yield {"files": events.files(outline, known["events"], known["quarantine"])}
 
 
-def _findings(_: SparkSession, plan: Plan, known: Known, kept: list[DataFrame]) -> Tables:
+def _findings(_: SparkSession, plan: AuditPlan, known: Known, kept: list[DataFrame]) -> Tables:
     found = findings.judged(known["conversations"], known["events"], known["quarantine"], plan.storm)
     # The first that is written computes what both are made of.
     for name, rows in findings.tables(_keep(found, kept))._asdict().items():
         yield {name: rows}
 
 
-def _ledger(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
+def _ledger(_: SparkSession, __: AuditPlan, known: Known, ___: list[DataFrame]) -> Tables:
     yield {"ledger": ledger.ledger(known["conversations"], known["events"])}
 
 
-def _trees(spark: SparkSession, plan: Plan, known: Known, _: list[DataFrame]) -> Tables:
+def _trees(spark: SparkSession, plan: AuditPlan, known: Known, _: list[DataFrame]) -> Tables:
     """Of runs that have a history what it says, of all others what can be inferred."""
     told = _by_run(plan, known)
     marks = edges.of_taps(told.where("run = topology").drop("run"), known["events"])
@@ -147,12 +149,12 @@ def _trees(spark: SparkSession, plan: Plan, known: Known, _: list[DataFrame]) ->
     yield {"marks": marks}
 
 
-def _roots(_: SparkSession, plan: Plan, known: Known, __: list[DataFrame]) -> Tables:
+def _roots(_: SparkSession, plan: AuditPlan, known: Known, __: list[DataFrame]) -> Tables:
     timeouts = _by_run(plan, known).groupBy("run").agg(F.max("timeout").alias("timeout"))
     yield {"roots": roots.roots(known["marks"], timeouts=timeouts)}
 
 
-def _by_run(plan: Plan, known: Known) -> DataFrame:
+def _by_run(plan: AuditPlan, known: Known) -> DataFrame:
     """The table conversations with `run`: the folder of a run that has a history, else the topology's name."""
     whose = F.col("topology")
     for folder in (history.rpartition("/")[0] for history in plan.inputs.histories):
@@ -160,7 +162,7 @@ def _by_run(plan: Plan, known: Known) -> DataFrame:
     return known["conversations"].withColumn("run", whose)
 
 
-def _ledger_summary(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
+def _ledger_summary(_: SparkSession, __: AuditPlan, known: Known, ___: list[DataFrame]) -> Tables:
     happened, settled, who = known["events"], known["ledger"], summary.people(known["conversations"])
     yield {
         "rates": summary.rates(who, happened, settled),
@@ -171,24 +173,24 @@ def _ledger_summary(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame
     }
 
 
-def _keys(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
+def _keys(_: SparkSession, __: AuditPlan, known: Known, ___: list[DataFrame]) -> Tables:
     who = summary.people(known["conversations"])
     yield {"keys": keys.keys(known["conversations"], who, known["events"])}
 
 
-def _dialects(_: SparkSession, __: Plan, known: Known, ___: list[DataFrame]) -> Tables:
+def _dialects(_: SparkSession, __: AuditPlan, known: Known, ___: list[DataFrame]) -> Tables:
     yield {"dialects": summary.dialects(summary.people(known["conversations"]), known["findings"])}
 
 
 _HEARD = ("conversations", "events")
-STAGES: dict[str, Stage] = {
-    "events": Stage(_events),
-    "trees": Stage(_trees, _HEARD),
-    "ledger": Stage(_ledger, _HEARD),
-    "findings": Stage(_findings, (*_HEARD, "quarantine")),
-    "roots": Stage(_roots, ("conversations", "marks")),
-    "summary": Stage(_ledger_summary, (*_HEARD, "ledger")),
-    "keys": Stage(_keys, _HEARD),
-    "dialects": Stage(_dialects, ("conversations", "findings")),
+STAGES: dict[str, AuditStage] = {
+    "events": AuditStage(_events),
+    "trees": AuditStage(_trees, _HEARD),
+    "ledger": AuditStage(_ledger, _HEARD),
+    "findings": AuditStage(_findings, (*_HEARD, "quarantine")),
+    "roots": AuditStage(_roots, ("conversations", "marks")),
+    "summary": AuditStage(_ledger_summary, (*_HEARD, "ledger")),
+    "keys": AuditStage(_keys, _HEARD),
+    "dialects": AuditStage(_dialects, ("conversations", "findings")),
 }
 """Every stage; of those that can begin, the one that most waits for comes first."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.tables import Column, Table
+from multilang_cli.audit.tables import Table, TableColumn
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.replay.comparison import Side, compare
 from multilang_cli.replay.recording import load
@@ -38,17 +38,19 @@ REPLAYED = Table(
     "replayed",
     "One row for each difference of a conversation, and one without for each that was played.",
     (
-        Column("conv", "string", "the conversation"),
-        Column("component", "string", "whose it is"),
-        Column("compared", "bigint", "messages of the recording that were compared; 0 in rows of differences"),
-        Column("differences", "bigint", "how many there are; 0 in rows of differences"),
-        Column("problem", "string", "why it could not be played; null if it could"),
-        Column("change", "string", "changed, missing, new, order, finding or end; null in the row of the conversation"),
-        Column("what", "string", "what changed, in words"),
-        Column("seq", "bigint", "the event of the recording, or of now for what is new"),
-        Column("then", "string", "the message as it was; null if it is new"),
-        Column("now", "string", "the message as it is; null if it is missing"),
-        Column("size", "bigint", "bytes of both: the shortest difference of a kind is the best example"),
+        TableColumn("conv", "string", "the conversation"),
+        TableColumn("component", "string", "whose it is"),
+        TableColumn("compared", "bigint", "messages of the recording that were compared; 0 in rows of differences"),
+        TableColumn("differences", "bigint", "how many there are; 0 in rows of differences"),
+        TableColumn("problem", "string", "why it could not be played; null if it could"),
+        TableColumn(
+            "change", "string", "changed, missing, new, order, finding or end; null in the row of the conversation"
+        ),
+        TableColumn("what", "string", "what changed, in words"),
+        TableColumn("seq", "bigint", "the event of the recording, or of now for what is new"),
+        TableColumn("then", "string", "the message as it was; null if it is new"),
+        TableColumn("now", "string", "the message as it is; null if it is missing"),
+        TableColumn("size", "bigint", "bytes of both: the shortest difference of a kind is the best example"),
     ),
 )
 _SCHEMA = arrow_schema(REPLAYED.columns)

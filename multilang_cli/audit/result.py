@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli import __version__
 from multilang_cli.reports.escape import decode
-from multilang_cli.reports.model import Component, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import conclude
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, Row
 
-    from multilang_cli.audit.inputs import Plan
+    from multilang_cli.audit.inputs import AuditPlan
     from multilang_cli.audit.pipeline import Known
 
 MOST_NAMED = 5
@@ -50,13 +50,13 @@ LIMITS: dict[str, Limit] = {
 """What ``[audit]`` of mlcheck.toml may bound, by its key."""
 
 
-def result_of(known: Known, plan: Plan, folder: str, limits: Mapping[str, int]) -> RunResult:
+def result_of(known: Known, plan: AuditPlan, folder: str, limits: Mapping[str, int]) -> RunResult:
     """The result of an audit whose tables are `known`; they stand in `folder`."""
     subjects = [_accounted(known, folder), *(_held(known, name, most, folder) for name, most in limits.items())]
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="audit"),
-        component=Component(command=(), name="recordings"),
+        component=ComponentReport(command=(), name="recordings"),
         storm=plan.storm,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         subjects=tuple(subjects),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from multilang_cli.audit.columns import Column, Table
+from multilang_cli.audit.columns import Table, TableColumn
 
 WHO = (
-    Column("topology", "string", "the topology's name; empty if nobody said"),
-    Column("component", "string", "the component's id in the topology"),
-    Column("task", "int", "the task's id"),
+    TableColumn("topology", "string", "the topology's name; empty if nobody said"),
+    TableColumn("component", "string", "the component's id in the topology"),
+    TableColumn("task", "int", "the task's id"),
 )
-WORKER = Column("worker", "string", "the worker, or, where nobody named it, the machine")
+WORKER = TableColumn("worker", "string", "the worker, or, where nobody named it, the machine")
 
 RATES = Table(
     "rates",
@@ -17,21 +17,21 @@ RATES = Table(
     (
         *WHO,
         WORKER,
-        Column("hour", "timestamp", "the hour it began in, UTC; null if the recording does not say when it was"),
-        Column("kind", "string", "bolt or spout"),
-        Column("seconds", "double", "from the first to the last event"),
-        Column("tuples", "bigint", "tuples that it was given, without ticks and heartbeats"),
-        Column("emits", "bigint", "tuples that it emitted"),
-        Column("acks", "bigint", "acks: by a bolt, or of a spout's tuples"),
-        Column("fails", "bigint", "fails, likewise"),
-        Column("errors", "bigint", "messages error, and messages that can't be read"),
-        Column("p50", "double", "seconds until half of its tuples were settled; null if none was"),
-        Column("p95", "double", "seconds until 95 of 100 were"),
-        Column("p99", "double", "seconds until 99 of 100 were"),
-        Column("slowest", "double", "seconds until the slowest was"),
-        Column("twice", "bigint", "tuples settled more than once"),
-        Column("late", "bigint", "tuples settled too late for certain"),
-        Column("never", "bigint", "tuples never settled"),
+        TableColumn("hour", "timestamp", "the hour it began in, UTC; null if the recording does not say when it was"),
+        TableColumn("kind", "string", "bolt or spout"),
+        TableColumn("seconds", "double", "from the first to the last event"),
+        TableColumn("tuples", "bigint", "tuples that it was given, without ticks and heartbeats"),
+        TableColumn("emits", "bigint", "tuples that it emitted"),
+        TableColumn("acks", "bigint", "acks: by a bolt, or of a spout's tuples"),
+        TableColumn("fails", "bigint", "fails, likewise"),
+        TableColumn("errors", "bigint", "messages error, and messages that can't be read"),
+        TableColumn("p50", "double", "seconds until half of its tuples were settled; null if none was"),
+        TableColumn("p95", "double", "seconds until 95 of 100 were"),
+        TableColumn("p99", "double", "seconds until 99 of 100 were"),
+        TableColumn("slowest", "double", "seconds until the slowest was"),
+        TableColumn("twice", "bigint", "tuples settled more than once"),
+        TableColumn("late", "bigint", "tuples settled too late for certain"),
+        TableColumn("never", "bigint", "tuples never settled"),
     ),
 )
 
@@ -40,12 +40,12 @@ REPLAYS = Table(
     "Message ids that a spout emitted more than once.",
     (
         *WHO,
-        Column("id", "string", "the message id as JSON"),
-        Column("emissions", "bigint", "how often it was emitted"),
-        Column("acked", "bigint", "how often it was acked"),
-        Column("failed", "bigint", "how often it failed"),
-        Column("first_at", "double", "the first emission, seconds since 1970; null if not known"),
-        Column("last_at", "double", "the last one"),
+        TableColumn("id", "string", "the message id as JSON"),
+        TableColumn("emissions", "bigint", "how often it was emitted"),
+        TableColumn("acked", "bigint", "how often it was acked"),
+        TableColumn("failed", "bigint", "how often it failed"),
+        TableColumn("first_at", "double", "the first emission, seconds since 1970; null if not known"),
+        TableColumn("last_at", "double", "the last one"),
     ),
 )
 
@@ -53,16 +53,16 @@ TIMEOUTS = Table(
     "timeouts",
     "Tuples that took longer than the message timeout, and where the time went.",
     (
-        Column("conv", "string", "the conversation"),
-        Column("id", "string", "the tuple's id; the message id as JSON"),
-        Column("nth", "bigint", "which delivery or emission of it"),
+        TableColumn("conv", "string", "the conversation"),
+        TableColumn("id", "string", "the tuple's id; the message id as JSON"),
+        TableColumn("nth", "bigint", "which delivery or emission of it"),
         *WHO,
-        Column("kind", "string", "bolt or spout"),
-        Column("after", "double", "seconds until it was settled"),
-        Column("timeout", "double", "the message timeout, seconds"),
-        Column("waiting", "double", "seconds behind earlier tuples in the component; null for a spout"),
-        Column("processing", "double", "seconds in which it was the oldest under way; null for a spout"),
-        Column("downstream", "double", "seconds in everything behind a spout; null for a bolt"),
+        TableColumn("kind", "string", "bolt or spout"),
+        TableColumn("after", "double", "seconds until it was settled"),
+        TableColumn("timeout", "double", "the message timeout, seconds"),
+        TableColumn("waiting", "double", "seconds behind earlier tuples in the component; null for a spout"),
+        TableColumn("processing", "double", "seconds in which it was the oldest under way; null for a spout"),
+        TableColumn("downstream", "double", "seconds in everything behind a spout; null for a bolt"),
     ),
 )
 
@@ -70,13 +70,13 @@ SILENCES = Table(
     "silences",
     "Heartbeats that a bolt answered late, or never.",
     (
-        Column("conv", "string", "the conversation"),
+        TableColumn("conv", "string", "the conversation"),
         *WHO,
-        Column("seq", "bigint", "the heartbeat"),
-        Column("t", "double", "its time, seconds since the conversation began"),
-        Column("after", "double", "seconds until the sync; null if none came"),
-        Column("id", "string", "the oldest tuple under way then; null if there was none"),
-        Column("held", "double", "seconds for which the bolt had had that tuple; null if there was none"),
+        TableColumn("seq", "bigint", "the heartbeat"),
+        TableColumn("t", "double", "its time, seconds since the conversation began"),
+        TableColumn("after", "double", "seconds until the sync; null if none came"),
+        TableColumn("id", "string", "the oldest tuple under way then; null if there was none"),
+        TableColumn("held", "double", "seconds for which the bolt had had that tuple; null if there was none"),
     ),
 )
 
@@ -84,15 +84,15 @@ RESTARTS = Table(
     "restarts",
     "Ends of processes, those of one worker that come close together in one row.",
     (
-        Column("topology", "string", "the topology's name"),
+        TableColumn("topology", "string", "the topology's name"),
         WORKER,
-        Column("first_at", "double", "the first end, seconds since 1970"),
-        Column("last_at", "double", "the last end"),
-        Column("ends", "bigint", "how many processes ended"),
-        Column("tasks", "array<int>", "the tasks"),
-        Column("components", "array<string>", "their components"),
-        Column("why", "string", "how the first ended: its code or signal; null if it closed its stdout"),
-        Column("lost", "bigint", "tuples that were never settled because of it"),
+        TableColumn("first_at", "double", "the first end, seconds since 1970"),
+        TableColumn("last_at", "double", "the last end"),
+        TableColumn("ends", "bigint", "how many processes ended"),
+        TableColumn("tasks", "array<int>", "the tasks"),
+        TableColumn("components", "array<string>", "their components"),
+        TableColumn("why", "string", "how the first ended: its code or signal; null if it closed its stdout"),
+        TableColumn("lost", "bigint", "tuples that were never settled because of it"),
     ),
 )
 
@@ -100,16 +100,16 @@ KEYS = Table(
     "keys",
     "Keys of fields groupings: how many tuples each has, and to which task Java's hash sends it.",
     (
-        Column("topology", "string", "the topology's name"),
-        Column("component", "string", "the component that emits"),
-        Column("stream", "string", "the stream"),
-        Column("consumer", "string", "the component that is given them"),
-        Column("key", "string", "the values of the grouping's fields as JSON"),
-        Column("tuples", "bigint", "tuples with this key"),
-        Column("share", "double", "of all tuples of the stream, from 0 to 1"),
-        Column("task", "int", "the consumer's task up to Storm 2.5; null if the values have no such field"),
-        Column("task_since_2_6", "int", "its task since Storm 2.6, which makes other numbers of JSON's"),
-        Column("moves", "boolean", "true if they differ"),
+        TableColumn("topology", "string", "the topology's name"),
+        TableColumn("component", "string", "the component that emits"),
+        TableColumn("stream", "string", "the stream"),
+        TableColumn("consumer", "string", "the component that is given them"),
+        TableColumn("key", "string", "the values of the grouping's fields as JSON"),
+        TableColumn("tuples", "bigint", "tuples with this key"),
+        TableColumn("share", "double", "of all tuples of the stream, from 0 to 1"),
+        TableColumn("task", "int", "the consumer's task up to Storm 2.5; null if the values have no such field"),
+        TableColumn("task_since_2_6", "int", "its task since Storm 2.6, which makes other numbers of JSON's"),
+        TableColumn("moves", "boolean", "true if they differ"),
     ),
 )
 
@@ -117,16 +117,16 @@ DIALECTS = Table(
     "dialects",
     "Messages that die, hang, fail tuples or lose data on a Storm version: to be mended before an upgrade.",
     (
-        Column("version", "string", "the Storm version"),
-        Column("fate", "string", "dies, hangs, loses-data or fails-tuple"),
-        Column("rule", "string", "the rule, as `mlcheck explain` has it"),
-        Column("messages", "bigint", "how many messages"),
-        Column("conversations", "bigint", "in how many conversations"),
-        Column("components", "array<string>", "of which components"),
-        Column("today", "bigint", "how many of them fare no better on the version that was recorded"),
-        Column("conv", "string", "one conversation"),
-        Column("seq", "bigint", "and the event there"),
-        Column("message", "string", "what is wrong with it"),
+        TableColumn("version", "string", "the Storm version"),
+        TableColumn("fate", "string", "dies, hangs, loses-data or fails-tuple"),
+        TableColumn("rule", "string", "the rule, as `mlcheck explain` has it"),
+        TableColumn("messages", "bigint", "how many messages"),
+        TableColumn("conversations", "bigint", "in how many conversations"),
+        TableColumn("components", "array<string>", "of which components"),
+        TableColumn("today", "bigint", "how many of them fare no better on the version that was recorded"),
+        TableColumn("conv", "string", "one conversation"),
+        TableColumn("seq", "bigint", "and the event there"),
+        TableColumn("message", "string", "what is wrong with it"),
     ),
 )
 

@@ -47,7 +47,7 @@ class Rules(NamedTuple):
         return 2 * self.timeout + self.delay
 
 
-class Batch(NamedTuple):
+class WatchedBatch(NamedTuple):
     """Result of one batch. `over`: the table roots of those that are; `late`: marks that came too late.
 
     `kept`: what all these are made of, held until it is unpersisted.
@@ -59,7 +59,9 @@ class Batch(NamedTuple):
     kept: DataFrame
 
 
-def step(state: DataFrame, new: DataFrame, before: dict[str, float], after: dict[str, float], rules: Rules) -> Batch:
+def step(
+    state: DataFrame, new: DataFrame, before: dict[str, float], after: dict[str, float], rules: Rules
+) -> WatchedBatch:
     """Add the marks `new` to those of the open roots. `before`, `after`: by run, the time of its latest mark."""
     spark = state.sparkSession
     ends = spark.createDataFrame(list(after.items()) or [("", 0.0)], _ENDS)
@@ -78,10 +80,10 @@ def step(state: DataFrame, new: DataFrame, before: dict[str, float], after: dict
     over = roots(judged.where("over and known").select(columns), rules.timeout, ends)
     orphans = judged.where("over and not known").select(columns)
     late = timed.where(is_late).select(columns).unionByName(orphans)
-    return Batch(over, late, judged.where("not over").select(columns), judged)
+    return WatchedBatch(over, late, judged.where("not over").select(columns), judged)
 
 
-class Watch:
+class WatchFolder:
     """The folder of a watch: ``roots/``, ``late/``, ``alerts/``, ``state/``, one entry a batch.
 
     `say`: is told of each batch that is done.
@@ -158,6 +160,6 @@ def watch(
     say: Callable[[str], object] = str,
 ) -> StreamingQuery:
     """Begin, or go on where the folder says. `once`: up to what there is now; else for ever. `say`: told of batches."""
-    taken = Watch(lines.sparkSession, folder, rules or Rules(), say)
+    taken = WatchFolder(lines.sparkSession, folder, rules or Rules(), say)
     writing = lines.writeStream.foreachBatch(taken.take).option("checkpointLocation", str(folder / "checkpoint"))
     return (writing.trigger(availableNow=True) if once else writing).start()

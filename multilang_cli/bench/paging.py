@@ -10,13 +10,13 @@ from multilang_cli.reports.html.document import (
     AnySection,
     Axis,
     Cell,
-    Column,
-    Document,
-    Facts,
+    FactsSection,
+    PageDocument,
     PageVerdict,
     Plot,
+    SectionColumn,
     Series,
-    Table,
+    TableSection,
     Text,
 )
 from multilang_cli.reports.html.page_file import load_kit, render
@@ -37,12 +37,12 @@ def page_of(report: dict[str, Any]) -> str:
     return render(document_of(report), load_kit())
 
 
-def document_of(report: dict[str, Any]) -> Document:
+def document_of(report: dict[str, Any]) -> PageDocument:
     """The same as a page document."""
     candidates = report["candidates"]
     wrong = [finding for each in candidates for finding in each["findings"]]
     said = [sentence for each in candidates for sentence in each["sentences"]]
-    return Document(
+    return PageDocument(
         title=escape(", ".join(each["command"] for each in candidates)),
         subtitle=escape((wrong or said or ["nothing was measured"])[0]),
         made_by=f"{report['tool']['name']} {report['tool']['version']}",
@@ -63,12 +63,12 @@ def _sections(report: dict[str, Any], wrong: Sequence[str]) -> Iterator[AnySecti
     sentences = [escape(sentence) for each in candidates for sentence in each["sentences"]]
     if sentences:
         yield Text(id="meaning", title="What it means to Storm", paragraphs=tuple(sentences))
-    columns = tuple(Column(name=name, align="right" if place else "left") for place, name in enumerate(_COLUMNS))
+    columns = tuple(SectionColumn(name=name, align="right" if place else "left") for place, name in enumerate(_COLUMNS))
     rows = tuple(_row(each["command"], cell) for each in candidates for cell in each["cells"])
-    yield Table(id="figures", title="Figures", columns=columns, rows=rows)
+    yield TableSection(id="figures", title="Figures", columns=columns, rows=rows)
     if report["ratios"]:
         yield _ratios(report["ratios"])
-    yield Facts(
+    yield FactsSection(
         id="about",
         title="About",
         rows=(
@@ -116,7 +116,7 @@ def _number(value: float | None) -> Cell:
     return Cell(text=f"{value:,.0f}" if value >= 100 else f"{value:.3g}", value=value)  # noqa: PLR2004 (three digits)
 
 
-def _ratios(ratios: Sequence[dict[str, Any]]) -> Table:
-    columns = tuple(Column(name=name, align="right") for name in ("window", "times the first", "least", "most"))
+def _ratios(ratios: Sequence[dict[str, Any]]) -> TableSection:
+    columns = tuple(SectionColumn(name=name, align="right") for name in ("window", "times the first", "least", "most"))
     rows = tuple((ratio["window"], *(_number(ratio[name]) for name in ("middle", "low", "high"))) for ratio in ratios)
-    return Table(id="ratios", title="The second against the first, round by round", columns=columns, rows=rows)
+    return TableSection(id="ratios", title="The second against the first, round by round", columns=columns, rows=rows)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit import inputs
-from multilang_cli.audit.inputs import Plan
+from multilang_cli.audit.inputs import AuditPlan
 from multilang_cli.audit.session import LITTLE
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.audit_spark import pairs_of, running
@@ -41,7 +41,7 @@ def run_given(given: dict[str, Any]) -> int:
     _say(f"{len(found.transcripts)} files; Spark is started: {given['master']}")
     brief = inputs.size(found) <= LITTLE
     with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief) as spark:
-        plan = Plan(_found(given["inputs"], spark), storm)
+        plan = AuditPlan(_found(given["inputs"], spark), storm)
         result = _audit(spark, plan, given, reports)
     if all(each.path != STDOUT for each in reports):
         with stdout_may_close():
@@ -49,7 +49,7 @@ def run_given(given: dict[str, Any]) -> int:
     return result.exit_code
 
 
-def _audit(spark: SparkSession, plan: Plan, given: dict[str, Any], reports: Sequence[Report]) -> RunResult:
+def _audit(spark: SparkSession, plan: AuditPlan, given: dict[str, Any], reports: Sequence[Report]) -> RunResult:
     from multilang_cli.audit import pipeline  # noqa: PLC0415 (needs Spark)
     from multilang_cli.audit.page import page_of  # noqa: PLC0415
     from multilang_cli.audit.result import result_of  # noqa: PLC0415

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.bench.measuring import CpuPlacement, Measured
     from multilang_cli.protocol.verdicts import Finding
-    from multilang_cli.suite.runner import Plan
+    from multilang_cli.suite.runner import SuitePlan
 
 NAME = "bench"
 BAR = 30
@@ -48,7 +48,7 @@ WIDEST = 1_000_000
 """The largest window."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class BenchFlags(msgspec.Struct, frozen=True, kw_only=True):
     """Options that only this command has."""
 
     windows: str
@@ -63,7 +63,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 class Candidate:
     """A component that is measured: its `rounds` of measures by window, in the order in which they were taken."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SuitePlan) -> None:
         self.plan = plan
         self.setup = setup_of(plan)
         self.rounds: dict[int, list[Measured]] = {}
@@ -98,8 +98,8 @@ class Candidate:
 
 
 def bench_given(given: dict[str, Any]) -> int:
-    """Measure what the command line says: values by the names of `Flags` and `Asked`. Raises CommandError."""
-    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, Asked)
+    """Measure what the command line says: values by the names of `Flags` and `BenchFlags`. Raises CommandError."""
+    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, BenchFlags)
     console, paths = console_of(asked.color), [_report(spec) for spec in asked.reports]
     windows, place = _places(asked)
     plans = [one_component(NAME, flags).plan]
@@ -132,7 +132,9 @@ def _words(line: str) -> tuple[str, ...]:
         raise CommandError(f"bench: --compare {line[:60]!r}: {error}.") from None
 
 
-def _measured(candidates: Sequence[Candidate], windows: Sequence[int], asked: Asked, place: CpuPlacement) -> ExitCode:
+def _measured(
+    candidates: Sequence[Candidate], windows: Sequence[int], asked: BenchFlags, place: CpuPlacement
+) -> ExitCode:
     """Take the measures in turn; the exit code. Raises CommandError."""
     total, done = len(candidates) * len(windows) * asked.rounds, 0
     try:
@@ -156,7 +158,7 @@ def _measured(candidates: Sequence[Candidate], windows: Sequence[int], asked: As
     return ExitCode.INCONCLUSIVE if any(each.refuses for each in candidates) else ExitCode.CONFORMANT
 
 
-def setup_of(plan: Plan) -> SessionSetup:
+def setup_of(plan: SuitePlan) -> SessionSetup:
     """The set-up that is started for each measure."""
     return SessionSetup(
         argv=plan.launch.argv,
@@ -171,7 +173,7 @@ def setup_of(plan: Plan) -> SessionSetup:
     )
 
 
-def _places(asked: Asked) -> tuple[list[int], str]:
+def _places(asked: BenchFlags) -> tuple[list[int], str]:
     try:
         return _windows(asked.windows), choice("--cpus", asked.cpus, ("any", "one", "two"))
     except ConfigError as error:
@@ -192,7 +194,7 @@ def _report(spec: str) -> tuple[str, str]:
     return form, path
 
 
-def _document(candidates: Sequence[Candidate], asked: Asked, code: ExitCode) -> dict[str, Any]:
+def _document(candidates: Sequence[Candidate], asked: BenchFlags, code: ExitCode) -> dict[str, Any]:
     """Everything that was found, as plain values."""
     first = candidates[0]
     whole_rounds = all(len(each.cells) == len(first.cells) and len(each.cells) > 0 for each in candidates)

@@ -44,7 +44,7 @@ WIDE = 160
 """Columns of a line where there is no terminal, and no COLUMNS."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class ReplFlags(msgspec.Struct, frozen=True, kw_only=True):
     """Options that only this command has."""
 
     no_limits: bool = False
@@ -53,8 +53,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def play_by_hand(given: dict[str, Any]) -> int:
-    """Play what the command line says: values by the names of `Flags` and `Asked`. Raises CommandError."""
-    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, Asked)
+    """Play what the command line says: values by the names of `Flags` and `ReplFlags`. Raises CommandError."""
+    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, ReplFlags)
     try:
         config = config_file.load(config_file.find(Path.cwd()))
         options = run_options(flags, os.environ, config)

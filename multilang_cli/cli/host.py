@@ -38,9 +38,9 @@ def host(
     the variable MLCHECK_FEED names a JSON file that says what to tell that component (`mlcheck schema show feed`). It
     goes on until SIGTERM. docs/host.md has the whole contract.
     """
-    from multilang_cli.cli.hosting import Showing, judge  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.cli.hosting import HostShowing, judge  # noqa: PLC0415 (slow to import, and not needed for --help)
     from multilang_cli.suite.hosts.suite import Wish  # noqa: PLC0415
 
     wish = Wish(tuple(include or ()), tuple(exclude or ()), jobs, strict=bool(strict), fail_fast=fail_fast)
-    showing = Showing(tuple(reports or ()), color, quiet=quiet, verbose=verbose)
+    showing = HostShowing(tuple(reports or ()), color, quiet=quiet, verbose=verbose)
     return judge(tuple(command), storm or "", wish, showing, record, patience=patience, record_all=record_all)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
 
 
-class Showing(NamedTuple):
+class HostShowing(NamedTuple):
     """Options on how the result is shown: reports as ``FORMAT=PATH``, colour, how much."""
 
     reports: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ def judge(
     command: tuple[str, ...],
     storm: str,
     wish: Wish,
-    showing: Showing,
+    showing: HostShowing,
     record: Path,
     *,
     patience: float,
@@ -83,7 +83,7 @@ def judge(
     return result.exit_code
 
 
-def _judged(plan: HostPlan, wish: Wish, showing: Showing) -> RunResult:
+def _judged(plan: HostPlan, wish: Wish, showing: HostShowing) -> RunResult:
     include, exclude = patterns("-k", wish.include), patterns("--exclude", wish.exclude)
     wish = msgspec.structs.replace(wish, include=include, exclude=exclude)
     with progress_line(verbose=showing.verbose, quiet=showing.quiet) as progress:

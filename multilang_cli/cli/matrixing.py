@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from multilang_cli.suite.testee import Testee
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class MatrixFlags(msgspec.Struct, frozen=True, kw_only=True):
     """Options that only this command has."""
 
     output: str | None = None
@@ -45,8 +45,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def matrix_given(given: dict[str, Any]) -> int:
-    """Make the matrix that is asked for: values by the names of `Flags` and `Asked`. Raises CommandError."""
-    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, Asked)
+    """Make the matrix that is asked for: values by the names of `Flags` and `MatrixFlags`. Raises CommandError."""
+    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, MatrixFlags)
     if asked.output is None:
         raise CommandError("matrix: where to? Give -o DIR.")
     folder = Path(asked.output)

@@ -15,7 +15,7 @@ from multilang_cli.suite import config as config_file
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.reproduce import words_of
-from multilang_cli.suite.runner import Plan, plan_of
+from multilang_cli.suite.runner import SuitePlan, plan_of
 from multilang_cli.suite.settings import Flags, components, run_options
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class One(NamedTuple):
     """A component whose kind is known, and how it is started. `how`: how its kind was found out, "" if it was said."""
 
-    plan: Plan
+    plan: SuitePlan
     how: str
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayFlags(msgspec.Struct, frozen=True, kw_only=True):
     """Options that only this command has. `words`: the transcript, then the component's."""
 
     words: tuple[str, ...]
@@ -50,8 +50,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def replay_given(given: dict[str, Any]) -> int:
-    """Replay what the command line says: values by the names of `Flags` and `Asked`. Raises CommandError."""
-    asked = msgspec.convert(given, Asked)
+    """Replay what the command line says: values by the names of `Flags` and `ReplayFlags`. Raises CommandError."""
+    asked = msgspec.convert(given, ReplayFlags)
     flags = msgspec.convert({**given, "command": asked.words[1:]}, Flags)
     reports, console = checked_reports(asked.reports), console_of(asked.color)
     recording = _until(recording_of("replay", asked.words[0]), asked.until)

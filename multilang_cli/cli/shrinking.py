@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ERASE = "\r\x1b[K"
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class ShrinkFlags(msgspec.Struct, frozen=True, kw_only=True):
     """Options that only this command has."""
 
     words: tuple[str, ...]
@@ -37,8 +37,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shrink_given(given: dict[str, Any]) -> int:
-    """Shrink what the command line says: values by the names of `Flags` and `Asked`. Raises CommandError."""
-    asked = msgspec.convert(given, Asked)
+    """Shrink what the command line says: values by the names of `Flags` and `ShrinkFlags`. Raises CommandError."""
+    asked = msgspec.convert(given, ShrinkFlags)
     output = Path(asked.output)
     flags = msgspec.convert({**given, "command": asked.words[1:], "retries": None}, Flags)
     recording = recording_of("shrink", asked.words[0])

@@ -42,7 +42,7 @@ FILES_A_TASK = 6
 FILES_OF_OURS = 64
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True):
+class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
     """The command line."""
 
     flux: str
@@ -71,7 +71,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_given(values: dict[str, Any]) -> int:
     """Run what the command line says; the exit code. Raises CommandError."""
-    given = msgspec.convert(values, Given)
+    given = msgspec.convert(values, TopologyFlags)
     console, reports = console_of(given.color), checked_reports(given.reports)
     storm = known_storm(given.storm)
     rulebook = load_rulebook(storm)
@@ -136,7 +136,7 @@ def _late(text: str) -> LatePolicy:
     return cast("LatePolicy", text)
 
 
-def _set_up(given: Given, read: FluxFile, version: StormVersion, rulebook: Rulebook) -> Setup:
+def _set_up(given: TopologyFlags, read: FluxFile, version: StormVersion, rulebook: Rulebook) -> Setup:
     folder = Path(given.record) if given.record else RECORD / fit_for_a_file(read.topology.name)
     try:
         prepare(folder)

@@ -12,7 +12,7 @@ TRACE, DEBUG, INFO, WARN, ERROR = range(5)
 """The levels of `Component.log`, as Storm numbers them."""
 
 
-class Component:
+class ShellComponent:
     """A shell component. Subclass `Bolt`, `BasicBolt` or `Spout`, then call `run`."""
 
     _wire: Wire

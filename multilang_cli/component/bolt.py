@@ -15,7 +15,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from multilang_cli.component.base import Component
+from multilang_cli.component.base import ShellComponent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ class Tuple:
     values: list[Json]
 
 
-class Bolt(Component):
+class Bolt(ShellComponent):
     """A bolt that anchors and settles by hand: `ack` or `fail` each tuple exactly once, now or later."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ import time
 import traceback
 from typing import TYPE_CHECKING
 
-from multilang_cli.component.base import WARN, Component
+from multilang_cli.component.base import WARN, ShellComponent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ IDLE_SECONDS = 0.01
 """How long to sleep in `Spout.next_tuple` when there is nothing to emit: Storm itself may not pause between calls."""
 
 
-class Spout(Component):
+class Spout(ShellComponent):
     """A spout. Each method that Storm calls may emit; what it raises is reported, and the spout goes on."""
 
     def next_tuple(self) -> None:

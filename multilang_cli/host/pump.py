@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.host.pipes import Ready
-    from multilang_cli.host.speaker import Sink
+    from multilang_cli.host.speaker import EventSink
     from multilang_cli.protocol.conversation import Conversation
 
 LENGTHY = 512
@@ -52,7 +52,7 @@ class Pump(Speaker):
     the process and its descendants may hold, in bytes; with more it is killed, and TooMuchMemoryError is raised.
     """
 
-    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         super().__init__(process, judge, sinks)
         self.sip = READ_SIZE
         self.pid: int | None = None

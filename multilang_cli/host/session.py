@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.speaker import Sink
+    from multilang_cli.host.speaker import EventSink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Again
     from multilang_cli.protocol.messages import Emit, FromStorm, Handshake
@@ -92,7 +92,7 @@ class Session(Pump):
     keep_emits = True
     _asked_by_storm: WaitingFor = "sync"
 
-    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         super().__init__(process, judge, sinks)
         self.ended_by_us = False
         self._ended = False
@@ -101,7 +101,7 @@ class Session(Pump):
         self._stood = 0.0
         self._standstill = waiting.Standstill(process)
 
-    def add_sink(self, sink: Sink) -> None:
+    def add_sink(self, sink: EventSink) -> None:
         """Have `sink` see every event from now on."""
         self._sinks = (*self._sinks, sink)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from multilang_cli.host.process import ComponentProcess
     from multilang_cli.host.pump import Ear
     from multilang_cli.host.session import WaitingFor
-    from multilang_cli.host.speaker import Sink
+    from multilang_cli.host.speaker import EventSink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Batch
 
@@ -97,7 +97,7 @@ class ShellBolt(Session):
         self,
         process: ComponentProcess,
         judge: Conversation,
-        sinks: Iterable[Sink] = (),
+        sinks: Iterable[EventSink] = (),
         *,
         timer: float = 0.0,
         ticks: float = 0.0,

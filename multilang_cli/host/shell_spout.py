@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.speaker import Sink
+    from multilang_cli.host.speaker import EventSink
     from multilang_cli.protocol.conversation import Conversation
 
 
@@ -28,7 +28,7 @@ class ShellSpout(Session):
     thread reads and writes, as in Storm: while stdin takes no more, nothing is read.
     """
 
-    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         super().__init__(process, judge, sinks)
         self.ears = {Emit: self._heard_emit, Sync: self._heard_sync}
         self.emits: list[Emit] = []

@@ -38,7 +38,7 @@ BULK = 13
 """Bytes of a piece in between: no multiple of what characters, words and blocks are long."""
 
 
-class Sink(Protocol):
+class EventSink(Protocol):
     """Something that wants every event as it happens: a recorder, a display."""
 
     def take(self, events: Sequence[Event], findings: Sequence[Finding], /) -> None:
@@ -55,7 +55,7 @@ class Speaker:
     next write fails, and the worker dies.
     """
 
-    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink] = ()) -> None:
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         self.process = process
         self.judge = judge
         self.profile = judge.profile

@@ -27,7 +27,7 @@ from multilang_cli.transcript.write import TranscriptWriter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.host.speaker import Sink
+    from multilang_cli.host.speaker import EventSink
     from multilang_cli.replay.recording import JudgedRecording
 
 STDERR_KEPT = 4096
@@ -123,7 +123,7 @@ def replay(recording: JudgedRecording, target: ReplayTarget, how: ReplayOptions)
     profile = target.profile(recording)
     interrupted = False
     with ExitStack() as stack:
-        sinks: tuple[Sink, ...] = (collector,)
+        sinks: tuple[EventSink, ...] = (collector,)
         if how.record is not None:
             how.record.unlink(missing_ok=True)
             sinks = (*sinks, stack.enter_context(_writer(how.record, recording, target, profile)))

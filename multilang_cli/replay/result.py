@@ -11,7 +11,7 @@ from multilang_cli import __version__
 from multilang_cli.host.launch import readable
 from multilang_cli.replay.telling import end_text, lines_of, reason_of, summary_of, title_of, turned_text
 from multilang_cli.reports.escape import decode
-from multilang_cli.reports.model import Component, Exit, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.transcript.secrets import hide_words
 
@@ -61,7 +61,7 @@ def result_of(
     return RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name=name),
-        component=Component(command=tuple(map(readable, hide_words(argv))), kind=recording.profile.kind),
+        component=ComponentReport(command=tuple(map(readable, hide_words(argv))), kind=recording.profile.kind),
         profile=recording.profile,
         storm=recording.profile.storm,
         started_at=started_at,

@@ -30,7 +30,7 @@ class Bundle(NamedTuple):
         return tuple(part.storm for part in self.parts)
 
 
-class Row(NamedTuple):
+class BundleRow(NamedTuple):
     """A case and what became of it on each version; None where it was not played."""
 
     id: str
@@ -78,11 +78,11 @@ def groups_in(parts: Sequence[RunResult]) -> tuple[Group, ...]:
     return tuple(sorted(groups, key=lambda group: SHOWN_FIRST.index(group.verdict)))
 
 
-def rows_of(parts: Sequence[RunResult]) -> tuple[Row, ...]:
+def rows_of(parts: Sequence[RunResult]) -> tuple[BundleRow, ...]:
     """A row for each case whose verdict differs among the versions, or that neither passed nor was skipped."""
     known = [{subject.id: subject.verdict for subject in part.subjects} for part in parts]
     ids = dict.fromkeys(subject.id for part in parts for subject in part.subjects)
-    rows = [Row(id_, tuple(verdicts.get(id_) for verdicts in known)) for id_ in ids]
+    rows = [BundleRow(id_, tuple(verdicts.get(id_) for verdicts in known)) for id_ in ids]
     return tuple(row for row in rows if len(set(row.verdicts)) > 1 or row.verdicts[0] not in _PLAIN)
 
 

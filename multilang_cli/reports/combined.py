@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.reports.model import Component, Verdict
+from multilang_cli.reports.model import ComponentReport, Verdict
 from multilang_cli.reports.verdict import count, precedence, worst
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def combine(results: Sequence[RunResult]) -> RunResult:
     gravest = min(gating or results, key=precedence)
     return msgspec.structs.replace(
         results[0],
-        component=Component(command=()),
+        component=ComponentReport(command=()),
         profile=None,
         storm=", ".join(dict.fromkeys(result.storm for result in results)),
         subjects=(),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_clauses
 from multilang_cli.reports.grouping import some_of
-from multilang_cli.reports.model import Coverage, Untested
+from multilang_cli.reports.model import CoverageReport, Untested
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +19,10 @@ FEW = 3
 """Reasons that one line has room for."""
 
 
-def coverage_of(name: str, kind: Kind, found: Covered) -> Coverage:
+def coverage_of(name: str, kind: Kind, found: Covered) -> CoverageReport:
     """The coverage as it stands in a report: what leaves the most rules untested comes first."""
     never = sorted(found.never.items(), key=lambda item: -len(item[1]))
-    return Coverage(
+    return CoverageReport(
         name=name,
         kind=kind,
         exercised=found.exercised,
@@ -30,7 +30,7 @@ def coverage_of(name: str, kind: Kind, found: Covered) -> Coverage:
     )
 
 
-def summary_of(coverage: Coverage) -> str:
+def summary_of(coverage: CoverageReport) -> str:
     """A sentence on how much was exercised: ``53 of 61 rules; it never asked for task ids, ... and 2 reasons more``."""
     total = len(coverage.exercised) + sum(len(each.ids) for each in coverage.never)
     reasons = [each.reason for each in coverage.never]
@@ -38,7 +38,7 @@ def summary_of(coverage: Coverage) -> str:
     return f"{len(coverage.exercised)} of {total} rules{why}"
 
 
-def render_coverage(page: Page, coverage: Sequence[Coverage], *, whole: bool) -> None:
+def render_coverage(page: Page, coverage: Sequence[CoverageReport], *, whole: bool) -> None:
     """Show what was exercised, a line for each recording; `whole`: all of the rules and clauses that never were."""
     for each in coverage:
         page.para(summary_of(each), label=each.name or f"all {each.kind}s", label_style="bold", indent=2)
@@ -47,7 +47,7 @@ def render_coverage(page: Page, coverage: Sequence[Coverage], *, whole: bool) ->
             _show_never(page, each)
 
 
-def _show_never(page: Page, coverage: Coverage) -> None:
+def _show_never(page: Page, coverage: CoverageReport) -> None:
     page.blank()
     page.para(f"Never exercised in a {coverage.kind}", "bold")
     for untested in coverage.never:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.rulebook import Rulebook
     from multilang_cli.reports.grouping import Group
-    from multilang_cli.reports.model import Component, RunResult
+    from multilang_cli.reports.model import ComponentReport, RunResult
 
 Level = Literal["error", "warning", "notice"]
 
@@ -80,7 +80,7 @@ def harmless(line: str) -> str:
     return f"{shown[: len(shown) - len(text)]}\\x3a{text[1:]}" if text.startswith("::") else shown
 
 
-def file_of(component: Component, base: Path) -> str:
+def file_of(component: ComponentReport, base: Path) -> str:
     """The component's file: the first word of its command that is one below the directory `base`; "" if none is.
 
     Words are relative to the component's directory, or to `base` where the user gave a whole path; "" if both are
@@ -148,7 +148,7 @@ def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> l
     return found
 
 
-def _line_of(group: Group, component: Component) -> tuple[str, int] | None:
+def _line_of(group: Group, component: ComponentReport) -> tuple[str, int] | None:
     """The user's own file below the working directory, and the line in it, where the cause names one or a suspect."""
     cause = group.first.causes[0] if group.first.causes else None
     place = (cause.place or cause.suspect) if cause else None

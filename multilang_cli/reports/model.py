@@ -110,7 +110,7 @@ class Suite(_Value, frozen=True, kw_only=True):
     hash: str = ""
 
 
-class Component(_Value, frozen=True, kw_only=True):
+class ComponentReport(_Value, frozen=True, kw_only=True):
     """The program that was judged.
 
     `name`: as the configuration file calls it. `why`: how its command and kind were chosen. `exit`, `stderr_tail`: its
@@ -142,7 +142,7 @@ class Untested(_Value, frozen=True, kw_only=True):
     ids: tuple[str, ...]
 
 
-class Coverage(_Value, frozen=True, kw_only=True):
+class CoverageReport(_Value, frozen=True, kw_only=True):
     """The share exercised of the rules that hold for a component: by one recording, or by all together.
 
     `name`: of the recording, "" for all. `kind`: of the component. `exercised`: rules that it had occasion to break;
@@ -171,7 +171,7 @@ class RunResult(_Value, frozen=True, kw_only=True):
     schema_version: str = SCHEMA_VERSION
     tool: Tool
     suite: Suite
-    component: Component
+    component: ComponentReport
     profile: Profile | None = None
     storm: str
     seed: int | None = None
@@ -193,5 +193,5 @@ class RunResult(_Value, frozen=True, kw_only=True):
     gates: bool = True
     parts: tuple[RunResult, ...] = ()
     sentences: tuple[str, ...] = ()
-    coverage: tuple[Coverage, ...] = ()
+    coverage: tuple[CoverageReport, ...] = ()
     extent: str = ""

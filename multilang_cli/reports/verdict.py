@@ -59,7 +59,7 @@ class _Facts(NamedTuple):
         return any(self.counts[verdict] for verdict in verdicts)
 
 
-class Outcome(NamedTuple):
+class ConclusionRule(NamedTuple):
     """A way in which a run can end: its exit code, verdict, the word in the summary, and when it applies."""
 
     code: int
@@ -68,19 +68,21 @@ class Outcome(NamedTuple):
     applies: Callable[[_Facts], bool]
 
 
-OUTCOMES: tuple[Outcome, ...] = (
-    Outcome(130, "interrupted", "INTERRUPTED", lambda facts: facts.befell.interrupted),
-    Outcome(5, "harness-fault", "MLCHECK'S FAULT", lambda facts: facts.befell.harness_fault or facts.any("error")),
-    Outcome(2, "misuse", "MISUSE", lambda facts: facts.befell.misuse),
-    Outcome(3, "no-first-message", "NO FIRST MESSAGE", lambda facts: facts.befell.no_first_message),
-    Outcome(
+OUTCOMES: tuple[ConclusionRule, ...] = (
+    ConclusionRule(130, "interrupted", "INTERRUPTED", lambda facts: facts.befell.interrupted),
+    ConclusionRule(
+        5, "harness-fault", "MLCHECK'S FAULT", lambda facts: facts.befell.harness_fault or facts.any("error")
+    ),
+    ConclusionRule(2, "misuse", "MISUSE", lambda facts: facts.befell.misuse),
+    ConclusionRule(3, "no-first-message", "NO FIRST MESSAGE", lambda facts: facts.befell.no_first_message),
+    ConclusionRule(
         4, "nothing-selected", "NOTHING SELECTED", lambda facts: not (facts.any(*VERDICTS) or facts.befell.own_fault)
     ),
-    Outcome(
+    ConclusionRule(
         1, "not-conformant", "FAIL", lambda facts: facts.befell.own_fault or facts.any(*FAILURES, *_strictly(facts))
     ),
-    Outcome(6, "inconclusive", "INCONCLUSIVE", lambda facts: not _conclusive(facts)),
-    Outcome(0, "conformant", "PASS", lambda _: True),
+    ConclusionRule(6, "inconclusive", "INCONCLUSIVE", lambda facts: not _conclusive(facts)),
+    ConclusionRule(0, "conformant", "PASS", lambda _: True),
 )
 """Every end of a run, the one that wins first."""
 
@@ -142,7 +144,7 @@ def count(subjects: Iterable[SubjectResult]) -> dict[Verdict, int]:
     return counts
 
 
-def outcome_of(counts: dict[Verdict, int], *, strict: bool, complete: bool, befell: Circumstances) -> Outcome:
+def outcome_of(counts: dict[Verdict, int], *, strict: bool, complete: bool, befell: Circumstances) -> ConclusionRule:
     """The end of a run: the first row of `OUTCOMES` that applies."""
     facts = _Facts(counts, strict, complete, befell)
     return next(outcome for outcome in OUTCOMES if outcome.applies(facts))

@@ -10,7 +10,7 @@ from multilang_cli.reports.escape import width
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from multilang_cli.reports.bundles import Row
+    from multilang_cli.reports.bundles import BundleRow
     from multilang_cli.reports.model import RunResult, Verdict
     from multilang_cli.reports.page import Page
 
@@ -49,7 +49,7 @@ def cell_of(verdict: Verdict | None) -> str:
     return verdict.upper() if verdict in LOUD else verdict
 
 
-def lines_of(rows: Sequence[Row]) -> Iterator[list[str]]:
+def lines_of(rows: Sequence[BundleRow]) -> Iterator[list[str]]:
     """The rows as cells, for a table of another kind."""
     for row in rows:
         yield [row.id, *map(cell_of, row.verdicts)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, recorded_events, same_events
 from multilang_cli.protocol.rulebook import covers
-from multilang_cli.suite.oracle import Played, play
+from multilang_cli.suite.oracle import PlayedScript, play
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,13 +61,13 @@ def _shown() -> list[tuple[str, str]]:
     ]
 
 
-def play_all(jobs: Iterable[tuple[str, str]]) -> list[Played]:
+def play_all(jobs: Iterable[tuple[str, str]]) -> list[PlayedScript]:
     """Play scripts on versions: some four minutes for all of them."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(lambda job: play(*job), jobs))
 
 
-def table(played: Iterable[Played]) -> str:
+def table(played: Iterable[PlayedScript]) -> str:
     """The agreement as a table: a line a version, with the fates that Storm dealt out."""
     rows = list(played)
     lines = [f"{'Storm':<8}{'scripts':>8}{'fates':>8}{'events':>8}{'unknown':>9}   dies, hangs, loses-data, survives"]
@@ -82,7 +82,7 @@ def table(played: Iterable[Played]) -> str:
     return "\n".join(lines)
 
 
-def differences(played: Iterable[Played]) -> str:
+def differences(played: Iterable[PlayedScript]) -> str:
     """Each disagreement that is not known, with both sides, for people."""
     return "\n".join(
         f"{row.case} on {row.version}: mlcheck says {row.predicted}, Storm {row.actual}\n"
@@ -92,7 +92,7 @@ def differences(played: Iterable[Played]) -> str:
     )
 
 
-def unseen(played: Iterable[Played]) -> list[tuple[str, str, str]]:
+def unseen(played: Iterable[PlayedScript]) -> list[tuple[str, str, str]]:
     """Scripts that are to show a rule, and in which the judge does not find it: rule, script, version."""
     missing = []
     for row in played:

@@ -45,7 +45,7 @@ from multilang_cli.suite.repeats import MEMORY, Hang, HangWatch, shortened
 from multilang_cli.suite.replays import Replays, ReplayWatch
 from multilang_cli.suite.samples import has_samples, samples_of
 from multilang_cli.suite.secrecy import redactor_of
-from multilang_cli.suite.settling import Feed
+from multilang_cli.suite.settling import FedTuples
 from multilang_cli.suite.stage import TALK, NotExercised, Stage, Stop
 from multilang_cli.suite.steps import OPERATIONS
 from multilang_cli.suite.ticks import declared_ticks, takes_ticks
@@ -58,14 +58,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from multilang_cli.host.session import OnWait, Session
-    from multilang_cli.host.speaker import Sink
+    from multilang_cli.host.speaker import EventSink
     from multilang_cli.protocol.messages import Handshake
     from multilang_cli.protocol.verdicts import Finding
     from multilang_cli.reports.model import ExcerptLine
     from multilang_cli.suite.case import Case, Need, Step
     from multilang_cli.suite.idling import Idle
     from multilang_cli.suite.options import Component, StreamDeclaration
-    from multilang_cli.suite.runner import Plan
+    from multilang_cli.suite.runner import SuitePlan
     from multilang_cli.suite.settling import Settling
     from multilang_cli.suite.watch import Like
 
@@ -111,7 +111,7 @@ class CaseRun:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: SuitePlan,
         case: Case,
         short: float | None = None,
         until: float = math.inf,
@@ -122,7 +122,7 @@ class CaseRun:
         self._until = until
         self._too_much = ""
         self.case = case
-        self.feed = Feed(samples_of(plan.component) if has_samples(plan.component) else ())
+        self.feed = FedTuples(samples_of(plan.component) if has_samples(plan.component) else ())
         self._known = known
         self.shaken = False
         self.unrecorded = ""
@@ -218,7 +218,7 @@ class CaseRun:
                 return NEEDS[need].missing
         return ""
 
-    def _start(self, sinks: Iterable[Sink]) -> Session:
+    def _start(self, sinks: Iterable[EventSink]) -> Session:
         plan = self.plan
         judge = judge_of(self._profile, plan.rulebook)
         pid_dir = private_pid_dir()

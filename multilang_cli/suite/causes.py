@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding, Kind
-    from multilang_cli.suite.runner import Plan
+    from multilang_cli.suite.runner import SuitePlan
     from multilang_cli.suite.watch import Watch
 
 SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unanswered", "sync-missing"})
@@ -47,7 +47,7 @@ _LONGEST_LINE = 200
 """Characters of a line of source that are kept."""
 
 
-def source_of(plan: Plan, kind: Kind) -> Source:
+def source_of(plan: SuitePlan, kind: Kind) -> Source:
     """The source of a component: its own files stand below its working directory, and beside its program."""
     cwd = plan.cwd
     programs = [cwd / word for word in words_of(plan.launch.argv) if language_of([word]) and "." in Path(word).name]
@@ -69,7 +69,7 @@ def built_from(program: Path) -> str:
 
 
 def causes_of(
-    plan: Plan,
+    plan: SuitePlan,
     session: Session,
     watch: Watch,
     findings: Sequence[Finding],
@@ -125,7 +125,7 @@ def _first_line(event: Event) -> str:
     return decode(event.raw).partition("\n")[0]
 
 
-def met_by_the_probe(plan: Plan, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
+def met_by_the_probe(plan: SuitePlan, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
     """The result of what was met before any case, asked in a role that may not be its own, as a result to be shown."""
     kind = session.profile.kind
     causes = causes_of(plan, session, watch, session.findings, last=last)

@@ -15,7 +15,7 @@ from multilang_cli.suite import documents
 from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.line_files import read_text
 from multilang_cli.suite.nearest import did_you_mean
-from multilang_cli.suite.options import SETTLES, Source, StreamDeclaration
+from multilang_cli.suite.options import SETTLES, InputSource, StreamDeclaration
 from multilang_cli.suite.profiles import LIMITS
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def stream(text: str) -> tuple[str, StreamDeclaration]:
     return name, StreamDeclaration(fields, direct=plain != text)
 
 
-def source(text: str) -> Source:
+def source(text: str) -> InputSource:
     """``COMPONENT:field,field``, or ``COMPONENT:STREAM:field,field``; no field where its tuples have none.
 
     Raises ConfigError.
@@ -119,10 +119,10 @@ def source(text: str) -> Source:
         expected = "expected COMPONENT:field,field or COMPONENT:STREAM:field,field"
         raise ConfigError(f"--input: {expected}, no field twice, no name of Storm's own, not {text[:60]!r}.")
     component, stream = [*names, DEFAULT_STREAM][:2]
-    return Source(component, stream, fields)
+    return InputSource(component, stream, fields)
 
 
-def sample(text: str, sources: tuple[Source, ...] = ()) -> list[Any] | Sample:
+def sample(text: str, sources: tuple[InputSource, ...] = ()) -> list[Any] | Sample:
     """The values of one tuple, a JSON array; after ``COMPONENT=`` or ``COMPONENT:STREAM=`` if it is of that source.
 
     `sources`: those that are declared. Raises ConfigError.

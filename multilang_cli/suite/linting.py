@@ -11,8 +11,8 @@ from multilang_cli import __version__
 from multilang_cli.protocol.coverage import covered
 from multilang_cli.reports.coverage import coverage_of
 from multilang_cli.reports.grouping import some_of
-from multilang_cli.reports.model import Component, RunResult, SubjectResult, Suite, Tool
-from multilang_cli.reports.model import Coverage as Exercised
+from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.model import CoverageReport as Exercised
 from multilang_cli.reports.verdict import conclude
 from multilang_cli.suite.hearing import Hearing
 from multilang_cli.suite.unread import Unread, why_of
@@ -170,7 +170,7 @@ def lint_result(judged: Judged, *, strict: bool) -> RunResult:
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="lint"),
-        component=Component(command=judged.argv, why="recorded"),
+        component=ComponentReport(command=judged.argv, why="recorded"),
         storm=judged.storm,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         strict=strict,

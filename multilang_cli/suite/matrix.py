@@ -13,7 +13,7 @@ from multilang_cli import __version__
 from multilang_cli.host.launch import LaunchError
 from multilang_cli.reports.formats import write_whole
 from multilang_cli.reports.html.page import page_of
-from multilang_cli.reports.matrix.model import TROUBLES, Library, Matrix, MatrixCase, Part, Trouble
+from multilang_cli.reports.matrix.model import TROUBLES, CellTrouble, Library, Matrix, MatrixCase, Part
 from multilang_cli.reports.model import Tool, Verdict
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.suite import known_failures
@@ -40,7 +40,7 @@ CELLS = "cells"
 HINT = "was it prepared? `mlcheck matrix --prepare` runs the commands that its testee.yaml names for that"
 
 
-class Played(NamedTuple):
+class PlayedTestee(NamedTuple):
     """A part of a testee, and what came of it."""
 
     component: Component
@@ -71,13 +71,13 @@ def check_patterns(options: RunOptions) -> None:
 
 def play(
     testee: Testee, options: RunOptions, record: Path, tell: Callable[[Component], Progress | None]
-) -> list[Played]:
+) -> list[PlayedTestee]:
     """Play a testee's parts for which a case is selected; transcripts go to a folder for each below `record`.
 
     A part that can't be started is told as such. After an interrupt no other part is played. Raises ConfigError,
     CaseError, RecordError.
     """
-    played: list[Played] = []
+    played: list[PlayedTestee] = []
     for component in testee.components():
         fitting = for_part(component, options)
         if fitting is None:
@@ -88,13 +88,13 @@ def play(
         except LaunchError as error:
             why = f"{error.message}{f' ({error.hint})' if error.hint else ''}"
             result = not_run(component, where, Circumstances(no_first_message=True), why)
-        played.append(Played(component, result))
+        played.append(PlayedTestee(component, result))
         if result.verdict == "interrupted":
             break
     return played
 
 
-def library_of(testee: Testee, played: Sequence[Played], rulebook: Rulebook, folder: Path | None) -> Library:
+def library_of(testee: Testee, played: Sequence[PlayedTestee], rulebook: Rulebook, folder: Path | None) -> Library:
     """A testee's results as a column. `folder`: that of the matrix, if its conversations are to have pages there.
 
     Raises ReportError, OSError.
@@ -110,7 +110,7 @@ def library_of(testee: Testee, played: Sequence[Played], rulebook: Rulebook, fol
     )
 
 
-def _part(testee: Testee, played: Played, rulebook: Rulebook, folder: Path | None) -> Part:
+def _part(testee: Testee, played: PlayedTestee, rulebook: Rulebook, folder: Path | None) -> Part:
     component, result = played
     name = str(component.testee)
     if result.verdict == "no-first-message":
@@ -152,10 +152,10 @@ def _page(result: RunResult, subject: SubjectResult, rulebook: Rulebook, folder:
     return os.path.relpath(page, folder), os.path.relpath(transcript, folder)
 
 
-def _trouble(subject: SubjectResult, storm: str, known: str, shown: tuple[str, str] | None) -> Trouble:
+def _trouble(subject: SubjectResult, storm: str, known: str, shown: tuple[str, str] | None) -> CellTrouble:
     plain: Verdict = "fail" if subject.verdict == "xfail" else subject.verdict
     rules = broken(msgspec.structs.replace(subject, verdict=plain), storm)
-    return Trouble(
+    return CellTrouble(
         case=subject.id,
         verdict=subject.verdict,
         reason=subject.reason,

@@ -34,7 +34,7 @@ class StreamDeclaration(msgspec.Struct, frozen=True):
     schema: dict[str, Any] | None = None
 
 
-class Source(msgspec.Struct, frozen=True):
+class InputSource(msgspec.Struct, frozen=True):
     """A stream that a bolt subscribes to, as its user declares it: a component, its stream, the fields of its tuples.
 
     `fields` None: not told; then they are named after the values of its first sample. `samples`: tuples of this stream.
@@ -65,7 +65,7 @@ class Component(msgspec.Struct, frozen=True, kw_only=True):
     keep_env: tuple[str, ...] = ()
     cwd: str | None = None
     samples: tuple[list[Any] | Sample, ...] = ()
-    sources: tuple[Source, ...] = ()
+    sources: tuple[InputSource, ...] = ()
     streams: dict[str, StreamDeclaration] | None = None
     accepts: tuple[str, ...] = ()
     settles: str = ""

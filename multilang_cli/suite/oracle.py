@@ -51,7 +51,7 @@ MARGIN = 1.3
 """Seconds that a reply may take beyond Storm's own limit, which it looks at once a second."""
 
 
-class Played(msgspec.Struct, frozen=True):
+class PlayedScript(msgspec.Struct, frozen=True):
     """Our verdict about one script on one version, and Storm's. `rules`: those that the judge saw broken.
 
     `sent`, `received`: where the script asks for it, what we sent after the handshake, and what Storm did.
@@ -91,7 +91,7 @@ class _Follower:
             self.collector.feed(event, [finding for finding in findings if finding.seq == event.seq])
 
 
-def play(name: str, version_id: str) -> Played:
+def play(name: str, version_id: str) -> PlayedScript:
     """Play the script `name` as Storm `version_id` and compare. Takes as long as the script, at most some seconds."""
     case = oracle_cases()[name]
     version = load_rulebook().version(version_id)
@@ -116,7 +116,7 @@ def play(name: str, version_id: str) -> Played:
     predicted = next(outlook.fate for outlook in judge.outlook() if outlook.version == version.id)
     recorded = oracle_verdicts()[name][version.id]
     told = [shown(call, version.dialect) for call in collector.told]
-    played = Played(
+    played = PlayedScript(
         name,
         version.id,
         plain(predicted),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from multilang_cli.suite.baseline import Baseline
     from multilang_cli.suite.case import Case
     from multilang_cli.suite.refusals import Refused
-    from multilang_cli.suite.runner import Plan
+    from multilang_cli.suite.runner import SuitePlan
     from multilang_cli.suite.watch import Like
 
 Progress = Callable[[str, int, int], None]
@@ -45,7 +45,7 @@ STOPS = frozenset({"fail", "stale", "flaky", "error"})
 """Verdicts after which -x goes no further."""
 
 
-class Played(NamedTuple):
+class PlayedCase(NamedTuple):
     """The outcome of a case, and whether the component ever said its first message in it. `hang`: where it hung."""
 
     subject: SubjectResult
@@ -62,7 +62,7 @@ class Run:
     `replays`: whether it emits again what failed.
     """
 
-    def __init__(self, plan: Plan, cases: list[Case], known: Baseline, available: list[Case]) -> None:
+    def __init__(self, plan: SuitePlan, cases: list[Case], known: Baseline, available: list[Case]) -> None:
         self.plan = plan
         self.cases = cases
         self.known = known
@@ -139,7 +139,7 @@ class Run:
                 self._done.setdefault(number, played.subject)
         self.duration = round(time.monotonic() - began, 3)
 
-    def _in_order(self, case: Case, played: Played) -> SubjectResult:
+    def _in_order(self, case: Case, played: PlayedCase) -> SubjectResult:
         """The result of a case after those before it, whichever were played at the same time."""
         if self._repeats is None or played.subject.same_cause:
             return played.subject
@@ -185,7 +185,7 @@ class Run:
     def _applied(self, subject: SubjectResult) -> SubjectResult:
         return apply(self.known, self._judged(subject), strict=self.plan.options.strict, storm=self.plan.version.id)
 
-    def _is_last(self, case: Case, played: Played, subject: SubjectResult) -> bool:
+    def _is_last(self, case: Case, played: PlayedCase, subject: SubjectResult) -> bool:
         """True if there is no use in going on."""
         self._has_shaken = self._has_shaken or played.shaken
         if not played.shaken and subject.verdict != "error" and not self._shakes(case):
@@ -200,7 +200,7 @@ class Run:
             self._has_shaken = CaseRun(self.plan, case).answers_plainly()
         return self._has_shaken
 
-    def _play(self, case: Case, progress: Progress | None) -> Played:
+    def _play(self, case: Case, progress: Progress | None) -> PlayedCase:
         with self._lock:
             begun, short = self._begun, None
             if progress is not None:
@@ -208,7 +208,7 @@ class Run:
             self._begun += 1
             if self._repeats is not None:
                 if (repeated := self._repeats.repeated(case)) is not None:
-                    return Played(repeated, True)
+                    return PlayedCase(repeated, True)
                 short = self._repeats.short(case)
 
         def on_wait(waiting_for: WaitingFor, seconds: float, doing: str) -> None:
@@ -222,7 +222,7 @@ class Run:
             return self._again(case, played)
         return played
 
-    def _again(self, case: Case, first: Played) -> Played:
+    def _again(self, case: Case, first: PlayedCase) -> PlayedCase:
         """Play a case that failed until it does not: then it is flaky. What is shown is the first run."""
         subject, shaken = first.subject, first.shaken
         with tempfile.TemporaryDirectory(prefix=".again-", dir=self.plan.record) as folder:
@@ -232,15 +232,17 @@ class Run:
                 shaken = shaken or played.shaken
                 if played.subject.verdict in {"pass", "warn"}:
                     reason = f"failed {number} of {number + 1} runs: {subject.reason}"
-                    return Played(msgspec.structs.replace(subject, verdict="flaky", reason=reason), shaken)
-        return Played(subject, shaken, first.hang)
+                    return PlayedCase(msgspec.structs.replace(subject, verdict="flaky", reason=reason), shaken)
+        return PlayedCase(subject, shaken, first.hang)
 
     def _is_another(self, hang: Hang) -> bool:
         """True if a case that was to confirm a hang has shown another, for which the wait was too short."""
         with self._lock:
             return self._repeats is not None and not self._repeats.confirms(hang)
 
-    def _once(self, plan: Plan, case: Case, short: float | None = None, on_wait: OnWait | None = None) -> Played:
+    def _once(
+        self, plan: SuitePlan, case: Case, short: float | None = None, on_wait: OnWait | None = None
+    ) -> PlayedCase:
         """Play a case; a fault of ours costs this case, not the run."""
         run = CaseRun(plan, case, short, known=self.settling)
         run.idle, run.replays, run.on_wait = self.idle, self.replays, on_wait
@@ -261,7 +263,7 @@ class Run:
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.plan.record}: {run.unrecorded} (--record DIR)"
                     self.notes = (*(note for note in self.notes if note != why), why)
-            return Played(subject, run.shaken, run.hang)
+            return PlayedCase(subject, run.shaken, run.hang)
         except LaunchError:
             raise
         except Exception as error:
@@ -273,4 +275,4 @@ class Run:
                 path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
             reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
             subject = SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
-            return Played(subject, run.shaken)
+            return PlayedCase(subject, run.shaken)

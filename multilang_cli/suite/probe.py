@@ -28,7 +28,7 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.reports.grouping import told_first
 from multilang_cli.suite.causes import LastWords, hear_out, met_by_the_probe, source_of
 from multilang_cli.suite.profiles import profile_of
-from multilang_cli.suite.runner import Plan, plan_of
+from multilang_cli.suite.runner import SuitePlan, plan_of
 from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.watch import Watch
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from multilang_cli.host.session import Session
-    from multilang_cli.host.speaker import Sink
+    from multilang_cli.host.speaker import EventSink
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Kind
     from multilang_cli.reports.model import SubjectResult
     from multilang_cli.suite.options import Component, RunOptions
 
-    _Question = Callable[[Plan, Session, "_Ear"], Callable[[], bool]]
+    _Question = Callable[[SuitePlan, Session, "_Ear"], Callable[[], bool]]
     """Asks a session something, and gives back what tells whether it is answered."""
 
 _LOOK = 0.2
@@ -168,7 +168,7 @@ def _by_a_tuple(fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe | No
     return None
 
 
-def _by_waiting(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe:
+def _by_waiting(plan: SuitePlan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe:
     """A slow spout is given its whole limit, once all else is tried."""
     if not as_spout.sure:
         as_spout = _asked(plan, "spout", _next, patient=True)
@@ -194,7 +194,7 @@ def _deed(ear: _Ear) -> str:
     return "settles" if ear.settles else "anchors an emit to"
 
 
-def _unsure(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> str:
+def _unsure(plan: SuitePlan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> str:
     """A sentence on what was seen, for people who have to say it themselves."""
     beats = plan.version.heartbeats
     asked = "a heartbeat nor a tuple nor `next`" if beats else "a tuple nor `next`"
@@ -205,7 +205,7 @@ def _unsure(plan: Plan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> st
     return f"it answers neither {asked}: {told}: {_SAY}{more}"
 
 
-def _asked(plan: Plan, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
+def _asked(plan: SuitePlan, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
     """Ask it as a `kind` is asked; `patient`: within the whole limit, whatever it looks like meanwhile."""
     ear, watch = _Ear(), Watch()
 
@@ -235,14 +235,14 @@ def _asked(plan: Plan, kind: Kind, ask: _Question, *, patient: bool = False) -> 
         return answer if answered else answer._replace(met=met())
 
 
-def _beat(_: Plan, session: Session, __: _Ear) -> Callable[[], bool]:
+def _beat(_: SuitePlan, session: Session, __: _Ear) -> Callable[[], bool]:
     assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
     bolt = session
     bolt.heartbeat()
     return lambda: bolt.syncs > 0
 
 
-def _feed(plan: Plan, session: Session, ear: _Ear) -> Callable[[], bool]:
+def _feed(plan: SuitePlan, session: Session, ear: _Ear) -> Callable[[], bool]:
     assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
     samples = samples_of(plan.component)
     word, _, number = plan.component.settles.partition("-")
@@ -252,7 +252,7 @@ def _feed(plan: Plan, session: Session, ear: _Ear) -> Callable[[], bool]:
     return lambda: ear.acts_as_a_bolt
 
 
-def _next(_: Plan, session: Session, __: _Ear) -> Callable[[], bool]:
+def _next(_: SuitePlan, session: Session, __: _Ear) -> Callable[[], bool]:
     assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
     spout = session
     # A bolt may send a sync that nobody asked for.
@@ -261,7 +261,7 @@ def _next(_: Plan, session: Session, __: _Ear) -> Callable[[], bool]:
     return lambda: spout.answered
 
 
-def _activated_next(plan: Plan, session: Session, ear: _Ear) -> Callable[[], bool]:
+def _activated_next(plan: SuitePlan, session: Session, ear: _Ear) -> Callable[[], bool]:
     """Ask for a tuple as Storm does: who opens its source when it is activated can't know a `next` before."""
     assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
     if plan.version.activate:
@@ -270,7 +270,7 @@ def _activated_next(plan: Plan, session: Session, ear: _Ear) -> Callable[[], boo
 
 
 @contextmanager
-def _started(plan: Plan, kind: Kind, sinks: Sequence[Sink]) -> Iterator[tuple[Session, bool]]:
+def _started(plan: SuitePlan, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[Session, bool]]:
     """The component as a `kind`, and whether its handshake is done."""
     component = msgspec.structs.replace(plan.component, kind=kind)
     profile = profile_of(component, plan.version, plan.options.timeout)

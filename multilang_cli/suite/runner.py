@@ -19,8 +19,7 @@ from multilang_cli.protocol.coverage import covered
 from multilang_cli.protocol.rulebook import Rulebook
 from multilang_cli.protocol.verdicts import StormVersion
 from multilang_cli.reports.coverage import coverage_of
-from multilang_cli.reports.model import Component as ComponentReport
-from multilang_cli.reports.model import Coverage, RunResult, Selection, Suite, Tool, Untested
+from multilang_cli.reports.model import ComponentReport, CoverageReport, RunResult, Selection, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.suite import known_failures
 from multilang_cli.suite.baseline import Baseline
@@ -43,7 +42,7 @@ class RecordError(ValueError):
     """The directory for transcripts can't be used: the message says why."""
 
 
-class Plan(msgspec.Struct, frozen=True):
+class SuitePlan(msgspec.Struct, frozen=True):
     """Everything that is the same for all cases of a run. `surroundings`: notes on its environment."""
 
     component: Component
@@ -57,14 +56,14 @@ class Plan(msgspec.Struct, frozen=True):
     surroundings: tuple[str, ...] = ()
 
 
-def plan_of(component: Component, options: RunOptions) -> Plan:
+def plan_of(component: Component, options: RunOptions) -> SuitePlan:
     """Work out how the component is started and judged. Raises LaunchError, KeyError for an unknown Storm version."""
     rulebook = load_rulebook(options.storm)
     version = rulebook.version(options.storm) if options.storm else rulebook.newest
     cwd = Path(component.cwd or ".").absolute()
     worker = worker_environment(component.env, conf=component.conf, keep=component.keep_env, storm=version.id)
     launch = resolve(component.command, cwd, worker.variables)
-    return Plan(
+    return SuitePlan(
         component,
         options,
         version,
@@ -208,7 +207,7 @@ def _without_secrets(result: RunResult, component: Component) -> RunResult:
 
 
 def result_of_subjects(
-    plan: Plan,
+    plan: SuitePlan,
     suite: str,
     subjects: Sequence[SubjectResult],
     befell: Circumstances,
@@ -251,7 +250,7 @@ def _result(run: Run) -> RunResult:
     )
 
 
-def _about(plan: Plan, subjects: Sequence[SubjectResult], started: datetime) -> RunResult:
+def _about(plan: SuitePlan, subjects: Sequence[SubjectResult], started: datetime) -> RunResult:
     """The part of a result that every way of testing has; the last words are those of the last of `subjects`."""
     options = plan.options
     cases = [subject for subject in subjects if subject.kind != "run"]
@@ -286,7 +285,7 @@ def _unjudged(run: Run) -> list[str]:
     return []
 
 
-def _coverage(run: Run) -> tuple[Coverage, ...]:
+def _coverage(run: Run) -> tuple[CoverageReport, ...]:
     """The coverage of all cases together; nothing if none was played."""
     if not run.seen:
         return ()
@@ -303,7 +302,7 @@ def platform_of() -> dict[str, str]:
     }
 
 
-def _notes(plan: Plan) -> list[str]:
+def _notes(plan: SuitePlan) -> list[str]:
     component = plan.component
     notes = list(map(readable, plan.surroundings))
     if component.kind == "bolt":

@@ -6,17 +6,17 @@ from itertools import zip_longest
 
 from multilang_cli.protocol.context import SOURCE, Sample
 from multilang_cli.protocol.shortening import shown
-from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, Source
+from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, InputSource
 
 DEFAULT_FIELDS = ("sentence",)
 """The fields of the default sample."""
 
 
-def sources_of(component: Component) -> tuple[Source, ...]:
+def sources_of(component: Component) -> tuple[InputSource, ...]:
     """The streams that a bolt subscribes to, every one with its fields; one made-up source if none was declared."""
     samples = _declared(component)
     return tuple(
-        each if each.fields is not None else Source(each.component, each.stream, _fields(each, samples))
+        each if each.fields is not None else InputSource(each.component, each.stream, _fields(each, samples))
         for each in _sources(component)
     )
 
@@ -37,7 +37,7 @@ def has_samples(component: Component) -> bool:
     return bool(_declared(component))
 
 
-def unfed(component: Component) -> tuple[Source, ...]:
+def unfed(component: Component) -> tuple[InputSource, ...]:
     """Declared sources of which there is no sample, although there is one of another."""
     fed = {(each.component, each.stream) for each in samples_of(component)}
     return tuple(each for each in component.sources if (each.component, each.stream) not in fed)
@@ -62,18 +62,18 @@ def misdeclared(component: Component) -> str:
     return ""
 
 
-def _same(source: Source, others: tuple[Source, ...]) -> bool:
+def _same(source: InputSource, others: tuple[InputSource, ...]) -> bool:
     return any((each.component, each.stream) == (source.component, source.stream) for each in others)
 
 
-def named(source: Source) -> str:
+def named(source: InputSource) -> str:
     """A source as people write it: its component, and its stream if that is not the usual one."""
-    usual = source.stream == Source(source.component).stream
+    usual = source.stream == InputSource(source.component).stream
     return source.component if usual else f"{source.component}:{source.stream}"
 
 
-def _sources(component: Component) -> tuple[Source, ...]:
-    return component.sources or (Source(SOURCE),)
+def _sources(component: Component) -> tuple[InputSource, ...]:
+    return component.sources or (InputSource(SOURCE),)
 
 
 def _declared(component: Component) -> tuple[Sample, ...]:
@@ -86,7 +86,7 @@ def _declared(component: Component) -> tuple[Sample, ...]:
     return tuple(each for rank in zip_longest(*queues) for each in rank if each is not None)
 
 
-def _fields(source: Source, samples: tuple[Sample, ...]) -> tuple[str, ...]:
+def _fields(source: InputSource, samples: tuple[Sample, ...]) -> tuple[str, ...]:
     """Names for fields that were not told: as many as its first sample has values."""
     of_it = (each for each in samples if (each.component, each.stream) == (source.component, source.stream))
     first = next(of_it, None)

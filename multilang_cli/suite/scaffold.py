@@ -34,7 +34,7 @@ KINDS = (*NAMES, "testee")
 """What can be made."""
 
 
-class Testee(msgspec.Struct, frozen=True):
+class NewTestee(msgspec.Struct, frozen=True):
     """A testee to begin with: its `folder` in ``conformance/testees``, and `files` in there.
 
     `shared`: what stands above the folder, for several testees; a copy stands beside a new one.
@@ -55,7 +55,7 @@ class Language(msgspec.Struct, frozen=True):
     files: dict[str, str]
     command: tuple[str, ...]
     build: str = ""
-    testee: Testee | None = None
+    testee: NewTestee | None = None
 
 
 class Scaffold(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from multilang_cli.protocol.context import Sample
-    from multilang_cli.suite.options import Source
+    from multilang_cli.suite.options import InputSource
 
 
 class Flags(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,7 +206,7 @@ def with_flags(component: Component, flags: Flags) -> Component:
     return changed
 
 
-def _sources(component: Component, flags: Flags) -> tuple[Source, ...]:
+def _sources(component: Component, flags: Flags) -> tuple[InputSource, ...]:
     """Those of the command line, else those of the file; what the file has of samples for one of them stays."""
     if not flags.inputs:
         return component.sources
@@ -217,7 +217,7 @@ def _sources(component: Component, flags: Flags) -> tuple[Source, ...]:
     )
 
 
-def _samples(flags: Flags, sources: tuple[Source, ...]) -> tuple[list[Any] | Sample, ...]:
+def _samples(flags: Flags, sources: tuple[InputSource, ...]) -> tuple[list[Any] | Sample, ...]:
     """The tuples of flags and files, in that order."""
     found = [flag_values.sample(text, sources) for text in flags.tuples]
     for name in flags.tuple_files:

@@ -48,7 +48,7 @@ class Fed(NamedTuple):
     t: float
 
 
-class Feed:
+class FedTuples:
     """Tuples that a bolt was fed in one conversation and what became of them: a sink of events.
 
     Storm's own tuples, as ticks and heartbeats, are left out, and so is what it says once it was told to end.
@@ -154,7 +154,7 @@ class Settling:
         """Seconds in which a tuple would have been settled, as long as any took; 0.0 where none was."""
         return AMPLE * self.slowest
 
-    def add(self, feed: Feed) -> None:
+    def add(self, feed: FedTuples) -> None:
         """Count what one conversation showed."""
         for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused"):
             setattr(self, name, getattr(self, name) + getattr(feed, name))

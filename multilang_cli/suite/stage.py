@@ -10,7 +10,7 @@ from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.suite import values as made_up
 from multilang_cli.suite.idling import Idle
-from multilang_cli.suite.settling import AMPLE, TRIAL, Feed, Settling
+from multilang_cli.suite.settling import AMPLE, TRIAL, FedTuples, Settling
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ class Stage:
         accepts: frozenset[str] = frozenset(),
         *,
         refusable: bool = False,
-        feed: Feed | None = None,
+        feed: FedTuples | None = None,
         known: Settling | None = None,
         settles_declared: bool = False,
         idle: Idle | None = None,
@@ -72,7 +72,7 @@ class Stage:
         self.made_up: int | None = None
         self.trying = ""
         self.refusable = refusable
-        self.feed = feed or Feed()
+        self.feed = feed or FedTuples()
         self.known = known or Settling()
         self.settles_declared = settles_declared
         self.may_refuse = False

@@ -21,7 +21,7 @@ KNOWN_FAILURES = "known-failures-{}.txt"
 """The file of known failures of one part, beside it, if its library has some (``docs/known-failures.md``)."""
 
 
-class Library(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
+class TesteeLibrary(msgspec.Struct, frozen=True, kw_only=True, rename={"source": "from"}):
     """The library that a testee is made with: its name, its version, and where it can be had."""
 
     name: str
@@ -35,7 +35,7 @@ class Testee(msgspec.Struct, frozen=True, kw_only=True):
     contract: str
     name: str
     language: str
-    library: Library
+    library: TesteeLibrary
     supports: tuple[str, ...]
     prepare: tuple[tuple[str, ...], ...] = ()
     bolt: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from multilang_cli.suite.options import Component
 
 
-class Emitted(NamedTuple):
+class EmittedTuple(NamedTuple):
     """One tuple that the component emitted. `anchors`: tuple ids (bolts); `id`: the message id (spouts)."""
 
     values: list[Json]
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
     """
 
     id: str
-    emits: list[Emitted]
+    emits: list[EmittedTuple]
     acked: list[str]
     failed: list[str]
     logs: list[str]
@@ -82,7 +82,7 @@ class _Heard:
         self.said.clear()
         return Answer(
             id_,
-            [Emitted(b.values, b.stream, b.anchors, b.task, b.id) for b in bodies if isinstance(b, Emit)],
+            [EmittedTuple(b.values, b.stream, b.anchors, b.task, b.id) for b in bodies if isinstance(b, Emit)],
             [body.id for body in bodies if isinstance(body, Ack)],
             [body.id for body in bodies if isinstance(body, Fail)],
             [body.msg or "" for body in bodies if isinstance(body, Log)],

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from multilang_cli.protocol.verdicts import Finding
-    from multilang_cli.suite.options import Component, Source
+    from multilang_cli.suite.options import Component, InputSource
     from multilang_cli.testing.driven import Driven, DrivenBolt, DrivenSpout
 
 WISHES = ("storm", "strict", "allow")
@@ -98,11 +98,11 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: str) -> It
     _judge([finding for one in running for finding in one.findings], wishes, running)
 
 
-def _sources(told: Mapping[str, Sequence[str]]) -> tuple[Source, ...]:
-    from multilang_cli.suite.options import Source  # noqa: PLC0415
+def _sources(told: Mapping[str, Sequence[str]]) -> tuple[InputSource, ...]:
+    from multilang_cli.suite.options import InputSource  # noqa: PLC0415
 
     names = {name: name.partition(":") for name in told}
-    return tuple(Source(names[name][0], names[name][2] or "default", tuple(told[name])) for name in told)
+    return tuple(InputSource(names[name][0], names[name][2] or "default", tuple(told[name])) for name in told)
 
 
 def _well_declared(component: Component) -> None:

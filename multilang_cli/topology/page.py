@@ -6,7 +6,17 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from multilang_cli.reports.escape import escape, escape_lines
-from multilang_cli.reports.html.document import Axis, Band, Cell, Column, Facts, Plot, Series, Table, Text
+from multilang_cli.reports.html.document import (
+    Axis,
+    Band,
+    Cell,
+    FactsSection,
+    Plot,
+    SectionColumn,
+    Series,
+    TableSection,
+    Text,
+)
 from multilang_cli.reports.html.tree_steps import tree_section
 from multilang_cli.topology.blame import told
 from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Faulted, Lost, TupleSettled
@@ -46,7 +56,7 @@ def sections_of(run: TopologyRun, setup: Setup) -> Iterator[AnySection]:
     yield from _loads(run, setup)
 
 
-def _numbers(run: TopologyRun) -> Facts:
+def _numbers(run: TopologyRun) -> FactsSection:
     measures = run.measures
     tuples, tracking = measures.tracking
     rows = [(f"{how}", f"{count:,} emissions") for how, count in measures.ends.items()]
@@ -59,7 +69,7 @@ def _numbers(run: TopologyRun) -> Facts:
     rows.append(
         ("messages", f"{tuples:,} tuples; {tracking:,} to follow them: without tracking there are none of these")
     )
-    return Facts(id="run-numbers", title="What tracking shows, and what it costs", rows=tuple(rows))
+    return FactsSection(id="run-numbers", title="What tracking shows, and what it costs", rows=tuple(rows))
 
 
 class _Drawing:
@@ -176,16 +186,20 @@ class _Drawing:
             )
 
 
-def _loads(run: TopologyRun, setup: Setup) -> Iterator[Table]:
+def _loads(run: TopologyRun, setup: Setup) -> Iterator[TableSection]:
     measures = run.measures
     if measures.streams:
-        columns = (Column(name="component"), Column(name="stream"), Column(name="tuples", align="right"))
+        columns = (
+            SectionColumn(name="component"),
+            SectionColumn(name="stream"),
+            SectionColumn(name="tuples", align="right"),
+        )
         rows = tuple((escape(name), escape(stream), count) for (name, stream), count in measures.streams.items())
-        yield Table(id="streams", title="Tuples delivered", columns=columns, rows=rows)
+        yield TableSection(id="streams", title="Tuples delivered", columns=columns, rows=rows)
     if setup.layout.ackers:
         kinds = ("init", "ack", "fail")
-        heads = (Column(name="acker"), *(Column(name=each, align="right") for each in kinds))
+        heads = (SectionColumn(name="acker"), *(SectionColumn(name=each, align="right") for each in kinds))
         loads: tuple[tuple[str | float | Cell, ...], ...] = tuple(
             (f"task {task}", *(measures.ackers[task, each] for each in kinds)) for task in setup.layout.ackers
         )
-        yield Table(id="ackers", title="Messages to each acker", columns=heads, rows=loads)
+        yield TableSection(id="ackers", title="Messages to each acker", columns=heads, rows=loads)

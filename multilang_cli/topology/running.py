@@ -17,7 +17,7 @@ from multilang_cli.protocol.wire import encoded
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.formats import write_whole
 from multilang_cli.reports.json_report import to_json
-from multilang_cli.reports.model import Component, Exit, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
 from multilang_cli.topology.blame import stories
 from multilang_cli.topology.checkers.judge import Judge
@@ -185,7 +185,7 @@ def _result(
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="topology"),
-        component=Component(name=setup.topology.name, command=(), why=f"{len(setup.layout.components)} tasks"),
+        component=ComponentReport(name=setup.topology.name, command=(), why=f"{len(setup.layout.components)} tasks"),
         storm=setup.version.id,
         seed=setup.seed,
         started_at=began.isoformat(timespec="seconds"),

@@ -27,7 +27,7 @@ def write_tables(files: Mapping[str, bytes], folder: Path) -> None:
             fields = {field: getattr(said, field) for field in said.__struct_fields__}
             if isinstance(said, parsing.HeaderRow):
                 headers.append(fields | place)
-            elif isinstance(said, parsing.Row):
+            elif isinstance(said, parsing.EventRow):
                 events.append(fields | place)
     for table, rows in ((CONVERSATIONS, headers), (EVENTS, events)):
         schema = arrow_schema(table.columns)

@@ -9,7 +9,7 @@ import pytest
 
 from multilang_cli.audit.generator.histories import truth
 from multilang_cli.audit.generator.taps import Taps, transcripts
-from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, Plan
+from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan
 from tests.audit.recorded import write_tables
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
-PLAN = Plan(roots=1000, weights=EVERYTHING, restarts=((4.0, 0), (7.0, 2)))
+PLAN = TreesPlan(roots=1000, weights=EVERYTHING, restarts=((4.0, 0), (7.0, 2)))
 
 
 def resent(file: bytes) -> bytes:

@@ -13,7 +13,7 @@ from multilang_cli.acking.messages import AckAck, AckFail, AckInit
 from multilang_cli.audit import parsing
 from multilang_cli.audit.generator.histories import events_of, history, truth
 from multilang_cli.audit.generator.taps import transcripts
-from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, Plan, make
+from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan, make
 from multilang_cli.audit.marks import marks_of_line
 from multilang_cli.catalogue import schemas
 from multilang_cli.topology.history import TupleSettled
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.audit.generator.trees import Made
 
-PLAN = Plan(roots=400, weights=EVERYTHING, restarts=((1.0, 0), (2.5, 2)))
+PLAN = TreesPlan(roots=400, weights=EVERYTHING, restarts=((1.0, 0), (2.5, 2)))
 
 
 def test_it_has_every_verdict_and_is_the_same_again() -> None:
@@ -80,7 +80,7 @@ def test_its_transcripts_are_transcripts(tmp_path: Path) -> None:
         for line in text.splitlines():
             said = parsing.parse(line)
             assert not isinstance(said, parsing.Quarantined), line
-            kinds[said.kind if isinstance(said, parsing.Row) else type(said).__name__] += 1
+            kinds[said.kind if isinstance(said, parsing.EventRow) else type(said).__name__] += 1
     settled = sum(len(node.settles) for each in truth(PLAN) for node in each.nodes)
     assert kinds["task-ids"] == kinds["emit"] == sum(len(each.nodes) for each in truth(PLAN))
     assert kinds["ack"] + kinds["fail"] == settled + sum(each.outcome is not None for each in truth(PLAN))

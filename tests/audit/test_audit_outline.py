@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from multilang_cli.audit.outline import REMEMBERED, End, Finder, Head, Seen, Size, outline
+from multilang_cli.audit.outline import REMEMBERED, Finder, Head, PartEnd, SeenLines, Size, outline
 
 SIZES = [Size("b", 0, 10), Size("a", 900, 5), Size("a", 0, 20), Size("c", 0, 8)]
 
@@ -23,7 +23,7 @@ def test_a_line_is_of_the_part_that_began_last_in_its_file() -> None:
 
 
 def test_of_copies_the_longest_file_counts() -> None:
-    ends = [End("b", 0, 10, "x"), End("a", 900, 5, "x"), End("c", 0, 8, "nobody")]
+    ends = [PartEnd("b", 0, 10, "x"), PartEnd("a", 900, 5, "x"), PartEnd("c", 0, 8, "nobody")]
     known = outline(SIZES, [head("b", 1, "x"), head("a", 1, "x"), head("c", 1, "x")], ends)
     assert [known.pieces[file]["x"][0].copy for file in "abc"] == [
         "",
@@ -42,7 +42,7 @@ def test_recordings_of_one_id_are_numbered_as_they_began() -> None:
         head("a", 1, "x", started=1_767_600_000.0),
         head("c", 1, "x", 2, started=later),
     ]
-    known = outline(SIZES, heads, [End("c", 0, 8, "x")])
+    known = outline(SIZES, heads, [PartEnd("c", 0, 8, "x")])
     assert {file: known.pieces[file]["x"][0][1:3] for file in "abc"} == {
         "a": ("x", 1),
         "b": ("x#2", 1),
@@ -52,7 +52,7 @@ def test_recordings_of_one_id_are_numbered_as_they_began() -> None:
 
 
 def test_a_line_that_stands_twice_is_found_among_those_before_it() -> None:
-    seen = Seen()
+    seen = SeenLines()
     assert [seen.before("x", seq, b"%d" % seq, 10 + seq) for seq in (0, 2, 1, 3)] == [0, 0, 0, 0]
     assert [seen.before("x", seq, b"%d" % seq, 20) for seq in (2, 1)] == [12, 11]
     # Another line with the same number, and the same number of another conversation.

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from multilang_cli.audit.generator.taps import Taps, transcripts
-from multilang_cli.audit.generator.trees import Plan
+from multilang_cli.audit.generator.trees import TreesPlan
 from multilang_cli.cli.audit_replay import replay
 from multilang_cli.cli.exits import ExitCode
 from multilang_cli.replay.replaying import ReplayTarget
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.component
 
-PLAN = Plan(roots=40)
+PLAN = TreesPlan(roots=40)
 SPLIT = ROOT / "examples" / "python" / "split_bolt.py"
 
 

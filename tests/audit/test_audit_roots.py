@@ -11,7 +11,7 @@ import pytest
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.generator.arrays import both
-from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, Plan
+from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan
 from multilang_cli.audit.tables import MARKS
 from multilang_cli.topology.model import Grouping, Subscription, Topology
 from tests.audit.recorded import write_tables
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 
-PLAN = Plan(roots=10_000, weights=EVERYTHING, restarts=((20.0, 0), (50.0, 2), (50.5, 1)))
+PLAN = TreesPlan(roots=10_000, weights=EVERYTHING, restarts=((20.0, 0), (50.0, 2), (50.5, 1)))
 
 
 def test_every_root_gets_the_verdict_it_was_made_for(spark: SparkSession, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     topology = Topology(name="t", components={"sentences": spout, "mute": bolt}, subscriptions=(told,), conf=conf)
     run(topology, tmp_path / "run", messages=len(SENTENCES))
     write_tables({str(path): path.read_bytes() for path in (tmp_path / "run" / "transcripts").iterdir()}, tmp_path)
-    plan = inputs.Plan(inputs.find([str(tmp_path / "run")]))
+    plan = inputs.AuditPlan(inputs.find([str(tmp_path / "run")]))
     marks = edges.of_history(events.lines(spark, plan.inputs.histories))
     known = {"conversations": spark.read.parquet(str(tmp_path / "conversations.parquet")), "marks": marks}
     found = next(pipeline.STAGES["roots"].make(spark, plan, known, []))["roots"].collect()

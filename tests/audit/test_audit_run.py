@@ -119,7 +119,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_everything_once(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
-    plan = inputs.Plan(inputs.find([str(folder)]))
+    plan = inputs.AuditPlan(inputs.find([str(folder)]))
     said: list[str] = []
     known = pipeline.run(spark, plan, str(tmp_path), said.append)
     assert len(said) == len(pipeline.STAGES)
@@ -164,7 +164,7 @@ def _text(cell: str | dict[str, Any]) -> str:
     return cell if isinstance(cell, str) else str(cell["text"])
 
 
-def _counts_add_up(known: pipeline.Known, plan: inputs.Plan) -> None:
+def _counts_add_up(known: pipeline.Known, plan: inputs.AuditPlan) -> None:
     files = {row.file.rpartition("/")[2]: row for row in known["files"].collect()}
     plain = [path for path in plan.inputs.transcripts if path.endswith(".ndjson")]
     assert {path.rpartition("/")[2]: open(path, "rb").read().rstrip(b"\n").count(b"\n") + 1 for path in plain} == {  # noqa: PTH123, SIM115

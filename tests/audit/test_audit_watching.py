@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from multilang_cli.audit.generator.histories import history
-from multilang_cli.audit.generator.trees import EVERYTHING, Plan
+from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
 from multilang_cli.cli.exits import ExitCode
 from tests.processes import until
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1800)]
 
-PLAN = Plan(roots=300, gap=1.0, weights=EVERYTHING, restarts=((20.0, 0),))
+PLAN = TreesPlan(roots=300, gap=1.0, weights=EVERYTHING, restarts=((20.0, 0),))
 PIECES = 3
 WATCH = (sys.executable, "-m", "multilang_cli", "audit", "watch", "--master", "local[1]")
 FEW = {

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 import plan
 
-from multilang_cli.component.base import Component
+from multilang_cli.component.base import ShellComponent
 from multilang_cli.component.bolt import BasicBolt, Bolt, Tuple
 from multilang_cli.component.spout import Spout
 
@@ -20,7 +20,7 @@ LEVELS = ("trace", "debug", "info", "warn", "error")
 MUTANT = os.environ.get("MLCHECK_MUTANT", "")
 
 
-class Calls(plan.Component, Component):
+class Calls(plan.Component, ShellComponent):
     """What bolts and spouts have in common."""
 
     def do_log(self, level: str | None, message: str) -> None:

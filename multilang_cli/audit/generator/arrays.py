@@ -9,20 +9,20 @@ import pyarrow as pa
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.generator.histories import marks
 from multilang_cli.audit.generator.trees import make
-from multilang_cli.audit.tables import MARKS, Column
+from multilang_cli.audit.tables import MARKS, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.audit.generator.trees import Made, Plan
+    from multilang_cli.audit.generator.trees import Made, TreesPlan
 
 RUN = "made"
 TRUTH = arrow_schema(
     (
-        Column("root", "bigint", ""),
-        Column("verdict", "string", ""),
-        Column("open_edge", "bigint", ""),
-        Column("open_task", "int", ""),
+        TableColumn("root", "bigint", ""),
+        TableColumn("verdict", "string", ""),
+        TableColumn("open_edge", "bigint", ""),
+        TableColumn("open_task", "int", ""),
     )
 )
 MARKS_SCHEMA = arrow_schema(MARKS.columns)
@@ -39,7 +39,7 @@ def truth_table(made: Iterable[Made]) -> pa.Table:
     return _table([_truth(each) for each in made], TRUTH)
 
 
-def both(plan: Plan, numbers: range) -> tuple[pa.Table, pa.Table]:
+def both(plan: TreesPlan, numbers: range) -> tuple[pa.Table, pa.Table]:
     """Marks and truth of some roots."""
     made = [make(plan, number) for number in numbers]
     return mark_table(made), truth_table(made)

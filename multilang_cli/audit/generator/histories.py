@@ -14,7 +14,7 @@ from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted, Ha
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.audit.generator.trees import Made, Plan
+    from multilang_cli.audit.generator.trees import Made, TreesPlan
 
 _MOST = 16
 """Deliveries and emissions of one root, at most: each has numbers of its own without counting those before."""
@@ -49,7 +49,7 @@ def marks(made: Made) -> list[Mark]:
     return [mark for event in events_of(made) for mark in marks_of(event)]
 
 
-def history(plan: Plan) -> Iterator[Happening]:
+def history(plan: TreesPlan) -> Iterator[Happening]:
     """The whole run, in the order of time; holds what is under way."""
     for task in (*plan.spouts, *plan.splits, *plan.counts):
         yield Launched(t=0.0, task=task, component=plan.component(task), worker=plan.worker(task), pid=task)
@@ -65,6 +65,6 @@ def history(plan: Plan) -> Iterator[Happening]:
         yield heappop(heap)[2]
 
 
-def truth(plan: Plan) -> Iterator[Made]:
+def truth(plan: TreesPlan) -> Iterator[Made]:
     """The verdicts that the audit must reach, root by root."""
     return (make(plan, number) for number in range(plan.roots))

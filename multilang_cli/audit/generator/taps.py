@@ -19,7 +19,7 @@ from multilang_cli.transcript.format import Counts, EndLine, Header, encode, hea
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.audit.generator.trees import Made, Plan
+    from multilang_cli.audit.generator.trees import Made, TreesPlan
 
 BEGAN = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
 RESTART = 1.0
@@ -43,7 +43,7 @@ class _Said(NamedTuple):
     msg: Any
 
 
-def transcripts(plan: Plan, taps: Taps | None = None) -> dict[str, bytes]:
+def transcripts(plan: TreesPlan, taps: Taps | None = None) -> dict[str, bytes]:
     """The files by their names."""
     taps = taps or Taps()
     turns = count()
@@ -60,12 +60,12 @@ def transcripts(plan: Plan, taps: Taps | None = None) -> dict[str, bytes]:
     return files
 
 
-def _lives(plan: Plan, task: int) -> list[tuple[float, float]]:
+def _lives(plan: TreesPlan, task: int) -> list[tuple[float, float]]:
     deaths = sorted(t for t, worker in plan.restarts if worker == plan.worker(task))
     return list(zip([0.0, *deaths], [*deaths, float("inf")], strict=True))
 
 
-def _header(plan: Plan, taps: Taps, task: int, conv: str, start: float) -> Header:
+def _header(plan: TreesPlan, taps: Taps, task: int, conv: str, start: float) -> Header:
     component, worker = plan.component(task), plan.worker(task)
     profile = Profile(kind="spout" if task in plan.spouts else "bolt", component=component, task=task)
     began = BEGAN + timedelta(seconds=start + taps.skew.get(worker, 0.0))

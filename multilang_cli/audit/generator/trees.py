@@ -25,7 +25,7 @@ _DEEP = 0x9E3779B97F4A7C15
 """Spreads neighbouring numbers: generators with neighbouring seeds begin alike."""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class TreesPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Generator settings. `weights`: how often each verdict is to be, by its name; `gap`: seconds between roots.
 
     `restarts`: when a worker of bolts died, and its number; all it held is lost. `timeout`: in seconds.
@@ -56,7 +56,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         return self.roots * self.gap + 3 * self.timeout
 
 
-class Node(msgspec.Struct):
+class TreeNode(msgspec.Struct):
     """A tuple on its way. `parent`: its place in the tree, None from the spout. `lost`: when it was, if it was.
 
     `settles`: when it was acked or failed, in order; `id`: its tuple id.
@@ -86,18 +86,18 @@ class Made(msgspec.Struct):
     root: int
     task: int
     emitted: float
-    nodes: list[Node]
+    nodes: list[TreeNode]
     outcome: tuple[float, str] | None
     verdict: str
 
     @property
-    def open(self) -> Node | None:
+    def open(self) -> TreeNode | None:
         """The first tuple that nobody settled."""
         return min((node for node in self.nodes if not node.settles), key=lambda n: (n.made, n.edge), default=None)
 
 
 class _Draft(NamedTuple):
-    plan: Plan
+    plan: TreesPlan
     made: Made
     random: Random
 
@@ -112,7 +112,7 @@ class _Draft(NamedTuple):
         """The place of any tuple."""
         return self.random.randrange(len(self.made.nodes))
 
-    def leaf(self) -> Node:
+    def leaf(self) -> TreeNode:
         """A tuple of which nothing was made."""
         return self.made.nodes[self.random.randrange(1, len(self.made.nodes))]
 
@@ -122,7 +122,7 @@ class _Draft(NamedTuple):
             del self.made.nodes[1:]
 
 
-def make(plan: Plan, number: int) -> Made:
+def make(plan: TreesPlan, number: int) -> Made:
     """The root of this number, from 0 on."""
     random = Random(plan.seed * _DEEP + number * 2 + 1)  # noqa: S311 (no secrets)
     verdict = random.choices(list(plan.weights), list(plan.weights.values()))[0]
@@ -133,7 +133,7 @@ def make(plan: Plan, number: int) -> Made:
     return _lose(plan, made, random)
 
 
-def _make(plan: Plan, number: int, verdict: str, seed: int) -> Made:
+def _make(plan: TreesPlan, number: int, verdict: str, seed: int) -> Made:
     random = Random(seed)  # noqa: S311 (no secrets)
     late = plan.span + random.random() if verdict == "open" else number * plan.gap
     draft = _Draft(plan, _healthy(plan, number, late, random), random)
@@ -142,7 +142,7 @@ def _make(plan: Plan, number: int, verdict: str, seed: int) -> Made:
     return draft.made
 
 
-def _healthy(plan: Plan, number: int, t: float, random: Random) -> Made:
+def _healthy(plan: TreesPlan, number: int, t: float, random: Random) -> Made:
     spout, split = random.choice(plan.spouts), random.choice(plan.splits)
     words = [random.choice(_WORDS) for _ in range(random.randint(1, MOST_WORDS))]
     # A quarter of the sentences comes again and again, so that equal values must be told apart by their order.
@@ -160,8 +160,8 @@ def _healthy(plan: Plan, number: int, t: float, random: Random) -> Made:
     return Made(number, root, spout, t, nodes, (last + 0.001, "acked"), "completed")
 
 
-def _node(parent: int | None, tasks: tuple[int, int], text: str, t: float, random: Random) -> Node:
-    return Node(generate_id(random), parent, *tasks, [text], t, str(generate_id(random)))
+def _node(parent: int | None, tasks: tuple[int, int], text: str, t: float, random: Random) -> TreeNode:
+    return TreeNode(generate_id(random), parent, *tasks, [text], t, str(generate_id(random)))
 
 
 def _completed(_: _Draft) -> None:
@@ -249,17 +249,17 @@ HEALTHY: dict[str, float] = {"completed": 990.0, **dict.fromkeys(VERDICTS[1:], 1
 """Weights for one such as a good day leaves."""
 
 
-def _death(plan: Plan, node: Node) -> float | None:
+def _death(plan: TreesPlan, node: TreeNode) -> float | None:
     """When the worker that holds it died under it."""
     worker, until = plan.worker(node.target), max((t for t, _ in node.settles), default=float("inf"))
     return next((t for t, dead in sorted(plan.restarts) if dead == worker and node.made <= t <= until), None)
 
 
-def _hit(plan: Plan, node: Node) -> bool:
+def _hit(plan: TreesPlan, node: TreeNode) -> bool:
     return node.lost is None and _death(plan, node) is not None
 
 
-def _lose(plan: Plan, made: Made, random: Random) -> Made:
+def _lose(plan: TreesPlan, made: Made, random: Random) -> Made:
     """Take away all that a dying worker held of a healthy root."""
     first = made.nodes[0]
     if (t := _death(plan, first)) is not None:

@@ -10,36 +10,36 @@ import pyarrow.compute as pc
 
 from multilang_cli.audit.aligning import align
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.tables import Column, Table
+from multilang_cli.audit.tables import Table, TableColumn
 
 SIDES = (
-    Column("channel", "bigint", "a hash of the run, the sender's task, the stream and the receiver's task"),
-    Column("got", "boolean", "false: it was emitted; true: it was received"),
-    Column("n", "int", "the conversation, in the order in which they began"),
-    Column("seq", "bigint", "the event's number there"),
-    Column("hash", "bigint", "of the values"),
-    Column("gap", "boolean", "something is missing in the conversation"),
-    Column("at", "double", "its wall-clock time, by its own clock"),
-    Column("emission", "bigint", "of an emit: its key"),
-    Column("target", "int", "of an emit: the task it goes to"),
-    Column("edge", "bigint", "of a tuple its edge; of an emit the one that it has if nobody gets it"),
-    Column("id", "string", "of a tuple: its id"),
+    TableColumn("channel", "bigint", "a hash of the run, the sender's task, the stream and the receiver's task"),
+    TableColumn("got", "boolean", "false: it was emitted; true: it was received"),
+    TableColumn("n", "int", "the conversation, in the order in which they began"),
+    TableColumn("seq", "bigint", "the event's number there"),
+    TableColumn("hash", "bigint", "of the values"),
+    TableColumn("gap", "boolean", "something is missing in the conversation"),
+    TableColumn("at", "double", "its wall-clock time, by its own clock"),
+    TableColumn("emission", "bigint", "of an emit: its key"),
+    TableColumn("target", "int", "of an emit: the task it goes to"),
+    TableColumn("edge", "bigint", "of a tuple its edge; of an emit the one that it has if nobody gets it"),
+    TableColumn("id", "string", "of a tuple: its id"),
 )
 """Both ends of channels."""
 PAIRS = Table(
     "pairs",
     "One row for each emission to a task: the tuple that it became there.",
     (
-        Column("emission", "bigint", "the emission's key"),
-        Column("sender", "int", "the conversation that emitted"),
-        Column("sent_at", "double", "when, by its clock"),
-        Column("target", "int", "the task it went to; null if nobody knows"),
-        Column("edge", "bigint", "the edge it made"),
-        Column("receiver", "int", "the conversation that got it; null if none did, as far as recorded"),
-        Column("got_at", "double", "when, by its clock"),
-        Column("id", "string", "the tuple's id there"),
-        Column("doubt", "int", "0 certain, 1 inferred and checked, 2 guessed"),
-        Column("later", "boolean", "of one that none got: true if that task got a later one"),
+        TableColumn("emission", "bigint", "the emission's key"),
+        TableColumn("sender", "int", "the conversation that emitted"),
+        TableColumn("sent_at", "double", "when, by its clock"),
+        TableColumn("target", "int", "the task it went to; null if nobody knows"),
+        TableColumn("edge", "bigint", "the edge it made"),
+        TableColumn("receiver", "int", "the conversation that got it; null if none did, as far as recorded"),
+        TableColumn("got_at", "double", "when, by its clock"),
+        TableColumn("id", "string", "the tuple's id there"),
+        TableColumn("doubt", "int", "0 certain, 1 inferred and checked, 2 guessed"),
+        TableColumn("later", "boolean", "of one that none got: true if that task got a later one"),
     ),
 )
 _PAIRS = arrow_schema(PAIRS.columns)

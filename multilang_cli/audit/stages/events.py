@@ -18,9 +18,9 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit import parsing
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.inputs import literally, named
-from multilang_cli.audit.outline import LINE, QUOTED, End, Finder, Head, Outline, Size, outline
+from multilang_cli.audit.outline import LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
 from multilang_cli.audit.stages.packed import packed_lines
-from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, Column
+from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _PLACE = (
-    Column("file", "string", "the file's URI"),
-    Column("split", "bigint", "where the piece of the file begins that one task read"),
-    Column("nth", "bigint", "its line in that piece, from 1; of a size, how many there are"),
-    Column("what", "string", "header, end or size"),
+    TableColumn("file", "string", "the file's URI"),
+    TableColumn("split", "bigint", "where the piece of the file begins that one task read"),
+    TableColumn("nth", "bigint", "its line in that piece, from 1; of a size, how many there are"),
+    TableColumn("what", "string", "header, end or size"),
 )
 _LATER = {"file", "line", "closed"}
 _OUTLINED = (*_PLACE, *(column for column in CONVERSATIONS.columns if column.name not in _LATER))
@@ -46,7 +46,7 @@ _WRITTEN_ODDLY = "it is a header or an end, but its key is written with escapes"
 _NOT_BEGUN = "no header of a conversation '{}' before this line"
 
 
-class Stage(NamedTuple):
+class LineTables(NamedTuple):
     """The tables of the first stage."""
 
     files: DataFrame
@@ -84,7 +84,7 @@ def outline_of(rows: DataFrame) -> Outline:
     for row in rows.select("what", *Head._fields).collect():
         found[row.what].append(row[1:])
     sizes = [Size(*row[:3]) for row in found["size"]]
-    return outline(sizes, (Head(*row) for row in found["header"]), (End(*row[:4]) for row in found["end"]))
+    return outline(sizes, (Head(*row) for row in found["header"]), (PartEnd(*row[:4]) for row in found["end"]))
 
 
 def conversations(rows: DataFrame, known: Outline) -> DataFrame:
@@ -127,15 +127,15 @@ def files(known: Outline, found: DataFrame, bad: DataFrame) -> DataFrame:
     return both.fillna(0, ["events", "quarantined"]).select([column.name for column in FILES.columns])
 
 
-def tables(read: DataFrame) -> Stage:
+def tables(read: DataFrame) -> LineTables:
     """The tables of lines. Each reads them anew."""
     rows = outlined(read).persist()
     known = outline_of(rows)
     happened, bad = events(read, known), quarantine(read, known)
-    return Stage(files(known, happened, bad), conversations(rows, known), happened, bad)
+    return LineTables(files(known, happened, bad), conversations(rows, known), happened, bad)
 
 
-def _ddl(columns: Iterable[Column]) -> str:
+def _ddl(columns: Iterable[TableColumn]) -> str:
     return ", ".join(f"`{column.name}` {column.type}" for column in columns)
 
 
@@ -218,7 +218,7 @@ def _batch(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
 class _Sorted(NamedTuple):
     """Lines of one run, sorted out. `bad`: the places of those that are no events, from 0, each with the reason."""
 
-    rows: list[parsing.Row]
+    rows: list[parsing.EventRow]
     keys: list[str]
     parts: list[int]
     lines: list[int]
@@ -229,7 +229,7 @@ def _sorted_out(texts: list[bytes], first: int, finder: Finder) -> _Sorted:
     """Sort lines by what they are; `first`: the number of the first."""
     found = _Sorted([], [], [], [], [])
     rows, keys, parts, lines, bad = found
-    parse, at, before, event = parsing.parse, finder.at, finder.seen.before, parsing.Row
+    parse, at, before, event = parsing.parse, finder.at, finder.seen.before, parsing.EventRow
     for line, text in enumerate(texts, first):
         said = parse(text)
         if said.__class__ is event:
@@ -252,7 +252,7 @@ def _why_not(said: Any, text: bytes, line: int, finder: Finder) -> str:
     """The reason why a line goes into quarantine; "" for a header or an end that counts."""
     if isinstance(said, parsing.Quarantined):
         return said.reason
-    if not isinstance(said, parsing.Row) and not any(mark in text for mark in _MARKS):
+    if not isinstance(said, parsing.EventRow) and not any(mark in text for mark in _MARKS):
         return _WRITTEN_ODDLY
     piece = finder.at(said.conv, line)
     return _NOT_BEGUN.format(said.conv[:QUOTED]) if piece is None else piece.copy
@@ -268,7 +268,7 @@ def _event_batches(batches: Iterable[pa.RecordBatch], known: Any) -> Iterator[pa
 def _events_of(found: _Sorted, uri: str, texts: pa.Array, first: int) -> pa.RecordBatch:
     count = len(found.rows)
     raw = texts if count == len(texts) else texts.take(pa.array([line - first for line in found.lines]))
-    fields = zip(parsing.Row.__struct_fields__, zip(*map(astuple, found.rows), strict=True), strict=True)
+    fields = zip(parsing.EventRow.__struct_fields__, zip(*map(astuple, found.rows), strict=True), strict=True)
     columns: dict[str, Any] = {name: list(values) for name, values in fields}
     columns |= {"conv": found.keys, "part": found.parts, "line": found.lines}
     arrays = {"file": pa.repeat(pa.scalar(named(uri)), count), "raw": raw}

@@ -25,7 +25,7 @@ DDL = ", ".join(f"`{column.name}` {column.type}" for column in _COLUMNS.values()
 TOGETHER = 1024
 
 
-class Judged(NamedTuple):
+class JudgedTables(NamedTuple):
     """The tables of this stage."""
 
     findings: DataFrame
@@ -54,9 +54,9 @@ def judged(conversations: DataFrame, events: DataFrame, quarantine: DataFrame, s
     return ordered.select("conv", "part", "what", "raw").mapInArrow(partial(_judge_batches, storm=storm), DDL)
 
 
-def tables(found: DataFrame) -> Judged:
+def tables(found: DataFrame) -> JudgedTables:
     """The two tables of what was judged; it is used twice, so it is best kept."""
-    return Judged(
+    return JudgedTables(
         found.where("version is null").select([column.name for column in FINDINGS.columns]),
         found.where("version is not null").select([column.name for column in OUTLOOKS.columns]),
     )

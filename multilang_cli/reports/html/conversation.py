@@ -15,7 +15,7 @@ from multilang_cli.protocol.messages import Pid
 from multilang_cli.protocol.reading import read
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.failure import exit_in_words
-from multilang_cli.reports.html.document import CHANNELS, Column, Conversation, Facts, Table
+from multilang_cli.reports.html.document import CHANNELS, ConversationSection, FactsSection, SectionColumn, TableSection
 from multilang_cli.reports.html.findings import worst_in_words
 from multilang_cli.reports.html.keeping import Row, columns_of
 from multilang_cli.reports.html.latency import Latency
@@ -135,10 +135,10 @@ class Told:
             yield from self._latency.plots(self.lead, self._to, timeout)
         yield from self._trees.sections(self.lead, self._to)
 
-    def _conversation(self) -> Conversation:
+    def _conversation(self) -> ConversationSection:
         columns, kinds, threads = columns_of(self._keeper.rows())
         self._kept = frozenset(columns.seq)
-        return Conversation(
+        return ConversationSection(
             id=self.lead,
             title=self.title,
             note=" ".join(self._notes()),
@@ -163,7 +163,7 @@ class Told:
         if self.unordered:
             yield f"{self.unordered:,} events whose number does not rise are left out."
 
-    def _facts(self, conversation: Conversation) -> Facts:
+    def _facts(self, conversation: ConversationSection) -> FactsSection:
         header, profile, ended = self._clean_header, self.header.profile, exit_in_words(self.subject.exit)
         where = f", on {':'.join(filter(None, (header.host, header.worker)))}" if header.host else ""
         rows = {
@@ -179,19 +179,19 @@ class Told:
             "hidden": ", ".join(header.redacted),
             "recorded in": ", ".join(filter(None, (self.subject.transcript, *self.subject.further_parts))),
         }
-        return Facts(
+        return FactsSection(
             id=f"{self.lead}-facts",
             title=f"About {escape(self.subject.id)}",
             rows=tuple((name, escape(self._clean(value))) for name, value in rows.items() if value),
         )
 
-    def _counted(self) -> Table:
+    def _counted(self) -> TableSection:
         columns = ("kind", "lane", "count", "bytes")
-        return Table(
+        return TableSection(
             id=f"{self.lead}-kinds",
             title="What was said",
             columns=tuple(
-                Column(name=name, align="right" if place > 1 else "left") for place, name in enumerate(columns)
+                SectionColumn(name=name, align="right" if place > 1 else "left") for place, name in enumerate(columns)
             ),
             rows=tuple(
                 (kind, CHANNELS[channel], count.events, count.size)

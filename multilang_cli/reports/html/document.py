@@ -24,7 +24,12 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     pass
 
 
-class Section(_Part, frozen=True, kw_only=True, tag_field="type", tag=str.lower):
+def _tag(name: str) -> str:
+    """The type of a section as it stands in the document: ``table`` of TableSection."""
+    return name.removesuffix("Section").lower()
+
+
+class Section(_Part, frozen=True, kw_only=True, tag_field="type", tag=_tag):
     """One part of the page. `id`: unique, of a-z, 0-9 and -; `note`: one sentence below the heading."""
 
     id: str
@@ -32,7 +37,7 @@ class Section(_Part, frozen=True, kw_only=True, tag_field="type", tag=str.lower)
     note: str = ""
 
 
-class Facts(Section, frozen=True, kw_only=True):
+class FactsSection(Section, frozen=True, kw_only=True):
     """Labels and values."""
 
     rows: tuple[tuple[str, str], ...]
@@ -54,17 +59,17 @@ class Cell(_Part, frozen=True, kw_only=True):
     value: float | None = None
 
 
-class Column(_Part, frozen=True, kw_only=True):
+class SectionColumn(_Part, frozen=True, kw_only=True):
     """A column of a table."""
 
     name: str
     align: Literal["left", "right"] = "left"
 
 
-class Table(Section, frozen=True, kw_only=True):
+class TableSection(Section, frozen=True, kw_only=True):
     """Rows of as many cells as there are columns."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[SectionColumn, ...]
     rows: tuple[tuple[str | float | Cell, ...], ...]
 
 
@@ -92,7 +97,7 @@ class MatrixRow(_Part, frozen=True, kw_only=True):
     cells: tuple[MatrixCell | None, ...]
 
 
-class Matrix(Section, frozen=True, kw_only=True):
+class MatrixSection(Section, frozen=True, kw_only=True):
     """Many things held against many: a word a cell, the rows in groups."""
 
     corner: str
@@ -141,7 +146,7 @@ class Plot(Section, frozen=True, kw_only=True):
     bands: tuple[Band, ...] = ()
 
 
-class Node(_Part, frozen=True, kw_only=True):
+class GraphNode(_Part, frozen=True, kw_only=True):
     """A node of a graph."""
 
     id: str
@@ -163,12 +168,12 @@ class Edge(_Part, frozen=True, kw_only=True, rename={"from_": "from"}):
 class Graph(_Part, frozen=True, kw_only=True):
     """Nodes and edges, from top to bottom or from left to right."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[GraphNode, ...]
     edges: tuple[Edge, ...]
     direction: Literal["TB", "LR"] = "TB"
 
 
-class Step(_Part, frozen=True, kw_only=True):
+class GraphStep(_Part, frozen=True, kw_only=True):
     """A step of a tuple tree. `ack_val`: after it, in hexadecimal with 0x; `node`: the id of the node it is about."""
 
     text: str
@@ -182,7 +187,7 @@ class Steps(Section, frozen=True, kw_only=True):
     """A tuple tree, played step by step."""
 
     graph: Graph
-    steps: tuple[Step, ...]
+    steps: tuple[GraphStep, ...]
 
 
 class Columns(msgspec.Struct, frozen=True, kw_only=True):
@@ -231,7 +236,7 @@ class VersionOutlook(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-class Conversation(Section, frozen=True, kw_only=True):
+class ConversationSection(Section, frozen=True, kw_only=True):
     """Everything that was said between Storm's side and one component, as a sequence diagram."""
 
     events: Columns
@@ -241,7 +246,7 @@ class Conversation(Section, frozen=True, kw_only=True):
     outlook: tuple[VersionOutlook, ...]
 
 
-AnySection = Facts | Text | Table | Matrix | Plot | Steps | Conversation
+AnySection = FactsSection | Text | TableSection | MatrixSection | Plot | Steps | ConversationSection
 
 
 class PageVerdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -251,7 +256,7 @@ class PageVerdict(msgspec.Struct, frozen=True, kw_only=True):
     tone: Tone
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True):
+class PageDocument(msgspec.Struct, frozen=True, kw_only=True):
     """A page. `made_at`: RFC 3339, in UTC; `subtitle`: the most important sentence."""
 
     page: str = VERSION

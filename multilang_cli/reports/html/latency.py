@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.protocol.events import Gap
 from multilang_cli.protocol.messages import Ack, Fail, SpoutCommand, Sync, TupleMsg
-from multilang_cli.reports.html.document import Axis, Band, Column, Plot, Series, Table
+from multilang_cli.reports.html.document import Axis, Band, Plot, SectionColumn, Series, TableSection
 from multilang_cli.reports.html.spread import Point, Spread
 
 if TYPE_CHECKING:
@@ -78,18 +78,18 @@ class Latency:
     def _add(self, name: str, began: float, event: Event) -> None:
         self._spreads[name].add(Point(event.t, max(0.0, event.t - began), event.seq))
 
-    def table(self, lead: str) -> Table | None:
+    def table(self, lead: str) -> TableSection | None:
         """The spread of durations; None if nothing was measured."""
         measured = {name: spread for name, spread in self._spreads.items() if spread.count}
         if not measured:
             return None
         columns = ("what", "count", "median, ms", "99 %, ms", "most, ms")
-        return Table(
+        return TableSection(
             id=f"{lead}-latency",
             title="Latency",
             note="As seen from Storm's side, pipes included; quantiles are right within 2.5 %.",
             columns=tuple(
-                Column(name=name, align="right" if number else "left") for number, name in enumerate(columns)
+                SectionColumn(name=name, align="right" if number else "left") for number, name in enumerate(columns)
             ),
             rows=tuple(
                 (_WORDS[name], spread.count, *map(_shown, (spread.quantile(0.5), spread.quantile(0.99), spread.most)))

@@ -9,7 +9,7 @@ from multilang_cli.reports.bundles import groups_in
 from multilang_cli.reports.combined import label_of, parts_of
 from multilang_cli.reports.console import summary_of
 from multilang_cli.reports.grouping import only_on, some_of, told_first
-from multilang_cli.reports.html.document import Document, PageVerdict, Text
+from multilang_cli.reports.html.document import PageDocument, PageVerdict, Text
 from multilang_cli.reports.html.keeping import EVENTS, Shelf
 from multilang_cli.reports.html.page_file import load_kit, render
 from multilang_cli.reports.html.recordings import Recordings
@@ -41,7 +41,7 @@ def page_of(result: RunResult, rulebook: Rulebook, events: int = EVENTS, section
 
 def document_of(
     result: RunResult, rulebook: Rulebook, events: int = EVENTS, more: Sequence[AnySection] = ()
-) -> Document:
+) -> PageDocument:
     """The page document of a result; `events`: how many it shows at most. The same for the same result.
 
     The conversations are read from where the subjects' `transcript` says, as seen from the working directory.
@@ -50,7 +50,7 @@ def document_of(
     recordings = Recordings(result, rulebook, Shelf(events), detailed=recorded)
     sections = list(_recorded(result, recordings) if recorded else _run(result, rulebook, recordings, more))
     began = next((told.header.started_at for told in recordings.told), "") if recorded else result.started_at
-    return Document(
+    return PageDocument(
         title=_title(result),
         subtitle=_cause(result),
         made_by=f"{result.tool.name} {result.tool.version}",

@@ -15,7 +15,7 @@ from multilang_cli.reports.formats import ReportError
 from multilang_cli.reports.html.static import static_part
 
 if TYPE_CHECKING:
-    from multilang_cli.reports.html.document import Document
+    from multilang_cli.reports.html.document import PageDocument
 
 KIT = Path(__file__).parent / "kit"
 """Where the built kit lies (``page_kit/`` has its sources)."""
@@ -47,7 +47,7 @@ def load_kit(folder: Path = KIT) -> Kit:
     return kit
 
 
-def render(document: Document, kit: Kit) -> str:
+def render(document: PageDocument, kit: Kit) -> str:
     """The page: pure, the same for the same document and kit."""
     title = escape_html(document.title)
     return (
@@ -69,7 +69,7 @@ def content_security_policy(kit: Kit) -> str:
     )
 
 
-def packed(document: Document) -> str:
+def packed(document: PageDocument) -> str:
     """The document as JSON, compressed, in base64."""
     return b64encode(gzip.compress(msgspec.json.encode(document), _LEVEL, mtime=0)).decode()
 

@@ -11,7 +11,7 @@ from multilang_cli.reports.combined import parts_of
 from multilang_cli.reports.console import next_command, summary_of
 from multilang_cli.reports.escape import escape_lines, fit
 from multilang_cli.reports.grouping import note_lines, notes_of
-from multilang_cli.reports.html.document import Cell, Column, Facts, Table, Text
+from multilang_cli.reports.html.document import Cell, FactsSection, SectionColumn, TableSection, Text
 from multilang_cli.reports.html.troubles import trouble
 from multilang_cli.reports.model import VERDICTS
 from multilang_cli.reports.verdict import word_of
@@ -50,7 +50,7 @@ def line(text: str, most: int = _CELL) -> str:
     return fit(text.replace("\n", " "), most).text
 
 
-def about(result: RunResult) -> Facts:
+def about(result: RunResult) -> FactsSection:
     """Facts on what was run, and what came of it."""
     parts = parts_of(result)
     rows = [("verdict", f"{word_of(result)}: {summary_of(result)}")]
@@ -70,7 +70,7 @@ def about(result: RunResult) -> Facts:
         ("next", next_command(result)),
     ]
     shown = tuple((line(name), line(value, 2000)) for name, value in rows if value)
-    return Facts(id="about", title="About", rows=shown)
+    return FactsSection(id="about", title="About", rows=shown)
 
 
 def component_sections(result: RunResult, rulebook: Rulebook, to: To) -> Iterator[AnySection]:
@@ -98,7 +98,7 @@ def troubles(parts: Sequence[RunResult], rulebook: Rulebook) -> Iterator[Text]:
         yield Text(id="more", title=f"And {len(more)} more", paragraphs=tuple(map(line, lines)))
 
 
-def _versions(parts: Sequence[RunResult], to: To) -> Table | None:
+def _versions(parts: Sequence[RunResult], to: To) -> TableSection | None:
     """A row for each case that differs among the versions or is no pass, a column a version."""
     rows = rows_of(parts) if len(parts) > 1 else ()
     if not rows:
@@ -111,7 +111,7 @@ def _versions(parts: Sequence[RunResult], to: To) -> Table | None:
         shown = cell_of(verdict)
         return Cell(text=shown, tone=TONES[verdict] if verdict else "muted", to=to(subject) if subject else None)
 
-    return Table(
+    return TableSection(
         id="versions",
         title="On each Storm version",
         note="Cases that differ among the versions, or that did not pass.",
@@ -123,7 +123,7 @@ def _versions(parts: Sequence[RunResult], to: To) -> Table | None:
     )
 
 
-def everything(parts: Sequence[RunResult], to: To, title: str = "Everything that was tested") -> Table:
+def everything(parts: Sequence[RunResult], to: To, title: str = "Everything that was tested") -> TableSection:
     """Every subject, with where it is shown; a column that says nothing is left out."""
     several = len(parts) > 1
     rows = tuple(
@@ -144,7 +144,7 @@ def everything(parts: Sequence[RunResult], to: To, title: str = "Everything that
     columns = _columns("verdict", "subject", *storm, "got", "expected", "rules", "seconds", "again")
     # Nothing was expected of what is only recorded, and nothing plays it again.
     said = [place for place in range(len(columns)) if not rows or any(row[place] != "" for row in rows)]
-    return Table(
+    return TableSection(
         id="all",
         title=title,
         columns=tuple(columns[place] for place in said),
@@ -152,12 +152,12 @@ def everything(parts: Sequence[RunResult], to: To, title: str = "Everything that
     )
 
 
-def _untested(parts: Sequence[RunResult]) -> Table | None:
+def _untested(parts: Sequence[RunResult]) -> TableSection | None:
     untested = untested_in_all(parts)
     if not untested:
         return None
     rows = tuple((line(each.reason), line(", ".join(each.ids), _COMMAND)) for each in untested)
-    return Table(id="untested", title="Not tested", columns=_columns("why", "what"), rows=rows)
+    return TableSection(id="untested", title="Not tested", columns=_columns("why", "what"), rows=rows)
 
 
 def _notes(parts: Sequence[RunResult]) -> Text | None:
@@ -171,5 +171,5 @@ def _notes(parts: Sequence[RunResult]) -> Text | None:
     return Text(id="notes", title="Notes", paragraphs=tuple(map(line, said)), code=code)
 
 
-def _columns(*names: str) -> tuple[Column, ...]:
-    return tuple(Column(name=line(name, 80), align="right" if name in _NUMBERS else "left") for name in names)
+def _columns(*names: str) -> tuple[SectionColumn, ...]:
+    return tuple(SectionColumn(name=line(name, 80), align="right" if name in _NUMBERS else "left") for name in names)

@@ -26,7 +26,7 @@ _GOES_ON = 0b10
 _TRACEBACK = b"Traceback (most recent call last)"
 
 
-class Shown(NamedTuple):
+class ShownEvent(NamedTuple):
     """An event as a page shows it."""
 
     kind: str
@@ -34,18 +34,18 @@ class Shown(NamedTuple):
     text: str
 
 
-def shown(event: Event) -> Shown:
+def shown(event: Event) -> ShownEvent:
     """The words of `event`."""
     body = event.body
     tell = _MESSAGES.get(body.__class__)
     if tell is None:
         kind, head = _KINDS.get(body.__class__, ""), sentence_of(body)
-        return Shown(kind or body.__class__.__name__.lower(), short(head), "")
+        return ShownEvent(kind or body.__class__.__name__.lower(), short(head), "")
     kind, head = tell(body)
     if isinstance(body, events.Chunk):
-        return Shown(kind, short(_telling_line(event.raw)), escape_lines(bounded(event.raw)))
+        return ShownEvent(kind, short(_telling_line(event.raw)), escape_lines(bounded(event.raw)))
     text = bounded(frame_text(event.raw))
-    return Shown(kind, short(head), escape(text) if kind == "malformed" else escape_json(text))
+    return ShownEvent(kind, short(head), escape(text) if kind == "malformed" else escape_json(text))
 
 
 def bounded(raw: bytes) -> str:

@@ -6,23 +6,23 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from multilang_cli.reports.escape import escape_html
-from multilang_cli.reports.html.document import Conversation, Facts, Text
+from multilang_cli.reports.html.document import ConversationSection, FactsSection, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from multilang_cli.reports.html.document import Document, PinnedFinding, Section
+    from multilang_cli.reports.html.document import PageDocument, PinnedFinding, Section
 
 MOST_FINDINGS = 100
 """Findings of one conversation that stand in the static part."""
 
 
-def static_part(document: Document) -> str:
+def static_part(document: PageDocument) -> str:
     """The element that the script takes away once it shows the document itself."""
     return "".join(f"{line}\n" for line in ("<main>", *_head(document), *_sections(document), "</main>"))
 
 
-def _head(document: Document) -> Iterator[str]:
+def _head(document: PageDocument) -> Iterator[str]:
     yield _element("h1", document.title)
     if document.verdict is not None:
         yield f"<p><strong>{escape_html(document.verdict.text)}</strong></p>"
@@ -30,7 +30,7 @@ def _head(document: Document) -> Iterator[str]:
     yield _element("p", "This page needs JavaScript to show conversations and plots; here is its summary.")
 
 
-def _sections(document: Document) -> Iterator[str]:
+def _sections(document: PageDocument) -> Iterator[str]:
     for section in document.sections:
         shown = list(_shown(section))
         if shown:
@@ -41,14 +41,14 @@ def _sections(document: Document) -> Iterator[str]:
 
 
 def _shown(section: Section) -> Iterator[str]:
-    if isinstance(section, Facts):
+    if isinstance(section, FactsSection):
         rows = (f"<dt>{escape_html(name)}</dt><dd>{escape_html(value)}</dd>" for name, value in section.rows)
         yield f"<dl>{''.join(rows)}</dl>"
     elif isinstance(section, Text):
         yield from (_element("p", paragraph) for paragraph in section.paragraphs)
         if section.code:
             yield _element("pre", section.code)
-    elif isinstance(section, Conversation):
+    elif isinstance(section, ConversationSection):
         yield f"<ol>{''.join(_findings(section.findings))}</ol>"
 
 

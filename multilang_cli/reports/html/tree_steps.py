@@ -11,7 +11,7 @@ import msgspec
 from multilang_cli.protocol.events import Event, Gap
 from multilang_cli.protocol.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
 from multilang_cli.reports.escape import escape
-from multilang_cli.reports.html.document import Edge, Graph, Node, Step, Steps
+from multilang_cli.reports.html.document import Edge, Graph, GraphNode, GraphStep, Steps
 from multilang_cli.reports.html.showing import name_of_id, short
 from multilang_cli.reports.trees import WRONG, Trees, hexadecimal, how_it_ended
 
@@ -173,14 +173,14 @@ def tree_section(
 
 
 def _graph(tree: Tree, shown: dict[int, str], numbers: Mapping[int, int], to: To) -> Graph:
-    root = Node(id="spout", label=short(f"{tree.spout.component} (task {tree.spout.id})"))
+    root = GraphNode(id="spout", label=short(f"{tree.spout.component} (task {tree.spout.id})"))
     nodes = [root]
     edges = []
     for edge, id_ in shown.items():
         node = tree.nodes[edge]
         seq = numbers.get(edge)
         nodes.append(
-            Node(
+            GraphNode(
                 id=id_,
                 label=short(f"{node.holder.component} (task {node.holder.id})"),
                 detail=f"edge 0x{hexadecimal(edge)}, {node.state}",
@@ -193,12 +193,12 @@ def _graph(tree: Tree, shown: dict[int, str], numbers: Mapping[int, int], to: To
     return Graph(nodes=tuple(nodes), edges=tuple(edges))
 
 
-def _step(step: acking.Step, tree: Tree, shown: dict[int, str], to: str | None) -> Step:
+def _step(step: acking.Step, tree: Tree, shown: dict[int, str], to: str | None) -> GraphStep:
     text = _told(step, tree)
     wrong = WRONG.get(step.before, "")
     if wrong:
         text += f". Wrong: {wrong}"
-    return Step(
+    return GraphStep(
         text=escape(text),
         ack_val=f"0x{hexadecimal(step.acker_val)}",
         to=to,

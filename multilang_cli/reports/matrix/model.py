@@ -34,7 +34,7 @@ class MatrixCase(_Value, frozen=True, kw_only=True):
     part: str = ""
 
 
-class Trouble(_Value, frozen=True, kw_only=True):
+class CellTrouble(_Value, frozen=True, kw_only=True):
     """A case that a part of a library did not pass.
 
     `known`: why it is known to fail, in the words of whoever looked into it, "" if it is new. `page`, `transcript`: the
@@ -61,7 +61,7 @@ class Part(_Value, frozen=True, kw_only=True):
     verdict: RunVerdict
     exit_code: int
     verdicts: dict[str, Verdict]
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[CellTrouble, ...] = ()
     untested: tuple[Untested, ...] = ()
     why: str = ""
 
@@ -87,7 +87,7 @@ class Library(_Value, frozen=True, kw_only=True):
         found = [part.verdicts[case] for part in self.parts if case in part.verdicts]
         return min(found, key=GRAVITY.index, default=None)
 
-    def troubles(self, case: str) -> list[tuple[Part, Trouble]]:
+    def troubles(self, case: str) -> list[tuple[Part, CellTrouble]]:
         """The parts in which a case went wrong."""
         return [(part, trouble) for part in self.parts for trouble in part.troubles if trouble.case == case]
 

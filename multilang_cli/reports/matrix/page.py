@@ -8,17 +8,17 @@ from multilang_cli.reports.escape import escape_lines
 from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.html.document import (
     Cell,
-    Column,
-    Document,
-    Facts,
+    FactsSection,
     MatrixCell,
     MatrixColumn,
     MatrixRow,
+    MatrixSection,
+    PageDocument,
     PageVerdict,
-    Table,
+    SectionColumn,
+    TableSection,
     Text,
 )
-from multilang_cli.reports.html.document import Matrix as MatrixSection
 from multilang_cli.reports.html.page_file import load_kit, render
 from multilang_cli.reports.html.run_sections import TONES, line
 from multilang_cli.reports.matrix.words import LEGEND, WORDS, detail_of, groups_of, label_of, summary_of, wrong_with
@@ -40,11 +40,11 @@ def to_html(matrix: Matrix) -> str:
     return render(document_of(matrix), load_kit())
 
 
-def document_of(matrix: Matrix) -> Document:
+def document_of(matrix: Matrix) -> PageDocument:
     """The page document."""
     failing = [label_of(each) for each in matrix.libraries if matrix.score(each).failed or not each.started]
     count = f"{len(matrix.libraries)} libraries, {len(matrix.cases)} cases"
-    return Document(
+    return PageDocument(
         title=TITLE,
         subtitle=line(
             f"{count}; something failed with {', '.join(failing)}" if failing else f"{count}; nothing failed"
@@ -60,7 +60,7 @@ def document_of(matrix: Matrix) -> Document:
 
 def _sections(matrix: Matrix) -> Iterator[AnySection]:
     facts = [("Storm", matrix.storm), ("suite", matrix.suite), ("made", matrix.made_at)]
-    yield Facts(id="about", title="About", rows=tuple((name, line(value)) for name, value in facts))
+    yield FactsSection(id="about", title="About", rows=tuple((name, line(value)) for name, value in facts))
     yield _libraries(matrix)
     yield MatrixSection(
         id="matrix",
@@ -78,12 +78,12 @@ def _sections(matrix: Matrix) -> Iterator[AnySection]:
     )
 
 
-def _libraries(matrix: Matrix) -> Table:
+def _libraries(matrix: Matrix) -> TableSection:
     names = ("library", "version", "language", "from", "score", "notes")
-    return Table(
+    return TableSection(
         id="libraries",
         title="Libraries",
-        columns=tuple(Column(name=name) for name in names),
+        columns=tuple(SectionColumn(name=name) for name in names),
         rows=tuple(
             (
                 Cell(text=line(each.name), to=_id(each) if any(p.troubles or p.why for p in each.parts) else None),

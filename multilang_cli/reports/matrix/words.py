@@ -10,7 +10,7 @@ from multilang_cli.reports.matrix.model import TROUBLES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.reports.matrix.model import Library, Matrix, MatrixCase, Score, Trouble
+    from multilang_cli.reports.matrix.model import CellTrouble, Library, Matrix, MatrixCase, Score
     from multilang_cli.reports.model import Verdict
 
 WORDS: dict[Verdict | None, str] = {
@@ -37,7 +37,7 @@ LEGEND = (
 class Wrong(NamedTuple):
     """One thing that is wrong with a library: the first trouble that shows it, in which parts and cases it is."""
 
-    first: Trouble
+    first: CellTrouble
     parts: tuple[str, ...]
     cases: tuple[str, ...]
 
@@ -49,7 +49,7 @@ class Wrong(NamedTuple):
 
 def wrong_with(library: Library) -> list[Wrong]:
     """Faults of a library, each once."""
-    found: dict[tuple[object, ...], list[tuple[str, Trouble]]] = {}
+    found: dict[tuple[object, ...], list[tuple[str, CellTrouble]]] = {}
     for part in library.parts:
         for trouble in part.troubles:
             key = (trouble.verdict, trouble.known or trouble.reason, trouble.rules)

@@ -13,7 +13,7 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.host.launch import LaunchError, readable
-from multilang_cli.reports.model import Component, RunResult, Selection, SubjectResult, Suite, Tool, Untested
+from multilang_cli.reports.model import ComponentReport, RunResult, Selection, SubjectResult, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.suite.hosts.run import HostRun
@@ -53,7 +53,9 @@ def judge_host(plan: HostPlan, wish: Wish, progress: Progress | None = None) -> 
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="host", hash=suite_hash(available)),
-        component=Component(command=tuple(map(readable, hide_words(plan.launch.argv))), why=plan.launch.why, cwd="."),
+        component=ComponentReport(
+            command=tuple(map(readable, hide_words(plan.launch.argv))), why=plan.launch.why, cwd="."
+        ),
         storm=plan.version.id,
         started_at=started.isoformat(timespec="seconds"),
         duration=round(time.monotonic() - began, 3),

@@ -15,7 +15,7 @@ from multilang_cli.acking import collectors
 from multilang_cli.acking.collectors import Anchored
 from multilang_cli.acking.ids import acker_index, generate_id
 from multilang_cli.acking.messages import AckAck, AckFail, AckInit
-from multilang_cli.acking.pending import Outcome, Waiting
+from multilang_cli.acking.pending import Outcome, WaitingTuple
 from multilang_cli.protocol.messages import SYSTEM_COMPONENT, SYSTEM_TASK, TICK_STREAM, TupleMsg
 from multilang_cli.protocol.wire import encoded
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor, SpoutTaskCommand
@@ -130,7 +130,7 @@ class Flow:
         number = self._emitted(task, emit, root, ())
         tuples, init = collectors.spout_emit(root, task, len(targets), self._random)
         self._deliver(number, task, targets, emit, tuples)
-        executor.pending.emit(root, Waiting(emit.id, task, self.t))
+        executor.pending.emit(root, WaitingTuple(emit.id, task, self.t))
         executor.emissions[root] = number
         if self.vain_since is None:
             self.vain_since = self.t

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.speaker import Sink
+    from multilang_cli.host.speaker import EventSink
     from multilang_cli.protocol.conversation import Conversation
     from multilang_cli.protocol.events import Channel, Fact
     from multilang_cli.protocol.verdicts import Finding, Kind, Profile
@@ -44,7 +44,7 @@ class TaskSession(Session):
     keep_stderr: Callable[[bytes], object] | None = None
     _fatal: int | None = None
 
-    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink], flow: Flow) -> None:
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink], flow: Flow) -> None:
         super().__init__(process, judge, sinks)
         self.keep_emits = False
         self.flow = flow
@@ -141,7 +141,7 @@ class TaskSession(Session):
 class BoltTask(TaskSession, ShellBolt):
     """A bolt's task."""
 
-    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink], flow: Flow) -> None:
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink], flow: Flow) -> None:
         super().__init__(process, judge, sinks, flow)
         self.ears = {**self.ears, Ack: self._heard_ack, Fail: self._heard_failed}
         self._most = self.max_pending or 1000
@@ -249,7 +249,7 @@ SESSIONS: dict[Kind, type[BoltTask | SpoutTask]] = {"bolt": BoltTask, "spout": S
 
 
 def session_of(
-    profile: Profile, process: ComponentProcess, judge: Conversation, sinks: Iterable[Sink], flow: Flow
+    profile: Profile, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink], flow: Flow
 ) -> BoltTask | SpoutTask:
     """The session of a task's process."""
     return SESSIONS[profile.kind](process, judge, sinks, flow)
