@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from multilang_cli import __version__
-from multilang_cli.streams import open_closed
+
+HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH120, PTH100 (pathlib is imported later)
 
 
 def main() -> int:
     """Do what the command line says; the exit code."""
+    _mind_own_modules()
+    code = _done(sys.argv[1:])
+    if sys.flags.inspect:
+        _leave(code)
+    return code
+
+
+def _done(arguments: list[str]) -> int:
+    from multilang_cli.streams import open_closed  # noqa: PLC0415 (nothing is imported before it is needed)
+
     open_closed()
-    arguments = sys.argv[1:]
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"mlcheck {__version__}\n")
         return 0
-    from multilang_cli.cli.dispatch import dispatch  # noqa: PLC0415 (nothing is imported before it is needed)
+    from multilang_cli.cli.dispatch import dispatch  # noqa: PLC0415
 
     return dispatch(arguments)
+
+
+def _mind_own_modules() -> None:
+    """Look for modules in PYTHONPATH last: a component's json.py is not Python's.
+
+    They stay on the path: PySpark and Kafka's client are often found by it.
+    """
+    given = os.environ.get("PYTHONPATH")
+    if not given:
+        return
+    folders = {os.path.abspath(folder) for folder in given.split(os.pathsep)}  # noqa: PTH100
+    folders -= {HOME, os.path.dirname(os.__file__)}  # noqa: PTH120
+    last = [folder for folder in sys.path if os.path.abspath(folder) in folders]  # noqa: PTH100
+    sys.path[:] = [folder for folder in sys.path if folder not in last] + last
+
+
+def _leave(code: int) -> None:
+    """End the process: PYTHONINSPECT would take an exit for something to look into, and wait for a person."""
+    import atexit  # noqa: PLC0415
+
+    atexit._run_exitfuncs()  # noqa: SLF001 (there is no other way to run them)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            continue
+    os._exit(code)
 
 
 if __name__ == "__main__":

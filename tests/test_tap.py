@@ -449,7 +449,8 @@ def test_bytes_go_on_where_nothing_can_be_recorded(tmp_path: Path, tapped: Calla
     (tmp_path / "record").touch()
     tap = tapped("cat", options=("--record-all",))
     out, err = tap.process.communicate(b'{"command":"next"}\nend\n' * 1000)
-    assert (out, err, tap.process.returncode) == (b'{"command":"next"}\nend\n' * 1000, b"", 0)
+    said = f"mlcheck tap: nothing is recorded: {tmp_path / 'record'}: File exists\n".encode()
+    assert (out, err, tap.process.returncode) == (b'{"command":"next"}\nend\n' * 1000, said, 0)
 
 
 def test_bytes_go_on_when_no_file_may_grow(tapped: Callable[..., Tapped]) -> None:

@@ -31,6 +31,7 @@ from multilang_cli.suite.reproduce import words_of
 from multilang_cli.suite.runner import plan_of
 from multilang_cli.suite.samples import samples_of
 from multilang_cli.suite.settings import Flags, color, components, run_options
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +91,7 @@ def play_setup(
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     screen = Screen(_columns, color=when == "always" or (when == "auto" and sys.stdout.isatty() and not plain))
     try:
-        record.mkdir(parents=True, exist_ok=True)
+        make_private(record)
     except OSError as error:
         raise CommandError(f"transcripts can't be written to {record}: {error.strerror} (--record DIR)") from None
     driver = Driver(setup, screen, record, waits=not terminal)

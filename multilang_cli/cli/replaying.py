@@ -27,6 +27,7 @@ from multilang_cli.suite.config import ConfigError
 from multilang_cli.suite.options import Component, RunOptions
 from multilang_cli.suite.profiles import profile_of
 from multilang_cli.suite.settings import Flags, components, run_options, with_flags
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from multilang_cli.replay.comparison import Comparison
@@ -156,7 +157,7 @@ def _record(folder: Path, recording: JudgedRecording) -> Path:
     """The place where this conversation is recorded: never over the recording itself. Raises CommandError."""
     path = folder / f"replay-{Path(recording.path).stem.removeprefix('replay-')}.ndjson"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
     except OSError as error:
         raise CommandError(f"transcripts can't be written to {folder}: {error.strerror} (--record DIR)") from None
     same = path.exists() and any(path.samefile(each) for each in recording.files)

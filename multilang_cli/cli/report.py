@@ -40,7 +40,7 @@ def report(
     Of more than N events, the first, those around findings, and the last are on the page.
     """
     if opened is not None:
-        return _open(opened, output, given=bool(transcripts or bundle))
+        return _open(opened, output, events, given=bool(transcripts or bundle))
     if not transcripts:
         raise CommandError("report: which transcripts? Give files that were recorded, or directories of them.")
     if output is None and bundle is None:
@@ -78,10 +78,10 @@ def _make(transcripts: list[str], output: str | None, bundle: str | None, storm:
     return ExitCode.CONFORMANT
 
 
-def _open(opened: str, output: str | None, *, given: bool) -> int:
+def _open(opened: str, output: str | None, events: int, *, given: bool) -> int:
     """Restore a bundle, and judge what was recorded anew."""
     from multilang_cli.cli.lint import lint  # noqa: PLC0415 (slow to import, and not needed for --help)
-    from multilang_cli.evidence.bundle import BundleError, unpack  # noqa: PLC0415
+    from multilang_cli.evidence.bundle import PAGE, BundleError, unpack  # noqa: PLC0415
 
     if given:
         raise CommandError("report: --open restores a bundle; it takes no transcripts, and no --bundle.")
@@ -92,6 +92,7 @@ def _open(opened: str, output: str | None, *, given: bool) -> int:
         raise CommandError(f"report: {error}.") from None
     except OSError as error:
         raise CommandError(f"report: {error.filename or opened}: {error.strerror}.") from None
+    _make([str(folder / name) for name in names], str(folder / PAGE), None, "", events)
     held = "1 transcript" if len(names) == 1 else f"{len(names)} transcripts"
     remark(f"{folder}: about.md, page.html, report.json, environment.json, stderr.txt and {held}")
     lint([str(folder / name) for name in names])

@@ -36,9 +36,12 @@ STDERR_KEPT = 64 * 1024
 """Bytes of each conversation's last stderr that stand in the bundle by themselves; all of it is in the transcript."""
 MOST_BYTES = 8 * 1024**3
 """Bytes that a bundle may unpack to."""
+MOST_TIMES, LEAST_BYTES = 100, 64 * 1024**2
+"""How many times its own size a bundle may unpack to, and what any may."""
 MOST_FILES = 1000
 """Files that a bundle may hold."""
-_FIXED = frozenset({"about.md", "report.json", "page.html", "environment.json", "stderr.txt"})
+PAGE = "page.html"
+_FIXED = frozenset({"about.md", "report.json", PAGE, "environment.json", "stderr.txt"})
 _TRANSCRIPT = re.compile(r"transcripts/[^/\\\x00-\x1f\x7f]{1,200}\.ndjson(\.gz)?")
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """The time of every file: when it was packed is nobody's concern."""
@@ -148,8 +151,8 @@ def _stderr(transcripts: Sequence[str]) -> str:
 def unpack(path: Path, folder: Path) -> list[str]:
     """Restore a bundle into `folder`, which is made; the names of its transcripts there.
 
-    A bundle is a stranger's file: names other than a bundle's are refused, and sizes are bounded. There is a whole
-    folder or none. Raises BundleError, OSError.
+    A bundle is a stranger's file: names other than a bundle's are refused, sizes are bounded, and its page, which a
+    browser would run, stays packed. There is a whole folder or none. Raises BundleError, OSError.
     """
     if folder.exists() and any(folder.iterdir()):
         raise BundleError(f"{folder} is there already, and not empty (-o DIR)")
@@ -160,6 +163,8 @@ def unpack(path: Path, folder: Path) -> list[str]:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".mlcheck-", dir=folder.parent) as part:
                 for entry in entries:
+                    if entry.filename == PAGE:
+                        continue
                     target = Path(part, entry.filename)
                     target.parent.mkdir(parents=True, exist_ok=True)
                     with bundle.open(entry) as source, target.open("wb") as file:
@@ -183,8 +188,9 @@ def _check(path: Path, entries: Sequence[zipfile.ZipInfo]) -> None:
         raise BundleError(f"{path} is no bundle of mlcheck's: a name stands twice in it")
     if "report.json" not in names:
         raise BundleError(f"{path} is no bundle of mlcheck's: there is no report.json in it")
-    if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_BYTES:
-        raise BundleError(f"{path} unpacks to more than a bundle may hold ({MOST_FILES} files, {MOST_BYTES} bytes)")
+    most = min(MOST_BYTES, max(LEAST_BYTES, MOST_TIMES * path.stat().st_size))
+    if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > most:
+        raise BundleError(f"{path} unpacks to more than a bundle may hold ({MOST_FILES} files, {most} bytes)")
     if not any(_TRANSCRIPT.fullmatch(entry.filename) for entry in entries):
         raise BundleError(f"{path} is no bundle of mlcheck's: there are no transcripts in it")
 

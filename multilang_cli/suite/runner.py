@@ -31,6 +31,7 @@ from multilang_cli.suite.samples import has_samples, named, sources_of, unfed
 from multilang_cli.suite.secrecy import redactor_of
 from multilang_cli.suite.selection import SelectionError, select
 from multilang_cli.suite.ticks import told, with_ticks
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,7 +192,7 @@ def not_run(
 def prepare_record(record: Path) -> None:
     """Make the directory for transcripts. Raises RecordError if nothing can be written there."""
     try:
-        record.mkdir(parents=True, exist_ok=True)
+        make_private(record)
         probe = record / ".writable"
         probe.touch()
         probe.unlink()

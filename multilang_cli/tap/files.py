@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.transcript.format import FRAMES
+from multilang_cli.transcript.private import open_private
 from multilang_cli.transcript.write import FLUSH_AT, TranscriptWriter
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ class MessageRing:
             snapshot = self._behind.snapshot() if self._behind is not None else None
             header = msgspec.structs.replace(header, part=2, snapshot=snapshot)
         try:
-            with self.path.open("ab", buffering=0) as file, TranscriptWriter(file, header) as writer:
+            with open_private(self.path, "ab", buffering=0) as file, TranscriptWriter(file, header) as writer:
                 for event in self._events:
                     writer.write(event)
         except OSError as error:
@@ -197,7 +198,8 @@ class Parts:
             self._drop(self._number - self._plan.keep)
 
     def _new(self) -> Sink:
-        return self.path.open("ab", buffering=0)
+        sink: Sink = open_private(self.path, "ab", buffering=0)
+        return sink
 
     def _drop(self, number: int) -> None:
         self._named(number).unlink(missing_ok=True)

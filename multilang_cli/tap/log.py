@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any
 
 from multilang_cli.reports.escape import fit
+from multilang_cli.transcript.private import make_private, open_private
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class TapLog:
         self._redactor = Redactor(conf, words=words)
         self._opened = True
         with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a", encoding="utf-8", errors="backslashreplace", buffering=1)
+            make_private(path.parent)
+            self._file = open_private(path, "a", encoding="utf-8", errors="backslashreplace", buffering=1)
         for line in self._early:
             self._write(line)
         self._early.clear()

@@ -31,6 +31,7 @@ from multilang_cli.tap.log import TapLog
 from multilang_cli.tap.plan import name_of
 from multilang_cli.tap.profile import kind_of, profile_of
 from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -236,7 +237,7 @@ class Recorder:
             started_at=self._started,
         )
         with suppress(OSError):
-            self.plan.folder.mkdir(parents=True, exist_ok=True)
+            make_private(self.plan.folder)
         stem = self.plan.folder / self.name
         if self.plan.kafka:
             from multilang_cli.tap.topic import Topic  # noqa: PLC0415 (an extra)

@@ -6,6 +6,7 @@ fail or be killed without anybody noticing but those who read its files.
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import select
@@ -23,6 +24,7 @@ from multilang_cli.tap import child as tap_child
 from multilang_cli.tap.feed import Unpacker
 from multilang_cli.tap.forward import Forwarder
 from multilang_cli.tap.queue import RecordQueue
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from multilang_cli.tap.plan import TapPlan
@@ -54,6 +56,7 @@ def tap(plan: TapPlan) -> NoReturn:
     if random.random() >= plan.sample:  # noqa: S311 (a sample, no secret)
         tap_child.replace(words, env)
     terminal = os.isatty(0) or os.isatty(2)
+    _warn(plan)
     helper = _recorder(plan)
     forwarder = Forwarder(helper.queue)
     child = tap_child.start(words, env, forwarder.on_signal)
@@ -64,6 +67,30 @@ def tap(plan: TapPlan) -> NoReturn:
     with suppress(Exception):  # whatever it is, the exit code is the component's
         _finish(helper, forwarder.now, patient=forwarder.host_left or terminal)
     os._exit(code)
+
+
+def why_not_recorded(folder: Path) -> str:
+    """Why nothing can be written to a folder, which is made; "" if something can."""
+    try:
+        make_private(folder)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return os.strerror(errno.EACCES)
+        room = os.statvfs(folder)
+    except OSError as error:
+        return error.strerror or str(error)
+    # A file system that does not count its files has none left, and none in all.
+    full = room.f_bavail == 0 or (room.f_favail == 0 and room.f_files > 0)
+    return os.strerror(errno.ENOSPC) if full else ""
+
+
+def _warn(plan: TapPlan) -> None:
+    """Say on stderr, which Storm logs, that nothing will be recorded: the recorder has no part in that pipe."""
+    why = "" if plan.kafka else why_not_recorded(plan.folder)
+    poller = select.poll()
+    poller.register(2, select.POLLOUT)
+    with suppress(OSError):
+        if why and poller.poll(0):
+            os.write(2, f"mlcheck tap: nothing is recorded: {ascii(str(plan.folder))[1:-1]}: {why}\n".encode())
 
 
 def _open_all() -> None:

@@ -10,6 +10,7 @@ import msgspec
 from multilang_cli.catalogue.texts import LARGEST
 from multilang_cli.protocol.wire import encoded
 from multilang_cli.topology.history import Died, Faulted, Happening, PhaseBegun
+from multilang_cli.transcript.private import open_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,7 @@ class HistoryFile:
     """
 
     def __init__(self, path: Path, redactor: Redactor | None = None) -> None:
-        self._file: BinaryIO = path.open("wb", buffering=0)
+        self._file: BinaryIO = open_private(path, "wb", buffering=0)
         self._redactor = redactor if redactor is not None and redactor.knows else None
         self._kept: list[Happening] = []
         self._encode = msgspec.json.Encoder().encode_lines

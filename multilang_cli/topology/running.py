@@ -29,6 +29,7 @@ from multilang_cli.topology.judging import facts_of, subject_of
 from multilang_cli.topology.model import QUEUED
 from multilang_cli.topology.queue.server import ADDRESS, QueueServer
 from multilang_cli.topology.risks import RiskScan
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -73,7 +74,7 @@ class TopologyRun(NamedTuple):
 def prepare(folder: Path) -> None:
     """Make the folder of a run; what an earlier run left there is removed, and nothing else. Raises FolderError."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         with _alone(folder):
             left = _left(folder)
             if left and not (folder / NAME).exists():
@@ -81,7 +82,7 @@ def prepare(folder: Path) -> None:
             for file in (*left, folder / NAME):
                 file.unlink(missing_ok=True)
             for name in _PARTS:
-                (folder / name).mkdir(exist_ok=True)
+                make_private(folder / name)
     except OSError as error:
         raise FolderError(f"a run can't be written to {folder}: {error.strerror} (--record DIR)") from None
 

@@ -13,6 +13,7 @@ from multilang_cli.protocol.framing import TERMINATOR
 from multilang_cli.protocol.messages import Malformed
 from multilang_cli.protocol.wire import BARE_NAN
 from multilang_cli.transcript.format import FRAMES, Counts, EndLine, Header, encode, header_line
+from multilang_cli.transcript.private import open_private
 from multilang_cli.transcript.redact import TOLD, USUAL, Names, Redactor, mark
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ class TranscriptWriter:
 
 def _opened(path: Path | str) -> BinaryIO:
     """`path` for appending, unbuffered: a line that was cut there, by a kill, is ended first."""
-    file: BinaryIO = Path(path).open("a+b", buffering=0)  # noqa: SIM115 (kept open)
+    file: BinaryIO = open_private(Path(path), "a+b", buffering=0)
     if file.tell():
         file.seek(-1, 2)
         if file.read(1) != b"\n":

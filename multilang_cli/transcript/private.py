@@ -1,0 +1,26 @@
+"""Files and folders of recordings, which only who recorded may read: they hold what went through a topology."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OWN_FILE, OWN_FOLDER = 0o600, 0o700
+"""Modes of what is made; what is there already keeps its own."""
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it, which are as others are. Raises OSError."""
+    folder.mkdir(OWN_FOLDER, parents=True, exist_ok=True)
+
+
+def open_private(path: Path, mode: str, **options: Any) -> Any:
+    """Open a file as `Path.open` does. Raises OSError."""
+    return open(path, mode, opener=_opener, **options)
+
+
+def _opener(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, OWN_FILE)

@@ -1,0 +1,126 @@
+"""Edges of the system: folders that can't be written, modes of what is written, PYTHONPATH, a stranger's bundle."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import time
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.evidence.bundle import LEAST_BYTES, BundleError, unpack
+from multilang_cli.tap.run import why_not_recorded
+from tests.command import BOLT, ROOT, mlcheck
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HANDSHAKE = {"pidDir": "", "conf": {}, "context": {"taskid": 3, "task->component": {"3": "b"}}}
+STANDARD = ("json", "types", "queue", "typing", "enum", "select", "struct", "string", "random", "token", "secrets")
+
+
+def modes(folder: Path) -> set[str]:
+    """The modes of a folder and of all that is below it."""
+    return {oct(stat.S_IMODE(path.lstat().st_mode)) for path in (folder, *folder.rglob("*"))}
+
+
+def tapped(folder: Path, record: str) -> subprocess.CompletedProcess[str]:
+    """A component under a tap, which is told nothing but the handshake."""
+    stdin = json.dumps({**HANDSHAKE, "pidDir": str(folder)}) + "\nend\n"
+    return mlcheck("tap", "--record", record, "--kind", "bolt", "--record-all", "--", BOLT, cwd=folder, stdin=stdin)
+
+
+@pytest.mark.component
+def test_recordings_are_their_owners_alone(tmp_path: Path) -> None:
+    words = ("run", "--kind", "bolt", "-k", "bolt.settle.once", "--record-all")
+    assert mlcheck(*words, BOLT, cwd=tmp_path).returncode == 0
+    assert modes(tmp_path / ".mlcheck" / "last") == {"0o700", "0o600"}
+    assert tapped(tmp_path, "taps").returncode == 0
+    until = time.monotonic() + 30
+    while not list((tmp_path / "taps").glob("*.ndjson")) and time.monotonic() < until:
+        os.sched_yield()
+    files = {
+        path: oct(stat.S_IMODE(path.stat().st_mode))
+        for path in (tmp_path / "taps").glob("*[gn]")
+        if path.suffix != ".json"
+    }
+    assert set(files.values()) == {"0o600"}, files
+
+
+@pytest.mark.component
+def test_a_tap_that_can_record_nothing_says_so_and_passes_on(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ran = tapped(tmp_path, "file")
+    assert ran.returncode == 0
+    assert ran.stdout.startswith('{"pid": ')
+    assert ran.stderr.count("mlcheck tap: ") == 1
+    assert "nothing is recorded: file: File exists" in ran.stderr
+
+
+def test_a_full_disk_is_told_before_anything_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert why_not_recorded(tmp_path) == ""
+    whole = os.statvfs(tmp_path)
+    full = os.statvfs_result([0 if at == 4 else value for at, value in enumerate(whole)])
+    monkeypatch.setattr(os, "statvfs", lambda _: full)
+    assert why_not_recorded(tmp_path) == "No space left on device"
+
+
+@pytest.mark.parametrize("command", ["run", "repl", "fuzz", "host"])
+def test_a_record_folder_that_is_a_file_is_misuse(command: str, tmp_path: Path) -> None:
+    (tmp_path / ".mlcheck").write_text("")
+    kind = () if command == "host" else ("--kind", "bolt")
+    ran = mlcheck(command, *kind, BOLT, cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "can't be written to .mlcheck/last: Not a directory" in ran.stderr
+
+
+def test_modules_of_pythonpath_are_not_taken_for_pythons_own(tmp_path: Path) -> None:
+    for name in STANDARD:
+        (tmp_path / f"{name}.py").write_text('raise SystemExit("shadowed")\n')
+    program = f"import sys; sys.path.append({str(ROOT)!r}); from multilang_cli.__main__ import main; sys.exit(main())"
+    ran = subprocess.run(
+        [sys.executable, "-c", program, "explain", "ack-twice"],
+        env={"PYTHONPATH": str(tmp_path), "PATH": os.environ["PATH"]},
+        cwd=tmp_path.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_pythoninspect_does_not_hold_it(tmp_path: Path) -> None:
+    ran = mlcheck("list", "versions", cwd=tmp_path, PYTHONINSPECT="1")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "2.8.3" in ran.stdout
+    assert mlcheck("nothing", cwd=tmp_path, PYTHONINSPECT="1").returncode == 2
+
+
+def test_a_bundle_unpacks_to_no_more_than_its_size_allows(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_DEFLATED) as bundle:
+        bundle.writestr("report.json", "{}")
+        bundle.writestr("transcripts/a.ndjson", bytes(LEAST_BYTES))
+    with pytest.raises(BundleError, match="unpacks to more than a bundle may hold"):
+        unpack(tmp_path / "b.zip", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.component
+def test_a_strangers_page_is_made_anew(tmp_path: Path) -> None:
+    words = ("run", "--kind", "bolt", "-k", "bolt.settle.once", "--record-all")
+    assert mlcheck(*words, BOLT, cwd=tmp_path).returncode == 0
+    (recorded,) = (tmp_path / ".mlcheck" / "last").glob("*.ndjson")
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as bundle:
+        bundle.writestr("report.json", "{}")
+        bundle.writestr("page.html", "<script>alert(4711)</script>")
+        bundle.write(recorded, f"transcripts/{recorded.name}")
+    ran = mlcheck("report", "--open", "b.zip", "-o", "out", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    page = (tmp_path / "out" / "page.html").read_text()
+    assert "4711)" not in page
+    assert recorded.stem in page
