@@ -100,7 +100,7 @@ class Run:
         judgement = self.settling.judged(self.plan.component)
         if judgement is None and SUBJECT in self.known.entries and self.settling.settled:
             judgement = Judgement("pass", "")
-        return () if judgement is None else (subject_of(judgement),)
+        return () if judgement is None else (subject_of(judgement, list(self._done.values())),)
 
     @property
     def stale(self) -> set[str]:

@@ -30,6 +30,9 @@ UNSETTLED = "was settled before it ended: see whether it acks them once that is 
 REFUSED = (
     "it fails every declared sample: a spout that replays what is failed does so for ever (give samples that it takes)"
 )
+_IF_RIGHT = ": if that is right"
+FORGETS = "forgets-tuples"
+"""The cause of a case in which tuples stay open."""
 TRIAL = 3.0
 """Seconds for what need not come: a component may refuse it, or was seen not to give it."""
 SOON = 1.0
@@ -187,15 +190,27 @@ class Settling:
         return None
 
 
-def subject_of(judgement: Judgement) -> SubjectResult:
-    """The subject that carries what is said of the run as a whole."""
-    return SubjectResult(
+def subject_of(judgement: Judgement, cases: Sequence[SubjectResult] = ()) -> SubjectResult:
+    """The subject that carries what is said of the run as a whole; of the `cases`, the first that shows it."""
+    subject = SubjectResult(
         id=SUBJECT,
         title="settles what it is fed",
         kind="run",
         verdict=judgement.verdict,
         reason=judgement.reason,
         expected="an ack or a fail for what it is fed, in the run as a whole",
+    )
+    shown = next((case for case in cases if case.causes and case.causes[0].id == FORGETS), None)
+    if shown is None or judgement.verdict not in {"fail", "untestable"}:
+        return subject
+    headline = judgement.reason.partition(_IF_RIGHT)[0]
+    return msgspec.structs.replace(
+        subject,
+        causes=(msgspec.structs.replace(shown.causes[0], certainty="certain", headline=headline),),
+        findings=shown.findings,
+        excerpt=shown.excerpt,
+        transcript=shown.transcript,
+        reproduce=shown.reproduce,
     )
 
 
@@ -206,7 +221,7 @@ def _never(component: Component, seen: Settling) -> Judgement:
         return Judgement("fail", f"{none}, although settles = {component.settles!r} is declared")
     options = 'settles = "after-N" if it collects N, "on-tick" if a tick settles them, "unchecked" if it can\'t be told'
     sample = "" if has_samples(component) else "; or does it need other tuples? (--tuple JSON, or samples)"
-    return Judgement("untestable", f"{none}: if that is right, declare when it settles them: {options}{sample}")
+    return Judgement("untestable", f"{none}{_IF_RIGHT}, declare when it settles them: {options}{sample}")
 
 
 def others_than(message: TupleMsg, samples: Sequence[Sample]) -> list[Sample]:
