@@ -93,6 +93,7 @@ def test_a_finding_of_the_judge_fails_the_test(pytester: pytest.Pytester) -> Non
     assert outcomes == {"passed": 2, "errors": 1}, shown
     assert "ack-twice: ack of a tuple that is settled already" in shown
     assert "mlcheck explain ack-twice" in shown
+    assert "it settles a tuple twice: " in shown
 
 
 LATE = """

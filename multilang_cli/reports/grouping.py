@@ -90,9 +90,11 @@ def groups_of(result: RunResult) -> tuple[Group, ...]:
 
 def told_first(subject: SubjectResult) -> str:
     """The first sentence about a subject: its cause, with the line of the user's own file; else the reason."""
-    if not subject.causes:
-        return subject.reason
-    cause = subject.causes[0]
+    return in_a_sentence(subject.causes[0]) if subject.causes else subject.reason
+
+
+def in_a_sentence(cause: Cause) -> str:
+    """A cause with the line of the user's own file that it names, or one to look at."""
     where = ""
     if cause.place:
         where = f" ({cause.place.file}:{cause.place.line})"

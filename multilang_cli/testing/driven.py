@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host.environment import worker_environment
-from multilang_cli.host.launch import resolve
 from multilang_cli.host.process import ComponentProcess, private_pid_dir
 from multilang_cli.host.shell_bolt import ShellBolt
 from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol import context
 from multilang_cli.protocol.messages import Ack, Emit, Error, Fail, Json, Log
+from multilang_cli.suite.causes import causes_of
+from multilang_cli.suite.options import RunOptions
 from multilang_cli.suite.profiles import profile_of
+from multilang_cli.suite.runner import plan_of
+from multilang_cli.suite.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from multilang_cli.causes.model import Cause
     from multilang_cli.host.session import Session
     from multilang_cli.protocol.events import Event
     from multilang_cli.protocol.verdicts import Finding
@@ -98,19 +99,19 @@ class Driven:
     """
 
     def __init__(self, component: Component, storm: str = "") -> None:
-        rulebook = load_rulebook(storm)
-        version = rulebook.version(storm) if storm else rulebook.newest
-        profile = profile_of(component, version, None)
-        cwd = Path(component.cwd or ".").absolute()
-        worker = worker_environment(component.env, conf=component.conf, keep=component.keep_env, storm=version.id)
-        self.surroundings = worker.notes
-        launch = resolve(component.command, cwd, worker.variables)
-        process = ComponentProcess.start(launch.argv, cwd=cwd, env=worker.variables, pid_dir=private_pid_dir())
+        self._plan = plan_of(component, RunOptions(storm=storm))
+        profile = profile_of(component, self._plan.version, None)
+        self.surroundings = self._plan.surroundings
+        process = ComponentProcess.start(
+            self._plan.launch.argv, cwd=self._plan.cwd, env=self._plan.env, pid_dir=private_pid_dir()
+        )
         self._heard = _Heard()
+        self._watch = Watch()
         shell = ShellBolt if component.kind == "bolt" else ShellSpout
-        self.session: Session = shell(process, judge_of(profile, rulebook), (self._heard,))
-        conf = context.realistic_conf(base_conf(version.id), profile, dict(component.conf))
-        message = context.handshake(profile, version, conf, str(process.pid_dir), None)
+        judge = judge_of(profile, self._plan.rulebook)
+        self.session: Session = shell(process, judge, (self._heard, self._watch))
+        conf = context.realistic_conf(base_conf(self._plan.version.id), profile, dict(component.conf))
+        message = context.handshake(profile, self._plan.version, conf, str(process.pid_dir), None)
         self.session.handshake(message, profile.limits["pid"])
         self.limits = profile.limits
 
@@ -118,6 +119,11 @@ class Driven:
     def findings(self) -> list[Finding]:
         """Findings of the judge so far."""
         return self.session.findings
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """Causes of the findings so far, the one that tells most first."""
+        return causes_of(self._plan, self.session, self._watch, self.findings) if self.findings else ()
 
     @property
     def stderr(self) -> str:

@@ -143,6 +143,9 @@ def _judge(findings: Sequence[Finding], wishes: Mapping[str, Any], running: Sequ
     levels = {"must", "should"} if wishes.get("strict") else {"must"}
     wrong = [each for each in findings if each.level in levels and each.rule not in wishes.get("allow", ())]
     if wrong:
-        lines = [f"{each.rule}: {each.message} (event {each.seq}; mlcheck explain {each.rule})" for each in wrong]
+        from multilang_cli.reports.grouping import in_a_sentence  # noqa: PLC0415
+
+        lines = [in_a_sentence(cause) for one in running for cause in one.causes[:1]]
+        lines += [f"{each.rule}: {each.message} (event {each.seq}; mlcheck explain {each.rule})" for each in wrong]
         told = "".join(f"\nstderr: {one.stderr}" for one in running if one.stderr)
         pytest.fail("mlcheck: the component breaks the protocol:\n" + "\n".join(lines) + told, pytrace=False)
