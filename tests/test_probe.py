@@ -124,9 +124,9 @@ def test_what_was_seen_is_said_of_the_undecided(tmp_path: Path) -> None:
 
 
 FAULTS = {
-    "raise RuntimeError('in initialize')": "its process ended before it was asked anything; it exited with code 1",
+    "raise RuntimeError('in initialize')": "before anything was asked of it: RuntimeError: in initialize",
     "os.kill(os.getpid(), signal.SIGSTOP)": "it stopped itself before it was asked anything",
-    "os.close(1); sys.stdin.read()": "it closed its stdout before it was asked anything",
+    "os.close(1); sys.stdin.read()": "it closes its stdout after its pid, before anything was asked of it",
     "signal.pause()": "it does not read its stdin",
 }
 """What a component does after its pid, and what is said of that."""
