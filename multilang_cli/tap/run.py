@@ -70,7 +70,7 @@ def tap(plan: TapPlan) -> NoReturn:
 
 
 def why_not_recorded(folder: Path) -> str:
-    """Why nothing can be written to a folder, which is made; "" if something can."""
+    """The reason why nothing can be written to a folder, which is made; "" if something can."""
     try:
         make_private(folder)
         if not os.access(folder, os.W_OK | os.X_OK):

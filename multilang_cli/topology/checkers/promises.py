@@ -28,7 +28,7 @@ class _Unanchored(msgspec.Struct):
     late: bool = False
 
 
-class Anchored(Checker):
+class AnchoredEmits(Checker):
     """Emits of bolts that get tracked tuples are anchored; else nobody replays what is lost of them.
 
     A warning unless at-least-once is demanded: the protocol allows unanchored emits. What no consumer gets, and what
@@ -171,7 +171,7 @@ class AtMostOnce(Checker):
             self._over[self.facts.components[task], id_] = event.how
 
     def died(self, event: Died) -> None:
-        """What a dead spout waited for may have been processed."""
+        """Forget what a dead spout waited for: it may have been processed."""
         if event.task is None:
             for number, (task, id_) in tuple(self._open.items()):
                 if self.facts.workers.get(task) == event.worker:
