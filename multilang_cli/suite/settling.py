@@ -208,6 +208,7 @@ def subject_of(judgement: Judgement, cases: Sequence[SubjectResult] = ()) -> Sub
         subject,
         causes=(msgspec.structs.replace(shown.causes[0], certainty="certain", headline=headline),),
         findings=shown.findings,
+        outlook=shown.outlook,
         excerpt=shown.excerpt,
         transcript=shown.transcript,
         reproduce=shown.reproduce,
