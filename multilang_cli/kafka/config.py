@@ -7,6 +7,7 @@ In conf they are keys that begin with ``kafka.spout.``; on the command line ``NA
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
@@ -167,7 +168,16 @@ def _value(text: str) -> Any:
         return text
 
 
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+"""Names that Kafka allows (``org.apache.kafka.common.internals.Topic``)."""
+
+
 def _checked(config: KafkaConfig) -> KafkaConfig:
+    if not _TOPIC.fullmatch(config.topic) or config.topic in (".", ".."):
+        raise KafkaConfigError(
+            f"{PREFIX}topic: {config.topic!r} is no topic's name (letters, digits, '.', '_' and '-', 249 at most); "
+            "this spout reads one topic: no list and no pattern. Declare a spout for each topic"
+        )
     if config.start == "timestamp" and config.at is None:
         raise KafkaConfigError(f"{PREFIX}start is timestamp: {PREFIX}at must say which, in milliseconds since 1970")
     kind, _, topic = config.given_up.partition(":")

@@ -29,6 +29,7 @@ class DeadLetters:
 
     def __init__(self, settings: KafkaSettings, log: Callable[[str], None]) -> None:
         self._topic = settings.spout.given_up.removeprefix("topic:") if settings.spout.given_up != "drop" else ""
+        self._from = settings.spout.topic
         self._log = log
         self._waiting: deque[tuple[PartitionManager, RefusedMessage]] = deque()
         self._under_way = 0
@@ -60,10 +61,14 @@ class DeadLetters:
     def _write(self, producer: Producer, manager: PartitionManager, refused: RefusedMessage) -> bool:
         record = refused.record
         headers: list[tuple[str, str | bytes | None]] = [
+            *record.headers,
+            ("mlcheck.topic", self._from),
             ("mlcheck.partition", str(refused.partition)),
             ("mlcheck.offset", str(record.offset)),
             ("mlcheck.why", refused.why),
         ]
+        if record.timestamp is not None:
+            headers.append(("mlcheck.timestamp", str(record.timestamp)))
         heard = partial(self._heard, manager, refused)
         try:
             producer.produce(self._topic, record.value, record.key, headers=headers, on_delivery=heard)
@@ -90,4 +95,4 @@ class DeadLetters:
 
 
 def _what(refused: RefusedMessage) -> str:
-    return f"partition {refused.partition}: message {refused.record.offset} {refused.why}"
+    return f"given up: partition {refused.partition}: message {refused.record.offset} {refused.why}"

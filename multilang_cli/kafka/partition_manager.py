@@ -35,12 +35,14 @@ class EmitState(Enum):
 
 
 class KafkaRecord(msgspec.Struct, frozen=True, gc=False):
-    """A message of Kafka. `timestamp` in milliseconds since 1970, None if it has none."""
+    """A message of Kafka. `timestamp` in milliseconds since 1970, None if it has none. `partition`: -1 for unknown."""
 
     offset: int
     value: bytes | None
     key: bytes | None = None
     timestamp: int | None = None
+    headers: tuple[tuple[str, str | bytes | None], ...] = ()
+    partition: int = -1
 
 
 class MessageId(NamedTuple):

@@ -223,7 +223,19 @@ class Reader:
 def _record(message: Message) -> KafkaRecord:
     kind, timestamp = message.timestamp()
     offset = message.offset()
-    return KafkaRecord(-1 if offset is None else offset, message.value(), message.key(), timestamp if kind else None)
+    return KafkaRecord(
+        offset=-1 if offset is None else offset,
+        value=message.value(),
+        key=message.key(),
+        timestamp=timestamp if kind else None,
+        headers=_headers(message),
+        partition=-1 if (partition := message.partition()) is None else partition,
+    )
+
+
+def _headers(message: Message) -> tuple[tuple[str, str | bytes | None], ...]:
+    found = message.headers() or ()
+    return tuple(found.items() if isinstance(found, dict) else found)
 
 
 def _deployment(metadata: str | None) -> Any:

@@ -22,6 +22,7 @@ from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
 from multilang_cli.topology.blame import stories
 from multilang_cli.topology.checkers.judge import Judge
 from multilang_cli.topology.engine.engine import Engine
+from multilang_cli.topology.engine.logged import GIVEN_UP
 from multilang_cli.topology.engine.tally import Tally
 from multilang_cli.topology.faults.injector import Injector
 from multilang_cli.topology.history_file import NAME, HistoryFile, read_history
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.checkers.checker import CheckResult
     from multilang_cli.topology.checkers.measures import Measures
     from multilang_cli.topology.engine.ending import RunOutcome
+    from multilang_cli.topology.engine.logged import LoggedProblem
     from multilang_cli.topology.engine.setup import Setup
     from multilang_cli.topology.engine.workers import TaskRun
     from multilang_cli.topology.history import Happening
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 
 STDERR_SHOWN = 4096
 """Bytes of a task's last stderr that a result keeps."""
+MOST_LOGGED = 5
+"""Kinds of warnings and errors of components that are noted."""
 MOST_STORIES = 3
 """Emissions whose story is told."""
 RESULT = "result.json"
@@ -183,6 +187,8 @@ def _result(
     subjects = [_of_life(setup, life, spared.get(life.session)) for life in _lives(engine)]
     if engine.flow.spout_emissions:
         subjects += map(subject_of, held)
+    logged = engine.flow.logged.all()
+    subjects += [_of_given_up(each) for each in logged if each.given_up]
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="topology"),
@@ -199,6 +205,7 @@ def _result(
         notes=(
             *([outcome.why] if outcome.why else []),
             *setup.worker_environment({}).notes,
+            *[str(each) for each in logged if not each.given_up][:MOST_LOGGED],
             *(risk.text for risk in risks if risk.id != "unanchored" or not told),
         ),
     )
@@ -233,6 +240,18 @@ def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
         stderr_tail=decode(session.process.stderr_tail[-STDERR_SHOWN:]),
         exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,
         transcript=str(life.transcript) if setup.transcripts else None,
+    )
+
+
+def _of_given_up(problem: LoggedProblem) -> SubjectResult:
+    """Messages that a component gave up, as a subject: they are in no tree any more, so no checker misses them."""
+    return SubjectResult(
+        id=f"given-up-{problem.component}",
+        title=f"What {problem.component} reads is processed",
+        kind="root",
+        level="should",
+        verdict="warn",
+        reason=f"{problem.count:,} given up. The first: {problem.first.removeprefix(GIVEN_UP)}",
     )
 
 

@@ -42,6 +42,10 @@ def test_the_command_line_goes_over_the_conf() -> None:
         ({"kafka.spout.profile": "modern"}, "kafka.spout.profile: invalid enum value 'modern'"),
         ({"kafka.spout.partitions": []}, "kafka.spout.partitions: expected `array` of length >= 1"),
         ({"kafka.spout.start": "timestamp"}, "kafka.spout.at must say which"),
+        ({"kafka.spout.topic": "a,b"}, "kafka.spout.topic: 'a,b' is no topic's name"),
+        ({"kafka.spout.topic": "^logs-.*"}, "no list and no pattern"),
+        ({"kafka.spout.topic": ""}, "kafka.spout.topic: '' is no topic's name"),
+        ({"kafka.spout.topic": "x" * 250}, "249 at most"),
         ({"kafka.spout.given.up": "topic:"}, "kafka.spout.given.up names no topic"),
         ({"kafka.spout.given.up": "letters"}, "expected drop or topic:NAME"),
         ({"kafka.spout.retry.limit": -2}, "kafka.spout.retry.limit: expected `int` >= -1"),
@@ -160,6 +164,7 @@ def test_a_password_that_is_not_accepted_is_not_told(spout: Callable[..., Driven
 def test_lag_from_outside(topic: Topic, tmp_path: Path) -> None:
     topic.fill(0, [b"a", b"b"])
     shown = mlcheck("kafka", "lag", topic.name, "-b", topic.kafka.bootstrap_servers, "--id", topic.name, cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
     rows = [line.split() for line in shown.stdout.splitlines()]
     assert rows[1:] == [["0", "0", "-", "2", "-", "0"], ["1", "0", "-", "0", "-", "0"]]
     nowhere = mlcheck("kafka", "lag", "none", "-b", topic.kafka.bootstrap_servers, cwd=tmp_path)

@@ -6,7 +6,7 @@ import json
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -148,17 +148,22 @@ def test_a_message_that_always_fails_goes_to_the_dead_letters(
     spout: Callable[..., DrivenSpout], topic: Topic, kafka: LocalKafka
 ) -> None:
     letters = Topic(kafka, f"{topic.name}.dead", partitions=1)
-    topic.fill(0, [b"bad"], key=b"k")
+    topic.fill(0, [b"bad"], key=b"k", headers=[("trace", b"7"), ("mlcheck.offset", b"9")])
     running = spout(**{"retry.limit": 1, "given.up": f"topic:{letters.name}"})
     for _ in range(2):
         [id_] = ids_of(read_all(running, 1)).values()
         running.fail(id_)
     last = running.deactivate()
-    assert last.logs == [f"partition 0: message 0 failed 2 times: written to topic {letters.name}"]
+    assert last.logs == [f"given up: partition 0: message 0 failed 2 times: written to topic {letters.name}"]
     assert topic.committed(0)[0] == 1
     [dead] = letters.read(0, 1)
     assert (dead.value(), dead.key()) == (b"bad", b"k")
-    assert dict(dead.headers() or ())["mlcheck.offset"] == b"0"
+    headers: Any = dead.headers()
+    assert headers[:2] == [("trace", b"7"), ("mlcheck.offset", b"9")]
+    told = dict(headers)
+    assert told["mlcheck.topic"] == topic.name.encode()
+    assert (told["mlcheck.partition"], told["mlcheck.offset"]) == (b"0", b"0")
+    assert int(told["mlcheck.timestamp"] or 0) > 0
 
 
 def test_a_message_that_the_scheme_cannot_read_is_said_and_passed_over(
@@ -168,7 +173,10 @@ def test_a_message_that_the_scheme_cannot_read_is_said_and_passed_over(
     answers = read_all(spout(scheme="json:word"), 2)
     assert values_of(answers) == ["a", None]
     refused = [line for line in logs_of(answers) if line.endswith(": dropped")]
-    assert [line.partition(" the ")[0] for line in refused] == ["partition 0: message 0", "partition 0: message 2"]
+    assert [line.partition(" the ")[0] for line in refused] == [
+        "given up: partition 0: message 0",
+        "given up: partition 0: message 2",
+    ]
 
 
 @pytest.mark.mlcheck(allow=["exited"])

@@ -53,11 +53,17 @@ class Topic:
         """Have so many partitions from now on."""
         self._admin.create_partitions([NewPartitions(self.name, partitions)])[self.name].result(LIMIT)
 
-    def fill(self, partition: int, values: Iterable[bytes | None], key: bytes | None = None) -> None:
+    def fill(
+        self,
+        partition: int,
+        values: Iterable[bytes | None],
+        key: bytes | None = None,
+        headers: list[tuple[str, str | bytes | None]] | None = None,
+    ) -> None:
         """Write messages, and wait until they are there."""
         producer = Producer({**self._settings, "linger.ms": 5, "message.max.bytes": 2_000_000}, logger=SILENT)
         for value in values:
-            producer.produce(self.name, value, key, partition)
+            producer.produce(self.name, value, key, partition, headers=headers)
             producer.poll(0)
         assert producer.flush(LIMIT) == 0
 

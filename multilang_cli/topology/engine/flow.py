@@ -18,6 +18,7 @@ from multilang_cli.acking.messages import AckAck, AckFail, AckInit
 from multilang_cli.acking.pending import Outcome, WaitingTuple
 from multilang_cli.protocol.messages import SYSTEM_COMPONENT, SYSTEM_TASK, TICK_STREAM, TupleMsg
 from multilang_cli.protocol.wire import encoded
+from multilang_cli.topology.engine.logged import LoggedProblems
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor, SpoutTaskCommand
 from multilang_cli.topology.engine.tally import Tally
 from multilang_cli.topology.history import AckerTold, Beat, Delivered, EmissionEnded, Emitted, Lost, TupleSettled
@@ -84,6 +85,7 @@ class Flow:
         self.up: set[int] = set()
         self.dirty: set[int] = set()
         self.full: set[int] = set()
+        self.logged = LoggedProblems()
         self.tallies = {task: Tally() for task in components}
         self.spoken = 0.0
         self.first_ack: float | None = None

@@ -12,8 +12,9 @@ from multilang_cli.host.shell_spout import ShellSpout
 from multilang_cli.protocol.conversation import storm_timeout
 from multilang_cli.protocol.events import Activation, End, Signalled
 from multilang_cli.protocol.java_hash import java_values
-from multilang_cli.protocol.messages import Ack, Emit, Fail, Json, Sync, TaskIds
+from multilang_cli.protocol.messages import Ack, Emit, Error, Fail, Json, Log, Sync, TaskIds
 from multilang_cli.protocol.spout_rules import acked_inside
+from multilang_cli.topology.engine.logged import ERROR
 from multilang_cli.topology.groupings import GroupingError
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class TaskSession(Session):
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink], flow: Flow) -> None:
         super().__init__(process, judge, sinks)
         self.keep_emits = False
+        self.ears = {**self.ears, Log: self._heard_log, Error: self._heard_error}
         self.flow = flow
         self.task = self.profile.task
         self.blocked = self.watched = False
@@ -62,6 +64,12 @@ class TaskSession(Session):
     def name(self) -> str:
         """As sentences call it."""
         return f"{self.profile.component}, task {self.task}"
+
+    def _heard_log(self, log: Log, _: int) -> None:
+        self.flow.logged.take(self.profile.component, log.msg or "", log.level or 0)
+
+    def _heard_error(self, error: Error, _: int) -> None:
+        self.flow.logged.take(self.profile.component, error.msg or "", ERROR)
 
     def say_on(self) -> None:
         """Write what there is to write, as far as the pipe takes it."""

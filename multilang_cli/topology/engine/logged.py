@@ -1,0 +1,57 @@
+"""Warnings and errors that components log or report in a run, counted by their text; and what they gave up."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+WARN = 3
+ERROR = 4
+GIVEN_UP = "given up: "
+"""A log line at level error that begins so tells of a message that its component will not process any more."""
+LONGEST = 500
+"""Characters that are kept of a text."""
+MOST_KINDS = 50
+"""Different texts that are kept; more are of no use to anybody."""
+_NUMBERS = re.compile(r"\d+")
+
+
+class LoggedProblem(msgspec.Struct):
+    """Texts of a component that differ in numbers alone. `first`: the first of them; `count`: how many there were."""
+
+    component: str
+    first: str
+    level: int
+    count: int = 0
+
+    @property
+    def given_up(self) -> bool:
+        """True if it tells of messages that are given up."""
+        return self.level >= ERROR and self.first.startswith(GIVEN_UP)
+
+    def __str__(self) -> str:
+        """Write it with how often it was said."""
+        more = f" ({self.count:,} such lines)" if self.count > 1 else ""
+        return f"{self.component} logged: {self.first}{more}"
+
+
+class LoggedProblems:
+    """The warnings and errors of all tasks; what is below a warning is left out."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[tuple[str, str], LoggedProblem] = {}
+
+    def take(self, component: str, text: str, level: int) -> None:
+        """Count a line of a component."""
+        if level < WARN:
+            return
+        text = text[:LONGEST]
+        key = component, _NUMBERS.sub("#", text)
+        if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
+            key = component, GIVEN_UP if text.startswith(GIVEN_UP) else ""
+        self._kinds.setdefault(key, LoggedProblem(component, text, level)).count += 1
+
+    def all(self) -> list[LoggedProblem]:
+        """List them in the order in which they were first heard."""
+        return list(self._kinds.values())

@@ -1,0 +1,80 @@
+"""What components log as warnings and errors is counted by its text, and what they gave up is a warning of the run."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.topology.engine.logged import MOST_KINDS, LoggedProblems
+from tests.command import mlcheck
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FLUX = """
+name: logged
+config: {topology.acker.executors: 1}
+spouts:
+  - id: source
+    className: org.apache.storm.flux.wrappers.spouts.FluxShellSpout
+    constructorArgs: [[%s, %s], [word]]
+"""
+SPOUT = """
+from multilang_cli.component.spout import Spout
+
+
+class Source(Spout):
+    turn = 0
+
+    def next_tuple(self):
+        self.turn += 1
+        if self.turn <= 10:
+            SAY
+
+
+Source().run()
+"""
+
+
+def said(*lines: tuple[str, int]) -> list[str]:
+    logged = LoggedProblems()
+    for text, level in lines:
+        logged.take("source", text, level)
+    return [str(each) for each in logged.all()]
+
+
+def test_texts_that_differ_in_numbers_are_one() -> None:
+    assert said(("offset 1 lost", 3), ("offset 2 lost", 3), ("other", 4), ("fine", 2)) == [
+        "source logged: offset 1 lost (2 such lines)",
+        "source logged: other",
+    ]
+
+
+def test_no_more_texts_are_kept_than_anybody_reads() -> None:
+    assert len(said(*((chr(0x100 + number), 4) for number in range(1_000)))) == MOST_KINDS + 1
+
+
+def run(folder: Path, say: str, *options: str) -> tuple[int, str]:
+    script = folder / "source.py"
+    script.write_text(SPOUT.replace("SAY", say), encoding="utf-8")
+    (folder / "topology.yaml").write_text(FLUX % (sys.executable, script), encoding="utf-8")
+    done = mlcheck("topology", "run", "topology.yaml", "--idle", "0.2", *options, cwd=folder)
+    return done.returncode, " ".join(done.stdout.split())
+
+
+@pytest.mark.component
+def test_what_a_spout_logs_is_shown_when_nothing_was_emitted(tmp_path: Path) -> None:
+    code, shown = run(tmp_path, 'self.log(f"attempt {self.turn}: Connection refused", 3)')
+    assert code == 6
+    assert "source logged: attempt 1: Connection refused (10 such lines)" in shown
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(("options", "code"), [((), 0), (("--strict",), 1)])
+def test_what_was_given_up_is_a_warning(tmp_path: Path, options: tuple[str, ...], code: int) -> None:
+    say = 'self.emit([str(self.turn)], id=self.turn); self.log(f"given up: message {self.turn} is no JSON: dropped", 4)'
+    found, shown = run(tmp_path, say, *options)
+    assert found == code, shown
+    assert "10 given up. The first: message 1 is no JSON: dropped" in shown
