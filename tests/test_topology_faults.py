@@ -142,3 +142,13 @@ def test_what_an_acker_forgot_times_out_and_is_replayed(tmp_path: Path) -> None:
     assert "timed out" in {each.how for each in ran.of(EmissionEnded)}
     assert not ran.of(Lost)
     assert ran.held() == {}
+
+
+@pytest.mark.component
+def test_restart_storms_of_one_task_come_one_after_the_other(tmp_path: Path) -> None:
+    # The second forgot the first, which was never healed: the run had no end.
+    ran = run_workload("slow-consumer", tmp_path, ["restart-storm:slow:2@2", "restart-storm:slow:2@3"])
+    phases = [(each.plan, each.phase) for each in ran.of(Faulted)]
+    assert sorted(phases) == [(0, "heals"), (0, "strikes"), (1, "heals"), (1, "strikes")]
+    assert len(ran.of(Died)) == 4
+    assert ran.held() == {}

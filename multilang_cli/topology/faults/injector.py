@@ -5,17 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from multilang_cli.protocol.messages import Ack, SpoutCommand, TupleMsg
 from multilang_cli.topology.engine.fault_actions import FaultActions
 from multilang_cli.topology.engine.sessions import BoltTask
 from multilang_cli.topology.faults.kinds import KINDS
+from multilang_cli.topology.faults.plan import Fault
 from multilang_cli.topology.history import Delivered, Faulted, Launched, PhaseBegun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from multilang_cli.topology.engine.engine import Engine
-    from multilang_cli.topology.faults.plan import Fault
     from multilang_cli.topology.history import Happening
 
 WHY = "the fault {} ends it"
@@ -40,7 +42,7 @@ class Injector:
         self._actions = FaultActions(engine)
         self._waiting = dict(enumerate(plan))
         self._lasting: dict[int, tuple[Fault, Callable[[], object]]] = {}
-        self._storms: dict[int, tuple[int, Fault, int]] = {}
+        self._storms: dict[int, list[_Storm]] = {}
         self._healed = not plan
 
     def __call__(self, event: Happening) -> None:
@@ -173,20 +175,26 @@ class Injector:
         self._engine.flow.repeat(self._engine.flow.queues[_task(fault)][-1])
 
     def _storm(self, number: int, fault: Fault) -> None:
+        """Begin to kill a task again and again; where that goes on already, afterwards."""
         self._engine.busy.add(f"fault {number}")
-        self._storms[_task(fault)] = (number, fault, int(fault.parameter))
-        self._storm_on(_task(fault))
+        storms = self._storms.setdefault(_task(fault), [])
+        storms.append(_Storm(number, fault, int(fault.parameter)))
+        if len(storms) == 1:
+            self._storm_on(_task(fault))
 
     def _storm_on(self, task: int) -> None:
-        number, fault, left = self._storms[task]
-        if left and self._engine.phase == "run":
-            self._storms[task] = (number, fault, left - 1)
-            again = partial(self._actions.kill_task, task, WHY.format(fault))
-            self._engine.agenda.at(self._engine.now + AGAIN, again)
-            return
+        storms = self._storms[task]
+        while storms:
+            storm = storms[0]
+            if storm.left and self._engine.phase == "run":
+                storm.left -= 1
+                again = partial(self._actions.kill_task, task, WHY.format(storm.fault))
+                self._engine.agenda.at(self._engine.now + AGAIN, again)
+                return
+            storms.pop(0)
+            self._engine.busy.discard(f"fault {storm.number}")
+            self._tell(storm.number, storm.fault, "heals")
         del self._storms[task]
-        self._engine.busy.discard(f"fault {number}")
-        self._tell(number, fault, "heals")
         self._over()
 
     # --- healing --------------------------------------------------------------------------------------------------
@@ -219,6 +227,14 @@ class Injector:
                 task=fault.task,
             )
         )
+
+
+class _Storm(msgspec.Struct):
+    """A restart storm of the plan, and how often it is to kill its task still."""
+
+    number: int
+    fault: Fault
+    left: int
 
 
 def _task(fault: Fault) -> int:
