@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""The two commands of a clone, on a machine that nobody prepared. Standard library only.
+"""The commands of a clone, on a machine that nobody prepared. Standard library only.
 
     python3 dev.py mlcheck ARGUMENTS...   set up what is missing, then run mlcheck with these arguments
-    python3 dev.py test [STAGE...]        set up what is missing, then check and test the project
+    python3 dev.py quick                  lint, types, imports and unit tests: under a minute, before every commit
+    python3 dev.py test [STAGE|PATH...]   set up what is missing, then run all checks and tests, or these
 
 What is missing is installed by package managers: Python packages by uv, from uv.lock, into .venv; the programs that
 tests need by apt-get, for root on Debian and its kin. Elsewhere the line to type is printed.
+
+Not nox: it would have to be installed first, installs no Debian programs, and ends no stage that is over its budget.
 """
 
 from __future__ import annotations
@@ -77,7 +80,7 @@ class Stage(NamedTuple):
     @property
     def runs_tests(self) -> bool:
         """True if pytest runs it: then a run of no test is red."""
-        return self.command[: len(PYTEST)] == PYTEST
+        return self.command[: len(PYTEST) - 1] == PYTEST[:-1]
 
 
 FAST = "not library and not oracle and not kafka and not spark and not storm and not install and not browser"
@@ -96,6 +99,13 @@ STAGES = (
     Stage("browser", 150, (*PYTEST, "browser"), programs=True),
     Stage("install", 180, (*PYTEST, "install")),
 )
+
+
+QUICK = ("ruff", "format", "mypy", "imports", "unit")
+"""Stages that start no other program: the loop of whoever changes a line."""
+
+PATHS_BUDGET = 600
+"""Seconds for test files that are named one by one."""
 
 
 class Counts(NamedTuple):
@@ -126,6 +136,8 @@ def main(arguments: list[str]) -> int:
         set_up_python()
         program = str(BIN / "mlcheck")
         os.execv(program, [program, *rest])  # noqa: S606 (mlcheck takes this process over: its signals and exit code)
+    if command == "quick" and not rest:
+        return test(list(QUICK))
     if command == "test":
         return test(rest)
     print(__doc__.strip(), "\n\nStages: " + ", ".join(stage.name for stage in STAGES), sep="")
@@ -220,13 +232,16 @@ def install_packages(packages: list[str]) -> None:
 
 
 def test(names: list[str]) -> int:
-    """Run the stages of these names, all if there is none, and sum them up. Returns the exit code."""
-    known = {stage.name: stage for stage in STAGES}
-    unknown = [name for name in names if name not in known]
+    """Run the stages and test files of these names, all stages if there is none, and sum up. Returns the exit code."""
+    known = {stage.name for stage in STAGES}
+    paths = [name for name in names if name not in known and is_test(name)]
+    unknown = [name for name in names if name not in known and name not in paths]
     if unknown:
-        _say(f"no stage {', '.join(unknown)}; there are {', '.join(known)}")
+        _say(f"no stage or test file {', '.join(unknown)}; stages: {', '.join(stage.name for stage in STAGES)}")
         return 2
     chosen = [stage for stage in STAGES if not names or stage.name in names]
+    if paths:
+        chosen.append(Stage("paths", PATHS_BUDGET, (*PYTEST[:-1], *paths)))
     # What is started in the background, or by nohup, ignores these, and so would all that the tests start and signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
@@ -237,6 +252,12 @@ def test(names: list[str]) -> int:
         set_up_programs()
     print(f"-- set-up: {time.monotonic() - started:.1f} s", flush=True)
     return _sum_up([run_stage(stage) for stage in chosen], time.monotonic() - started)
+
+
+def is_test(name: str) -> bool:
+    """True for a path in tests/, one test of a file (``tests/test_x.py::test_y``) included."""
+    path = (ROOT / name.partition("::")[0]).resolve()
+    return path.exists() and path.is_relative_to(ROOT / "tests")
 
 
 def run_stage(stage: Stage) -> Result:

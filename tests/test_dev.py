@@ -1,0 +1,71 @@
+"""The commands of a clone: which stages and test files `dev.py` takes, and how it counts a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import dev
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run_as(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, list[dev.Stage]]:
+    """The exit code of `dev.py ARGUMENTS...` and the stages it would have run."""
+    ran: list[dev.Stage] = []
+
+    def green(stage: dev.Stage) -> dev.Result:
+        ran.append(stage)
+        return dev.Result(stage, "", 0.0, dev.Counts(passed=1))
+
+    monkeypatch.setattr(dev, "run_stage", green)
+    monkeypatch.setattr(dev, "set_up_python", lambda: None)
+    monkeypatch.setattr(dev, "set_up_programs", lambda: None)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    return dev.main(list(arguments)), ran
+
+
+def test_the_quick_loop_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, ran = run_as(monkeypatch, "quick")
+    assert code == 0
+    assert [stage.name for stage in ran] == ["ruff", "format", "mypy", "imports", "unit"]
+    assert not any(stage.programs for stage in ran)
+
+
+def test_no_name_is_every_stage(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run_as(monkeypatch, "test") == (0, list(dev.STAGES))
+
+
+@pytest.mark.parametrize("path", ["tests/test_dev.py", "tests/test_dev.py::test_unknown_names", "tests/mistakes"])
+def test_a_test_file_is_run_whatever_its_markers(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    code, ran = run_as(monkeypatch, "test", path)
+    assert code == 0
+    assert [(stage.name, stage.runs_tests) for stage in ran] == [("paths", True)]
+    assert ran[0].command[-1] == path
+    assert "-m" not in ran[0].command[ran[0].command.index("pytest") + 1 :]
+
+
+def test_stages_and_files_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [stage.name for stage in run_as(monkeypatch, "test", "tests/test_dev.py", "mypy")[1]] == ["mypy", "paths"]
+
+
+@pytest.mark.parametrize("name", ["units", "tests/test_nothing.py", "README.md", "../outside"])
+def test_unknown_names(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    assert run_as(monkeypatch, "test", name) == (2, [])
+    assert name in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("opening", "counts"),
+    [
+        ('<testsuite errors="1" failures="2" skipped="3" tests="10">', dev.Counts(4, 3, 3)),
+        ('<testsuite errors="0" failures="0" skipped="0" tests="7"><testcase/>', dev.Counts(7, 0, 0)),
+    ],
+)
+def test_counts_of_a_report(tmp_path: Path, opening: str, counts: dev.Counts) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(opening, encoding="utf-8")
+    assert dev._counts(report) == counts
+    assert dev._counts(tmp_path / "missing.xml") == dev.Counts()
