@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.soak import busy
-from multilang_cli.cli.fuzzing import FuzzFlags, Fuzzing
+from multilang_cli.cli.check.fuzzing import FuzzFlags, Fuzzing
 from multilang_cli.cli.one_component import One
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import plan_of
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner.suite_run import plan_of
 from tests.components import copy_examples, examples, unusual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import RunResult
 
 RUBY: tuple[tuple[str, Kind, str], ...] = (("split_bolt", "bolt", "word"), ("sentence_spout", "spout", "sentence"))

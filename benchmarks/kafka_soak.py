@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from multilang_cli.catalogue.loader import load_versions
 from multilang_cli.kafka.local.broker import LocalKafka
 from multilang_cli.kafka.local.demo import fill_with
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.testing.driven import DrivenSpout
 from tests.kafka.journeys import Journey, to_a_bolt
 from tests.kafka.topics import Topic

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.reports.formats import write_whole
-from multilang_cli.suite.baseline import broken, rule_of
-from multilang_cli.suite.case import load_cases
-from multilang_cli.suite.kills import Killed, Soaked, seen
-from multilang_cli.suite.options import RunOptions
-from multilang_cli.suite.runner import run_suite, suite_hash
+from multilang_cli.reports.formats.registry import write_whole
+from multilang_cli.subject.options import RunOptions
+from multilang_cli.suite.cases.case import load_cases
+from multilang_cli.suite.cases.kills import Killed, Soaked, seen
+from multilang_cli.suite.runner.suite_run import run_suite, suite_hash
+from multilang_cli.suite.verdict.baseline import broken, rule_of
 from tests.planted import missed, planted
 
 if TYPE_CHECKING:

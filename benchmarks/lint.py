@@ -11,7 +11,7 @@ import orjson
 
 from benchmarks import sides, throughput
 from benchmarks.measure import Figure, Result, interleaved
-from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.judging.linting import judge_transcripts
 
 if TYPE_CHECKING:
     from pathlib import Path

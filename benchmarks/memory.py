@@ -12,9 +12,9 @@ import sys
 
 from benchmarks import sides
 from benchmarks.measure import Figure, Result
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.framing import DEFAULT_LIMIT
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
 
 MIB = 1024 * 1024
 FLOOD = 1024 * MIB

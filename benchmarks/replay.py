@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks import sides, throughput
 from benchmarks.measure import Figure, Result, interleaved
-from multilang_cli.host.environment import worker_environment
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.driver.environment import worker_environment
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.replay.recording import load
 from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget, replay
 from multilang_cli.replay.shrink.shrinker import Shrinker, Shrunk

@@ -19,8 +19,8 @@ import orjson
 from benchmarks import sides
 from benchmarks.measure import Figure, Result, interleaved
 from multilang_cli.cli.dispatch import dispatch
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from benchmarks import sides
 from benchmarks.measure import Figure, Result, interleaved
 from benchmarks.storm import VERSION, real_storm
-from multilang_cli.host.process import private_pid_dir
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol import context, wire
-from multilang_cli.protocol.conversation import Conversation
+from multilang_cli.driver.process import private_pid_dir
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.wire import encoding as wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

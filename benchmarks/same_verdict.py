@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.soak import busy
-from multilang_cli.suite.options import RunOptions
-from multilang_cli.suite.runner import run_suite
-from multilang_cli.suite.testee import read_testee
+from multilang_cli.subject.options import RunOptions
+from multilang_cli.subject.testee import read_testee
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.components import copy_examples, examples, unusual
 from tests.planted import FILES, of_file
 
 if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
-    from multilang_cli.suite.options import Component
+    from multilang_cli.subject.options import Component
 
 TESTEES = Path(__file__).resolve().parent.parent / "conformance" / "testees"
 Outcome = tuple[int, frozenset[tuple[str, str, frozenset[str]]]]

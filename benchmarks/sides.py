@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host.environment import worker_environment
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.host.session import Session
-from multilang_cli.protocol import context
-from multilang_cli.protocol.verdicts import Profile, StreamSpec
+from multilang_cli.driver.environment import worker_environment
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.session import Session
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.words.verdicts import Profile, StreamSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.messages import Handshake, Json
-    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.messages import Handshake, Json
+    from multilang_cli.protocol.words.rulebook import Rulebook
 
 AnySession = TypeVar("AnySession", bound=Session)
 

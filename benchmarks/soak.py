@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.suite.options import RunOptions
-from multilang_cli.suite.runner import run_suite
-from multilang_cli.suite.testee import read_testee
+from multilang_cli.subject.options import RunOptions
+from multilang_cli.subject.testee import read_testee
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.components import WORTH_A_WORD, copy_examples, examples, unusual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from multilang_cli.reports.model import RunResult
-    from multilang_cli.suite.options import Component
+    from multilang_cli.subject.options import Component
 
 
 def main() -> int:

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measure import Figure, Result, UnmeasuredError, interleaved
 from benchmarks.soak import testee_folders, testees
-from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.options import RunOptions
-from multilang_cli.suite.runner import run_suite
-from multilang_cli.suite.testee import prepare, read_testee
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.options import RunOptions
+from multilang_cli.subject.testee import prepare, read_testee
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.components import copy_examples, examples
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from multilang_cli.suite.options import Component
+    from multilang_cli.subject.options import Component
 
 ALLOWED = 10.0
 """Seconds that a suite may take beyond the component's start-ups."""

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from benchmarks import sides
 from benchmarks.measure import Figure, Result, UnmeasuredError, interleaved
-from multilang_cli.protocol import context, wire
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.wire import encoding as wire
 
 CALLS = 4_000
 WARM_UP = 1_000

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks import sides
 from benchmarks.measure import Figure, Result, interleaved
 from benchmarks.storm import VERSION, real_storm
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.messages import TupleMsg
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.words.messages import TupleMsg
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.storm import RealStorm
-    from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.speaker import EventSink
+    from multilang_cli.driver.process import ComponentProcess
+    from multilang_cli.driver.speaker import EventSink
 
 TUPLES = 20_000
 WARM_UP = 2_000

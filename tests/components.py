@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.suite.options import Component, StreamDeclaration
+from multilang_cli.subject.options import Component, StreamDeclaration
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"

@@ -4,7 +4,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from multilang_cli.host.environment import worker_environment
+from multilang_cli.driver.environment import worker_environment
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol import dialects
+from multilang_cli.protocol.storm import dialects
 from multilang_cli.topology.groupings import ChooserContext, chooser
 from multilang_cli.topology.model import Grouping, GroupingType
 

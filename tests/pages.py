@@ -12,9 +12,9 @@ import msgspec
 
 from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.judging.linting import judge_transcripts, lint_result
 from multilang_cli.reports.html.keeping import EVENTS
 from multilang_cli.reports.html.page import document_of
-from multilang_cli.suite.linting import judge_transcripts, lint_result
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import RunResult
 
 ACKED = """\

@@ -12,15 +12,15 @@ import yaml
 
 from multilang_cli.catalogue.loader import load_rules
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import available_for, run_suite
-from multilang_cli.suite.selection import fitting
-from multilang_cli.suite.testee import VARIABLE, read_mutants, read_testee
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.subject.testee import VARIABLE, read_mutants, read_testee
+from multilang_cli.suite.cases.selection import fitting
+from multilang_cli.suite.runner.suite_run import available_for, run_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import SubjectResult
 
 PATIENCE = 10.0

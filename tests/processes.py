@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from multilang_cli.host import janitor
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver import janitor
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 
 if TYPE_CHECKING:
     from collections.abc import Callable

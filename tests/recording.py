@@ -6,12 +6,12 @@ from io import BytesIO
 from itertools import pairwise
 from typing import Any
 
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Chunk, Deadline, Event, Exited
-from multilang_cli.protocol.framing import Framer
-from multilang_cli.protocol.messages import TupleMsg
-from multilang_cli.protocol.reading import read_frame
-from multilang_cli.protocol.verdicts import Profile, StreamSpec
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import Framer
+from multilang_cli.protocol.words.events import Chunk, Deadline, Event, Exited
+from multilang_cli.protocol.words.messages import TupleMsg
+from multilang_cli.protocol.words.verdicts import Profile, StreamSpec
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 

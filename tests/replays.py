@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.host.environment import worker_environment
-from multilang_cli.host.launch import resolve
+from multilang_cli.driver.environment import worker_environment
+from multilang_cli.driver.launch import resolve
 from multilang_cli.replay.comparison import Comparison, Side, compare
 from multilang_cli.replay.recording import JudgedRecording, load
 from multilang_cli.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
 from multilang_cli.replay.said import ComparisonOptions
-from multilang_cli.suite.options import RunOptions
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.subject.options import RunOptions
+from multilang_cli.suite.runner.suite_run import run_suite
 
 if TYPE_CHECKING:
-    from multilang_cli.suite.options import Component
+    from multilang_cli.subject.options import Component
 
 LIMITS = dict.fromkeys(("pid", "sync", "heartbeat", "settle", "read", "output", "exit-after-eof"), 20.0)
 

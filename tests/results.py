@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from multilang_cli.protocol.rulebook import Rulebook
-from multilang_cli.protocol.verdicts import Clause, Effect, Fate, Finding, Outlook, Profile, Rule, StormVersion
+from multilang_cli.protocol.words.rulebook import Rulebook
+from multilang_cli.protocol.words.verdicts import Clause, Effect, Fate, Finding, Outlook, Profile, Rule, StormVersion
 from multilang_cli.reports.escape import decode_at
 from multilang_cli.reports.model import (
     ComponentReport,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner.suite_run import run_suite
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import RunResult
 
 LIMIT = 20.0

@@ -10,22 +10,22 @@ import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host.environment import worker_environment
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol import context
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Deadline
-from multilang_cli.protocol.verdicts import Kind, Profile
+from multilang_cli.driver.environment import worker_environment
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.words.events import Deadline
+from multilang_cli.protocol.words.verdicts import Kind, Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from multilang_cli.host.session import Session
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.messages import Handshake
+    from multilang_cli.driver.session import Session
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.messages import Handshake
 
 PID = r"""
 import sys, os, json, time

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.events import End, Event
-from multilang_cli.protocol.messages import Ack, Emit, Fail, Handshake, Pid, Sync, TupleMsg
+from multilang_cli.protocol.words.events import End, Event
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Pid, Sync, TupleMsg
 
 ONE = st.lists(st.sampled_from(["a", "b", 1, 2, None]), min_size=1, max_size=2)
 

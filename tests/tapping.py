@@ -9,11 +9,12 @@ import msgspec
 
 from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import example_profile, load_rulebook, load_versions
-from multilang_cli.protocol import context, wire
-from multilang_cli.protocol.events import Deadline, PidChecked
-from multilang_cli.protocol.framing import DEFAULT_LIMIT
-from multilang_cli.protocol.messages import Handshake
-from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.judging.linting import judge_transcripts
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
+from multilang_cli.protocol.words.events import Deadline, PidChecked
+from multilang_cli.protocol.words.messages import Handshake
 from multilang_cli.tap import feed as tap_feed
 from multilang_cli.tap.feed import TapRecord
 from multilang_cli.tap.plan import TapPlan
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Kind
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 BEGIN = TapRecord(tap_feed.FACT, 0.0, b'{"event":"started","argv":["x"],"pid":1}')

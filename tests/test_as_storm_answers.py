@@ -12,13 +12,13 @@ import pytest
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts
-from multilang_cli.host.routing import Router
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Event
-from multilang_cli.protocol.framing import Framer
-from multilang_cli.protocol.messages import Emit, Pid, SpoutCommand, TaskIds, TupleMsg
-from multilang_cli.protocol.reading import read_frame
+from multilang_cli.driver.routing import Router
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire.framing import Framer
+from multilang_cli.protocol.words.events import Event
+from multilang_cli.protocol.words.messages import Emit, Pid, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.verify.verification import compare
 from tests.sessions import LIMIT, Seen, playing
 

@@ -18,7 +18,7 @@ from multilang_cli.audit.result import LIMITS
 from multilang_cli.audit.session import SparkMissingError, session
 from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_rulebook, load_rules
-from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.transcript.format import decode_line
 from tests.command import ROOT, mlcheck, refusal
 from tests.pages import ACKED, TWICE, record, recorded
@@ -26,7 +26,7 @@ from tests.pages import ACKED, TWICE, record, recorded
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
 
 DOCS = ROOT / "docs" / "audit.md"
 

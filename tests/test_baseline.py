@@ -4,13 +4,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.protocol.outlooks import fingerprint
-from multilang_cli.protocol.verdicts import Finding
+from multilang_cli.protocol.storm.outlooks import fingerprint
+from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult, Verdict
-from multilang_cli.suite.baseline import EXPECTATION, HEAD, Baseline, BaselineError, apply, parse, render, strangers
+from multilang_cli.suite.verdict.baseline import (
+    EXPECTATION,
+    HEAD,
+    Baseline,
+    BaselineError,
+    apply,
+    parse,
+    render,
+    strangers,
+)
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.verdicts import Level
+    from multilang_cli.protocol.words.verdicts import Level
 
 STORM = "2.8.3"
 RULES: dict[str, Level] = {"ack-twice": "must", "exited": "must", "pid-file-filled": "should", "direct-emit": "note"}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.evidence import bundle as bundles
-from multilang_cli.evidence.bundle import BundleError, unpack
+from multilang_cli.reports.evidence import bundle as bundles
+from multilang_cli.reports.evidence.bundle import BundleError, unpack
 from tests.command import mlcheck
 from tests.pages import TWICE, recorded
 

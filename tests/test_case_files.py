@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multilang_cli.replay.case_files import NoCaseError, write_case_file
-from multilang_cli.suite.case import read_case
+from multilang_cli.suite.cases.case import read_case
 
 if TYPE_CHECKING:
     from pathlib import Path

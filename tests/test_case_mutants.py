@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.running import rules_of
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import RunResult
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(180)]

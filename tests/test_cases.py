@@ -10,12 +10,12 @@ import yaml
 
 from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import problems
-from multilang_cli.suite.case import CaseError, load_cases
-from multilang_cli.suite.case_run import NEEDS
-from multilang_cli.suite.cutting import MESSAGES
-from multilang_cli.suite.options import ACCEPTS
-from multilang_cli.suite.steps import OPERATIONS
-from multilang_cli.suite.values import SHAPES
+from multilang_cli.subject.options import ACCEPTS
+from multilang_cli.suite.cases.case import CaseError, load_cases
+from multilang_cli.suite.runner.case_run import NEEDS
+from multilang_cli.suite.steps.cutting import MESSAGES
+from multilang_cli.suite.steps.operations import OPERATIONS
+from multilang_cli.suite.steps.values import SHAPES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,15 +19,15 @@ from multilang_cli.catalogue.oracle import (
     plain,
     recorded_fate,
 )
-from multilang_cli.protocol.events import Chunk, Exited, PidChecked, Started
-from multilang_cli.protocol.framing import DEFAULT_LIMIT
-from multilang_cli.protocol.messages import Ack, Handshake, Malformed, Pid, TaskIds, TupleMsg
-from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
+from multilang_cli.protocol.words.events import Chunk, Exited, PidChecked, Started
+from multilang_cli.protocol.words.messages import Ack, Handshake, Malformed, Pid, TaskIds, TupleMsg
+from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.protocol.verdicts import Effect, Finding, Kind, Profile, Rule
+    from multilang_cli.protocol.words.verdicts import Effect, Finding, Kind, Profile, Rule
 
 RULES = loader.load_rules()
 VERSIONS = loader.load_versions()
@@ -71,7 +71,7 @@ def test_versions_file_holds_to_its_schema_and_is_in_order() -> None:
 
 
 def test_schemas_allow_just_the_fields_of_the_types() -> None:
-    from multilang_cli.protocol import verdicts  # noqa: PLC0415 (the type behind each schema)
+    from multilang_cli.protocol.words import verdicts  # noqa: PLC0415 (the type behind each schema)
 
     for name, schema, struct in [
         ("rule", schemas.load("rule"), verdicts.Rule),

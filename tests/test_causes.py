@@ -14,7 +14,7 @@ from multilang_cli.causes.model import Place
 
 if TYPE_CHECKING:
     from multilang_cli.causes.model import KnownCause
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
 
 RULES = loader.load_rulebook().rules
 CAUSES = {cause.id: cause for cause in loader.load_causes()}

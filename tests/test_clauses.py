@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_english, load_rules
-from multilang_cli.reports.clauses import in_english
-from multilang_cli.suite.case import load_cases
+from multilang_cli.reports.explaining.clauses import in_english
+from multilang_cli.suite.cases.case import load_cases
 from tests.command import mlcheck
 
 if TYPE_CHECKING:

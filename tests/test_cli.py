@@ -10,8 +10,8 @@ import pytest
 
 from multilang_cli import __version__
 from multilang_cli.cli.commands import COMMANDS, GROUPS
-from multilang_cli.cli.exits import PRECEDENCE, ExitCode, worst
 from multilang_cli.reports.verdict import OUTCOMES
+from multilang_cli.terminal.exits import PRECEDENCE, ExitCode, worst
 from tests.command import ROOT, mlcheck, refusal
 
 if TYPE_CHECKING:
@@ -32,8 +32,11 @@ def test_version(tmp_path: Path) -> None:
         (["--version"], {"typer", "msgspec", "yaml", "json", "argparse", "difflib", "multilang_cli.cli.dispatch"}),
         (["--help"], {"typer", "msgspec", "yaml", "rich", "jsonschema", "multilang_cli.cli.app"}),
         (["list", "--help"], {"typer", "msgspec", "yaml", "rich", "jsonschema"}),
-        (["run", "--help"], {"rich.console", "jsonschema", "multilang_cli.cli.running", "multilang_cli.suite.runner"}),
-        (["list", "rules"], {"rich.console", "jsonschema", "multilang_cli.suite.runner"}),
+        (
+            ["run", "--help"],
+            {"rich.console", "jsonschema", "multilang_cli.cli.check.running", "multilang_cli.suite.runner.suite_run"},
+        ),
+        (["list", "rules"], {"rich.console", "jsonschema", "multilang_cli.suite.runner.suite_run"}),
     ],
     ids=["version", "help", "help of a group", "help of a command", "a light command"],
 )

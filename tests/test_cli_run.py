@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.cli.exits import ExitCode
+from multilang_cli.terminal.exits import ExitCode
 from tests.command import BOLT, MUTANT_BOLT, SPOUT, mlcheck, refusal
 
 if TYPE_CHECKING:

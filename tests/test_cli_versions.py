@@ -11,8 +11,8 @@ import pytest
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_versions
-from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.shared import played_storms, required_storms
+from multilang_cli.terminal.exits import CommandError
 from tests.command import BOLT, MUTANT_BOLT, SPOUT, mlcheck, refusal
 
 if TYPE_CHECKING:

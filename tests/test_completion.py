@@ -17,9 +17,9 @@ from multilang_cli.catalogue.loader import load_causes, load_rules, load_version
 from multilang_cli.cli.candidates import VALUES, print_candidates
 from multilang_cli.cli.commands import COMMANDS, GROUPS
 from multilang_cli.cli.completion import SHELLS
-from multilang_cli.reports.formats import FORMATS
-from multilang_cli.suite.case import load_cases
-from multilang_cli.suite.scaffold import languages
+from multilang_cli.reports.formats.registry import FORMATS
+from multilang_cli.scaffold.writing import languages
+from multilang_cli.suite.cases.case import load_cases
 from tests.command import ROOT, mlcheck, refusal
 
 if TYPE_CHECKING:

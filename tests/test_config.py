@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
-from multilang_cli.suite import config, flag_values, settings, toml_lines
-from multilang_cli.suite.config import Config, ConfigError
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.profiles import LIMITS
-from multilang_cli.suite.reproduce import words_of
-from multilang_cli.suite.settings import Flags
+from multilang_cli.subject import config, flag_values, settings, toml_lines
+from multilang_cli.subject.config import Config, ConfigError
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.subject.profiles import LIMITS
+from multilang_cli.subject.reproduce import words_of
+from multilang_cli.subject.settings import Flags
 
 if TYPE_CHECKING:
     from pathlib import Path

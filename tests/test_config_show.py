@@ -8,10 +8,10 @@ import pytest
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.suite import config as config_file
-from multilang_cli.suite.options import Component
-from multilang_cli.suite.origins import places, settings_of, settings_of_component
-from multilang_cli.suite.settings import SETTINGS
+from multilang_cli.subject import config as config_file
+from multilang_cli.subject.options import Component
+from multilang_cli.subject.origins import places, settings_of, settings_of_component
+from multilang_cli.subject.settings import SETTINGS
 from tests.command import mlcheck, refusal
 
 if TYPE_CHECKING:

@@ -13,11 +13,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Activation, Batch, Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
-from multilang_cli.protocol.framing import Frame
-from multilang_cli.protocol.messages import (
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.framing import Frame
+from multilang_cli.protocol.words.events import Activation, Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
+from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
     Fail,
@@ -31,12 +33,11 @@ from multilang_cli.protocol.messages import (
     TaskIds,
     TupleMsg,
 )
-from multilang_cli.protocol.reading import read_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.verdicts import Finding, Kind
+    from multilang_cli.protocol.words.verdicts import Finding, Kind
 
 IDS = ["1", "2", "3"]
 SAID: list[tuple[str, Message | Fact]] = [

@@ -11,17 +11,17 @@ from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_clauses, load_rulebook
 from multilang_cli.catalogue.schemas import load
-from multilang_cli.protocol.coverage import OCCASIONS, Coverage, covered
-from multilang_cli.protocol.events import Exited
-from multilang_cli.protocol.framing import DEFAULT_LIMIT
-from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.judging.linting import judge_transcripts
+from multilang_cli.protocol.judge.coverage import OCCASIONS, Coverage, covered
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
+from multilang_cli.protocol.words.events import Exited
 from tests.command import mlcheck
 from tests.recording import HEADER, sample, written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.protocol.verdicts import Kind, Rule
+    from multilang_cli.protocol.words.verdicts import Kind, Rule
 
 RULES = load_rulebook().rules
 

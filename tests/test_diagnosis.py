@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Event
-from multilang_cli.protocol.framing import Frame
-from multilang_cli.protocol.messages import Ack, Emit, FromComponent, Handshake, Log, Malformed, Pid
-from multilang_cli.protocol.reading import read, read_frame
-from multilang_cli.reports.json_report import to_json
-from multilang_cli.reports.junit import to_junit
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.storm.reading import read, read_frame
+from multilang_cli.protocol.wire.framing import Frame
+from multilang_cli.protocol.words.events import Event
+from multilang_cli.protocol.words.messages import Ack, Emit, FromComponent, Handshake, Log, Malformed, Pid
+from multilang_cli.reports.formats.json_report import to_json
+from multilang_cli.reports.formats.junit import to_junit
 from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import conclude
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
 
 ACK = Ack("7")
 EMIT = Emit(["x", 1])

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol import dialects
-from multilang_cli.protocol.diagnosis import DIAGNOSED, MAX_DEPTH
-from multilang_cli.protocol.messages import DialectReading, Malformed
-from multilang_cli.protocol.reading import read
+from multilang_cli.protocol.storm import dialects
+from multilang_cli.protocol.storm.diagnosis import DIAGNOSED, MAX_DEPTH
+from multilang_cli.protocol.storm.reading import read
+from multilang_cli.protocol.words.messages import DialectReading, Malformed
 
 ALIKE = b'{"command":"emit","tuple":["x",1],"command":"emit"}'
 DIFFERENT = b'{"command":"emit","tuple":["x",0.12345678901234567],"command":"emit"}'

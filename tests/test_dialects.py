@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol import dialects
-from multilang_cli.protocol.dialects import DIALECTS, Dialect, JavaError, ShellMsg
-from multilang_cli.protocol.messages import Ack, Emit, Log, Metrics, Pid
-from multilang_cli.protocol.outlooks import same_value
+from multilang_cli.protocol.storm import dialects
+from multilang_cli.protocol.storm.dialects import DIALECTS, Dialect, JavaError, ShellMsg
+from multilang_cli.protocol.storm.outlooks import same_value
+from multilang_cli.protocol.words.messages import Ack, Emit, Log, Metrics, Pid
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "dialects.json").read_text())
 DECIMAL = Decimal("0.30000000000000004")

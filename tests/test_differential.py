@@ -12,10 +12,10 @@ import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.oracle import written_by
-from multilang_cli.protocol.framing import Framer
-from multilang_cli.protocol.messages import Malformed
-from multilang_cli.protocol.reading import read_commands, read_frame
-from multilang_cli.protocol.verdicts import Finding
+from multilang_cli.protocol.storm.reading import read_commands, read_frame
+from multilang_cli.protocol.wire.framing import Framer
+from multilang_cli.protocol.words.messages import Malformed
+from multilang_cli.protocol.words.verdicts import Finding
 from tests.differential.comparing import compare, parts
 from tests.differential.generate import output, recorded, tokens_of
 from tests.differential.grammar import GRAMMARS, MUTATIONS

@@ -19,7 +19,7 @@ from multilang_cli.catalogue.worker_log import load_index
 from multilang_cli.cli.commands import COMMANDS
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.reports.verdict import OUTCOMES
-from multilang_cli.suite.case import load_cases
+from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.transcript.format import CHANNELS
 
 ROOT = Path(__file__).parent.parent

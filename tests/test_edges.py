@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.evidence.bundle import LEAST_BYTES, BundleError, unpack
+from multilang_cli.reports.evidence.bundle import LEAST_BYTES, BundleError, unpack
 from multilang_cli.tap.run import why_not_recorded
 from tests.command import BOLT, ROOT, mlcheck
 

@@ -12,7 +12,7 @@ import pytest
 from multilang_cli.catalogue import loader
 from multilang_cli.catalogue.environment import load_environment
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.host.environment import TOPOLOGY, worker_environment
+from multilang_cli.driver.environment import TOPOLOGY, worker_environment
 from tests.command import BOLT, mlcheck, mlcheck_in
 
 if TYPE_CHECKING:

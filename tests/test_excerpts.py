@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from multilang_cli.protocol.events import Event, Exited, StdinClosed
-from multilang_cli.protocol.messages import Log, Sync, TupleMsg
-from multilang_cli.protocol.verdicts import Finding
-from multilang_cli.suite.excerpts import excerpt_of
-from multilang_cli.suite.watch import FIRST, KEPT, Watch
+from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.protocol.words.events import Event, Exited, StdinClosed
+from multilang_cli.protocol.words.messages import Log, Sync, TupleMsg
+from multilang_cli.protocol.words.verdicts import Finding
+from multilang_cli.suite.runner.watch import FIRST, KEPT, Watch
 
 DATA = TupleMsg("src", ["x"], 2, "default", "1")
 BEAT = TupleMsg(None, [], -1, "__heartbeat", "9")

@@ -12,8 +12,8 @@ import pytest
 from multilang_cli.catalogue import oracle
 from multilang_cli.catalogue.loader import load_rulebook, load_rules
 from multilang_cli.catalogue.oracle import oracle_verdicts, rules_of_scripts, shown_on
-from multilang_cli.protocol.verdicts import Effect, Rule
-from multilang_cli.reports.explain import render_rule
+from multilang_cli.protocol.words.verdicts import Effect, Rule
+from multilang_cli.reports.explaining.explain import render_rule
 from multilang_cli.reports.page import make_console
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.framing import TERMINATOR, Frame, Framer, frame_text, plain_run, texts_of
+from multilang_cli.protocol.wire.framing import TERMINATOR, Frame, Framer, frame_text, plain_run, texts_of
 
 LINES = st.lists(
     st.sampled_from([b"", b"end", b" end", b"end ", b"{}", b'{"command":"sync"}', b"x", b"\xff"]), max_size=12

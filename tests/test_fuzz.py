@@ -9,16 +9,16 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
-from multilang_cli.cli.fuzzing import NAME
+from multilang_cli.cli.check.fuzzing import NAME
+from multilang_cli.driver.pump import OutOfTimeError
 from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, lives
 from multilang_cli.fuzz.search import ScenarioResult, Search, SearchLimits
-from multilang_cli.host.pump import OutOfTimeError
-from multilang_cli.protocol.context import Sample
-from multilang_cli.protocol.verdicts import Clause
+from multilang_cli.protocol.wire.context import Sample
+from multilang_cli.protocol.words.verdicts import Clause
 from multilang_cli.reports.model import SubjectResult
-from multilang_cli.suite.case import Case, read_case
-from multilang_cli.suite.case_writing import document, write_case
-from multilang_cli.suite.options import ACCEPTS, DEFAULT_SAMPLE
+from multilang_cli.subject.options import ACCEPTS, DEFAULT_SAMPLE
+from multilang_cli.suite.cases.case import Case, read_case
+from multilang_cli.suite.cases.case_writing import document, write_case
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.cli import fuzzing
-from multilang_cli.cli.exits import CommandError
-from multilang_cli.cli.fuzzing import FuzzFlags, Fuzzing, fuzz_given
+from multilang_cli.cli.check import fuzzing
+from multilang_cli.cli.check.fuzzing import FuzzFlags, Fuzzing, fuzz_given
 from multilang_cli.cli.one_component import One
-from multilang_cli.reports.console import summary_of
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import plan_of
+from multilang_cli.reports.formats.console import summary_of
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner.suite_run import plan_of
+from multilang_cli.terminal.exits import CommandError
 from tests.command import BOLT, MUTANT_BOLT, SPOUT, mlcheck, refusal
 from tests.components import unusual
 from tests.running import rules_of
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import RunResult
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]

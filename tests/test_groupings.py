@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from multilang_cli.acking.ids import acker_index
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.java_hash import java_hash, java_values, values_hash
-from multilang_cli.protocol.messages import Emit
-from multilang_cli.protocol.reading import read
+from multilang_cli.protocol.storm.java_hash import java_hash, java_values, values_hash
+from multilang_cli.protocol.storm.reading import read
+from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF, ChooserContext, GroupingError, Outgoing, chooser
 from multilang_cli.topology.model import ComponentSpec, Grouping, GroupingType, Topology
 from multilang_cli.topology.tasks import Executor, acker_count, lay_out, task_count

@@ -14,11 +14,11 @@ import pytest
 from multilang_cli.catalogue import feed_file, locate, schemas
 from multilang_cli.catalogue.loader import load_rulebook, load_rules, problems
 from multilang_cli.cli.commands import COMMANDS
-from multilang_cli.host.launch import resolve
+from multilang_cli.driver.launch import resolve
+from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.suite.hosts.run import HostPlan
 from multilang_cli.suite.hosts.suite import Wish, judge_host
-from multilang_cli.suite.linting import judge_transcripts
 from tests.command import ROOT, mlcheck, refusal
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.reports.model import RunResult
 
-OURS = (sys.executable, "-m", "multilang_cli.host")
+OURS = (sys.executable, "-m", "multilang_cli.driver")
 SMALL = (sys.executable, str(ROOT / "tests" / "mutants" / "host.py"))
 CASES = {case.id: case for case in load_host_cases()}
 RULES = {rule.id for rule in load_rules().values() if "feed" in rule.profile}

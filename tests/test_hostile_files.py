@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue.feed_file import FeedError
 from multilang_cli.catalogue.feed_file import read as read_feed
 from multilang_cli.catalogue.texts import LARGEST, TextError, file_bytes, file_text
-from multilang_cli.evidence.bundle import BundleError, unpack
 from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner, read_state
 from multilang_cli.repl.parsing import leading_json, text_of
 from multilang_cli.repl.table import Misuse
+from multilang_cli.reports.evidence.bundle import BundleError, unpack
 from multilang_cli.reports.matrix.files import DATA, read_matrix
-from multilang_cli.suite.case import CaseError, read_case
-from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.documents import DocumentError, parse
-from multilang_cli.suite.line_files import read_text
-from multilang_cli.suite.selection import LONGEST, patterns
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.documents import DocumentError, parse
+from multilang_cli.subject.line_files import read_text
+from multilang_cli.subject.patterns import LONGEST, patterns
+from multilang_cli.suite.cases.case import CaseError, read_case
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.flux.yaml_tree import load
 from multilang_cli.topology.history_file import read_history

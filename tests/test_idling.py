@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.starving import Starved
-from multilang_cli.suite import idling, spout_steps
-from multilang_cli.suite.idling import ENOUGH, PATIENT, SOON, Idle
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.waits.starving import Starved
+from multilang_cli.suite.steps import idling, spout_steps
+from multilang_cli.suite.steps.idling import ENOUGH, PATIENT, SOON, Idle
 from tests.running import run
 from tests.sessions import LIMIT, playing
 

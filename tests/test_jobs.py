@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.suite.jobs import Jobs
+from multilang_cli.suite.runner.jobs import Jobs
 from tests.command import BOLT, MUTANT_BOLT
 from tests.processes import gone, until
 from tests.running import rules_of, run

@@ -10,8 +10,8 @@ import pytest
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rules
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.suite.case import load_cases
-from multilang_cli.suite.kills import soaked
+from multilang_cli.suite.cases.case import load_cases
+from multilang_cli.suite.cases.kills import soaked
 from tests.command import mlcheck
 from tests.planted import FILES, bugs_of, missed, of_file, planted
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.host.launch import INTERPRETERS, LaunchError, resolve
+from multilang_cli.driver.launch import INTERPRETERS, LaunchError, resolve
 from tests.processes import read_line, start
 
 SHELL_ECHO = "echo from the component\n"

@@ -13,14 +13,14 @@ import pytest
 import yaml
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.libraries import install
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import RunResult
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.cli import recorded as cli_recorded
-from multilang_cli.protocol.events import Chunk, Event, Exited
-from multilang_cli.protocol.messages import Handshake, Pid
-from multilang_cli.suite import linting
-from multilang_cli.suite.linting import judge_transcripts, lint_result
-from multilang_cli.suite.unread import MOST_NOTES
+from multilang_cli.cli.recordings import recorded as cli_recorded
+from multilang_cli.judging import linting
+from multilang_cli.judging.linting import judge_transcripts, lint_result
+from multilang_cli.judging.unread import MOST_NOTES
+from multilang_cli.protocol.words.events import Chunk, Event, Exited
+from multilang_cli.protocol.words.messages import Handshake, Pid
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 from tests.command import ROOT, mlcheck, refusal

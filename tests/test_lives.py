@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.rulebook import Rulebook
-from multilang_cli.protocol.verdicts import Effect, Fate, Finding, Rule
+from multilang_cli.protocol.words.rulebook import Rulebook
+from multilang_cli.protocol.words.verdicts import Effect, Fate, Finding, Rule
 from multilang_cli.reports.combined import combine
 from multilang_cli.reports.fates import Fates, borders
 from multilang_cli.reports.lives import sentence_of, with_sentences

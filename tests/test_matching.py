@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.events import Deadline, Event, Exited, Signalled, StdinClosed
-from multilang_cli.protocol.messages import Ack, Emit, Log, Pid, SpoutCommand, Sync
-from multilang_cli.protocol.verdicts import Finding, Level
+from multilang_cli.protocol.words.events import Deadline, Event, Exited, Signalled, StdinClosed
+from multilang_cli.protocol.words.messages import Ack, Emit, Log, Pid, SpoutCommand, Sync
+from multilang_cli.protocol.words.verdicts import Finding, Level
 from multilang_cli.replay.comparison import Comparison, Side, compare, end_of
 from multilang_cli.replay.said import USUAL, ComparisonOptions
 from multilang_cli.replay.telling import reason_of, summary_of

@@ -19,10 +19,10 @@ from multilang_cli.reports.matrix.model import CellTrouble, Library, Matrix, Mat
 from multilang_cli.reports.matrix.page import document_of
 from multilang_cli.reports.matrix.words import wrong_with
 from multilang_cli.reports.model import Tool, Untested
+from multilang_cli.subject.options import RunOptions
+from multilang_cli.subject.testee import read_testee
 from multilang_cli.suite.matrix import PlayedTestee, library_of
-from multilang_cli.suite.options import RunOptions
-from multilang_cli.suite.runner import run_suite
-from multilang_cli.suite.testee import read_testee
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.command import ROOT, mlcheck, refusal
 
 if TYPE_CHECKING:

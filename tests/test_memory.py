@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.host import memory
-from multilang_cli.suite.options import Component, RunOptions
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.driver import memory
+from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.command import BOLT, mlcheck
 
 if TYPE_CHECKING:

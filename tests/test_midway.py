@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.protocol.messages import Ack, Handshake, SpoutCommand, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import Ack, Handshake, SpoutCommand, Sync, TupleMsg
 from multilang_cli.replay.recording import JudgedRecording, load
 from multilang_cli.transcript.write import TranscriptWriter
 from tests.command import mlcheck, refusal
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 

@@ -14,8 +14,8 @@ import yaml
 from multilang_cli import __version__
 from multilang_cli.catalogue import schemas
 from multilang_cli.cli.dispatch import dispatch
-from multilang_cli.suite.scaffold import NAMES, WORKFLOW, languages
-from multilang_cli.suite.testee import read_testee
+from multilang_cli.scaffold.writing import NAMES, WORKFLOW, languages
+from multilang_cli.subject.testee import read_testee
 from tests.command import ROOT, mlcheck, refusal
 
 pytestmark = pytest.mark.component

@@ -9,12 +9,13 @@ import msgspec
 import pytest
 
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.protocol.messages import TaskIds
-from multilang_cli.suite import bolt_steps, spout_steps, steps
-from multilang_cli.suite.case import load_cases
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import run_suite
-from multilang_cli.suite.testee import read_testee
+from multilang_cli.protocol.words.messages import TaskIds
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.subject.testee import read_testee
+from multilang_cli.suite.cases.case import load_cases
+from multilang_cli.suite.runner.suite_run import run_suite
+from multilang_cli.suite.steps import bolt_steps, spout_steps
+from multilang_cli.suite.steps import operations as steps
 from tests.components import RIGHT
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from multilang_cli.reports.model import RunResult
-    from multilang_cli.suite.stage import Stage
+    from multilang_cli.suite.steps.stage import Stage
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 

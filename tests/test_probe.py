@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.suite.options import Component, RunOptions
+from multilang_cli.subject.options import Component, RunOptions
 from multilang_cli.suite.probe import Probe, kind_of
 from tests.command import mlcheck
 

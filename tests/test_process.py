@@ -10,17 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from multilang_cli.host import janitor
-from multilang_cli.host.environment import with_additions
-from multilang_cli.host.launch import LaunchError
-from multilang_cli.host.process import (
-    READ_SIZE,
-    STDERR_KEPT,
-    BrokenStdin,
-    ComponentProcess,
-    private_pid_dir,
-)
-from multilang_cli.protocol.events import Exited
+from multilang_cli.driver import janitor
+from multilang_cli.driver.environment import with_additions
+from multilang_cli.driver.launch import LaunchError
+from multilang_cli.driver.process import READ_SIZE, STDERR_KEPT, BrokenStdin, ComponentProcess, private_pid_dir
+from multilang_cli.protocol.words.events import Exited
 from tests.processes import LIMIT, PYTHON, gone, read_all, read_line, start, until
 
 pytestmark = [
@@ -282,7 +276,7 @@ def test_an_interrupt_while_it_starts_leaves_nothing(monkeypatch: pytest.MonkeyP
     with start("true"):
         pass
     before, pid_dir = open_files(), private_pid_dir()
-    monkeypatch.setattr("multilang_cli.host.process.subprocess.Popen", interrupted)
+    monkeypatch.setattr("multilang_cli.driver.process.subprocess.Popen", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ComponentProcess.start(["cat"], cwd=REPOSITORY, env=dict(os.environ), pid_dir=pid_dir)
     assert not pid_dir.exists()
@@ -311,7 +305,7 @@ def test_a_component_inherits_three_descriptors() -> None:
 MLCHECK = """
     import os, sys, signal
     from pathlib import Path
-    from multilang_cli.host.process import ComponentProcess, private_pid_dir
+    from multilang_cli.driver.process import ComponentProcess, private_pid_dir
     folder = private_pid_dir()
     process = ComponentProcess.start(
         ["sh", "-c", sys.argv[1]], cwd=Path.cwd(), env=os.environ, pid_dir=folder

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.protocol.events import Batch
-from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.judging.linting import judge_transcripts
+from multilang_cli.protocol.wire.batches import Batch
 from multilang_cli.transcript import read
 from multilang_cli.transcript.format import Header, header_line
 from multilang_cli.transcript.read import Happened, entries

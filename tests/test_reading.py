@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol import reading
-from multilang_cli.protocol.framing import Framer, plain_run, texts_of
-from multilang_cli.protocol.messages import Emit, Malformed
+from multilang_cli.protocol.storm import reading
+from multilang_cli.protocol.wire.framing import Framer, plain_run, texts_of
+from multilang_cli.protocol.words.messages import Emit, Malformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

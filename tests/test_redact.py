@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from multilang_cli.catalogue.loader import problems
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.catalogue.secrets import load_secrets
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Chunk, Event, Redacted, Started
-from multilang_cli.protocol.framing import Framer, frame_text
-from multilang_cli.protocol.messages import Handshake, Malformed, Pid, TupleMsg
-from multilang_cli.protocol.reading import read_frame
-from multilang_cli.protocol.shortening import bounded, ends, head
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import Framer, frame_text
+from multilang_cli.protocol.words.events import Chunk, Event, Redacted, Started
+from multilang_cli.protocol.words.messages import Handshake, Malformed, Pid, TupleMsg
+from multilang_cli.protocol.words.shortening import bounded, ends, head
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.redact import Redactor, redacted
 from multilang_cli.transcript.secrets import hide

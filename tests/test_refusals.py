@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.suite.options import Component, InputSource, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.subject.options import Component, InputSource, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.sessions import PID
 
 if TYPE_CHECKING:

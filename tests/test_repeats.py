@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.protocol.events import Deadline, Event, Exited, StdinClosed
-from multilang_cli.protocol.messages import Ack, SpoutCommand, Sync, TupleMsg
+from multilang_cli.protocol.words.events import Deadline, Event, Exited, StdinClosed
+from multilang_cli.protocol.words.messages import Ack, SpoutCommand, Sync, TupleMsg
 from multilang_cli.reports.model import SubjectResult
-from multilang_cli.suite.baseline import apply, parse
-from multilang_cli.suite.case import Case, load_cases
-from multilang_cli.suite.repeats import Hang, HangWatch, Repeats, could_only_repeat
+from multilang_cli.suite.cases.case import Case, load_cases
+from multilang_cli.suite.verdict.baseline import apply, parse
+from multilang_cli.suite.verdict.repeats import Hang, HangWatch, Repeats, could_only_repeat
 from tests.command import mlcheck
 from tests.sessions import PID
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.protocol.events import Fact
-    from multilang_cli.protocol.messages import Message
+    from multilang_cli.protocol.words.events import Fact
+    from multilang_cli.protocol.words.messages import Message
     from multilang_cli.reports.model import Verdict
 
 CASES = {case.id: case for case in load_cases("component")}

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.events import Chunk, End, Event
-from multilang_cli.protocol.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
-from multilang_cli.protocol.verdicts import Profile
+from multilang_cli.protocol.words.events import Chunk, End, Event
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
+from multilang_cli.protocol.words.verdicts import Profile
 from multilang_cli.repl import parsing
 from multilang_cli.repl.screen import Screen
 from multilang_cli.repl.show import EventLines
@@ -22,9 +22,9 @@ from multilang_cli.repl.table import Misuse
 from multilang_cli.reports.trees import Trees
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.events import Channel
-    from multilang_cli.protocol.messages import Message
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.events import Channel
+    from multilang_cli.protocol.words.messages import Message
+    from multilang_cli.protocol.words.verdicts import Kind
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from multilang_cli.cli.by_hand import setup_of
 from multilang_cli.repl.driver import Driver
 from multilang_cli.repl.screen import Screen
-from multilang_cli.suite.options import Component, RunOptions
+from multilang_cli.subject.options import Component, RunOptions
 from tests.command import BOLT, ROOT, SPOUT, mlcheck, refusal
 from tests.test_repl import DIES, component, said
 

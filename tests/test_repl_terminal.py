@@ -317,6 +317,8 @@ def test_a_component_without_a_first_message_can_be_looked_at(tmp_path: Path) ->
 
 
 def test_no_other_command_imports_prompt_toolkit() -> None:
-    code = "import sys, multilang_cli.cli.by_hand, multilang_cli.cli.running; print('prompt_toolkit' in sys.modules)"
+    code = (
+        "import sys, multilang_cli.cli.by_hand, multilang_cli.cli.check.running; print('prompt_toolkit' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.messages import Emit, Handshake, Log, SpoutCommand, TaskIds
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.words.messages import Emit, Handshake, Log, SpoutCommand, TaskIds
 from multilang_cli.replay.recording import load
 from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.replay.telling import reason_of
-from multilang_cli.suite.options import Component, StreamDeclaration
+from multilang_cli.subject.options import Component, StreamDeclaration
 from multilang_cli.transcript.write import TranscriptWriter
 from tests.components import copy_examples, examples, unusual
 from tests.replays import against, recorded, replayed
 from tests.sessions import PID
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.replay.recording import JudgedRecording
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from multilang_cli.catalogue import notation
-from multilang_cli.protocol.verdicts import Finding
+from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult
-from multilang_cli.suite.options import Component
-from multilang_cli.suite.replays import CALLS, ENOUGH, NO_IDS, Replays, ReplayWatch
+from multilang_cli.subject.options import Component
+from multilang_cli.suite.verdict.replays import CALLS, ENOUGH, NO_IDS, Replays, ReplayWatch
 
 SPOUT = Component(name="s", command=("s",), kind="spout")
 

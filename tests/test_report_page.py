@@ -13,9 +13,9 @@ import pytest
 
 from multilang_cli.catalogue import notation, schemas
 from multilang_cli.catalogue.loader import load_rulebook, load_rules
-from multilang_cli.protocol.events import Chunk, Event, Gap
-from multilang_cli.protocol.framing import DEFAULT_LIMIT
-from multilang_cli.protocol.reading import read
+from multilang_cli.protocol.storm.reading import read
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
+from multilang_cli.protocol.words.events import Chunk, Event, Gap
 from multilang_cli.reports.html.document import PageDocument, PageVerdict, Text
 from multilang_cli.reports.html.page import document_of, to_html
 from multilang_cli.reports.html.page_file import Kit, KitError, load_kit, render
@@ -26,7 +26,7 @@ from tests.results import HOSTILE_BYTES, RESULTS, RULEBOOK
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
 
 KIT = Kit("alert(1)", "p {}")
 

@@ -10,7 +10,7 @@ import pytest
 
 from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import example_profile
-from multilang_cli.protocol.events import Chunk, Event
+from multilang_cli.protocol.words.events import Chunk, Event
 from multilang_cli.reports.html.latency import Latency
 from multilang_cli.reports.html.showing import bounded, shown
 from multilang_cli.reports.html.spread import MOST_POINTS, Point, Spread
@@ -22,7 +22,7 @@ from tests.pages import ACKED, TWICE, document, recorded, section
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.html.document import Steps
 
 SPOUT = """\

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from multilang_cli.protocol.verdicts import Finding
+from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports import model
-from multilang_cli.reports.console import pretty_text, render_pretty
 from multilang_cli.reports.escape import decode, decode_at, escape, escape_html, escape_lines, fit, width
-from multilang_cli.reports.explain import render_findings, render_rule
-from multilang_cli.reports.formats import FORMATS, Report, ReportError, parse_reports, write_report
-from multilang_cli.reports.json_report import from_json, to_json
-from multilang_cli.reports.junit import TAGS, to_junit
+from multilang_cli.reports.explaining.explain import render_findings, render_rule
+from multilang_cli.reports.formats.console import pretty_text, render_pretty
+from multilang_cli.reports.formats.json_report import from_json, to_json
+from multilang_cli.reports.formats.junit import TAGS, to_junit
+from multilang_cli.reports.formats.registry import FORMATS, Report, ReportError, parse_reports, write_report
 from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
 from multilang_cli.reports.page import make_console
 from tests.results import ACK_TWICE, GREEN, HOSTILE, RESULTS, RULEBOOK, TWICE, WARNED, passed, result

@@ -8,12 +8,12 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from multilang_cli.protocol.verdicts import Outlook
+from multilang_cli.protocol.words.verdicts import Outlook
 from multilang_cli.reports.combined import combine
-from multilang_cli.reports.console import next_command, pretty_text, render_together
-from multilang_cli.reports.formats import FORMATS, Report, write_report
-from multilang_cli.reports.json_report import from_json, to_json
-from multilang_cli.reports.junit import to_junit
+from multilang_cli.reports.formats.console import next_command, pretty_text, render_together
+from multilang_cli.reports.formats.json_report import from_json, to_json
+from multilang_cli.reports.formats.junit import to_junit
+from multilang_cli.reports.formats.registry import FORMATS, Report, write_report
 from multilang_cli.reports.model import ComponentReport, RunResult
 from multilang_cli.reports.page import make_console
 from multilang_cli.reports.verdict import OUTCOMES

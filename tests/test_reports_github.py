@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.verdicts import Clause
+from multilang_cli.protocol.words.verdicts import Clause
 from multilang_cli.reports.combined import combine
-from multilang_cli.reports.github import MOST, file_of, to_github
+from multilang_cli.reports.formats.github import MOST, file_of, to_github
 from multilang_cli.reports.model import ComponentReport, ExcerptLine, RunResult, SubjectResult, Untested
 from tests.results import (
     ACK_TWICE,

@@ -14,7 +14,7 @@ import pytest
 
 from multilang_cli.reports import model
 from multilang_cli.reports.combined import combine
-from multilang_cli.reports.junit import TAGS, to_junit
+from multilang_cli.reports.formats.junit import TAGS, to_junit
 from multilang_cli.reports.model import ComponentReport, SubjectResult
 from tests.results import GREEN, HOSTILE, HOSTILE_BYTES, RESULTS, RULEBOOK, SKIPPED, WARNED, result
 

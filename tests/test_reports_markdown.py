@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from multilang_cli.reports.combined import combine
-from multilang_cli.reports.markdown import MOST_BYTES, code, fenced, prose, to_markdown
+from multilang_cli.reports.formats.markdown import MOST_BYTES, code, fenced, prose, to_markdown
 from multilang_cli.reports.model import RunResult, SubjectResult
 from tests.results import GREEN, HOSTILE, RESULTS, RULEBOOK, TWICE, result
 from tests.test_reports import same_as_snapshot

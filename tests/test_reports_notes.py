@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from multilang_cli.reports.console import pretty_text
+from multilang_cli.reports.formats.console import pretty_text
 from multilang_cli.reports.model import SubjectResult
 from tests.results import DIRECT, RESULTS, RULEBOOK, TWICE, WARNED, finding, result
 

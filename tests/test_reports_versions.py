@@ -10,16 +10,16 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from multilang_cli.protocol.verdicts import Outlook
+from multilang_cli.protocol.words.verdicts import Outlook
 from multilang_cli.reports.bundles import bundles, groups_in, labelled, notes_in, rows_of, untested_in_all
 from multilang_cli.reports.combined import combine
-from multilang_cli.reports.console import next_command, pretty_text, render_together, render_versions
-from multilang_cli.reports.formats import FORMATS, Report, write_report
-from multilang_cli.reports.github import to_github
-from multilang_cli.reports.json_report import from_json, to_json
-from multilang_cli.reports.junit import NOT_REQUIRED, to_junit
+from multilang_cli.reports.formats.console import next_command, pretty_text, render_together, render_versions
+from multilang_cli.reports.formats.github import to_github
+from multilang_cli.reports.formats.json_report import from_json, to_json
+from multilang_cli.reports.formats.junit import NOT_REQUIRED, to_junit
+from multilang_cli.reports.formats.markdown import to_markdown
+from multilang_cli.reports.formats.registry import FORMATS, Report, write_report
 from multilang_cli.reports.lives import with_sentences
-from multilang_cli.reports.markdown import to_markdown
 from multilang_cli.reports.model import ComponentReport, Untested
 from multilang_cli.reports.page import Page, make_console
 from multilang_cli.reports.verdict import Circumstances, conclude

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from multilang_cli.suite.options import RunOptions
+from multilang_cli.subject.options import RunOptions
 from multilang_cli.suite.probe import kind_of
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.components import DECLARED, WARNED_OF, WORTH_A_WORD, unusual
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.host.routing import Router
-from multilang_cli.protocol.messages import Emit
-from multilang_cli.protocol.verdicts import Profile, StreamSpec
+from multilang_cli.driver.routing import Router
+from multilang_cli.protocol.words.messages import Emit
+from multilang_cli.protocol.words.verdicts import Profile, StreamSpec
 
 TASKS = {1: "__acker", 2: "source", 3: "component", 4: "sink", 5: "sink", 6: "sink", 7: "other"}
 SINK: dict[str, tuple[int, ...]] = {"sink": (4, 5, 6)}

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.suite.linting import judge_transcripts, lint_result
-from multilang_cli.suite.options import Component, RunOptions
+from multilang_cli.judging.linting import judge_transcripts, lint_result
+from multilang_cli.subject.options import Component, RunOptions
 from multilang_cli.suite.probe import kind_of
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.components import EXAMPLE_FILES, copy_examples
 from tests.components import examples as declared
 from tests.running import rules_of, run
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(300)]
 

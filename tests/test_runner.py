@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.cli.fault import _without_values
-from multilang_cli.suite import steps
-from multilang_cli.suite.runner import RecordError
+from multilang_cli.suite.runner.suite_run import RecordError
+from multilang_cli.suite.steps import operations as steps
+from multilang_cli.terminal.fault import _without_values
 from tests.processes import until
 from tests.running import run
 
 if TYPE_CHECKING:
-    from multilang_cli.suite.stage import Stage
+    from multilang_cli.suite.steps.stage import Stage
 
 pytestmark = [pytest.mark.component, pytest.mark.timeout(120)]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from multilang_cli.protocol.context import Sample
-from multilang_cli.suite.options import DEFAULT_SAMPLE, Component, InputSource, RunOptions
-from multilang_cli.suite.runner import run_suite
-from multilang_cli.suite.samples import samples_of, sources_of, unfed
+from multilang_cli.protocol.wire.context import Sample
+from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, InputSource, RunOptions
+from multilang_cli.subject.samples import samples_of, sources_of, unfed
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.sessions import ACK_ALL, PID
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from multilang_cli.catalogue import schemas
-from multilang_cli.protocol import reading
-from multilang_cli.protocol.messages import Malformed
-from multilang_cli.protocol.shapes import COMMANDS, INT64
+from multilang_cli.protocol.storm import reading
+from multilang_cli.protocol.wire.shapes import COMMANDS, INT64
+from multilang_cli.protocol.words.messages import Malformed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,15 +9,15 @@ import msgspec
 import pytest
 
 from multilang_cli.causes.model import Cause, Place
-from multilang_cli.protocol.verdicts import Fate, Finding
+from multilang_cli.protocol.words.verdicts import Fate, Finding
 from multilang_cli.reports import model
-from multilang_cli.reports.console import as_text, pretty_text
-from multilang_cli.reports.github import to_github
+from multilang_cli.reports.formats.console import as_text, pretty_text
+from multilang_cli.reports.formats.github import to_github
+from multilang_cli.reports.formats.junit import to_junit
+from multilang_cli.reports.formats.markdown import to_markdown
+from multilang_cli.reports.formats.screen import MOST_LINES, fits_one_screen, render_screen
 from multilang_cli.reports.grouping import told_first, troubles_of
-from multilang_cli.reports.junit import to_junit
-from multilang_cli.reports.markdown import to_markdown
 from multilang_cli.reports.saying import in_short
-from multilang_cli.reports.screen import MOST_LINES, fits_one_screen, render_screen
 from tests.command import mlcheck
 from tests.results import RULEBOOK, TWICE, passed, result
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.cli.commands import COMMANDS, REDACTING
-from multilang_cli.protocol.events import Event
-from multilang_cli.protocol.framing import Framer
-from multilang_cli.protocol.reading import read_frame
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire.framing import Framer
+from multilang_cli.protocol.words.events import Event
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
 from multilang_cli.transcript.redact import Redactor
 from tests.command import mlcheck

@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.suite.case import load_cases
-from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.selection import SelectionError, fitting, patterns, select
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.patterns import patterns
+from multilang_cli.suite.cases.case import load_cases
+from multilang_cli.suite.cases.selection import SelectionError, fitting, select
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol.messages import Log, TaskIds, TupleMsg
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.protocol.words.messages import Log, TaskIds, TupleMsg
 from tests.processes import until
 from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, Seen, deadline, playing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.host.session import Session
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.driver.session import Session
+    from multilang_cli.protocol.words.verdicts import Kind
 
 pytestmark = pytest.mark.component
 

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.protocol.verdicts import ACKERS
-from multilang_cli.suite import config as config_file
-from multilang_cli.suite import flag_values, settings
-from multilang_cli.suite.config import Config, ConfigError
-from multilang_cli.suite.options import Component, InputSource
-from multilang_cli.suite.reproduce import words_of
-from multilang_cli.suite.samples import samples_of
-from multilang_cli.suite.settings import Flags
+from multilang_cli.protocol.words.verdicts import ACKERS
+from multilang_cli.subject import config as config_file
+from multilang_cli.subject import flag_values, settings
+from multilang_cli.subject.config import Config, ConfigError
+from multilang_cli.subject.options import Component, InputSource
+from multilang_cli.subject.reproduce import words_of
+from multilang_cli.subject.samples import samples_of
+from multilang_cli.subject.settings import Flags
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,19 +10,19 @@ import msgspec
 import pytest
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.protocol.context import Sample
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Again, Deadline, Event, Exited, Signalled
-from multilang_cli.protocol.messages import Ack, Emit, Fail, Message, TupleMsg
-from multilang_cli.reports.console import summary_of
-from multilang_cli.suite import holes, settling, stage, values
-from multilang_cli.suite.options import Component, InputSource, RunOptions
-from multilang_cli.suite.runner import run_suite
-from multilang_cli.suite.settling import SUBJECT, FedTuples, Settling, others_than
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.wire.context import Sample
+from multilang_cli.protocol.words.events import Again, Deadline, Event, Exited, Signalled
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Message, TupleMsg
+from multilang_cli.reports.formats.console import summary_of
+from multilang_cli.subject.options import Component, InputSource, RunOptions
+from multilang_cli.suite.runner.suite_run import run_suite
+from multilang_cli.suite.steps import holes, settling, stage, values
+from multilang_cli.suite.steps.settling import SUBJECT, FedTuples, Settling, others_than
 from tests.running import rules_of
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.events import Fact
+    from multilang_cli.protocol.words.events import Fact
     from multilang_cli.reports.model import RunResult, SubjectResult
 
 HERE = Path(__file__).parent

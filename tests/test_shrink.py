@@ -15,15 +15,15 @@ import msgspec
 import pytest
 import yaml
 
-from multilang_cli.host.environment import worker_environment
-from multilang_cli.protocol.messages import SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.driver.environment import worker_environment
+from multilang_cli.protocol.words.messages import SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.replay.choosing import choose
 from multilang_cli.replay.recording import JudgedRecording, load
 from multilang_cli.replay.replaying import ReplayTarget
 from multilang_cli.replay.shrink.shrinker import Shrinker
 from multilang_cli.replay.shrink.units import part_of, units_of
-from multilang_cli.suite.case import read_case
-from multilang_cli.suite.options import Component, StreamDeclaration
+from multilang_cli.subject.options import Component, StreamDeclaration
+from multilang_cli.suite.cases.case import read_case
 from tests.command import MUTANT_BOLT, ROOT, mlcheck, refusal
 from tests.components import unusual
 from tests.replays import LIMITS, against, recorded

@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 import pytest
 
-from multilang_cli.protocol.state import CHUNK, REMEMBERED, Remembered
+from multilang_cli.protocol.judge.state import CHUNK, REMEMBERED, Remembered
 
 MANY = REMEMBERED + 2 * CHUNK + CHUNK // 2
 BYTES_AN_ID = 40

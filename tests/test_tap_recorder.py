@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_rules
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Deadline, Exited, Gap, StdinClosed
-from multilang_cli.protocol.messages import Malformed
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.words.events import Deadline, Exited, Gap, StdinClosed
+from multilang_cli.protocol.words.messages import Malformed
 from multilang_cli.tap import feed as tap_feed
 from multilang_cli.tap import files as tap_files
 from multilang_cli.tap import recorder as tap_recorder
@@ -32,7 +32,7 @@ from tests.tapping import BEGIN, STARTED, conversation, handshake, linted, logge
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.protocol.verdicts import Kind, Rule
+    from multilang_cli.protocol.words.verdicts import Kind, Rule
 
 RULES = list(load_rules().values())
 NOT_SEEN = {

@@ -15,14 +15,14 @@ import yaml
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rules
-from multilang_cli.protocol.messages import SYSTEM_TASK
+from multilang_cli.protocol.words.messages import SYSTEM_TASK
 from multilang_cli.reports.matrix.files import read_matrix, texts_of
-from multilang_cli.suite.case import Case, load_cases
-from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.options import RunOptions
-from multilang_cli.suite.runner import available_for, run_suite
-from multilang_cli.suite.selection import fitting
-from multilang_cli.suite.testee import read_mutants, read_testee
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.options import RunOptions
+from multilang_cli.subject.testee import read_mutants, read_testee
+from multilang_cli.suite.cases.case import Case, load_cases
+from multilang_cli.suite.cases.selection import fitting
+from multilang_cli.suite.runner.suite_run import available_for, run_suite
 from tests.command import SPOUT, mlcheck, refusal
 from tests.planted import missed, of_testee
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.protocol.messages import TICK_FREQUENCY
-from multilang_cli.suite.options import Component, RunOptions
-from multilang_cli.suite.runner import run_suite
-from multilang_cli.suite.ticks import takes_ticks, told, with_ticks
+from multilang_cli.protocol.words.messages import TICK_FREQUENCY
+from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.suite.runner.suite_run import run_suite
+from multilang_cli.suite.steps.ticks import takes_ticks, told, with_ticks
 from tests.components import RIGHT
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from multilang_cli.protocol.messages import Emit
+from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.topology.blame import stories, told
 from multilang_cli.topology.history import Died, EmissionEnded, Happening, Lost, PhaseBegun
 from tests.command import mlcheck

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.messages import Emit
+from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.flow import Flow
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor, SpoutTaskCommand

@@ -10,9 +10,9 @@ import pytest
 from msgspec.structs import replace
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol import context
-from multilang_cli.protocol.java_hash import values_hash
-from multilang_cli.protocol.messages import Emit
+from multilang_cli.protocol.storm.java_hash import values_hash
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.topology.ackers import acker_of, rotations
 from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.flow import Flow

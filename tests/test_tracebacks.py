@@ -7,7 +7,7 @@ import pytest
 from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.model import Place
 from multilang_cli.causes.tracebacks import SHOWN, last_line, shown_lines
-from multilang_cli.suite.refusals import misses_a_field
+from multilang_cli.suite.verdict.refusals import misses_a_field
 
 WRITTEN = {
     "python": """Traceback (most recent call last):

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Batch, End, Event, Gap, StdoutClosed
-from multilang_cli.protocol.framing import frame_text
-from multilang_cli.protocol.messages import Ack, Pid
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.framing import frame_text
+from multilang_cli.protocol.words.events import End, Event, Gap, StdoutClosed
+from multilang_cli.protocol.words.messages import Ack, Pid
 from multilang_cli.transcript import read as reading
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
 from multilang_cli.transcript.read import Cut, Damaged, Happened, entries, read

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.suite.values import DIFFICULT, FLOATS, INTEGERS, LARGE, SHAPES, shaped
+from multilang_cli.suite.steps.values import DIFFICULT, FLOATS, INTEGERS, LARGE, SHAPES, shaped
 
 SCALARS = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(max_size=5)

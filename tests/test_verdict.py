@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.protocol.verdicts import Fate, Finding, Level, Outlook
+from multilang_cli.protocol.words.verdicts import Fate, Finding, Level, Outlook
 from multilang_cli.reports.model import VERDICTS, RunVerdict, SubjectResult, Verdict
 from multilang_cli.reports.verdict import (
     OUTCOMES,

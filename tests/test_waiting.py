@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from multilang_cli.host import describing, waiting
-from multilang_cli.host.syscalls import CALLS, NUMBERS
+from multilang_cli.driver.waits import describing, waiting
+from multilang_cli.driver.waits.syscalls import CALLS, NUMBERS
 from tests.processes import LIMIT, PYTHON, read_line, start, until
 
 pytestmark = [

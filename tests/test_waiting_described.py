@@ -11,10 +11,11 @@ import textwrap
 
 import pytest
 
-from multilang_cli.host import describing, janitor, waiting
-from multilang_cli.host.syscalls import NUMBERS
-from multilang_cli.host.who_waits import Debts, State, Waiting, sentence
-from multilang_cli.protocol.events import Exited
+from multilang_cli.driver import janitor
+from multilang_cli.driver.waits import describing, waiting
+from multilang_cli.driver.waits.syscalls import NUMBERS
+from multilang_cli.driver.waits.who_waits import Debts, State, Waiting, sentence
+from multilang_cli.protocol.words.events import Exited
 from tests.processes import LIMIT, PYTHON, start, until
 
 pytestmark = [
@@ -257,7 +258,7 @@ def test_a_debugger_is_named() -> None:
 
 BLIND = """
 import sys
-from multilang_cli.host import describing
+from multilang_cli.driver import describing
 from tests.processes import start, until
 shut = "import ctypes, os; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); os.read(0, 1)"
 with start(sys.executable, "-I", "-S", "-c", shut) as process:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from multilang_cli.host import session as session_module
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.driver import session as session_module
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.reports.words import waits
 from tests.command import mlcheck
 from tests.sessions import LIMIT, PID, deadline, playing

@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from multilang_cli.host.who_waits import Debts, State, Waiting, facts, sentence
-from multilang_cli.protocol.events import Exited
+from multilang_cli.driver.waits.who_waits import Debts, State, Waiting, facts, sentence
+from multilang_cli.protocol.words.events import Exited
 
 READS = Waiting("reading-stdin", call="read")
 READS_SAID = "is blocked reading its stdin, which is empty: it waits for Storm"

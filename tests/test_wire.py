@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.context import handshake, realistic_conf, sent_by, topology_context
-from multilang_cli.protocol.framing import TERMINATOR
-from multilang_cli.protocol.messages import FromStorm, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
-from multilang_cli.protocol.verdicts import Profile, SourceSpec, StormVersion, StreamSpec
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.context import handshake, realistic_conf, sent_by, topology_context
+from multilang_cli.protocol.wire.framing import TERMINATOR
+from multilang_cli.protocol.words.messages import FromStorm, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.protocol.words.verdicts import Profile, SourceSpec, StormVersion, StreamSpec
 
 LATEST = StormVersion(
     id="2.8.3",

@@ -9,7 +9,7 @@ import pytest
 from multilang_cli.catalogue import loader, locate
 from multilang_cli.catalogue.oracle import oracle_verdicts, rules_of_scripts
 from multilang_cli.catalogue.worker_log import load_index, process_of
-from multilang_cli.reports.worker_log import read_log
+from multilang_cli.reports.explaining.worker_log import read_log
 from tests.command import mlcheck
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import msgspec
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.events import Event, Gap
-from multilang_cli.protocol.messages import Handshake
+from multilang_cli.protocol.words.events import Event, Gap
+from multilang_cli.protocol.words.messages import Handshake
 from multilang_cli.transcript.format import decode_header, decode_line
 from multilang_cli.transcript.reader import reader_of
 from multilang_cli.transcript.redact import Redactor
@@ -22,8 +22,8 @@ from multilang_cli.transcript.redact import Redactor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.transcript.reader import ConversationReader
 
 TOGETHER = 128

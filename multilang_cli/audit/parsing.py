@@ -11,10 +11,12 @@ from typing import Any
 
 import msgspec
 
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Activation, Deadline, Exited, Gap, Started
-from multilang_cli.protocol.framing import Frame, frame_text
-from multilang_cli.protocol.messages import (
+from multilang_cli.protocol.storm.reading import read as read_text
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import Frame, frame_text
+from multilang_cli.protocol.words.events import Activation, Deadline, Exited, Gap, Started
+from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
     Error,
@@ -29,8 +31,6 @@ from multilang_cli.protocol.messages import (
     TaskIds,
     TupleMsg,
 )
-from multilang_cli.protocol.reading import read as read_text
-from multilang_cli.protocol.reading import read_frame
 from multilang_cli.transcript.format import (
     CHANNELS,
     FRAMES,

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.tables import Table, TableColumn
-from multilang_cli.host.launch import LaunchError
+from multilang_cli.driver.launch import LaunchError
 from multilang_cli.replay.comparison import Side, compare
 from multilang_cli.replay.recording import load
 from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget, replay

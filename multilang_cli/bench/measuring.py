@@ -13,17 +13,17 @@ import msgspec
 from multilang_cli.bench.histogram import Histogram
 from multilang_cli.bench.watching import AnswerTimer, cost_of
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.host import janitor
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol.verdicts import Finding
+from multilang_cli.driver import janitor
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.protocol.words.verdicts import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from multilang_cli.protocol.messages import Json
-    from multilang_cli.repl.setup import SessionSetup
+    from multilang_cli.protocol.words.messages import Json
+    from multilang_cli.subject.setup import SessionSetup
 
 CpuPlacement = Literal["any", "one", "two"]
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from multilang_cli.bench.measuring import Measured
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
 
 _MICRO = 1000
 _MIB = 1024 * 1024

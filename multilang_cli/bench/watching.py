@@ -6,13 +6,13 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.bench.histogram import Histogram
-from multilang_cli.host import janitor
-from multilang_cli.protocol.messages import HEARTBEAT_STREAM, Ack, Fail, Sync, TupleMsg
+from multilang_cli.driver import janitor
+from multilang_cli.protocol.words.messages import HEARTBEAT_STREAM, Ack, Fail, Sync, TupleMsg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
 
 _NANO = 1e9
 _TICK = os.sysconf("SC_CLK_TCK")

@@ -8,9 +8,9 @@ import msgspec
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.texts import TextError, file_bytes
-from multilang_cli.protocol.context import topology_of
-from multilang_cli.protocol.feeds import FedCall, FedTuple, Feed
-from multilang_cli.protocol.verdicts import Kind, Profile, SourceSpec, StreamSpec
+from multilang_cli.protocol.wire.context import topology_of
+from multilang_cli.protocol.words.feeds import FedCall, FedTuple, Feed
+from multilang_cli.protocol.words.verdicts import Kind, Profile, SourceSpec, StreamSpec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.shortening import ends
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.roles import roles_of
+from multilang_cli.protocol.words.shortening import ends
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.conversation import ValuesCheck
-    from multilang_cli.protocol.messages import Json
-    from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.protocol.verdicts import Profile
+    from multilang_cli.protocol.judge.conversation import ValuesCheck
+    from multilang_cli.protocol.words.messages import Json
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Profile
 
 SHOWN = 160
 """Characters of a reason, whose middle is left out if it is longer."""
@@ -19,13 +20,13 @@ SHOWN = 160
 
 def judge_of(profile: Profile, rulebook: Rulebook) -> Conversation:
     """The judge of one conversation. Raises KeyError for an unknown Storm version, as `Conversation` does."""
-    return Conversation(profile, rulebook, values_check(profile))
+    return Conversation(profile, rulebook, values_check(profile), roles_of(profile))
 
 
 def values_check(profile: Profile) -> ValuesCheck | None:
     """Holds values to the JSON Schemas (2020-12) of the profile's streams; None if it has none.
 
-    Nothing is fetched: a schema can refer to itself only, which ``suite.config`` sees to.
+    Nothing is fetched: a schema can refer to itself only, which ``subject.config`` sees to.
     """
     schemas = {name: spec.schema for name, spec in (profile.streams or {}).items() if spec.schema is not None}
     if not schemas:

@@ -19,8 +19,8 @@ from multilang_cli.catalogue.yaml_lines import lines_of
 from multilang_cli.catalogue.yaml_texts import yaml_value
 from multilang_cli.causes.model import KnownCause, TracebackForm
 from multilang_cli.causes.tracebacks import Tracebacks
-from multilang_cli.protocol.rulebook import Rulebook
-from multilang_cli.protocol.verdicts import Kind, Profile, Rule, StormVersion
+from multilang_cli.protocol.words.rulebook import Rulebook
+from multilang_cli.protocol.words.verdicts import Kind, Profile, Rule, StormVersion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

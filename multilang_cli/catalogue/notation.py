@@ -7,7 +7,7 @@
 ``<hex 7b22``       the component writes these bytes
 ``2> N``            N bytes of stderr
 ``2>text "text"``   the text of the JSON string, on stderr
-``! JSON``          a fact, as ``protocol.events`` has it: ``{"event": "exited", "code": 1}``
+``! JSON``          a fact, as ``protocol.words.events`` has it: ``{"event": "exited", "code": 1}``
 ``@ 31.5``          the clock, in seconds, for what follows
 ``* 8000 < text``   the event that follows, as often as the number says; ``* 9 > a ; < b``: several in turn
 ==================  ====================================================================================
@@ -24,8 +24,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import (
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, TERMINATOR, Frame, Framer
+from multilang_cli.protocol.words.events import (
     Activation,
     Barrier,
     Channel,
@@ -39,13 +41,11 @@ from multilang_cli.protocol.events import (
     Redacted,
     StdoutClosed,
 )
-from multilang_cli.protocol.framing import DEFAULT_LIMIT, TERMINATOR, Frame, Framer
-from multilang_cli.protocol.reading import read_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.messages import Message
+    from multilang_cli.protocol.words.messages import Message
 
 PROLOGUE = """\
 ! {"event": "started", "argv": ["component"], "pid": 1}

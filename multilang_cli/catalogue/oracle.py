@@ -1,6 +1,6 @@
 """Answers of real Storm to the recorded scripts (``conformance/oracle``), and the rules that they confirm.
 
-Data alone: no Java and no process. The scripts are played against our own host in ``suite.oracle``.
+Data alone: no Java and no process. The scripts are played against our own host in ``suite.storm.oracle``.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.protocol.collector import Collector
-from multilang_cli.protocol.dialects import Dialect, java_class
-from multilang_cli.protocol.events import Event
-from multilang_cli.protocol.framing import Framer
-from multilang_cli.protocol.messages import Malformed, TupleMsg
-from multilang_cli.protocol.reading import read_frame
-from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.storm.collector import Collector
+from multilang_cli.protocol.storm.dialects import Dialect, java_class
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire.framing import Framer
+from multilang_cli.protocol.words.events import Event
+from multilang_cli.protocol.words.messages import Malformed, TupleMsg
+from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from multilang_cli.protocol.messages import FromComponent
-    from multilang_cli.protocol.verdicts import Effect, Fate, Rule, StormVersion
+    from multilang_cli.protocol.words.messages import FromComponent
+    from multilang_cli.protocol.words.verdicts import Effect, Fate, Rule, StormVersion
 
 Case = dict[str, Any]
 Call = dict[str, Any]

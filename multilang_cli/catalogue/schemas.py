@@ -1,7 +1,7 @@
 """The published JSON Schemas: which there are, whether something holds to one, and in plain words why not.
 
-The hot path never comes here: messages are read by ``protocol.reading``, and a property test holds the two together.
-jsonschema is slow to import and to run, so it is loaded when something is to be explained.
+The hot path never comes here: messages are read by ``protocol.storm.reading``, and a property test holds the two
+together. jsonschema is slow to import and to run, so it is loaded when something is to be explained.
 """
 
 from __future__ import annotations

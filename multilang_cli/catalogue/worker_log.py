@@ -15,15 +15,15 @@ import msgspec
 from multilang_cli.catalogue.loader import load_rulebook, load_worker_log
 from multilang_cli.catalogue.once import once
 from multilang_cli.catalogue.oracle import oracle_verdicts
-from multilang_cli.protocol.framing import Framer
-from multilang_cli.protocol.messages import Malformed
-from multilang_cli.protocol.reading import read_frame
-from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire.framing import Framer
+from multilang_cli.protocol.words.messages import Malformed
+from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.verdicts import Effect, Rule
+    from multilang_cli.protocol.words.verdicts import Effect, Rule
 
 MOST_TEXT = 1024 * 1024
 """Characters of a text in which something is looked for."""

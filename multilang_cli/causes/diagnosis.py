@@ -10,14 +10,14 @@ import msgspec
 
 from multilang_cli.causes.model import Cause
 from multilang_cli.causes.tracebacks import last_line, short
-from multilang_cli.protocol.verdicts import FATAL
+from multilang_cli.protocol.words.verdicts import FATAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from multilang_cli.causes.facts import Facts
     from multilang_cli.causes.model import KnownCause, Signature
-    from multilang_cli.protocol.verdicts import Finding, Rule
+    from multilang_cli.protocol.words.verdicts import Finding, Rule
 
 _ASKED = {
     "": "nothing",

@@ -10,13 +10,13 @@ from multilang_cli.causes.model import Asked, Bytes, Ended, Phase, Place
 from multilang_cli.causes.seen import COMMANDS, Seen
 from multilang_cli.causes.tracebacks import Death, last_line
 from multilang_cli.causes.unheard import what_they_are
-from multilang_cli.protocol.verdicts import Finding, Kind
+from multilang_cli.protocol.words.verdicts import Finding, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from multilang_cli.causes.tracebacks import Tracebacks
-    from multilang_cli.protocol.events import Event, Exited
+    from multilang_cli.protocol.words.events import Event, Exited
 
 MOST_WORDS = 80
 """Characters of a log that a sentence shows."""

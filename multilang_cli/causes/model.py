@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from multilang_cli.protocol.verdicts import Kind
+from multilang_cli.protocol.words.verdicts import Kind
 
 Certainty = Literal["certain", "likely"]
 """How sure a cause is: it follows from what was seen, or it is the best explanation of it."""

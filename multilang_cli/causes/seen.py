@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol.events import Chunk, Deadline, Exited, PidChecked, Signalled, StdinClosed, StdoutClosed
-from multilang_cli.protocol.messages import (
+from multilang_cli.protocol.words.events import (
+    Chunk,
+    Deadline,
+    Exited,
+    PidChecked,
+    Signalled,
+    StdinClosed,
+    StdoutClosed,
+)
+from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
     Error,
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from multilang_cli.causes.model import Asked, Phase
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
 
 TICK = "__tick"
 MOST_LATE = 400

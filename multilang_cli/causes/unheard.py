@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol.diagnosis import bare_pid
+from multilang_cli.protocol.storm.diagnosis import bare_pid
 
 if TYPE_CHECKING:
     from multilang_cli.causes.model import Bytes

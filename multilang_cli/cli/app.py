@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from multilang_cli.cli.commands import REDACTING
-from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.redacting import declare_given, with_redact
-from multilang_cli.suite.nearest import did_you_mean
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.nearest import did_you_mean
 
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

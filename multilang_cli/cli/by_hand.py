@@ -12,34 +12,34 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.loader import load_versions
-from multilang_cli.cli.exits import CommandError
 from multilang_cli.cli.one_component import decided, not_started
-from multilang_cli.cli.output import abandon_stdout, remark
 from multilang_cli.cli.shared import known_storm
-from multilang_cli.host.launch import LaunchError
+from multilang_cli.driver.launch import LaunchError
 from multilang_cli.repl.driver import Driver
 from multilang_cli.repl.interrupts import interruptible
 from multilang_cli.repl.parsing import text_of
 from multilang_cli.repl.plain import run_commands
 from multilang_cli.repl.screen import Screen, ScreenError
-from multilang_cli.repl.setup import SessionSetup
 from multilang_cli.repl.table import Misuse
-from multilang_cli.suite import config as config_file
-from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.profiles import profile_of
-from multilang_cli.suite.reproduce import words_of
-from multilang_cli.suite.runner import plan_of
-from multilang_cli.suite.samples import samples_of
-from multilang_cli.suite.settings import Flags, color, components, run_options
+from multilang_cli.subject import config as config_file
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.profiles import profile_of
+from multilang_cli.subject.reproduce import words_of
+from multilang_cli.subject.samples import samples_of
+from multilang_cli.subject.settings import Flags, color, components, run_options
+from multilang_cli.subject.setup import SessionSetup
+from multilang_cli.suite.runner.suite_run import plan_of
+from multilang_cli.terminal.exits import CommandError
+from multilang_cli.terminal.output import abandon_stdout, remark
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.repl.component_run import ComponentRun
-    from multilang_cli.suite.config import Config
-    from multilang_cli.suite.options import Component, RunOptions
+    from multilang_cli.subject.config import Config
+    from multilang_cli.subject.options import Component, RunOptions
 
 WIDE = 160
 """Columns of a line where there is no terminal, and no COLUMNS."""

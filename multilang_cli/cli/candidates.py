@@ -121,32 +121,32 @@ def _several_versions() -> list[str]:
 
 
 def _formats() -> list[str]:
-    from multilang_cli.reports.formats import FORMATS  # noqa: PLC0415
+    from multilang_cli.reports.formats.registry import FORMATS  # noqa: PLC0415
 
     return [f"{name}=" for name in FORMATS]
 
 
 def _components() -> list[str]:
-    from multilang_cli.suite.config import find, load  # noqa: PLC0415
+    from multilang_cli.subject.config import find, load  # noqa: PLC0415
 
     return [component.name for component in load(find(Path.cwd())).components]
 
 
 def _limits() -> list[str]:
-    from multilang_cli.suite.flag_values import BYTES  # noqa: PLC0415
-    from multilang_cli.suite.profiles import LIMITS  # noqa: PLC0415
+    from multilang_cli.subject.flag_values import BYTES  # noqa: PLC0415
+    from multilang_cli.subject.profiles import LIMITS  # noqa: PLC0415
 
     return [f"{name}=" for name in (*LIMITS, *BYTES)]
 
 
 def _settles() -> list[str]:
-    from multilang_cli.suite.options import SETTLES  # noqa: PLC0415
+    from multilang_cli.subject.options import SETTLES  # noqa: PLC0415
 
     return [word.replace("-N", "-10") for word in SETTLES]
 
 
 def _accepts() -> list[str]:
-    from multilang_cli.suite.options import ACCEPTS  # noqa: PLC0415
+    from multilang_cli.subject.options import ACCEPTS  # noqa: PLC0415
 
     return list(ACCEPTS)
 
@@ -164,7 +164,7 @@ def _schemas() -> list[str]:
 
 
 def _languages() -> list[str]:
-    from multilang_cli.suite.scaffold import languages  # noqa: PLC0415
+    from multilang_cli.scaffold.writing import languages  # noqa: PLC0415
 
     return list(languages())
 

@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.cli.exits import CommandError
-from multilang_cli.cli.output import stdout_may_close, write
-from multilang_cli.suite.nearest import did_you_mean
+from multilang_cli.terminal.exits import CommandError
+from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.terminal.output import stdout_may_close, write
 
 SHELLS = ("bash", "fish", "zsh")
 ASKED = "candidates"

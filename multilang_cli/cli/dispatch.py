@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from multilang_cli.cli.commands import COMMANDS, GROUPS, group_help, top_help
-from multilang_cli.cli.exits import CommandError, ExitCode
-from multilang_cli.cli.interrupts import interruptible
-from multilang_cli.cli.output import abandon_stdout, shown, write
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.interrupts import interruptible
+from multilang_cli.terminal.output import abandon_stdout, complain, write
 from multilang_cli.transcript.given import GIVEN
 
 if TYPE_CHECKING:
@@ -44,22 +44,10 @@ def _done(arguments: Sequence[str]) -> int:
             where = f"{error.filename}: " if error.filename else ""
             complain(f"{where}can't write: {error.strerror}. Make room, or write elsewhere.")
             return ExitCode.MISUSE
-        from multilang_cli.cli.fault import report_fault  # noqa: PLC0415
+        from multilang_cli.terminal.fault import report_fault  # noqa: PLC0415
 
         complain(report_fault(error, arguments))
         return ExitCode.HARNESS_FAULT
-
-
-def complain(message: str) -> None:
-    """One paragraph of whole sentences on stderr, in which nothing can move the cursor."""
-    text = " ".join(shown(message).split())
-    text += "" if text.endswith((".", "?", "!")) else "."
-    plain = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
-    try:
-        sys.stderr.write(f"mlcheck: {plain}\n")
-        sys.stderr.flush()
-    except OSError:
-        return
 
 
 def _guarded(arguments: Sequence[str]) -> int:
@@ -92,7 +80,7 @@ def _call(name: str, arguments: Sequence[str]) -> int:
 
 
 def _unknown(name: str) -> str:
-    from multilang_cli.suite.nearest import did_you_mean  # noqa: PLC0415 (only for a mistake)
+    from multilang_cli.terminal.nearest import did_you_mean  # noqa: PLC0415 (only for a mistake)
 
     group, _, last = name.partition(" ")
     if last:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multilang_cli.cli.exits import CommandError, ExitCode
-from multilang_cli.cli.output import remark, write
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import remark, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ def demo(
         from multilang_cli.kafka.local.broker import LocalKafka  # noqa: PLC0415
     except ImportError:
         raise CommandError(f"kafka demo: the Kafka client is not installed; {INSTALL}") from None
-    from multilang_cli.cli.topology_running import run_given  # noqa: PLC0415 (slow to import)
+    from multilang_cli.cli.topology.running import run_given  # noqa: PLC0415 (slow to import)
 
     folder = Path(record)
     folder.mkdir(parents=True, exist_ok=True)

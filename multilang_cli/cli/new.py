@@ -7,10 +7,18 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from multilang_cli.cli.exits import CommandError
-from multilang_cli.cli.output import write
-from multilang_cli.suite.nearest import did_you_mean
-from multilang_cli.suite.scaffold import KINDS, NAMES, WORKFLOW, ScaffoldError, languages, write_component, write_testee
+from multilang_cli.scaffold.writing import (
+    KINDS,
+    NAMES,
+    WORKFLOW,
+    ScaffoldError,
+    languages,
+    write_component,
+    write_testee,
+)
+from multilang_cli.terminal.exits import CommandError
+from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.terminal.output import write
 
 
 def new(

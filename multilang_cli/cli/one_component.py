@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from multilang_cli.cli.exits import CommandError, ExitCode
 from multilang_cli.cli.shared import known_storm
-from multilang_cli.host.launch import LaunchError
-from multilang_cli.suite import config as config_file
-from multilang_cli.suite.config import ConfigError
+from multilang_cli.driver.launch import LaunchError
+from multilang_cli.subject import config as config_file
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.reproduce import words_of
+from multilang_cli.subject.settings import Flags, components, run_options
 from multilang_cli.suite.probe import kind_of
-from multilang_cli.suite.reproduce import words_of
-from multilang_cli.suite.runner import SuitePlan, plan_of
-from multilang_cli.suite.settings import Flags, components, run_options
+from multilang_cli.suite.runner.suite_run import SuitePlan, plan_of
+from multilang_cli.terminal.exits import CommandError, ExitCode
 
 if TYPE_CHECKING:
-    from multilang_cli.suite.options import Component, RunOptions
+    from multilang_cli.subject.options import Component, RunOptions
 
 
 class One(NamedTuple):

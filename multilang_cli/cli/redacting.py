@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from multilang_cli.cli.exits import CommandError
+from multilang_cli.terminal.exits import CommandError
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
 
 NAME = "redact"
@@ -48,7 +48,7 @@ def declare_given(command: str, values: dict[str, Any], *, configured: bool) -> 
 
 
 def _heed_file() -> None:
-    from multilang_cli.suite.config import ConfigError, declared_secret, find  # noqa: PLC0415 (slow to import)
+    from multilang_cli.subject.config import ConfigError, declared_secret, find  # noqa: PLC0415 (slow to import)
 
     try:
         path = find(Path.cwd())

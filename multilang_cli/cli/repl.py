@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from multilang_cli.cli import run_options as option
 from multilang_cli.cli.app import Color, Storm
+from multilang_cli.cli.options import run_options as option
 
 NoLimits = Annotated[
     bool,

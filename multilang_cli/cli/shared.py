@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from multilang_cli.catalogue.loader import load_rulebook, load_versions
-from multilang_cli.cli.exits import CommandError
-from multilang_cli.cli.output import stdout_may_close
-from multilang_cli.reports.formats import ReportError, parse_reports, write_report
+from multilang_cli.reports.formats.registry import ReportError, parse_reports, write_report
 from multilang_cli.reports.page import make_console
-from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.nearest import did_you_mean
-from multilang_cli.suite.settings import color
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.settings import color
+from multilang_cli.terminal.exits import CommandError
+from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.terminal.output import stdout_may_close
 from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.reports.formats import Report
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.reports.formats.registry import Report
     from multilang_cli.reports.html.document import AnySection
     from multilang_cli.reports.model import RunResult
 

@@ -9,10 +9,10 @@ import typer
 
 from multilang_cli.catalogue.oracle import Case, oracle_cases
 from multilang_cli.cli.app import Color
-from multilang_cli.cli.exits import CommandError, ExitCode
-from multilang_cli.cli.output import progress_line, remark, stdout_may_close
 from multilang_cli.cli.shared import console_of
-from multilang_cli.suite.nearest import did_you_mean
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.terminal.output import progress_line, remark, stdout_may_close
 from multilang_cli.verify import oracle_program
 from multilang_cli.verify.page import render_verification
 from multilang_cli.verify.records import render, write_whole

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.context import Sample
+from multilang_cli.protocol.wire.context import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

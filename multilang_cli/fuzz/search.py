@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, Phase, Verbosity, configuration, given, seed
 from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky
 
+from multilang_cli.driver.pump import OutOfTimeError
 from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, lives
 from multilang_cli.fuzz.shrink import shrunk
-from multilang_cli.host.pump import OutOfTimeError
 
 if TYPE_CHECKING:
     from multilang_cli.reports.model import SubjectResult

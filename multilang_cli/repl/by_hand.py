@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.host.session import Session
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import StdinClosed
-from multilang_cli.protocol.framing import Framer, frame_text
-from multilang_cli.protocol.messages import TaskIds
+from multilang_cli.driver.session import Session
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import Framer, frame_text
+from multilang_cli.protocol.words.events import StdinClosed
+from multilang_cli.protocol.words.messages import TaskIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.host.session import WaitingFor
+    from multilang_cli.driver.session import WaitingFor
 
 _NOW = 0.02
 """Seconds that one round may wait for the pipe to take something."""

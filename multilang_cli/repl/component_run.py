@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.host.launch import readable
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.protocol.context import TOPOLOGY
-from multilang_cli.protocol.messages import Ack, Emit, Fail, SpoutCommand
+from multilang_cli.driver.launch import readable
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.protocol.wire.context import TOPOLOGY
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand
 from multilang_cli.repl.by_hand import BoltByHand, SpoutByHand
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.messages import Json
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.messages import Json
+    from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.repl.by_hand import ByHand
-    from multilang_cli.repl.setup import SessionSetup
+    from multilang_cli.subject.setup import SessionSetup
 
     Display = Callable[[Sequence[Event], Sequence[Finding]], None]
 

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.host.launch import LaunchError
+from multilang_cli.driver.launch import LaunchError
 from multilang_cli.repl import keeping, looking, parsing, speaking, steering, waiting
 from multilang_cli.repl.component_run import ComponentRun
-from multilang_cli.repl.setup import ENDLESS
 from multilang_cli.repl.show import EventLines, show_breach, show_finding
 from multilang_cli.repl.table import Misuse
 from multilang_cli.reports.words import waits
+from multilang_cli.subject.setup import ENDLESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from multilang_cli.host.session import WaitingFor
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.driver.session import WaitingFor
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.repl.by_hand import ByHand
     from multilang_cli.repl.screen import Screen
-    from multilang_cli.repl.setup import SessionSetup
     from multilang_cli.repl.table import CommandTable, ReplCommand
+    from multilang_cli.subject.setup import SessionSetup
 
 COMMANDS: CommandTable = {
     name: command

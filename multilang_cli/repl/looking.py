@@ -6,7 +6,7 @@ import io
 import json
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol.framing import frame_text
+from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.repl import parsing
 from multilang_cli.repl.show import show_event, show_finding
 from multilang_cli.repl.table import CommandTable, Misuse, ReplCommand
@@ -18,9 +18,9 @@ from multilang_cli.reports.trees import Trees
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.state import Outstanding
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.protocol.judge.state import Outstanding
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.repl.component_run import ComponentRun
     from multilang_cli.repl.driver import Driver
 
@@ -94,7 +94,7 @@ def _explain(driver: Driver, rest: str) -> None:
         near = get_close_matches(rest, rules, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise Misuse(f"there is no rule {rest[: parsing.SHOWN]!r}{hint}")
-    from multilang_cli.reports.explain import render_rule  # noqa: PLC0415 (slow to import)
+    from multilang_cli.reports.explaining.explain import render_rule  # noqa: PLC0415 (slow to import)
     from multilang_cli.reports.page import make_console  # noqa: PLC0415
 
     screen, page = driver.screen, io.StringIO()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol.framing import frame_text
-from multilang_cli.protocol.messages import Handshake
+from multilang_cli.protocol.wire.framing import frame_text
+from multilang_cli.protocol.words.messages import Handshake
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.grouping import fates_of
 from multilang_cli.reports.words import sentence_of
 from multilang_cli.transcript.format import FRAMES
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.repl.screen import Screen, Style
 
 SHOWN = 4096

@@ -6,16 +6,16 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol.messages import DEFAULT_STREAM
+from multilang_cli.protocol.words.messages import DEFAULT_STREAM
 from multilang_cli.repl import parsing
 from multilang_cli.repl.table import CommandTable, Misuse, ReplCommand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.context import Sample
-    from multilang_cli.protocol.messages import Json
-    from multilang_cli.protocol.verdicts import SourceSpec
+    from multilang_cli.protocol.wire.context import Sample
+    from multilang_cli.protocol.words.messages import Json
+    from multilang_cli.protocol.words.verdicts import SourceSpec
     from multilang_cli.repl.driver import Driver
 
 _TUPLE_OPTIONS = ("stream", "comp", "task", "times", "file")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook, load_versions
-from multilang_cli.host import janitor
-from multilang_cli.protocol.events import Signalled
+from multilang_cli.driver import janitor
+from multilang_cli.protocol.words.events import Signalled
 from multilang_cli.repl import parsing
-from multilang_cli.repl.setup import ENDLESS
 from multilang_cli.repl.table import CommandTable, Misuse, ReplCommand
+from multilang_cli.subject.setup import ENDLESS
 from multilang_cli.transcript.redact import redacted
 
 if TYPE_CHECKING:

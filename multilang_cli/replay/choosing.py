@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.protocol.words.verdicts import Finding
 
 _ORDER = ("must", "should", "note")
 

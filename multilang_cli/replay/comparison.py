@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from multilang_cli.protocol.events import End, Event, Exited, Signalled, StdinClosed, StdoutClosed
-from multilang_cli.protocol.messages import SpoutCommand, TupleMsg
+from multilang_cli.protocol.words.events import End, Event, Exited, Signalled, StdinClosed, StdoutClosed
+from multilang_cli.protocol.words.messages import SpoutCommand, TupleMsg
 from multilang_cli.replay.matching import MessageDifference, match
 from multilang_cli.replay.said import ComparisonOptions, Said, as_text, said_in
 from multilang_cli.replay.script import ended_at_once
@@ -13,7 +13,7 @@ from multilang_cli.replay.script import ended_at_once
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.protocol.words.verdicts import Finding
 
 SILENCE = 0.5
 """Seconds without a word before a recording ends, from which on it had surely said all."""

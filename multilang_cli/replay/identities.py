@@ -6,12 +6,12 @@ import json
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.messages import Emit, SpoutCommand, TaskIds
+from multilang_cli.protocol.words.messages import Emit, SpoutCommand, TaskIds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
     from multilang_cli.replay.said import ComparisonOptions
 
 

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.protocol import context, wire
-from multilang_cli.protocol.events import Activation, Event
-from multilang_cli.protocol.messages import Ack, Emit, Fail, Malformed, Pid, SpoutCommand, Sync, TaskIds, TupleMsg
-from multilang_cli.protocol.state import State, from_plain
+from multilang_cli.protocol.judge.state import State, from_plain
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.words.events import Activation, Event
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed, Pid, SpoutCommand, Sync, TaskIds, TupleMsg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.protocol.verdicts import Profile, StormVersion
+    from multilang_cli.protocol.words.verdicts import Profile, StormVersion
 
 _PID_SAID = b'{"pid":1}\nend\n'
 _SYNC_SAID = b'{"command":"sync"}\nend\n'

@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.host import waiting
-from multilang_cli.host.routing import Router
-from multilang_cli.host.speaker import BACKLOG
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import (
-    Activation,
-    Deadline,
-    Event,
-    Exited,
-    PidChecked,
-    Signalled,
-    StdinClosed,
-)
-from multilang_cli.protocol.messages import Emit, Handshake, SpoutCommand, TaskIds
+from multilang_cli.driver.routing import Router
+from multilang_cli.driver.speaker import BACKLOG
+from multilang_cli.driver.waits import waiting
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.words.events import Activation, Deadline, Event, Exited, PidChecked, Signalled, StdinClosed
+from multilang_cli.protocol.words.messages import Emit, Handshake, SpoutCommand, TaskIds
 from multilang_cli.replay.identities import Identities, TaskIdReplies
 from multilang_cli.replay.received import PID, ExpectedMessage, ReceivedMessages
 from multilang_cli.replay.script import ReplayStep, ended_at_once, equal_after, script_of
@@ -33,8 +25,8 @@ from multilang_cli.replay.script import ReplayStep, ended_at_once, equal_after, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from multilang_cli.host.session import Session, WaitingFor
-    from multilang_cli.protocol.events import Again
+    from multilang_cli.driver.session import Session, WaitingFor
+    from multilang_cli.protocol.words.events import Again
     from multilang_cli.replay.recording import JudgedRecording
     from multilang_cli.replay.said import ComparisonOptions
 

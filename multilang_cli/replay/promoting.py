@@ -5,13 +5,13 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.protocol.events import Deadline, Event, StdinClosed
-from multilang_cli.protocol.messages import Ack, Emit, Fail, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.protocol.words.events import Deadline, Event, StdinClosed
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.replay.case_files import step_of
 from multilang_cli.transcript.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.verdicts import Finding, Profile
+    from multilang_cli.protocol.words.verdicts import Finding, Profile
     from multilang_cli.replay.recording import JudgedRecording
 
 _NEEDS = {"fields": "streams", "schema": "schema"}

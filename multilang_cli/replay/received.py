@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.protocol.messages import Ack, Emit, Fail, Malformed, Pid, SpoutCommand, Sync, TupleMsg
-from multilang_cli.protocol.taking import taken
+from multilang_cli.protocol.storm.taking import taken
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed, Pid, SpoutCommand, Sync, TupleMsg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Kind, StormVersion
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Kind, StormVersion
 
 
 class ExpectedMessage(NamedTuple):

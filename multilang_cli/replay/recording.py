@@ -10,10 +10,10 @@ import msgspec
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.events import Event, Gap, Redacted
-from multilang_cli.protocol.messages import Handshake
-from multilang_cli.protocol.rulebook import Rulebook
-from multilang_cli.protocol.verdicts import Finding, Profile
+from multilang_cli.protocol.words.events import Event, Gap, Redacted
+from multilang_cli.protocol.words.messages import Handshake
+from multilang_cli.protocol.words.rulebook import Rulebook
+from multilang_cli.protocol.words.verdicts import Finding, Profile
 from multilang_cli.replay.midway import playable
 from multilang_cli.transcript.format import Header, TranscriptError
 from multilang_cli.transcript.read import read
@@ -21,7 +21,7 @@ from multilang_cli.transcript.read import read
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.protocol.verdicts import StormVersion
+    from multilang_cli.protocol.words.verdicts import StormVersion
 
 _PART = re.compile(r"(.*)\.\d{5}\.ndjson(?:\.gz)?")
 """One of the files in which ``tap --record-all`` keeps a conversation."""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.host.launch import readable
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.host.session import Session
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Event
-from multilang_cli.protocol.framing import frame_text
-from multilang_cli.protocol.reading import read
-from multilang_cli.protocol.verdicts import Finding, Outlook, Profile
+from multilang_cli.driver.launch import readable
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.session import Session
+from multilang_cli.protocol.storm.reading import read
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import frame_text
+from multilang_cli.protocol.words.events import Event
+from multilang_cli.protocol.words.verdicts import Finding, Outlook, Profile
 from multilang_cli.replay.player import RecordingPlayer
 from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.transcript.format import FRAMES
@@ -27,7 +27,7 @@ from multilang_cli.transcript.write import TranscriptWriter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.host.speaker import EventSink
+    from multilang_cli.driver.speaker import EventSink
     from multilang_cli.replay.recording import JudgedRecording
 
 STDERR_KEPT = 4096

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli import __version__
-from multilang_cli.host.launch import readable
+from multilang_cli.driver.launch import readable
 from multilang_cli.replay.telling import end_text, lines_of, reason_of, summary_of, title_of, turned_text
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from multilang_cli.protocol.messages import (
+from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
     Error,
@@ -24,7 +24,7 @@ from multilang_cli.protocol.messages import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
 
 ASPECTS = ("emits", "settles", "syncs", "errors", "malformed", "exit", "task-ids", "logs", "metrics", "ids", "order")
 """What can be compared. task-ids: whether an emit asks for them; ids: those that a spout gives; order: of emits."""

@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from multilang_cli.protocol.events import Activation, Deadline, End, Event, Exited, PidChecked, Signalled, StdinClosed
-from multilang_cli.protocol.messages import TupleMsg
+from multilang_cli.protocol.words.events import (
+    Activation,
+    Deadline,
+    End,
+    Event,
+    Exited,
+    PidChecked,
+    Signalled,
+    StdinClosed,
+)
+from multilang_cli.protocol.words.messages import TupleMsg
 from multilang_cli.replay.received import ExpectedMessage, ReceivedMessages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.verdicts import Kind, StormVersion
+    from multilang_cli.protocol.words.verdicts import Kind, StormVersion
 
 _ACTIONS = (StdinClosed, Signalled, Deadline, Activation, PidChecked, End)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.messages import TupleMsg
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.words.messages import TupleMsg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol.framing import frame_text
+from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.replay.comparison import counted
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ExcerptLine
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.replay.comparison import Comparison, Turned
     from multilang_cli.replay.matching import MessageDifference
     from multilang_cli.replay.said import Said

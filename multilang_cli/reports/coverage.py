@@ -11,8 +11,8 @@ from multilang_cli.reports.model import CoverageReport, Untested
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.protocol.coverage import Covered
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.judge.coverage import Covered
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.page import Page
 
 FEW = 3

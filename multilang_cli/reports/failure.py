@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.tracebacks import shown_lines
-from multilang_cli.reports.clauses import in_english, quoted
 from multilang_cli.reports.escape import width
+from multilang_cli.reports.explaining.clauses import in_english, quoted
 from multilang_cli.reports.grouping import fates_of_subject, some_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.protocol.verdicts import Clause, Rule
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Clause, Rule
     from multilang_cli.reports.grouping import FateGroup, Group
     from multilang_cli.reports.model import ExcerptLine, Exit, SubjectResult
     from multilang_cli.reports.page import Page

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from multilang_cli.protocol.rulebook import covers
-from multilang_cli.protocol.verdicts import FATAL, FATES
+from multilang_cli.protocol.words.rulebook import covers
+from multilang_cli.protocol.words.verdicts import FATAL, FATES
 from multilang_cli.reports.verdict import HARMFUL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.protocol.verdicts import Fate, Finding, Rule
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Fate, Finding, Rule
     from multilang_cli.reports.model import RunResult, SubjectResult
 
 _UNJUDGED = frozenset({"untestable", "skip", "error"})

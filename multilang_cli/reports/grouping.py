@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.causes.model import Cause
-    from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.protocol.verdicts import Fate, Finding, Rule
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Fate, Finding, Rule
     from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
 
 SHOWN_FIRST: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "warn")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.version import Version
 
-from multilang_cli.protocol.verdicts import FATES
+from multilang_cli.protocol.words.verdicts import FATES
 from multilang_cli.reports.bundles import bundles
 from multilang_cli.reports.fates import Faring, Fates, Release, borders
 from multilang_cli.reports.verdict import FAILURES, HARMFUL, decisive, word_of
@@ -20,7 +20,7 @@ from multilang_cli.reports.verdict import FAILURES, HARMFUL, decisive, word_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.model import RunResult
 
 WORDS: dict[str, str] = {

@@ -11,8 +11,8 @@ from typing import Literal
 import msgspec
 
 from multilang_cli.causes.model import Cause
-from multilang_cli.protocol.events import Channel
-from multilang_cli.protocol.verdicts import Clause, Finding, Kind, Level, Outlook, Profile
+from multilang_cli.protocol.words.events import Channel
+from multilang_cli.protocol.words.verdicts import Clause, Finding, Kind, Level, Outlook, Profile
 
 SCHEMA_VERSION = "1.0"
 

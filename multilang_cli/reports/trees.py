@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.acking.tracker import Tracker
 from multilang_cli.acking.tree import Task
-from multilang_cli.host.routing import Router
-from multilang_cli.protocol.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
+from multilang_cli.driver.routing import Router
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
 from multilang_cli.reports.words import lasted
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from multilang_cli.acking.collectors import Anchored
     from multilang_cli.acking.tree import Tree
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Profile
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Profile
 
 WRONG = {"acked": "acked before", "failed": "failed before"}
 """What is wrong with a step, by what the tuple was before."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from multilang_cli.protocol.verdicts import FATES
+from multilang_cli.protocol.words.verdicts import FATES
 from multilang_cli.reports.model import VERDICTS, RunResult, RunVerdict, SubjectResult, Untested, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from multilang_cli.protocol.verdicts import Fate, Finding, Outlook
+    from multilang_cli.protocol.words.verdicts import Fate, Finding, Outlook
 
 HARMFUL: frozenset[Fate] = frozenset({"dies", "hangs", "loses-data", "fails-tuple"})
 """Fates for which a message that is right by the protocol still makes a warning."""

@@ -6,7 +6,7 @@ import shlex
 import signal
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol import events as facts
+from multilang_cli.protocol.words import events as facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

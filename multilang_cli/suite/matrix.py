@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli import __version__
-from multilang_cli.host.launch import LaunchError
-from multilang_cli.reports.formats import write_whole
+from multilang_cli.driver.launch import LaunchError
+from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.html.page import page_of
 from multilang_cli.reports.matrix.model import TROUBLES, CellTrouble, Library, Matrix, MatrixCase, Part
 from multilang_cli.reports.model import Tool, Verdict
 from multilang_cli.reports.verdict import Circumstances, conclude
-from multilang_cli.suite import known_failures
-from multilang_cli.suite.baseline import broken, rule_of
-from multilang_cli.suite.case import load_cases
-from multilang_cli.suite.config import ConfigError
-from multilang_cli.suite.runner import for_part, not_run, run_suite, suite_hash
-from multilang_cli.suite.selection import select
-from multilang_cli.suite.testee import FILE, read_testee
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.testee import FILE, read_testee
+from multilang_cli.suite.cases.case import load_cases
+from multilang_cli.suite.cases.selection import select
+from multilang_cli.suite.runner.suite_run import for_part, not_run, run_suite, suite_hash
+from multilang_cli.suite.verdict import known_failures
+from multilang_cli.suite.verdict.baseline import broken, rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.model import RunResult, SubjectResult
-    from multilang_cli.suite.options import Component, RunOptions
-    from multilang_cli.suite.playing import Progress
-    from multilang_cli.suite.testee import Testee
+    from multilang_cli.subject.options import Component, RunOptions
+    from multilang_cli.subject.testee import Testee
+    from multilang_cli.suite.runner.playing import Progress
 
 CELLS = "cells"
 """The folder of the pages and transcripts of what went wrong, below that of the matrix."""

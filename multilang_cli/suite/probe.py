@@ -15,32 +15,33 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host import describing
-from multilang_cli.host.memory import TooMuchMemoryError, ceiling
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol import context
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.diagnosis import bare_pid
-from multilang_cli.protocol.messages import Ack, Emit, Fail, Malformed
+from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.waits import describing
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.roles import roles_of
+from multilang_cli.protocol.storm.diagnosis import bare_pid
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.grouping import told_first
-from multilang_cli.suite.causes import LastWords, hear_out, met_by_the_probe, source_of
-from multilang_cli.suite.profiles import profile_of
-from multilang_cli.suite.runner import SuitePlan, plan_of
-from multilang_cli.suite.samples import samples_of
-from multilang_cli.suite.watch import Watch
+from multilang_cli.subject.profiles import profile_of
+from multilang_cli.subject.samples import samples_of
+from multilang_cli.suite.runner.suite_run import SuitePlan, plan_of
+from multilang_cli.suite.runner.watch import Watch
+from multilang_cli.suite.verdict.causes import LastWords, hear_out, met_by_the_probe, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from multilang_cli.host.session import Session
-    from multilang_cli.host.speaker import EventSink
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.driver.session import Session
+    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import SubjectResult
-    from multilang_cli.suite.options import Component, RunOptions
+    from multilang_cli.subject.options import Component, RunOptions
 
     _Question = Callable[[SuitePlan, Session, "_Ear"], Callable[[], bool]]
     """Asks a session something, and gives back what tells whether it is answered."""
@@ -276,7 +277,7 @@ def _started(plan: SuitePlan, kind: Kind, sinks: Sequence[EventSink]) -> Iterato
     profile = profile_of(component, plan.version, plan.options.timeout)
     pid_dir = private_pid_dir()
     process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=plan.env, pid_dir=pid_dir)
-    judge = Conversation(profile, plan.rulebook)
+    judge = Conversation(profile, plan.rulebook, roles=roles_of(profile))
     conf = context.realistic_conf(base_conf(plan.version.id), profile, component.conf)
     handshake = context.handshake(profile, plan.version, conf, str(pid_dir))
     with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, sinks) as session:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.host.launch import LaunchError, refused, resolve
+from multilang_cli.driver.launch import LaunchError, refused, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,16 +8,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Chunk, End, Event, Exited, Fact, Gap, StdoutClosed, WriteFailed
-from multilang_cli.protocol.framing import DEFAULT_LIMIT, TERMINATOR, Framer
-from multilang_cli.protocol.reading import MANY, read_command, read_commands, read_frame
+from multilang_cli.protocol.storm.reading import MANY, read_command, read_commands, read_frame
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, TERMINATOR, Framer
+from multilang_cli.protocol.words.events import Chunk, End, Event, Exited, Fact, Gap, StdoutClosed, WriteFailed
 from multilang_cli.tap import feed as tap_feed
 from multilang_cli.transcript.format import decode_fact
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.events import Channel
-    from multilang_cli.protocol.framing import Frame
+    from multilang_cli.protocol.wire.framing import Frame
+    from multilang_cli.protocol.words.events import Channel
     from multilang_cli.tap.feed import TapRecord
 
 GRACE = 2.0

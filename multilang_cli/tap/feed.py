@@ -1,7 +1,7 @@
 """Records from the forwarding side of the tap to the recording side, on a pipe. Pure, standard library only.
 
 A record is a kind, a time and bytes: what was read from a pipe, as it was read, or a fact as JSON, such as the exit of
-the component (``protocol.events``).
+the component (``protocol.words.events``).
 """
 
 from __future__ import annotations

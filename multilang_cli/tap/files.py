@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.events import Event
     from multilang_cli.tap.plan import TapPlan
     from multilang_cli.transcript.format import Header
     from multilang_cli.transcript.write import Sink

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.framing import DEFAULT_LIMIT
-from multilang_cli.protocol.messages import Ack, Fail, Handshake, SpoutCommand, TupleMsg
-from multilang_cli.protocol.verdicts import Kind, Profile, SourceSpec, StreamSpec
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
+from multilang_cli.protocol.words.messages import Ack, Fail, Handshake, SpoutCommand, TupleMsg
+from multilang_cli.protocol.words.verdicts import Kind, Profile, SourceSpec, StreamSpec
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
 
 _SOURCES = "source->stream->grouping"
 _SYSTEM = "__"

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.host import pids
-from multilang_cli.host.launch import readable
-from multilang_cli.protocol.events import Exited, Gap, PidChecked, Started
-from multilang_cli.protocol.messages import Handshake, Pid
+from multilang_cli.driver import pids
+from multilang_cli.driver.launch import readable
+from multilang_cli.protocol.words.events import Exited, Gap, PidChecked, Started
+from multilang_cli.protocol.words.messages import Handshake, Pid
 from multilang_cli.reports.failure import exit_in_words
 from multilang_cli.reports.model import Exit
 from multilang_cli.reports.verdict import FATE_WORDS
@@ -36,9 +36,9 @@ from multilang_cli.transcript.private import make_private
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Finding, Profile
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Finding, Profile
     from multilang_cli.tap.feed import TapRecord
     from multilang_cli.tap.files import Snapshot
     from multilang_cli.tap.plan import TapPlan

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from multilang_cli.host.pipes import PIPE_SIZE, resize
+from multilang_cli.driver.pipes import PIPE_SIZE, resize
 from multilang_cli.tap import child as tap_child
 from multilang_cli.tap.feed import Unpacker
 from multilang_cli.tap.forward import Forwarder

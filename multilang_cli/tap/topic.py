@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from confluent_kafka import KafkaError, Message
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
     from multilang_cli.tap.files import Snapshot
     from multilang_cli.tap.plan import TapPlan
     from multilang_cli.transcript.format import Header

@@ -19,8 +19,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from multilang_cli.protocol.verdicts import Finding
-    from multilang_cli.suite.options import Component, InputSource
+    from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.subject.options import Component, InputSource
     from multilang_cli.testing.driven import Driven, DrivenBolt, DrivenSpout
 
 WISHES = ("storm", "strict", "allow")
@@ -77,7 +77,7 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: str) -> It
         """Start a component; it is ended with the test. `more`: as in a [[component]] of mlcheck.toml."""
         if wrong := _misuse(command, storm or wishes.get("storm", ""), more.get("limits", {}), wishes):
             pytest.fail(f"mlcheck: {wrong}", pytrace=False)
-        from multilang_cli.suite.options import Component, StreamDeclaration  # noqa: PLC0415
+        from multilang_cli.subject.options import Component, StreamDeclaration  # noqa: PLC0415
 
         if streams:
             more["streams"] = {name: StreamDeclaration(tuple(fields)) for name, fields in streams.items()}
@@ -99,14 +99,14 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: str) -> It
 
 
 def _sources(told: Mapping[str, Sequence[str]]) -> tuple[InputSource, ...]:
-    from multilang_cli.suite.options import InputSource  # noqa: PLC0415
+    from multilang_cli.subject.options import InputSource  # noqa: PLC0415
 
     names = {name: name.partition(":") for name in told}
     return tuple(InputSource(names[name][0], names[name][2] or "default", tuple(told[name])) for name in told)
 
 
 def _well_declared(component: Component) -> None:
-    from multilang_cli.suite.samples import misdeclared  # noqa: PLC0415
+    from multilang_cli.subject.samples import misdeclared  # noqa: PLC0415
 
     if wrong := misdeclared(component):
         pytest.fail(f"mlcheck: {wrong}", pytrace=False)
@@ -115,7 +115,7 @@ def _well_declared(component: Component) -> None:
 def _misuse(command: Sequence[str], storm: str, limits: Mapping[str, float], wishes: Mapping[str, Any]) -> str:
     """A sentence on what a test asks for that can't be; "" if nothing. A misspelt wish must not go unheard."""
     from multilang_cli.catalogue.loader import load_rulebook, load_rules  # noqa: PLC0415
-    from multilang_cli.suite.profiles import LIMITS  # noqa: PLC0415
+    from multilang_cli.subject.profiles import LIMITS  # noqa: PLC0415
 
     def unknown(what: str, names: Iterable[str], known: Iterable[str]) -> str:
         """Name the first that is not known."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.acking.acker import TIMEOUT_BUCKET_NUM, Acker
 from multilang_cli.acking.rotating import FEWEST_BUCKETS, RotatingMap
-from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

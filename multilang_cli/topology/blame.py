@@ -9,7 +9,7 @@ import msgspec
 
 from multilang_cli.acking.pending import Outcome
 from multilang_cli.acking.tree import Node, Step, Task, Tree
-from multilang_cli.protocol.wire import encoded
+from multilang_cli.protocol.wire.encoding import encoded
 from multilang_cli.topology.history import (
     AckerTold,
     Delivered,

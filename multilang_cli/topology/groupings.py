@@ -10,16 +10,16 @@ from functools import lru_cache
 from itertools import chain, cycle, islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from multilang_cli.protocol.java_hash import java_hash, values_hash
-from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.storm.java_hash import java_hash, values_hash
+from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.topology.partial_key import candidates, candidates_before_2
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from random import Random
 
-    from multilang_cli.protocol.messages import Json
-    from multilang_cli.protocol.verdicts import StormVersion
+    from multilang_cli.protocol.words.messages import Json
+    from multilang_cli.protocol.words.verdicts import StormVersion
     from multilang_cli.topology.model import Grouping
 
 LOAD_AWARE_OFF = "topology.disable.loadaware.messaging"

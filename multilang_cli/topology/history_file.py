@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 import msgspec
 
 from multilang_cli.catalogue.texts import LARGEST
-from multilang_cli.protocol.wire import encoded
+from multilang_cli.protocol.wire.encoding import encoded
 from multilang_cli.topology.history import Died, Faulted, Happening, PhaseBegun
 from multilang_cli.transcript.private import open_private
 

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from multilang_cli.protocol.messages import DEFAULT_STREAM
-from multilang_cli.protocol.verdicts import Kind
+from multilang_cli.protocol.words.messages import DEFAULT_STREAM
+from multilang_cli.protocol.words.verdicts import Kind
 
 QUEUED = "mlcheck.queue"
 """The key of conf with the messages of a queue that is there for as long as a run."""

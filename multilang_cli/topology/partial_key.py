@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from multilang_cli.protocol.dialects.java import wrap
+from multilang_cli.protocol.storm.dialects.java import wrap
 
 _INT, _LONG = 32, 64
 _MASK = (1 << _LONG) - 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.protocol.verdicts import Kind
+from multilang_cli.protocol.words.verdicts import Kind
 from multilang_cli.topology import risks
 from multilang_cli.topology.risks import Risk
 from multilang_cli.topology.tasks import lay_out, merged_conf

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.topology.ackers import TIMEOUTS, ackers_tick
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF
 from multilang_cli.topology.history import Delivered, Emitted, Launched, Lost, TupleSettled

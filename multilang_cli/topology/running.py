@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli import __version__
-from multilang_cli.protocol.wire import encoded
+from multilang_cli.protocol.wire.encoding import encoded
 from multilang_cli.reports.escape import decode
-from multilang_cli.reports.formats import write_whole
-from multilang_cli.reports.json_report import to_json
+from multilang_cli.reports.formats.json_report import to_json
+from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
 from multilang_cli.topology.blame import stories

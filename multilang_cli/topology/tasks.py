@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.protocol.context import ACKER
-from multilang_cli.protocol.verdicts import ACKERS
+from multilang_cli.protocol.wire.context import ACKER
+from multilang_cli.protocol.words.verdicts import ACKERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

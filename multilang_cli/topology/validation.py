@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.protocol.rulebook import covers
-from multilang_cli.protocol.verdicts import ACKERS
+from multilang_cli.protocol.words.rulebook import covers
+from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.topology.groupings import LOAD_AWARE_OFF
 from multilang_cli.topology.model import EXPECTED, GUARANTEE, GUARANTEES, UNANCHORED, Notice
 from multilang_cli.topology.tasks import MAX_PARALLELISM, TASKS, WORKERS

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from multilang_cli.protocol.events import Channel, Fact
-from multilang_cli.protocol.verdicts import Profile
+from multilang_cli.protocol.words.events import Channel, Fact
+from multilang_cli.protocol.words.verdicts import Profile
 
 MAJOR, MINOR = 1, 0
 VERSION = f"{MAJOR}.{MINOR}"

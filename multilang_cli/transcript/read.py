@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.protocol.events import Event, Gap
-from multilang_cli.protocol.reading import MANY
+from multilang_cli.protocol.storm.reading import MANY
+from multilang_cli.protocol.words.events import Event, Gap
 from multilang_cli.transcript.format import (
     BAD,
     FRAMES,

@@ -5,16 +5,17 @@ from __future__ import annotations
 from base64 import b64decode
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Batch, Chunk, Event, Gap
-from multilang_cli.protocol.framing import TERMINATOR, Frame, frame_text
-from multilang_cli.protocol.reading import read as read_text
-from multilang_cli.protocol.reading import read_frame, read_run
+from multilang_cli.protocol.storm.reading import read as read_text
+from multilang_cli.protocol.storm.reading import read_frame, read_run
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.framing import TERMINATOR, Frame, frame_text
+from multilang_cli.protocol.words.events import Chunk, Event, Gap
 from multilang_cli.transcript.format import BAD, CHANNELS, FRAMES, EventLine, Header, decode_fact, is_newer
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.events import Channel
-    from multilang_cli.protocol.messages import FromComponent, FromStorm, Malformed
+    from multilang_cli.protocol.words.events import Channel
+    from multilang_cli.protocol.words.messages import FromComponent, FromStorm, Malformed
 
 _OPENINGS = frozenset({b"{", b"["})
 

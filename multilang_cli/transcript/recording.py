@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from multilang_cli.protocol.events import Batch
+from multilang_cli.protocol.wire.batches import Batch
 from multilang_cli.transcript.write import TranscriptWriter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
     from multilang_cli.transcript.format import Header
 
 KEPT = 128

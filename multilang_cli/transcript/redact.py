@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
-from multilang_cli.protocol import events, wire
-from multilang_cli.protocol.framing import TERMINATOR, frame_text
-from multilang_cli.protocol.messages import Error, Handshake, Log, Malformed
-from multilang_cli.protocol.shortening import CUT
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import TERMINATOR, frame_text
+from multilang_cli.protocol.words import events
+from multilang_cli.protocol.words.messages import Error, Handshake, Log, Malformed
+from multilang_cli.protocol.words.shortening import CUT
 from multilang_cli.transcript.format import BAD, FRAMES, Header, decode_fact, encode
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
 from multilang_cli.transcript.secrets import HIDDEN, Found, hide, hide_words, in_words, is_name, redacted, texts_of

@@ -8,7 +8,7 @@ from base64 import b64encode
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus
 
-from multilang_cli.protocol import wire
+from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.transcript.format import encode
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, Self
 
 import msgspec
 
-from multilang_cli.protocol.events import Batch
-from multilang_cli.protocol.framing import TERMINATOR
-from multilang_cli.protocol.messages import Malformed
-from multilang_cli.protocol.wire import BARE_NAN
+from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.encoding import BARE_NAN
+from multilang_cli.protocol.wire.framing import TERMINATOR
+from multilang_cli.protocol.words.messages import Malformed
 from multilang_cli.transcript.format import FRAMES, Counts, EndLine, Header, encode, header_line
 from multilang_cli.transcript.private import open_private
 from multilang_cli.transcript.redact import TOLD, USUAL, Names, Redactor, mark
@@ -19,7 +19,7 @@ from multilang_cli.transcript.redact import TOLD, USUAL, Names, Redactor, mark
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
 
 FLUSH_AT = 256 * 1024
 """Bytes that are kept before they are written."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.oracle import fate_of
-from multilang_cli.protocol.verdicts import FATES, Fate
+from multilang_cli.protocol.words.verdicts import FATES, Fate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.component import player
-from multilang_cli.host.leash import Leash
+from multilang_cli.driver.leash import Leash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from multilang_cli.catalogue.oracle import Case
-    from multilang_cli.protocol.verdicts import StormVersion
+    from multilang_cli.protocol.words.verdicts import StormVersion
     from multilang_cli.verify.records import Verdicts
 
 EACH = 10

@@ -13,10 +13,10 @@ import pytest
 
 from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.generator.trees import TreesPlan
-from multilang_cli.cli.audit_replay import replay
-from multilang_cli.cli.exits import ExitCode
+from multilang_cli.cli.audit.replay import replay
 from multilang_cli.replay.replaying import ReplayTarget
 from multilang_cli.replay.said import ComparisonOptions
+from multilang_cli.terminal.exits import ExitCode
 from tests.audit.test_audit_watching import FEW, SMALL
 from tests.command import mlcheck
 from tests.components import ROOT

@@ -16,7 +16,7 @@ from multilang_cli.audit.result import result_of
 from multilang_cli.audit.tables import TABLES
 from multilang_cli.catalogue import notation, schemas
 from multilang_cli.catalogue.loader import load_rulebook, load_rules
-from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.judging.linting import judge_transcripts
 from tests.pages import ACKED, TWICE, record, recorded
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
 

@@ -14,7 +14,7 @@ import pytest
 
 from multilang_cli.audit.generator.histories import history
 from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
-from multilang_cli.cli.exits import ExitCode
+from multilang_cli.terminal.exits import ExitCode
 from tests.processes import until
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.cli.audit_replay import replay
-from multilang_cli.cli.audit_watch import watch
-from multilang_cli.cli.exits import CommandError
+from multilang_cli.cli.audit.replay import replay
+from multilang_cli.cli.audit.watch import watch
+from multilang_cli.terminal.exits import CommandError
 
 if TYPE_CHECKING:
     from pathlib import Path

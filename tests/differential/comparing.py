@@ -18,14 +18,14 @@ from multilang_cli.catalogue.oracle import (
     recorded_events,
     same_events,
 )
-from multilang_cli.protocol.verdicts import FATAL, FATES
+from multilang_cli.protocol.words.verdicts import FATAL, FATES
 from tests.differential.scripts import MARK, OVER
 from tests.differential.sides import marker_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.verdicts import Fate, Finding
+    from multilang_cli.protocol.words.verdicts import Fate, Finding
     from tests.differential.sides import Told
 
 _ID = re.compile(r"-?[0-9]{12,}|(?<=position )[0-9]+")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
     from tests.differential.comparing import Difference

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.events import Event
-from multilang_cli.protocol.framing import Framer
-from multilang_cli.protocol.messages import Pid, SpoutCommand, TupleMsg
-from multilang_cli.protocol.reading import read_frame
-from multilang_cli.protocol.verdicts import FATAL
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire.framing import Framer
+from multilang_cli.protocol.words.events import Event
+from multilang_cli.protocol.words.messages import Pid, SpoutCommand, TupleMsg
+from multilang_cli.protocol.words.verdicts import FATAL
 from tests.differential.generate import output
 
 if TYPE_CHECKING:

@@ -17,23 +17,23 @@ from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.oracle import Call, Case, Verdict, shown
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.component import player
-from multilang_cli.host.environment import worker_environment
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.host.session import SILENCE, SLICE
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol import context
-from multilang_cli.protocol.collector import Collector
-from multilang_cli.protocol.conversation import Conversation
-from multilang_cli.protocol.messages import Log, Malformed
-from multilang_cli.protocol.verdicts import FATAL, Finding
+from multilang_cli.driver.environment import worker_environment
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.session import SILENCE, SLICE
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.storm.collector import Collector
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.words.messages import Log, Malformed
+from multilang_cli.protocol.words.verdicts import FATAL, Finding
 from tests.differential.scripts import MARK, OVER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import StormVersion
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import StormVersion
 
 ORACLE = Path(__file__).parents[2] / "oracle" / "run.py"
 PID_SECONDS = 2.0

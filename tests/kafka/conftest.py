@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.host.leash import Leash
+from multilang_cli.driver.leash import Leash
 from multilang_cli.kafka.local.artifacts import UnavailableError, class_path
 from multilang_cli.kafka.local.broker import LocalKafka
 from tests.kafka.topics import Topic

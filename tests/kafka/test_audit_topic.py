@@ -11,7 +11,7 @@ import pytest
 from multilang_cli.audit.generator.histories import history
 from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.session import session
-from multilang_cli.cli.audit_watch import watch
+from multilang_cli.cli.audit.watch import watch
 from tests.audit.test_audit_watching import FEW, PLAN, verdicts
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner.suite_run import run_suite
 from tests.kafka.conftest import SPOUT
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.events import Gap
-from multilang_cli.suite.linting import judge_transcripts
+from multilang_cli.judging.linting import judge_transcripts
+from multilang_cli.protocol.words.events import Gap
 from multilang_cli.tap import feed as tap_feed
 from multilang_cli.tap import topic as tap_topic
 from multilang_cli.tap.plan import TapPlan

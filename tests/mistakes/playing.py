@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from multilang_cli.reports.console import as_text
+from multilang_cli.reports.formats.console import as_text
+from multilang_cli.reports.formats.screen import MOST_LINES, render_screen
 from multilang_cli.reports.grouping import troubles_of
-from multilang_cli.reports.screen import MOST_LINES, render_screen
-from multilang_cli.suite.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner import run_suite
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.suite.runner.suite_run import run_suite
 
 HERE = Path(__file__).parent
 COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {

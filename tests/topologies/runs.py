@@ -31,7 +31,7 @@ from multilang_cli.topology.tasks import lay_out
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.topology.engine.engine import Engine
 
 HERE = Path(__file__).parent

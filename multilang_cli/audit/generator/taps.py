@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from multilang_cli.audit.generator.trees import DELAY, make
-from multilang_cli.protocol.verdicts import Profile
+from multilang_cli.protocol.words.verdicts import Profile
 from multilang_cli.transcript.format import Counts, EndLine, Header, encode, header_line
 
 if TYPE_CHECKING:

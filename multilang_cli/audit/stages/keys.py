@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.summary_tables import KEYS
-from multilang_cli.protocol.java_hash import values_hash
+from multilang_cli.protocol.storm.java_hash import values_hash
 from multilang_cli.transcript.format import decode_header
 
 if TYPE_CHECKING:

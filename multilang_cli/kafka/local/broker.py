@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from multilang_cli.host.leash import Leash
+from multilang_cli.driver.leash import Leash
 from multilang_cli.kafka.local.artifacts import UnavailableError, class_path
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.replay.recording import JudgedRecording
 
     Progress = Callable[[int, int, int], None]

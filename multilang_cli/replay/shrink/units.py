@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.protocol.messages import Emit, Handshake, SpoutCommand, TaskIds, TupleMsg
+from multilang_cli.protocol.words.messages import Emit, Handshake, SpoutCommand, TaskIds, TupleMsg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
     from multilang_cli.replay.recording import JudgedRecording
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.conversation import storm_timeout
-from multilang_cli.protocol.events import Redacted
-from multilang_cli.protocol.framing import frame_text
-from multilang_cli.protocol.messages import Pid
-from multilang_cli.protocol.reading import read
+from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.protocol.storm.reading import read
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import frame_text
+from multilang_cli.protocol.words.events import Redacted
+from multilang_cli.protocol.words.messages import Pid
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.failure import exit_in_words
 from multilang_cli.reports.html.document import CHANNELS, ConversationSection, FactsSection, SectionColumn, TableSection
@@ -28,7 +28,7 @@ from multilang_cli.transcript.redact import Redactor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
     from multilang_cli.reports.html.document import AnySection
     from multilang_cli.reports.html.findings import Explainer
     from multilang_cli.reports.html.keeping import Shelf

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from multilang_cli.protocol.verdicts import Fate, Level
+from multilang_cli.protocol.words.verdicts import Fate, Level
 
 VERSION = "1.0"
 

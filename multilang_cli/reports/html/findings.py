@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.protocol.verdicts import FATAL
-from multilang_cli.reports.clauses import in_english
+from multilang_cli.protocol.words.verdicts import FATAL
 from multilang_cli.reports.escape import escape, escape_lines, fit
+from multilang_cli.reports.explaining.clauses import in_english
 from multilang_cli.reports.grouping import fates_of
 from multilang_cli.reports.html.document import PinnedFate, PinnedFinding, VersionOutlook
 from multilang_cli.reports.verdict import FATE_WORDS
@@ -16,8 +16,8 @@ from multilang_cli.reports.verdict import FATE_WORDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from multilang_cli.protocol.rulebook import Rulebook
-    from multilang_cli.protocol.verdicts import Fate, Finding, Outlook
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Fate, Finding, Outlook
 
 _MESSAGE = 2_000
 _SENTENCES: dict[Fate, str] = {

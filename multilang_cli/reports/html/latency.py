@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from multilang_cli.protocol.events import Gap
-from multilang_cli.protocol.messages import Ack, Fail, SpoutCommand, Sync, TupleMsg
+from multilang_cli.protocol.words.events import Gap
+from multilang_cli.protocol.words.messages import Ack, Fail, SpoutCommand, Sync, TupleMsg
 from multilang_cli.reports.html.document import Axis, Band, Plot, SectionColumn, Series, TableSection
 from multilang_cli.reports.html.spread import Point, Spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
 
 MOST_OPEN = 100_000
 """Tuples whose end is awaited; of more that are open at a time, the oldest are not measured."""

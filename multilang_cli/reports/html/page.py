@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.reports.bundles import groups_in
 from multilang_cli.reports.combined import label_of, parts_of
-from multilang_cli.reports.console import summary_of
+from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.reports.grouping import only_on, some_of, told_first
 from multilang_cli.reports.html.document import PageDocument, PageVerdict, Text
 from multilang_cli.reports.html.keeping import EVENTS, Shelf
@@ -18,7 +18,7 @@ from multilang_cli.reports.html.run_sections import about, component_sections, e
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.html.document import AnySection, Tone
     from multilang_cli.reports.model import RunResult
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.reports.escape import escape_html
-from multilang_cli.reports.formats import ReportError
+from multilang_cli.reports.formats.registry import ReportError
 from multilang_cli.reports.html.static import static_part
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from multilang_cli.transcript.sharing import lines_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.html.keeping import Shelf
     from multilang_cli.reports.model import RunResult, SubjectResult
 

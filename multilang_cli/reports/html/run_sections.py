@@ -8,8 +8,8 @@ import msgspec
 
 from multilang_cli.reports.bundles import bundles, groups_in, notes_in, rows_of, subjects_in, untested_in_all
 from multilang_cli.reports.combined import parts_of
-from multilang_cli.reports.console import next_command, summary_of
 from multilang_cli.reports.escape import escape_lines, fit
+from multilang_cli.reports.formats.console import next_command, summary_of
 from multilang_cli.reports.grouping import note_lines, notes_of
 from multilang_cli.reports.html.document import Cell, FactsSection, SectionColumn, TableSection, Text
 from multilang_cli.reports.html.troubles import trouble
@@ -20,7 +20,7 @@ from multilang_cli.reports.versions import cell_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.html.document import AnySection, Tone
     from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
 

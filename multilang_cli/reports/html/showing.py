@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.protocol import events, messages
-from multilang_cli.protocol.framing import frame_text
+from multilang_cli.protocol.wire.framing import frame_text
+from multilang_cli.protocol.words import events, messages
 from multilang_cli.reports.escape import decode, escape, escape_json, escape_lines
 from multilang_cli.reports.words import sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.words.events import Event
 
 SHOWN = 2048
 """Bytes of one message that are shown; of a longer one, its middle is left out."""

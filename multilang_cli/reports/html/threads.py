@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol.events import Gap
-from multilang_cli.protocol.messages import Ack, Emit, Fail, SpoutCommand, Sync, TaskIds, TupleMsg
+from multilang_cli.protocol.words.events import Gap
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, Sync, TaskIds, TupleMsg
 from multilang_cli.reports.html.showing import name_of_id, short
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Kind
 
 MOST_OWED = 65_536
 """Emits and heartbeats whose answers are awaited, at most."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.protocol.events import Event, Gap
-from multilang_cli.protocol.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
+from multilang_cli.protocol.words.events import Event, Gap
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.html.document import Edge, Graph, GraphNode, GraphStep, Steps
 from multilang_cli.reports.html.showing import name_of_id, short
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.acking import tree as acking
     from multilang_cli.acking.tree import Tree
-    from multilang_cli.protocol.verdicts import Profile
+    from multilang_cli.protocol.words.verdicts import Profile
     from multilang_cli.reports.html.document import Tone
 
     To = Callable[[int], str | None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.reports.clauses import in_english, quoted
-from multilang_cli.reports.console import as_text
 from multilang_cli.reports.escape import fit
+from multilang_cli.reports.explaining.clauses import in_english, quoted
 from multilang_cli.reports.failure import exit_in_words, first_paragraph, show_excerpt, stderr_lines
+from multilang_cli.reports.formats.console import as_text
 from multilang_cli.reports.grouping import fates_of_subject, only_on, some_of, told_first
 from multilang_cli.reports.html.document import Text
 from multilang_cli.reports.page import MOST_CELLS, Page
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.grouping import Group
     from multilang_cli.reports.model import SubjectResult
 

@@ -9,7 +9,7 @@ import msgspec
 
 from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.reports.escape import escape_json
-from multilang_cli.reports.formats import write_whole
+from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.matrix.badge import badge
 from multilang_cli.reports.matrix.markdown import BADGES, to_markdown
 from multilang_cli.reports.matrix.model import Matrix

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from multilang_cli.reports.formats.markdown import code, prose
 from multilang_cli.reports.grouping import some_of
-from multilang_cli.reports.markdown import code, prose
 from multilang_cli.reports.matrix.words import LEGEND, WORDS, groups_of, label_of, summary_of, wrong_with
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from multilang_cli.protocol.verdicts import Level
+from multilang_cli.protocol.words.verdicts import Level
 from multilang_cli.reports.model import RunVerdict, Tool, Untested, Verdict
 
 SCHEMA_VERSION = "1.0"

@@ -9,14 +9,14 @@ from packaging.version import Version
 
 from multilang_cli.catalogue import locate
 from multilang_cli.catalogue.loader import CatalogueError, example_profile, plain, problems
-from multilang_cli.protocol.feeds import Feed
-from multilang_cli.protocol.verdicts import Clause, Level
-from multilang_cli.suite.case import CaseError
+from multilang_cli.protocol.words.feeds import Feed
+from multilang_cli.protocol.words.verdicts import Clause, Level
+from multilang_cli.suite.cases.case import CaseError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.protocol.verdicts import Kind, Profile, StormVersion
+    from multilang_cli.protocol.words.verdicts import Kind, Profile, StormVersion
 
 LIMIT = 20.0
 """Seconds that a host may take for its part of a case."""

@@ -16,20 +16,20 @@ import msgspec
 from multilang_cli.catalogue.feed_file import VARIABLE, written
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.component import player
-from multilang_cli.host.launch import Launch, readable
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.protocol.context import TOPOLOGY
-from multilang_cli.protocol.events import Barrier, Deadline, End, Event
-from multilang_cli.protocol.host_rules import STOP
-from multilang_cli.protocol.hosting import death_of
-from multilang_cli.protocol.rulebook import Rulebook
-from multilang_cli.protocol.verdicts import Finding, StormVersion
+from multilang_cli.driver.launch import Launch, readable
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.protocol.host.host_rules import STOP
+from multilang_cli.protocol.host.hosting import death_of
+from multilang_cli.protocol.wire.context import TOPOLOGY
+from multilang_cli.protocol.words.events import Barrier, Deadline, End, Event
+from multilang_cli.protocol.words.rulebook import Rulebook
+from multilang_cli.protocol.words.verdicts import Finding, StormVersion
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import verdict_of
-from multilang_cli.suite.case_run import STDERR_SHOWN
-from multilang_cli.suite.excerpts import excerpt_of
 from multilang_cli.suite.hosts.witnessed import Witnessed
+from multilang_cli.suite.runner.case_run import STDERR_SHOWN
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.recording import Recording
 from multilang_cli.transcript.redact import Redactor
@@ -37,7 +37,7 @@ from multilang_cli.transcript.redact import Redactor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.protocol.conversation import Conversation
+    from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.suite.hosts.case import HostCase
 
 WITNESS = Path(player.__file__).with_name("witness.py")

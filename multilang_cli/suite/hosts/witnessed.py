@@ -7,17 +7,17 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.host.janitor import start_time
-from multilang_cli.protocol import wire
-from multilang_cli.protocol.events import Chunk, Event, Exited, PidChecked, Signalled, Started, StdinClosed
-from multilang_cli.protocol.framing import DEFAULT_LIMIT, Framer
-from multilang_cli.protocol.reading import read_frame
+from multilang_cli.driver.janitor import start_time
+from multilang_cli.protocol.storm.reading import read_frame
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Framer
+from multilang_cli.protocol.words.events import Chunk, Event, Exited, PidChecked, Signalled, Started, StdinClosed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.protocol.events import Channel, Fact
-    from multilang_cli.protocol.messages import Message
+    from multilang_cli.protocol.words.events import Channel, Fact
+    from multilang_cli.protocol.words.messages import Message
 
 
 class Witnessed:

@@ -10,8 +10,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from multilang_cli.host.pipes import TO_READ
-from multilang_cli.host.together import Together
+from multilang_cli.driver.pipes import TO_READ
+from multilang_cli.driver.together import Together
 from multilang_cli.topology.ackers import acker_of, rotations
 from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.agenda import Agenda

@@ -16,8 +16,8 @@ from multilang_cli.acking.collectors import Anchored
 from multilang_cli.acking.ids import acker_index, generate_id
 from multilang_cli.acking.messages import AckAck, AckFail, AckInit
 from multilang_cli.acking.pending import Outcome, WaitingTuple
-from multilang_cli.protocol.messages import SYSTEM_COMPONENT, SYSTEM_TASK, TICK_STREAM, TupleMsg
-from multilang_cli.protocol.wire import encoded
+from multilang_cli.protocol.wire.encoding import encoded
+from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, SYSTEM_TASK, TICK_STREAM, TupleMsg
 from multilang_cli.topology.engine.logged import LoggedProblems
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor, SpoutTaskCommand
 from multilang_cli.topology.engine.tally import Tally
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.acking.ids import RandomSource
     from multilang_cli.acking.messages import AckerMessage
-    from multilang_cli.protocol.messages import Emit
+    from multilang_cli.protocol.words.messages import Emit
     from multilang_cli.topology.engine.acker_task import AckerTask
     from multilang_cli.topology.groupings import Outgoing
     from multilang_cli.topology.history import Happening

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from multilang_cli.host.session import Session
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol.conversation import storm_timeout
-from multilang_cli.protocol.events import Activation, End, Signalled
-from multilang_cli.protocol.java_hash import java_values
-from multilang_cli.protocol.messages import Ack, Emit, Error, Fail, Json, Log, Sync, TaskIds
-from multilang_cli.protocol.spout_rules import acked_inside
+from multilang_cli.driver.session import Session
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.protocol.judge.spout_rules import acked_inside
+from multilang_cli.protocol.storm.java_hash import java_values
+from multilang_cli.protocol.words.events import Activation, End, Signalled
+from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log, Sync, TaskIds
 from multilang_cli.topology.engine.logged import ERROR
 from multilang_cli.topology.groupings import GroupingError
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import signal
     from collections.abc import Callable, Iterable, Sequence
 
-    from multilang_cli.host.process import ComponentProcess
-    from multilang_cli.host.speaker import EventSink
-    from multilang_cli.protocol.conversation import Conversation
-    from multilang_cli.protocol.events import Channel, Fact
-    from multilang_cli.protocol.verdicts import Finding, Kind, Profile
+    from multilang_cli.driver.process import ComponentProcess
+    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.events import Channel, Fact
+    from multilang_cli.protocol.words.verdicts import Finding, Kind, Profile
     from multilang_cli.topology.engine.flow import Flow
 
 MOST_FINDINGS = 200

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from multilang_cli.acking.acker import LatePolicy
-from multilang_cli.host.environment import WorkerEnvironment, worker_environment
-from multilang_cli.protocol.rulebook import Rulebook
-from multilang_cli.protocol.verdicts import StormVersion
+from multilang_cli.driver.environment import WorkerEnvironment, worker_environment
+from multilang_cli.protocol.words.rulebook import Rulebook
+from multilang_cli.protocol.words.verdicts import StormVersion
 from multilang_cli.topology.faults.plan import Fault
 from multilang_cli.topology.model import Topology
 from multilang_cli.topology.tasks import Layout, lay_out, merged_conf

@@ -10,7 +10,7 @@ from multilang_cli.acking.pending import SpoutPending
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.protocol.messages import Json
+    from multilang_cli.protocol.words.messages import Json
 
 
 class SpoutTaskCommand(NamedTuple):

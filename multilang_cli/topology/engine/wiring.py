@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.conversation import storm_timeout
-from multilang_cli.protocol.verdicts import ACKERS, Profile, SourceSpec, StreamSpec
+from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.protocol.words.verdicts import ACKERS, Profile, SourceSpec, StreamSpec
 from multilang_cli.topology.groupings import ChooserContext, Outgoing, chooser
 
 if TYPE_CHECKING:
     from random import Random
 
-    from multilang_cli.protocol.verdicts import StormVersion
+    from multilang_cli.protocol.words.verdicts import StormVersion
     from multilang_cli.topology.model import ComponentSpec, Grouping, Topology
     from multilang_cli.topology.tasks import Layout
 

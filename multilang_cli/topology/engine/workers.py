@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.host.launch import Launch, LaunchError, readable, resolve
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.protocol import context
+from multilang_cli.driver.launch import Launch, LaunchError, readable, resolve
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.protocol.wire import context
 from multilang_cli.topology.engine.sessions import session_of
 from multilang_cli.topology.engine.wiring import profile_of
 from multilang_cli.topology.history import Died, Launched
@@ -22,7 +22,7 @@ from multilang_cli.transcript.recording import Recording
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.protocol.verdicts import Profile
+    from multilang_cli.protocol.words.verdicts import Profile
     from multilang_cli.topology.engine.flow import Flow
     from multilang_cli.topology.engine.sessions import BoltTask, SpoutTask
     from multilang_cli.topology.engine.setup import Setup

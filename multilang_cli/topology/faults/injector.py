@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.protocol.messages import Ack, SpoutCommand, TupleMsg
+from multilang_cli.protocol.words.messages import Ack, SpoutCommand, TupleMsg
 from multilang_cli.topology.engine.fault_actions import FaultActions
 from multilang_cli.topology.engine.sessions import BoltTask
 from multilang_cli.topology.faults.kinds import KINDS

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.protocol.messages import DEFAULT_STREAM
+from multilang_cli.protocol.words.messages import DEFAULT_STREAM
 from multilang_cli.topology.flux import objects
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.model import QUEUED, ComponentSpec, Grouping, Notice, Subscription, Topology
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.topology.flux.definitions import StreamDef, TopologyDef, VertexDef
     from multilang_cli.topology.flux.objects import Fields
 

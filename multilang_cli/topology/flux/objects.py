@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from multilang_cli.protocol.messages import DEFAULT_STREAM
+from multilang_cli.protocol.words.messages import DEFAULT_STREAM
 from multilang_cli.topology import queue, standins
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.model import Grouping, OutputStream
@@ -19,7 +19,7 @@ from multilang_cli.topology.tasks import MAX_PARALLELISM
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from multilang_cli.protocol.verdicts import Kind
+    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.topology.flux.definitions import ObjectDef
     from multilang_cli.topology.flux.yaml_tree import Located
     from multilang_cli.topology.model import Location

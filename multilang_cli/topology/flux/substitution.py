@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from multilang_cli.protocol.rulebook import covers
+from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.model import Location, Notice
 

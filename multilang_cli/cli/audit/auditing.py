@@ -1,0 +1,116 @@
+"""Implementation of ``mlcheck audit run``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.audit import inputs
+from multilang_cli.audit.inputs import AuditPlan
+from multilang_cli.audit.session import LITTLE
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.cli.audit.spark import pairs_of, running
+from multilang_cli.cli.shared import checked_reports, console_of, known_storm, write_reports
+from multilang_cli.reports.formats.registry import STDOUT, Report, ReportError, put
+from multilang_cli.reports.page import Page
+from multilang_cli.subject.config import ConfigError, find, load
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import stdout_may_close
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import SparkSession
+
+    from multilang_cli.audit.inputs import Inputs
+    from multilang_cli.reports.model import RunResult
+
+_WHAT = "audit run"
+
+
+def run_given(given: dict[str, Any]) -> int:
+    """Audit what the options say; returns the exit code. Raises CommandError."""
+    reports = checked_reports([*given.get("report", ()), *(["json=-"] if given["json"] else [])])
+    console = console_of(given.get("color"))
+    storm = known_storm(given.get("storm", ""))
+    settings = pairs_of(_WHAT, given.get("spark_conf", ()))
+    _limits()
+    _check_folder(given["output"], overwrite=given["overwrite"])
+    found = _found(given["inputs"], None)
+    _say(f"{len(found.transcripts)} files; Spark is started: {given['master']}")
+    brief = inputs.size(found) <= LITTLE
+    with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief) as spark:
+        plan = AuditPlan(_found(given["inputs"], spark), storm)
+        result = _audit(spark, plan, given, reports)
+    if all(each.path != STDOUT for each in reports):
+        with stdout_may_close():
+            _show(Page(console), result, given["output"])
+    return result.exit_code
+
+
+def _audit(spark: SparkSession, plan: AuditPlan, given: dict[str, Any], reports: Sequence[Report]) -> RunResult:
+    from multilang_cli.audit import pipeline  # noqa: PLC0415 (needs Spark)
+    from multilang_cli.audit.page import page_of  # noqa: PLC0415
+    from multilang_cli.audit.result import result_of  # noqa: PLC0415
+
+    folder, limits = given["output"], _limits()
+    known = pipeline.run(spark, plan, folder, _say, overwrite=given["overwrite"])
+    result = result_of(known, plan, folder, limits)
+    for report in reports:
+        if report.format == "html":
+            _put(report, page_of(result, known))
+    write_reports([each for each in reports if each.format != "html"], result, load_rulebook(plan.storm))
+    return result
+
+
+def _put(report: Report, text: str) -> None:
+    try:
+        put(report.path, text, sys.stdout)
+    except (OSError, ReportError) as error:
+        raise CommandError(f"--report html: can't write {report.path}: {error}") from None
+
+
+def _found(names: Sequence[str], spark: SparkSession | None) -> Inputs:
+    """The files. URLs are listed once Spark is there. Raises CommandError, exit code 4, if there are none."""
+    found = inputs.find(names, spark)
+    later = spark is None and any("://" in name for name in names)
+    if found.transcripts or later:
+        return found
+    why = f" ({'; '.join(found.notes)})" if found.notes else ""
+    raise CommandError(
+        f"audit run: there are no transcripts (*{', *'.join(inputs.SUFFIXES)}) in {', '.join(names)}{why}.",
+        ExitCode.NOTHING_SELECTED,
+    )
+
+
+def _limits() -> dict[str, int]:
+    try:
+        limits: dict[str, int] = load(find(Path.cwd())).settings.get("audit", {})
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+    return limits
+
+
+def _check_folder(folder: str, *, overwrite: bool) -> None:
+    path = Path(folder)
+    if "://" in folder:
+        return
+    if path.exists() and not path.is_dir():
+        raise CommandError(f"audit run: {folder} is a file; choose a folder with -o.")
+    if path.is_dir() and any(path.iterdir()) and not overwrite:
+        raise CommandError(f"audit run: {folder} exists already; choose another with -o, or give --overwrite.")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def _show(page: Page, result: RunResult, folder: str) -> None:
+    for note in result.notes:
+        page.para(note, label="Note:")
+    for subject in result.subjects:
+        text = f"{subject.verdict:5} {subject.title}"
+        page.para(f"{text}: {subject.reason}" if subject.reason else text)
+    page.para(f"{result.verdict.replace('-', ' ')}; the tables are in {folder}", "bold")

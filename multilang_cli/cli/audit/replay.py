@@ -1,0 +1,85 @@
+"""``mlcheck audit replay``."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog, pairs_of, running
+from multilang_cli.cli.options.replay_options import Compare, Ignore, Key
+from multilang_cli.cli.recordings.recorded import paths_of
+from multilang_cli.cli.recordings.replaying import not_started
+from multilang_cli.driver.environment import worker_environment
+from multilang_cli.driver.launch import LaunchError, resolve
+from multilang_cli.replay.replaying import ReplayTarget
+from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.terminal.output import remark, stdout_may_close, write
+
+_WHAT = "audit replay"
+Words = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
+
+
+def replay(
+    words: Words,
+    *,
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where the table goes, as Parquet.")],
+    ignore: Ignore = None,
+    comparing: Compare = None,
+    key: Key = None,
+    only: Annotated[str | None, typer.Option("--component", metavar="ID", help="Only what this one was told.")] = None,
+    cwd: Annotated[Path | None, typer.Option("--cwd", metavar="DIR", help="Where the component is started.")] = None,
+    master: Master = "local[*]",
+    spark_conf: SparkConf = None,
+    spark_log: SparkLog = False,
+) -> int:
+    """Play recordings to a new version of a component, on all executors, and compare: INPUT... -- COMMAND.
+
+    INPUT: transcripts (.ndjson, .gz, .zst) or folders of them; COMMAND begins with the first word that is neither. One
+    process runs for each task of Spark's. Exit code 0: the same; 1: something differs.
+    """
+    count = next((place for place, word in enumerate(words) if not _is_input(word)), len(words))
+    inputs, argv = words[:count], words[count:]
+    if not argv:
+        raise CommandError(f"{_WHAT}: which component? mlcheck audit replay INPUT... -- COMMAND.")
+    if output.exists() and any(output.iterdir()):
+        raise CommandError(f"{_WHAT}: {output} exists already; choose another with -o.")
+    files = paths_of(_WHAT, inputs) if inputs else []
+    if not files:
+        raise CommandError(f"{_WHAT}: there are no transcripts in {', '.join(words[:1])}.", ExitCode.NOTHING_SELECTED)
+    wanted, target = _wanted(ignore, comparing, key), _target(argv, cwd or Path.cwd())
+    with running(_WHAT, master, pairs_of(_WHAT, spark_conf or ()), quiet=not spark_log) as spark:
+        from multilang_cli.audit.replaying import Request, run  # noqa: PLC0415 (needs Spark)
+
+        found, troubles = run(spark, files, Request(target, wanted), str(output), only)
+    with stdout_may_close():
+        write("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found))
+    return ExitCode.NOT_CONFORMANT if found or troubles else ExitCode.CONFORMANT
+
+
+def _is_input(word: str) -> bool:
+    return Path(word).is_dir() or word.endswith((".ndjson", ".ndjson.gz", ".ndjson.zst"))
+
+
+def _target(argv: list[str], cwd: Path) -> ReplayTarget:
+    """The command that every executor plays to. Raises CommandError where it can't be started, as seen from here."""
+    worker = worker_environment({}, how_to_keep="")
+    for note in worker.notes:
+        remark(f"Note: {note}")
+    try:
+        launch = resolve(tuple(argv), cwd.absolute(), worker.variables)
+    except LaunchError as error:
+        raise not_started(_WHAT, error) from None
+    return ReplayTarget(argv=launch.argv, cwd=cwd.absolute(), env=worker.variables, why=launch.why)
+
+
+def _wanted(ignore: list[str] | None, compare: list[str] | None, key: list[str] | None) -> ComparisonOptions:
+    """The aspects that are compared: names of fields are known only where the recordings are read."""
+    for word in compare or ():
+        if word not in ASPECTS:
+            raise CommandError(f"{_WHAT}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")
+    ignored = frozenset(ignore or ())
+    aspects = (USUAL - ignored) | frozenset(compare or ())
+    return ComparisonOptions(aspects=aspects, ignored=ignored - frozenset(ASPECTS), key=frozenset(key or ()))

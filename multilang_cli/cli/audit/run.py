@@ -1,0 +1,36 @@
+"""``mlcheck audit``: the command line. What it does is in ``auditing``."""
+
+from typing import Annotated
+
+import typer
+
+from multilang_cli.cli.app import Color, Reports, Storm
+from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog
+
+Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
+Output = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where the tables go: a folder or a URL.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace tables that are there already.")]
+
+
+def run(
+    inputs: Inputs,
+    *,
+    output: Output,
+    overwrite: Overwrite = False,
+    storm: Storm = None,
+    master: Master = "local[*]",
+    spark_conf: SparkConf = None,
+    spark_log: SparkLog = False,
+    report: Reports = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON: as --report json=-.")] = False,
+    color: Color = None,
+) -> int:
+    """Say what became of every tuple, from recordings of taps, on Spark.
+
+    INPUT: transcripts, folders of them, patterns, or URLs that Spark understands; .gz and .zst are read as well. Each
+    stage is a table in Parquet below DIR (docs/audit.md). The limits of [audit] in mlcheck.toml decide the exit code.
+    """
+    given = {name: value for name, value in locals().items() if value is not None}
+    from multilang_cli.cli.audit.auditing import run_given  # noqa: PLC0415 (slow to import, not needed for --help)
+
+    return run_given(given)

@@ -1,0 +1,103 @@
+"""Common parts of the audit's commands that use Spark: the options of Spark, and its session."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multilang_cli.terminal.exits import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from pyspark.sql import SparkSession
+
+_CAUSE = "Caused by:"
+Master = Annotated[
+    str, typer.Option("--master", metavar="URL", help="Spark's master: local[4], spark://HOST:PORT or yarn.")
+]
+SparkConf = Annotated[
+    list[str] | None, typer.Option("--spark-conf", metavar="K=V", help="A setting of Spark's. May be repeated.")
+]
+SparkLog = Annotated[bool, typer.Option("--spark-log", help="Show what Spark logs.")]
+
+
+@contextmanager
+def running(
+    command: str, master: str, settings: Mapping[str, str], *, quiet: bool = True, brief: bool = False
+) -> Iterator[SparkSession]:
+    """A session that ends with the block; `brief`: it has little to do.
+
+    Raises CommandError, also for what Spark says in the block.
+    """
+    spark = _started(command, master, settings, quiet=quiet, brief=brief)
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    try:
+        yield spark
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        raise CommandError(f"{command}: Spark gave up: {first_line(error)}; --spark-log shows more") from None
+    finally:
+        # Whoever ends a whole process group, as timeout does, has ended Java before us.
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            spark.stop()
+
+
+def _started(command: str, master: str, settings: Mapping[str, str], *, quiet: bool, brief: bool) -> SparkSession:
+    """The session. `quiet`: what Java, Spark and PySpark would say on stderr is not shown. Raises CommandError."""
+    from multilang_cli.audit.session import SparkMissingError, session  # noqa: PLC0415 (not needed for --help)
+
+    try:
+        if not quiet:
+            return session(master, settings, quiet=False, brief=brief)
+        # Py4J logs what interrupts it, with its stack; without a handler Python would print that.
+        logging.getLogger().addHandler(logging.NullHandler())
+        with _java_unheard():
+            return session(master, settings, brief=brief)
+    except SparkMissingError as error:
+        raise CommandError(f"{command}: {error}.") from None
+    except Exception as error:  # noqa: BLE001 (whatever Java says of a wrong master or setting)
+        more = "; --spark-log shows more" if quiet else ""
+        raise CommandError(f"{command}: Spark does not start: {first_line(error)}{more}") from None
+
+
+@contextmanager
+def _java_unheard() -> Iterator[None]:
+    """A Java that is started meanwhile has no stderr, all its life: the JVM itself talks there before any setting."""
+    stderr = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(stderr, 2)
+        os.close(stderr)
+        os.close(nowhere)
+
+
+def pairs_of(command: str, settings: Iterable[str]) -> dict[str, str]:
+    """Settings as they were written, NAME=VALUE. Raises CommandError."""
+    return dict(_pair(command, each) for each in settings)
+
+
+def first_line(error: Exception) -> str:
+    """The message of an exception of Spark's, without its stack: Java's root cause, else its first line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line.partition(_CAUSE)[2].strip() for line in lines if line.startswith(_CAUSE)]
+    # Py4J's own first line says only which call it was.
+    plain = [line.removeprefix(": ") for line in lines if not line.startswith("An error occurred while calling")]
+    return next((text for text in (*reversed(causes), *plain) if text), type(error).__name__)[:300]
+
+
+def _pair(command: str, text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise CommandError(f"{command}: --spark-conf {text[:60]!r} is no setting; expected NAME=VALUE.")
+    return name, value

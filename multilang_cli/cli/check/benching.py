@@ -1,0 +1,292 @@
+"""Implementation of ``mlcheck bench``: measures taken in turn, and what they say, as text and as JSON."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from rich.table import Table
+
+from multilang_cli import __version__
+from multilang_cli.bench.measuring import Silent, measure, told
+from multilang_cli.bench.paging import page_of
+from multilang_cli.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of
+from multilang_cli.cli.one_component import not_started, one_component
+from multilang_cli.cli.shared import console_of
+from multilang_cli.driver.launch import LaunchError, readable
+from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.reports.page import Page
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.flag_values import choice, whole
+from multilang_cli.subject.profiles import profile_of
+from multilang_cli.subject.samples import has_samples, samples_of
+from multilang_cli.subject.settings import Flags
+from multilang_cli.subject.setup import SessionSetup
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import progress_line, remark, stdout_may_close
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from multilang_cli.bench.measuring import CpuPlacement, Measured
+    from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.suite.runner.suite_run import SuitePlan
+
+NAME = "bench"
+BAR = 30
+"""Columns of the longest bar."""
+WITHOUT_BAR = 92
+"""Columns of the table without it."""
+WIDEST = 1_000_000
+"""The largest window."""
+
+
+class BenchFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that only this command has."""
+
+    windows: str
+    seconds: float
+    rounds: int
+    cpus: str
+    compare: str | None = None
+    reports: tuple[str, ...] = ()
+    color: str | None = None
+
+
+class Candidate:
+    """A component that is measured: its `rounds` of measures by window, in the order in which they were taken."""
+
+    def __init__(self, plan: SuitePlan) -> None:
+        self.plan = plan
+        self.setup = setup_of(plan)
+        self.rounds: dict[int, list[Measured]] = {}
+
+    @property
+    def name(self) -> str:
+        """Its command line."""
+        return readable(shlex.join(self.plan.component.command))
+
+    @property
+    def cells(self) -> list[WindowFigures]:
+        """Measures, a cell a window."""
+        return [cell_of(rounds) for rounds in self.rounds.values()]
+
+    @property
+    def wrong(self) -> list[Finding]:
+        """Findings that must not be: the first of each rule."""
+        found = (f for rounds in self.rounds.values() for each in rounds for f in each.findings)
+        rules = {f.rule: f for f in found if f.level == "must" or f.rule == "tuple-unsettled"}
+        return list(rules.values())
+
+    @property
+    def guilty(self) -> bool:
+        """True if it broke a must with what it was promised: who settles later than we wait can't be measured."""
+        return not self.refuses and any(each.level == "must" for each in self.wrong)
+
+    @property
+    def refuses(self) -> bool:
+        """True if it fails the tuple that we made up: then its figures say nothing."""
+        failed = any(each.failed for rounds in self.rounds.values() for each in rounds)
+        return failed and self.setup.profile.kind == "bolt" and not has_samples(self.plan.component)
+
+
+def bench_given(given: dict[str, Any]) -> int:
+    """Measure what the command line says: values by the names of `Flags` and `BenchFlags`. Raises CommandError."""
+    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, BenchFlags)
+    console, paths = console_of(asked.color), [_report(spec) for spec in asked.reports]
+    windows, place = _places(asked)
+    plans = [one_component(NAME, flags).plan]
+    if asked.compare is not None:
+        words = _words(asked.compare)
+        other = msgspec.structs.replace(flags, command=words, component=None, kind=plans[0].component.kind)
+        plans.append(one_component(NAME, other).plan)
+    for note in plans[0].surroundings:
+        remark(f"Note: {note}")
+    for plan in plans:
+        if plan.component.settling != "by-limit":
+            why = f"it settles {plan.component.settling}; only a bolt that settles each tuple by itself can be measured"
+            raise CommandError(f"bench: {why}", ExitCode.INCONCLUSIVE)
+    candidates = [Candidate(plan) for plan in plans]
+    code = _measured(candidates, windows, asked, place)  # type: ignore[arg-type]
+    report = _document(candidates, asked, code)
+    for form, path in paths:
+        _write(path, json.dumps(report, indent=1) + "\n" if form == "json" else page_of(report))
+    if all(path != "-" for _, path in paths):
+        with stdout_may_close():
+            _show(candidates, report, console)
+    return code
+
+
+def _words(line: str) -> tuple[str, ...]:
+    """The words of a command line. Raises CommandError."""
+    try:
+        return tuple(shlex.split(line))
+    except ValueError as error:
+        raise CommandError(f"bench: --compare {line[:60]!r}: {error}.") from None
+
+
+def _measured(
+    candidates: Sequence[Candidate], windows: Sequence[int], asked: BenchFlags, place: CpuPlacement
+) -> ExitCode:
+    """Take the measures in turn; the exit code. Raises CommandError."""
+    total, done = len(candidates) * len(windows) * asked.rounds, 0
+    try:
+        with progress_line(verbose=False, quiet=False) as progress:
+            for _ in range(asked.rounds):
+                for window in windows:
+                    for candidate in candidates:
+                        if progress is not None:
+                            progress(f"window {window}: {candidate.name}", done, total)
+                        done += 1
+                        taken = measure(candidate.setup, window, asked.seconds, place)
+                        candidate.rounds.setdefault(window, []).append(taken)
+                        if candidate.wrong:
+                            return ExitCode.NOT_CONFORMANT if candidate.guilty else ExitCode.INCONCLUSIVE
+    except LaunchError as error:
+        raise not_started(error) from None
+    except Silent as silent:
+        raise CommandError(f"bench: no first message: {silent}", ExitCode.NO_FIRST_MESSAGE) from None
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    return ExitCode.INCONCLUSIVE if any(each.refuses for each in candidates) else ExitCode.CONFORMANT
+
+
+def setup_of(plan: SuitePlan) -> SessionSetup:
+    """The set-up that is started for each measure."""
+    return SessionSetup(
+        argv=plan.launch.argv,
+        command=plan.component.command,
+        cwd=plan.cwd,
+        env=plan.env,
+        rulebook=plan.rulebook,
+        profile=profile_of(plan.component, plan.version, plan.options.timeout),
+        settings=plan.component.env,
+        samples=samples_of(plan.component),
+        seed=plan.options.seed,
+    )
+
+
+def _places(asked: BenchFlags) -> tuple[list[int], str]:
+    try:
+        return _windows(asked.windows), choice("--cpus", asked.cpus, ("any", "one", "two"))
+    except ConfigError as error:
+        raise CommandError(f"bench: {error}") from None
+
+
+def _windows(text: str) -> list[int]:
+    found = [whole("--windows", each) for each in text.split(",")]
+    if any(not 1 <= each <= WIDEST for each in found):
+        raise CommandError(f"bench: --windows: expected numbers from 1 to {WIDEST}, not {text[:60]!r}")
+    return sorted(set(found))
+
+
+def _report(spec: str) -> tuple[str, str]:
+    form, _, path = spec.partition("=")
+    if form not in {"json", "html"} or not path:
+        raise CommandError(f"bench: --report {spec[:60]!r}: expected json=PATH or html=PATH, - for stdout")
+    return form, path
+
+
+def _document(candidates: Sequence[Candidate], asked: BenchFlags, code: ExitCode) -> dict[str, Any]:
+    """Everything that was found, as plain values."""
+    first = candidates[0]
+    whole_rounds = all(len(each.cells) == len(first.cells) and len(each.cells) > 0 for each in candidates)
+    comparable = len(candidates) > 1 and whole_rounds and code == ExitCode.CONFORMANT
+    ratios = ratios_of(first.cells, candidates[1].cells) if comparable else []
+    return {
+        "bench": "1.0",
+        "tool": {"name": "mlcheck", "version": __version__},
+        "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "storm": first.plan.version.id,
+        "kind": first.setup.profile.kind,
+        "placed": told(asked.cpus),  # type: ignore[arg-type]
+        "seconds": asked.seconds,
+        "rounds": asked.rounds,
+        "candidates": [
+            {
+                "command": each.name,
+                "cells": document(each.cells),
+                "findings": [f"{finding.rule}: {finding.message}" for finding in each.wrong],
+                "sentences": _sentences(each),
+            }
+            for each in candidates
+        ],
+        "ratios": [ratio._asdict() for ratio in ratios],
+        "exit_code": int(code),
+        "complete": code != ExitCode.INTERRUPTED,
+    }
+
+
+def _sentences(candidate: Candidate) -> list[str]:
+    if candidate.refuses:
+        return ["it fails the tuple that was made up: give a sample it understands (--tuple JSON, or samples)"]
+    if not candidate.cells or candidate.wrong:
+        return []
+    profile, version = candidate.setup.profile, candidate.plan.version
+    return sentences_of(candidate.cells, profile.kind, storm_timeout(profile.conf, version), version.id)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        if path == "-":
+            with stdout_may_close():
+                sys.stdout.write(text)
+        else:
+            Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"bench: {path}: can't be written: {error.strerror}.") from None
+
+
+def _show(candidates: Sequence[Candidate], report: dict[str, Any], console: Console) -> None:
+    page = Page(console)
+    page.para(f"mlcheck {__version__}, bench, Storm {report['storm']}; {report['placed']}", "bold")
+    longest = max((cell.rate for each in candidates for cell in each.cells), default=1.0) or 1.0
+    for candidate, said in zip(candidates, report["candidates"], strict=True):
+        page.blank()
+        page.line(candidate.name, "bold")
+        console.print(_table(candidate, longest, page.columns))
+        for sentence in said["sentences"]:
+            page.para(sentence, indent=2)
+        for finding in said["findings"]:
+            page.para(finding, label="Wrong", label_style="bold red", indent=2, hang=8)
+    for ratio in report["ratios"]:
+        text = f"{ratio['middle']:.2f} times the first ({ratio['low']:.2f} to {ratio['high']:.2f})"
+        page.para(text, label=f"window {ratio['window']}", hang=16)
+
+
+def _table(candidate: Candidate, longest: float, room: int) -> Table:
+    """A row a window. The bar has what is left of `room` columns."""
+    spout = candidate.setup.profile.kind == "spout"
+    names = ["pending" if spout else "window", "next/s" if spout else "tuples/s"]
+    names += ["p50", "p99", "p99.9", "max", *(["emits/s"] if spout else ["beat", "most"]), "CPU", "MiB"]
+    bar = min(BAR, room - WITHOUT_BAR)
+    table = Table(box=None, pad_edge=True, title=None)
+    for name in [*names, *([""] if bar > 0 else [])]:
+        table.add_column(name, justify="right" if name else "left", no_wrap=True)
+    for cell in candidate.cells:
+        trips = [_time(cell.trips.get(name)) for name in ("p50", "p99", "p999", "max")]
+        more = [_number(cell.emits)] if spout else [_time(cell.beats.get(name)) for name in ("p50", "max")]
+        row = [str(cell.window), _number(cell.rate), *trips, *more, f"{cell.cpu:.0%}", _number(cell.memory)]
+        table.add_row(*row, *(["█" * max(1, round(bar * cell.rate / longest))] if bar > 0 else []))
+    return table
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 (three digits)
+
+
+def _time(micros: float | None) -> str:
+    """A time for people, with three digits."""
+    if micros is None:
+        return "-"
+    for unit, size in (("s", 1e6), ("ms", 1e3)):
+        if micros >= size:
+            return f"{micros / size:.3g} {unit}"
+    return f"{micros:.3g} µs"

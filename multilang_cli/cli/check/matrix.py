@@ -1,0 +1,38 @@
+"""``mlcheck matrix``: the command line. What it does is in ``matrixing``."""
+
+from typing import Annotated
+
+import typer
+
+from multilang_cli.cli.app import Storm
+from multilang_cli.cli.options import run_options as option
+
+
+def matrix(
+    folders: Annotated[list[str] | None, typer.Argument(metavar="FOLDER", hidden=True)] = None,
+    *,
+    output: Annotated[str | None, typer.Option("-o", "--output", metavar="DIR", help="Where everything goes.")] = None,
+    prepare: option.Prepare = False,
+    brief: Annotated[
+        bool,
+        typer.Option("--brief", help="Only the table in markdown, the badges and the data: to keep beside sources."),
+    ] = False,
+    add: Annotated[bool, typer.Option("--add", help="Keep what DIR has of other libraries.")] = False,
+    storm: Storm = None,
+    include: option.Include = None,
+    exclude: option.Exclude = None,
+    jobs: option.Jobs = None,
+    timeout: option.Timeout = None,
+) -> int:
+    """Hold libraries against every case: play both suites with each testee, and put what comes of it side by side.
+
+    FOLDER: testees, or folders of testees. Default: those that come with mlcheck.
+
+    DIR gets index.html, a page and a transcript for each cell that is no pass, matrix.md, matrix.json, and a badge
+    for each library. A failure that a testee's file of known failures explains is a failure here too, with its reason;
+    but only a new one, or one that is gone, makes the exit code 1.
+    """
+    given = {name: value for name, value in locals().items() if value is not None}
+    from multilang_cli.cli.check.matrixing import matrix_given  # noqa: PLC0415 (slow to import, and not needed for --help)
+
+    return matrix_given(given)

@@ -1,0 +1,129 @@
+"""Implementation of ``mlcheck matrix``: each testee in turn; what comes of them all is written into a folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.locate import data_path
+from multilang_cli.cli.shared import known_storm
+from multilang_cli.reports.formats.registry import ReportError
+from multilang_cli.reports.matrix.files import DATA, read_matrix, write_matrix
+from multilang_cli.reports.matrix.words import label_of, summary_of
+from multilang_cli.subject.config import Config, ConfigError
+from multilang_cli.subject.settings import Flags, run_options
+from multilang_cli.subject.testee import prepare
+from multilang_cli.suite import matrix as suite
+from multilang_cli.suite.cases.case import CaseError
+from multilang_cli.suite.cases.selection import SelectionError
+from multilang_cli.suite.runner.suite_run import RecordError
+from multilang_cli.terminal.exits import CommandError, ExitCode, worst
+from multilang_cli.terminal.output import progress_line, remark, stdout_may_close
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.reports.matrix.model import Library, Matrix
+    from multilang_cli.subject.options import Component, RunOptions
+    from multilang_cli.subject.testee import Testee
+    from multilang_cli.suite.runner.playing import Progress
+
+
+class MatrixFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that only this command has."""
+
+    output: str | None = None
+    folders: tuple[str, ...] = ()
+    prepare: bool = False
+    brief: bool = False
+    add: bool = False
+
+
+def matrix_given(given: dict[str, Any]) -> int:
+    """Make the matrix that is asked for: values by the names of `Flags` and `MatrixFlags`. Raises CommandError."""
+    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, MatrixFlags)
+    if asked.output is None:
+        raise CommandError("matrix: where to? Give -o DIR.")
+    folder = Path(asked.output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        options = run_options(flags, os.environ, Config(None, {}, ()))
+        rulebook = load_rulebook(known_storm(options.storm))
+        options = msgspec.structs.replace(options, storm=known_storm(options.storm) or rulebook.newest.id)
+        old = _old(folder) if asked.add else None
+        testees = suite.find_testees(asked.folders or [str(data_path("conformance", "testees"))])
+        suite.check_patterns(options)
+        for testee in testees if asked.prepare else ():
+            remark(f"{testee.folder.name}: preparing")
+            prepare(testee)
+        matrix = _played(testees, options, rulebook, folder, brief=asked.brief)
+        matrix = matrix if old is None else matrix.added_to(old)
+        write_matrix(matrix, folder, brief=asked.brief)
+    except SelectionError as error:
+        raise CommandError(f"matrix: {error}", ExitCode.NOTHING_SELECTED) from None
+    except (ConfigError, CaseError, RecordError, ReportError) as error:
+        raise CommandError(f"matrix: {error}") from None
+    except OSError as error:
+        raise CommandError(f"matrix: {error.filename or folder}: {error.strerror}.") from None
+    _show(matrix, folder, brief=asked.brief)
+    return matrix.exit_code
+
+
+def _old(folder: Path) -> Matrix | None:
+    """The matrix that is in a folder, None if there is none. Raises CommandError."""
+    try:
+        return read_matrix(folder)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as error:
+        raise CommandError(f"matrix: {folder / DATA} is no matrix, so nothing can be added to it: {error}") from None
+
+
+def _played(testees: list[Testee], options: RunOptions, rulebook: Rulebook, folder: Path, *, brief: bool) -> Matrix:
+    """Play them all. Raises CommandError after an interrupt, or if no case was selected, besides what `play` raises."""
+    libraries: list[Library] = []
+    codes: list[int] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        records = Path(scratch) if brief else folder / suite.CELLS
+        for testee in testees:
+            words = ("mlcheck", "run", "--testee", os.path.relpath(testee.folder))
+            chosen = msgspec.structs.replace(options, reproduce=words)
+            with progress_line(verbose=False, quiet=False) as progress:
+                played = suite.play(testee, chosen, records / testee.folder.name, lambda part: _telling(part, progress))
+            codes += [each.result.exit_code for each in played]
+            if ExitCode.INTERRUPTED in codes:
+                raise CommandError("matrix: interrupted; nothing was written", ExitCode.INTERRUPTED)
+            if played:
+                libraries.append(suite.library_of(testee, played, rulebook, None if brief else folder))
+    if not libraries:
+        raise CommandError("matrix: no case of these testees is selected (-k, --exclude)", ExitCode.NOTHING_SELECTED)
+    return suite.matrix_of(libraries, options.storm, worst(codes), options)
+
+
+def _telling(component: Component, progress: Progress | None) -> Progress | None:
+    """Name the part on stderr before its first case."""
+
+    def tell(case: str, begun: int, total: int) -> None:
+        """A case begins: the first one names the part."""
+        if begun == 0:
+            remark(f"{component.name}: {total} cases")
+        if progress is not None:
+            progress(case, begun, total)
+
+    return tell
+
+
+def _show(matrix: Matrix, folder: Path, *, brief: bool) -> None:
+    """A line a library."""
+    names = [label_of(library) for library in matrix.libraries]
+    wide = max(map(len, names))
+    with stdout_may_close():
+        for name, library in zip(names, matrix.libraries, strict=True):
+            why = next((part.why for part in library.parts if part.why), "")
+            sys.stdout.write(f"{name:{wide}}  {why or summary_of(matrix.score(library))}\n")
+    remark(f"{folder / ('matrix.md' if brief else 'index.html')}")

@@ -1,0 +1,103 @@
+"""``mlcheck explain``."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from multilang_cli.catalogue.loader import load_causes, load_rulebook
+from multilang_cli.catalogue.worker_log import load_index, process_of
+from multilang_cli.cli.app import Color
+from multilang_cli.cli.shared import console_of
+from multilang_cli.reports.explaining.causes import render_cause
+from multilang_cli.reports.explaining.explain import render_rule
+from multilang_cli.reports.explaining.worker_log import read_log, show_log, show_recognised
+from multilang_cli.reports.failure import show_clause
+from multilang_cli.reports.page import Page
+from multilang_cli.suite.cases.case import Case, load_cases
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.terminal.output import remark, stdout_may_close
+
+Log = Annotated[
+    str,
+    typer.Option("--log", metavar="FILE", help="Explain what a worker's log says of shell components; - for stdin."),
+]
+
+
+def explain(
+    name: Annotated[str, typer.Argument(metavar="RULE|CAUSE|CASE|TEXT", hidden=True)] = "",
+    log: Log = "",
+    color: Color = None,
+) -> int:
+    """Explain a rule, a cause, a case, or what a worker's log says.
+
+    RULE, CAUSE or CASE: its id, such as ack-twice; `mlcheck list rules` and `mlcheck list cases` show them all, reports
+    name causes. TEXT: an error from a worker's log, pasted in quotes, with whatever stands around it.
+    """
+    page = Page(console_of(color))
+    if bool(name) == bool(log):
+        raise CommandError("explain: give a rule, a cause, a case or an error's text, or a worker's log by --log FILE.")
+    if log:
+        return _explain_log(page, log)
+    rulebook, cases = load_rulebook(), _cases()
+    causes = {cause.id: cause for cause in load_causes()}
+    with stdout_may_close():
+        if name in rulebook.rules:
+            render_rule(rulebook.rules[name], rulebook, console_of(color))
+        elif name in causes:
+            render_cause(causes[name], console_of(color))
+        elif name in cases:
+            render_case(cases[name], console_of(color))
+        elif found := load_index().recognise(name):
+            show_recognised(page, found, process_of(name), rulebook)
+        else:
+            raise CommandError(_unknown(name, [*rulebook.rules, *causes, *cases]))
+    return 0
+
+
+def _cases() -> dict[str, Case]:
+    return {case.id: case for case in (*load_cases(), *load_cases("library"))}
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    if any(character.isspace() for character in name.strip()):
+        return f"explain: no text of Storm's shell classes is known here that stands in {name[:60]!r}."
+    hint = did_you_mean(name, known)
+    return f"explain: there is no rule, cause or case {name[:60]!r}{hint} `mlcheck list rules` shows all rules."
+
+
+def _explain_log(page: Page, name: str) -> int:
+    """Explain a log. Exit code 4 if no text of Storm's shell classes stands in it."""
+    try:
+        with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8", errors="replace") as file:
+            summary = read_log(file)
+    except OSError as error:
+        raise CommandError(f"explain: {name} can't be read: {error.strerror}.") from None
+    if not summary.found:
+        remark(f"explain: {name}: nothing that Storm's shell classes write stands in its {summary.lines} lines.")
+        return ExitCode.NOTHING_SELECTED
+    with stdout_may_close():
+        show_log(page, summary, load_rulebook())
+    return 0
+
+
+def render_case(case: Case, console: Console) -> None:
+    """Show a case: what it asks, the sentence it stands on, its steps."""
+    page = Page(console)
+    kinds = "bolts and spouts" if case.kind == "both" else f"{case.kind}s"
+    page.para(case.title, "bold", label=case.id)
+    page.para(f"{case.level}, {kinds}{f', since {case.since}' if case.since else ''}", indent=2)
+    page.blank()
+    show_clause(page, case.clause)
+    page.para(case.expected, label="Expected", indent=2, hang=12)
+    if case.needs:
+        page.para(", ".join(case.needs), label="Needs", indent=2, hang=12)
+    page.para("Steps", "bold", indent=2)
+    for name, arguments in case.steps:
+        page.line(" ".join([name, *(f"{key}={value!r}" for key, value in arguments.items())]), indent=4)
+    subject = "--testee DIR" if case.testee else "-- COMMAND"
+    page.line(f"Run it:  mlcheck run -k {case.id} {subject}", indent=2)

@@ -1,0 +1,1 @@
+"""Tables of options that several commands have."""

@@ -1,0 +1,1 @@
+"""Commands that make, read, compare or play recordings."""

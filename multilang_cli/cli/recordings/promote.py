@@ -1,0 +1,71 @@
+"""``mlcheck promote``."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multilang_cli.cli.options.replay_options import recording_of
+from multilang_cli.protocol.words.verdicts import Finding
+from multilang_cli.replay.case_files import ID, NoCaseError, write_case_file
+from multilang_cli.replay.choosing import choose, known
+from multilang_cli.replay.promoting import promote as promoted
+from multilang_cli.replay.recording import JudgedRecording
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import remark, write
+
+_UNSURE = ExitCode.INCONCLUSIVE
+_WANTED = "--finding {name!r}: there is no such finding in it; found are {known}."
+
+
+def promote(
+    transcript: Annotated[str, typer.Argument(metavar="TRANSCRIPT", hidden=True)],
+    *,
+    finding: Annotated[
+        str, typer.Option("--finding", metavar="RULE|FINGERPRINT", help="What the case is about. [the first must]")
+    ] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The case file; its name is the id. [KIND.RULE.yaml]"),
+    ] = None,
+) -> int:
+    """Make a conformance case of a recording: what was said in it, and the clause of what was found wrong.
+
+    The case goes with `mlcheck run --suite FILE`: it fails until that is mended. `mlcheck shrink` makes a long
+    recording short first.
+    """
+    recording = recording_of("promote", transcript)
+    wrong = finding_in("promote", recording, finding)
+    path = output or Path(f"{recording.profile.kind}.{wrong.rule}.yaml")
+    if not ID.fullmatch(path.stem) or path.suffix != ".yaml":
+        name = re.sub(r"[^a-z0-9.-]+", "-", path.stem.lower()).strip("-.")
+        expected = f"lower-case words with dots, such as {recording.profile.kind}.{name or wrong.rule}.yaml"
+        raise CommandError(f"promote: {path.name[:60]!r}: the name of a case file is its id: {expected}.")
+    case = promoted(recording, wrong, path.stem, str(path))
+    try:
+        write_case_file(path, case.case)
+    except NoCaseError as why:
+        raise CommandError(f"promote: {why}") from None
+    except OSError as error:
+        raise CommandError(f"promote: {path}: can't be written: {error.strerror}.") from None
+    for note in case.left_out:
+        remark(f"Left out, since no case can say it: {note}")
+    write(f"{path}: {wrong.rule}, {len(case.case['steps'])} steps; play it with\n  {case.again}\n")
+    return ExitCode.CONFORMANT
+
+
+def finding_in(command: str, recording: JudgedRecording, name: str) -> Finding:
+    """The finding that is meant. Raises CommandError."""
+    findings = recording.findings()
+    if not findings and recording.part_only:
+        why = "; ".join(recording.notes) or recording.damage
+        raise CommandError(
+            f"{command}: {recording.path}: nothing is wrong in what can be played of it: {why}.", _UNSURE
+        )
+    if not findings:
+        raise CommandError(f"{command}: {recording.path}: nothing is wrong in it.", ExitCode.NOTHING_SELECTED)
+    found = choose(findings, name)
+    if found is None:
+        raise CommandError(f"{command}: {_WANTED.format(name=name[:60], known=', '.join(known(findings)))}")
+    return found

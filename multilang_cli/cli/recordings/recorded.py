@@ -1,0 +1,95 @@
+"""Common parts of `lint` and `report`: find transcripts, judge them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.cli.shared import STDIN, known_storm
+from multilang_cli.judging.linting import judge_transcripts, lint_result
+from multilang_cli.terminal.exits import CommandError
+from multilang_cli.terminal.output import remark
+from multilang_cli.transcript.format import TranscriptError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.reports.model import RunResult
+
+LARGE = 200_000_000
+"""Bytes of transcripts from which on a user is told to be patient."""
+
+
+def judged(
+    command: str,
+    transcripts: Sequence[str],
+    storm: str,
+    *,
+    strict: bool = False,
+    twice: bool = False,
+    coverage: bool = False,
+    open_ended: bool = False,
+) -> tuple[RunResult, Rulebook]:
+    """The result of judging `transcripts`, as the command line names them, for the version `storm`, "" as recorded.
+
+    `twice`: they will be read once more, stdin too. `coverage`: what they exercised is told as well.
+    `open_ended`: the end may be missing. Raises CommandError, which names the `command`.
+    """
+    if "-" in transcripts and len(transcripts) > 1:
+        raise CommandError(f"{command}: - stands for stdin and must be the only transcript.")
+    version = known_storm(storm)
+    rulebook = load_rulebook(version)
+    if "-" in transcripts and twice:
+        _keep_stdin()
+    paths = paths_of(command, transcripts)
+    size = sum(Path(path).stat().st_size for path in paths if os.path.isfile(path))  # noqa: PTH113
+    if size >= LARGE:
+        remark(f"{command}: {size / 1e6:,.0f} MB are read; this may take minutes")
+    try:
+        found = judge_transcripts(paths, rulebook, version, coverage=coverage, open_ended=open_ended)
+        return lint_result(found, strict=strict), rulebook
+    except TranscriptError as error:
+        hint = "Transcripts are what `mlcheck run`, `tap` and `repl` record."
+        raise CommandError(f"{command}: {error}. {hint}") from None
+    except OSError as error:
+        raise CommandError(f"{command}: {error.filename}: can't be read: {error.strerror}.") from None
+
+
+def paths_of(command: str, transcripts: Sequence[str]) -> list[str]:
+    """The files that the command line names: those of directories as well. Raises CommandError."""
+    return [STDIN] if "-" in transcripts else [path for name in transcripts for path in _files_of(command, name)]
+
+
+def spare(command: str, outputs: Iterable[str | Path], recorded: Iterable[str | Path]) -> None:
+    """Refuse to write over a recording that is read. Raises CommandError."""
+    # What can't be looked at, such as too long a name, is for whoever opens it to tell.
+    files = [each for each in recorded if os.path.exists(each)]  # noqa: PTH110
+    for output in outputs:
+        if os.path.exists(output) and any(Path(output).samefile(each) for each in files):  # noqa: PTH110
+            raise CommandError(f"{command}: {output}: that is the recording itself; choose another file.")
+
+
+def _files_of(command: str, name: str) -> list[str]:
+    """A file, or the transcripts in a directory. Raises CommandError if it has none."""
+    if not os.path.isdir(name):  # noqa: PTH112 (a name that is too long is none)
+        return [name]
+    found = sorted(str(path) for pattern in ("*.ndjson", "*.ndjson.gz") for path in Path(name).glob(pattern))
+    if not found:
+        raise CommandError(f"{command}: {name}: there are no transcripts (*.ndjson, *.ndjson.gz) in this directory.")
+    return found
+
+
+def _keep_stdin() -> None:
+    """Put a file in the place of stdin, with all that comes through it: a pipe can be read only once."""
+    if Path(STDIN).is_file():
+        return
+    with tempfile.TemporaryFile() as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+        file.flush()
+        os.dup2(file.fileno(), sys.stdin.fileno())

@@ -1,0 +1,112 @@
+"""Start and end of ``mlcheck shrink``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.cli.options.replay_options import recording_of
+from multilang_cli.cli.recordings.promote import finding_in
+from multilang_cli.cli.recordings.recorded import spare
+from multilang_cli.cli.recordings.replaying import chosen, not_started, target_of
+from multilang_cli.driver.launch import LaunchError
+from multilang_cli.replay.comparison import counted
+from multilang_cli.replay.shrink.shrinker import Shrinker, Shrunk
+from multilang_cli.subject.settings import Flags
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import remark, write
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.words.verdicts import Finding
+
+_ERASE = "\r\x1b[K"
+
+
+class ShrinkFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that only this command has."""
+
+    words: tuple[str, ...]
+    output: Any
+    finding: str = ""
+    retries: int = 0
+    quiet: bool = False
+
+
+def shrink_given(given: dict[str, Any]) -> int:
+    """Shrink what the command line says: values by the names of `Flags` and `ShrinkFlags`. Raises CommandError."""
+    asked = msgspec.convert(given, ShrinkFlags)
+    output = Path(asked.output)
+    flags = msgspec.convert({**given, "command": asked.words[1:], "retries": None}, Flags)
+    recording = recording_of("shrink", asked.words[0])
+    spare("shrink", [output], recording.files)
+    if output.is_dir():
+        raise CommandError(f"shrink: -o {output}: that is a directory; name a file in it.")
+    wrong = finding_in("shrink", recording, asked.finding)
+    component, options = chosen("shrink", flags)
+    target = target_of("shrink", component, options, flags, recording)
+    for note in target.surroundings:
+        remark(f"Note: {note}")
+    unit = "command" if recording.profile.kind == "spout" else "tuple"
+    shows = None if asked.quiet else _Progress(unit)
+    shrinker = Shrinker(recording, target, wrong, output, retries=asked.retries, progress=shows)
+    try:
+        shrunk = shrinker.run()
+    except LaunchError as error:
+        raise not_started("shrink", error) from None
+    except OSError as error:
+        raise CommandError(f"shrink: {error.filename}: can't be written: {error.strerror}.") from None
+    finally:
+        if shows is not None:
+            shows.end()
+    return _tell(shrunk, wrong, output, unit)
+
+
+def _tell(shrunk: Shrunk, wrong: Finding, output: Path, unit: str) -> int:
+    if not shrunk.shown:
+        if not shrunk.complete:
+            raise CommandError("interrupted before it was shown once.", ExitCode.INTERRUPTED)
+        raise CommandError(
+            f"shrink: {wrong.rule} does not show when the whole recording is played now; see `mlcheck replay`, or play "
+            "it more often with --retries.",
+            ExitCode.INCONCLUSIVE,
+        )
+    before, after = shrunk.units
+    simpler = f", {counted(shrunk.simpler, 'value')} made simpler" if shrunk.simpler else ""
+    write(
+        f"{output}: {wrong.rule} with {after or 'none'} of {counted(before, unit)} ({shrunk.events[1]} of "
+        f"{counted(shrunk.events[0], 'event')}){simpler}; {counted(shrunk.tried, 'play')} in {shrunk.seconds:.1f} s\n"
+        f"Next: {shlex.join(['mlcheck', 'promote', str(output)])}\n"
+    )
+    if not shrunk.complete:
+        remark("Interrupted: it may not be the shortest.")
+        return ExitCode.INTERRUPTED
+    return ExitCode.CONFORMANT
+
+
+class _Progress:
+    """Progress of a shrink: one line on a terminal, else a line whenever something shorter was found."""
+
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+        self._terminal = sys.stderr.isatty()
+        self._least = -1
+
+    def __call__(self, plays: int, size: int, least: int) -> None:
+        """Tell of the next play."""
+        text = f"play {plays + 1}: {counted(size, self._unit)}; the shortest so far has {least}"
+        if self._terminal:
+            sys.stderr.write(f"{_ERASE}{text}")
+            sys.stderr.flush()
+        elif least != self._least:
+            remark(text)
+        self._least = least
+
+    def end(self) -> None:
+        """Leave no line behind."""
+        if self._terminal:
+            sys.stderr.write(_ERASE)
+            sys.stderr.flush()

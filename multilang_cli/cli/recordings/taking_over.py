@@ -1,0 +1,70 @@
+"""A replay that ends at a keyboard: what was played is the past of a session by hand."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multilang_cli.cli.by_hand import play_setup
+from multilang_cli.replay.player import RecordingPlayer
+from multilang_cli.replay.recording import without_secrets_note
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.samples import samples_of
+from multilang_cli.subject.settings import color
+from multilang_cli.subject.setup import SessionSetup
+from multilang_cli.terminal.exits import CommandError
+from multilang_cli.terminal.output import remark
+
+if TYPE_CHECKING:
+    from multilang_cli.repl.component_run import ComponentRun
+    from multilang_cli.replay.recording import JudgedRecording
+    from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget
+    from multilang_cli.subject.options import Component, RunOptions
+
+
+def take_over(
+    recording: JudgedRecording,
+    target: ReplayTarget,
+    how: ReplayOptions,
+    *,
+    options: RunOptions,
+    component: Component,
+    when: str | None,
+) -> int:
+    """Play `recording` as far as it goes, then let a person go on; the exit code. Raises CommandError."""
+    try:
+        colored = color(when, os.environ)
+    except ConfigError as error:
+        raise CommandError(f"replay: {error}") from None
+    if note := without_secrets_note(recording, tuple(target.conf)):
+        remark(f"Note: {note}")
+    for each in target.surroundings:
+        remark(f"Note: {each}")
+    setup = SessionSetup(
+        argv=target.argv,
+        command=component.command,
+        cwd=target.cwd,
+        env=target.env,
+        rulebook=recording.rulebook,
+        profile=target.profile(recording),
+        settings=target.settings,
+        samples=samples_of(component),
+        # Not the ids that were recorded.
+        seed=options.seed + 1,
+    )
+
+    def play(life: ComponentRun) -> bool:
+        """Play the recording to a fresh process, as far as was wished; False if it never said its pid."""
+        session = life.session
+        player = RecordingPlayer(session, recording, how.wanted, conf=target.conf, real_time=how.real_time)
+        player.play(player.found if how.until_finding else None, end=False)
+        player.release()
+        life.left_out.append(f"what {recording.path} holds, which was played first")
+        last = recording.events[-1].seq if how.until_event else None
+        stopped = player.stopped_at if player.stopped_at is not None else last
+        where = "to its end" if stopped is None else f"up to event {stopped}"
+        remark(f"{recording.path} was played {where}; go on by hand")
+        return life.said_pid
+
+    return play_setup(setup, Path(options.record), colored, play=play)

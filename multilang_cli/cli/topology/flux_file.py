@@ -1,0 +1,89 @@
+"""The options of the commands that read a Flux file, and how it is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multilang_cli.terminal.exits import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.topology.flux import FluxFile
+
+Flux = Annotated[str, typer.Argument(metavar="FLUX", hidden=True)]
+Filter = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="FILE", help="Java properties that stand for ${name} in the file. Repeatable."),
+]
+Properties = Annotated[
+    list[str] | None, typer.Option("--property", metavar="K=V", help="What stands for ${K} in the file. Repeatable.")
+]
+EnvFilter = Annotated[
+    bool, typer.Option("--env-filter", help="Put environment variables in place of ${ENV-NAME} in the file.")
+]
+Resources = Annotated[
+    str | None,
+    typer.Option(
+        "--resources", metavar="DIR", help="Where components start. Default: resources beside the file, or its folder."
+    ),
+]
+
+
+Ackers = Annotated[
+    int | None, typer.Option("--ackers", metavar="N", min=0, help="Short for --conf topology.acker.executors=N.")
+]
+
+
+def read_file(
+    flux: str,
+    storm: str,
+    filters: Sequence[str] = (),
+    properties: Sequence[str] = (),
+    resources: str | None = None,
+    *,
+    env_filter: bool = False,
+    conf: Sequence[str] = (),
+    ackers: int | None = None,
+) -> FluxFile:
+    """Read the file, `conf` and `ackers` over it. `storm`: a version's id. Raises CommandError."""
+    from multilang_cli.protocol.words.verdicts import ACKERS  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.subject.config import ConfigError  # noqa: PLC0415
+    from multilang_cli.subject.flag_values import conf_value, pair  # noqa: PLC0415
+    from multilang_cli.topology.flux import FluxError, read_flux  # noqa: PLC0415
+    from multilang_cli.transcript.secrets import declare  # noqa: PLC0415
+
+    try:
+        known = _known(filters)
+        known |= dict(pair("--property", each, "K=V") for each in properties)
+        given = known if filters or properties else None
+        over = dict(map(conf_value, conf)) | ({} if ackers is None else {ACKERS: ackers})
+        folder = Path(resources) if resources else None
+        found = read_flux(Path(flux), given, os.environ if env_filter else None, folder, storm, conf=over)
+    except (ConfigError, FluxError) as error:
+        raise CommandError(str(error)) from None
+    declare([found.topology.conf, os.environ])
+    for component in found.topology.components.values():
+        declare([component.conf, component.env], component.command)
+    return found
+
+
+def _known(filters: Sequence[str]) -> dict[str, str]:
+    """The properties of all files, the last wins. Raises CommandError."""
+    from multilang_cli.catalogue.texts import TextError, file_text  # noqa: PLC0415
+    from multilang_cli.topology.flux import read_properties  # noqa: PLC0415
+
+    known: dict[str, str] = {}
+    for file in filters:
+        try:
+            # Java's own encoding of such files.
+            known |= read_properties(file_text(Path(file), "latin-1"))
+        except OSError as error:
+            raise CommandError(f"--filter {file}: it can't be read: {error.strerror}.") from None
+        except TextError as error:
+            raise CommandError(f"--filter {error}.") from None
+    return known

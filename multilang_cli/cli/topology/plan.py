@@ -1,0 +1,82 @@
+"""``mlcheck topology plan``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multilang_cli.cli.app import Color, Storm
+from multilang_cli.cli.options.run_options import Conf
+from multilang_cli.cli.topology.flux_file import Ackers, EnvFilter, Filter, Flux, Properties, Resources, read_file
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import remark, stdout_may_close, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from multilang_cli.topology.history import Happening
+
+
+def plan(
+    flux: Flux,
+    *,
+    storm: Storm = None,
+    filters: Filter = None,
+    properties: Properties = None,
+    env_filter: EnvFilter = False,
+    resources: Resources = None,
+    conf: Conf = None,
+    ackers: Ackers = None,
+    run: Annotated[
+        str | None, typer.Option("--run", metavar="DIR", help="The folder of a run: say what its history tells, too.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    color: Color = None,
+) -> int:
+    """Show what becomes of a topology: its graph, tasks and groupings, and what is not guaranteed.
+
+    FLUX: a topology in Storm's Flux YAML. Nothing is started.
+    """
+    from multilang_cli.catalogue.loader import load_rulebook  # noqa: PLC0415 (slow to import, not needed for --help)
+    from multilang_cli.cli.shared import console_of, known_storm  # noqa: PLC0415
+    from multilang_cli.cli.topology.drawing import draw  # noqa: PLC0415
+    from multilang_cli.reports.page import Page  # noqa: PLC0415
+    from multilang_cli.topology import planning  # noqa: PLC0415
+
+    version = known_storm(storm or "") or load_rulebook().newest.id
+    console = console_of(color)
+    read = read_file(
+        flux,
+        version,
+        filters or (),
+        properties or (),
+        resources,
+        env_filter=env_filter,
+        conf=conf or (),
+        ackers=ackers,
+    )
+    made = planning.plan(read.topology, version, _history(Path(run)) if run else ())
+    if as_json:
+        for note in read.notes:
+            remark(str(note))
+        write(json.dumps(planning.to_json(made), indent=2) + "\n")
+        return ExitCode.CONFORMANT
+    with stdout_may_close():
+        draw(Page(console), made, read.notes, ran=run is not None)
+    return ExitCode.CONFORMANT
+
+
+def _history(folder: Path) -> "Iterator[Happening]":
+    """The history of a run. Raises CommandError."""
+    import msgspec  # noqa: PLC0415
+
+    from multilang_cli.topology.history_file import NAME, read_history  # noqa: PLC0415
+
+    path = folder / NAME
+    try:
+        yield from read_history(path)
+    except OSError as error:
+        raise CommandError(f"--run {folder}: {path} can't be read: {error.strerror}.") from None
+    except msgspec.MsgspecError as error:
+        raise CommandError(f"--run {folder}: {path} is no history of a run: {error}.") from None

@@ -1,0 +1,101 @@
+"""``mlcheck topology run``: the command line. What it does is in ``topology_running``."""
+
+from typing import Annotated
+
+import typer
+
+from multilang_cli.cli.app import Color, Reports, Storm, Strict
+from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.topology.flux_file import Ackers, EnvFilter, Filter, Flux, Properties, Resources
+
+Messages = Annotated[
+    int | None,
+    typer.Option("--messages", metavar="N", min=1, help="Deactivate the spouts when they have emitted N tuples."),
+]
+Seconds = Annotated[
+    float | None,
+    typer.Option("--seconds", metavar="S", min=0.1, help="Deactivate the spouts after S seconds at the latest."),
+]
+Idle = Annotated[
+    float,
+    typer.Option(
+        "--idle", metavar="S", min=0.05, help="Take sources for exhausted after S seconds in which nothing went on."
+    ),
+]
+Drain = Annotated[
+    float | None,
+    typer.Option(
+        "--drain",
+        metavar="S",
+        min=0.0,
+        help="Wait so long for what is under way at the end. Default: two message timeouts.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Where everything random comes from.")]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="KIND:TARGET",
+        help="Break something on purpose: kill:split, pause:count:2@30, random:3. Repeatable; see the docs.",
+    ),
+]
+Record = Annotated[
+    str | None, typer.Option("--record", metavar="DIR", help="The folder of the run. Default: .mlcheck/topology/NAME.")
+]
+Late = Annotated[
+    str,
+    typer.Option(
+        "--late",
+        metavar="ignore|fail",
+        help="What an acker does about a message for a tuple it has given up: nothing, as every Storm that was looked "
+        "at, or fail the tuple.",
+    ),
+]
+Guarantee = Annotated[
+    str | None,
+    typer.Option(
+        "--guarantee",
+        metavar="at-least-once|at-most-once|none",
+        help="The processing guarantee to judge by. Default: mlcheck.guarantee of the file; without it, unanchored "
+        "tuples are a warning.",
+    ),
+]
+
+
+def run(
+    flux: Flux,
+    *,
+    storm: Storm = None,
+    filters: Filter = None,
+    properties: Properties = None,
+    env_filter: EnvFilter = False,
+    resources: Resources = None,
+    conf: option.Conf = None,
+    ackers: Ackers = None,
+    messages: Messages = None,
+    seconds: Seconds = None,
+    idle: Idle = 1.0,
+    drain: Drain = None,
+    seed: Seed = 0,
+    late: Late = "ignore",
+    faults: Faults = None,
+    guarantee: Guarantee = None,
+    record: Record = None,
+    transcripts: Annotated[
+        bool, typer.Option("--transcripts/--no-transcripts", help="Record the conversation with every task.")
+    ] = True,
+    strict: Strict = None,
+    reports: Reports = None,
+    color: Color = None,
+    quiet: option.Quiet = False,
+) -> int:
+    """Run a whole topology on this machine, with its ackers: no cluster, no JVM.
+
+    FLUX: a topology in Storm's Flux YAML. Each task is a process; each conversation is judged and recorded. The run
+    ends when the sources are exhausted, or by --messages or --seconds; then what is under way is settled.
+    """
+    given = {name: value for name, value in locals().items() if value is not None}
+    from multilang_cli.cli.topology.running import run_given  # noqa: PLC0415 (slow to import, not needed for --help)
+
+    return run_given(given)

@@ -1,0 +1,163 @@
+"""Implementation of ``mlcheck topology run``: reads the file, runs it, shows what came of it."""
+
+from __future__ import annotations
+
+import random
+import resource
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, get_args
+
+import msgspec
+
+from multilang_cli.acking.acker import LatePolicy
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.cli.shared import checked_reports, console_of, known_storm, write_reports
+from multilang_cli.cli.topology.flux_file import read_file
+from multilang_cli.cli.topology.showing import progress_of, show_run
+from multilang_cli.driver.environment import caller_environment
+from multilang_cli.driver.launch import LaunchError
+from multilang_cli.reports.formats.registry import STDOUT
+from multilang_cli.reports.page import Page
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import remark, stdout_may_close
+from multilang_cli.topology.engine.setup import Goal, set_up
+from multilang_cli.topology.faults.plan import FaultError, plan_faults
+from multilang_cli.topology.model import GUARANTEE, GUARANTEES
+from multilang_cli.topology.page import sections_of
+from multilang_cli.topology.running import FolderError, prepare, run_topology
+from multilang_cli.topology.tasks import MAX_PARALLELISM, lay_out
+from multilang_cli.transcript.naming import fit_for_a_file
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import StormVersion
+    from multilang_cli.topology.engine.setup import Setup
+    from multilang_cli.topology.flux import FluxFile
+
+RECORD = Path(".mlcheck/topology")
+"""Where runs are written: a folder by the topology's name."""
+FILES_A_TASK = 6
+"""Pipes, the process itself, its transcript, and a file of its stderr now and then."""
+FILES_OF_OURS = 64
+
+
+class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """The command line."""
+
+    flux: str
+    storm: str = ""
+    properties: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    env_filter: bool = False
+    resources: str | None = None
+    conf: tuple[str, ...] = ()
+    ackers: int | None = None
+    messages: int = 0
+    seconds: float = 0.0
+    idle: float = 1.0
+    drain: float | None = None
+    seed: int = 0
+    late: str = "ignore"
+    faults: tuple[str, ...] = ()
+    guarantee: str = ""
+    record: str = ""
+    transcripts: bool = True
+    strict: bool = False
+    reports: tuple[str, ...] = ()
+    color: str | None = None
+    quiet: bool = False
+
+
+def run_given(values: dict[str, Any]) -> int:
+    """Run what the command line says; the exit code. Raises CommandError."""
+    given = msgspec.convert(values, TopologyFlags)
+    console, reports = console_of(given.color), checked_reports(given.reports)
+    storm = known_storm(given.storm)
+    rulebook = load_rulebook(storm)
+    version = rulebook.version(storm) if storm else rulebook.newest
+    read = read_file(
+        given.flux,
+        version.id,
+        given.filters,
+        given.properties,
+        given.resources,
+        env_filter=given.env_filter,
+        conf=(*given.conf, *_guarantee(given.guarantee)),
+        ackers=given.ackers,
+    )
+    setup = _set_up(given, read, version, rulebook)
+    _check_size(given.flux, setup)
+    if not given.quiet:
+        for note in read.notes:
+            remark(str(note))
+    try:
+        with progress_of(quiet=given.quiet) as watch:
+            run = run_topology(setup, watch, strict=given.strict)
+    except LaunchError as error:
+        hint = f" {error.hint[0].upper()}{error.hint[1:]}" if error.hint else ""
+        code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
+        raise CommandError(f"{error.message}{hint}", code) from None
+    except FolderError as error:
+        raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"the run can't be written to {setup.folder}: {error.strerror} (--record DIR)") from None
+    pages = any(each.format == "html" for each in reports)
+    write_reports(reports, run.result, rulebook, tuple(sections_of(run, setup)) if pages else ())
+    if all(each.path != STDOUT for each in reports):
+        with stdout_may_close():
+            show_run(Page(console), run, setup, rulebook, quiet=given.quiet)
+            sys.stdout.flush()
+    return run.result.exit_code
+
+
+def _check_size(flux: str, setup: Setup) -> None:
+    """Every task is a process. Raises CommandError where so many can't be had."""
+    tasks = len(setup.layout.components) - len(setup.layout.ackers)
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if tasks * FILES_A_TASK + FILES_OF_OURS > allowed != resource.RLIM_INFINITY:
+        raise CommandError(
+            f"{flux}: its {tasks:,} tasks would be {tasks:,} processes, with {FILES_A_TASK} open files each; this "
+            f"shell allows {allowed:,} (ulimit -n). Run less of it: --conf {MAX_PARALLELISM}=2 bounds the tasks of "
+            "every component."
+        )
+
+
+def _guarantee(text: str) -> tuple[str, ...]:
+    """Give what goes over the conf of the file. Raises CommandError."""
+    if text and text not in GUARANTEES:
+        raise CommandError(f"--guarantee {text}: it is one of {', '.join(GUARANTEES)}.")
+    return (f"{GUARANTEE}={text}",) if text else ()
+
+
+def _late(text: str) -> LatePolicy:
+    if text not in get_args(LatePolicy):
+        raise CommandError(f"--late {text}: it is one of {', '.join(get_args(LatePolicy))}.")
+    return cast("LatePolicy", text)
+
+
+def _set_up(given: TopologyFlags, read: FluxFile, version: StormVersion, rulebook: Rulebook) -> Setup:
+    folder = Path(given.record) if given.record else RECORD / fit_for_a_file(read.topology.name)
+    try:
+        prepare(folder)
+    except FolderError as error:
+        raise CommandError(str(error)) from None
+    try:
+        dice = random.Random(given.seed)  # noqa: S311 (one seed is one plan)
+        faults = plan_faults(given.faults, read.topology, lay_out(read.topology, version.id), dice)
+    except FaultError as error:
+        raise CommandError(f"--fault {error}.") from None
+    goal = Goal(messages=given.messages, seconds=given.seconds, idle=given.idle, drain=given.drain)
+    return set_up(
+        read.topology,
+        version,
+        rulebook,
+        folder,
+        cwd=Path.cwd(),
+        env=caller_environment(),
+        goal=goal,
+        seed=given.seed,
+        late=_late(given.late),
+        transcripts=given.transcripts,
+        faults=faults,
+    )

@@ -1,0 +1,121 @@
+"""Terminal output of a run of a topology: how it goes on, and what came of it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from multilang_cli.reports.escape import escape
+from multilang_cli.reports.failure import show_group
+from multilang_cli.reports.formats.console import MOST_GROUPS, show_summary, summary_of
+from multilang_cli.reports.grouping import groups_of
+from multilang_cli.reports.verdict import word_of
+from multilang_cli.topology.blame import told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.reports.page import Page
+    from multilang_cli.topology.engine.engine import Engine
+    from multilang_cli.topology.engine.setup import Setup
+    from multilang_cli.topology.engine.tally import Tally
+    from multilang_cli.topology.running import TopologyRun
+
+_ERASE = "\r\x1b[K"
+_PERIOD = 0.5
+MOST_SHOWN = 2
+"""Emissions that were not acked of which the terminal tells; more are on the page."""
+_QUANTILES = (("median", 0.5), ("95 %", 0.95), ("99 %", 0.99), ("at most", 1.0))
+_HEADS = ("component", "tasks", "emitted", "received", "acked", "failed", "timed out", "lost", "latency")
+
+
+@contextmanager
+def progress_of(*, quiet: bool) -> Iterator[Callable[[Engine], None]]:
+    """Gives what shows, on one line of a terminal, how far an engine is; it is erased at the end."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    try:
+        yield lambda engine: engine.agenda.every(_PERIOD, 0.0, partial(_show_progress, engine))
+    finally:
+        sys.stderr.write(_ERASE)
+        sys.stderr.flush()
+
+
+def _show_progress(engine: Engine) -> None:
+    flow = engine.flow
+    told = f"{flow.spout_emissions:,} emitted by spouts, {flow.waiting:,} waited for, {flow.unsettled:,} under way"
+    sys.stderr.write(f"{_ERASE}{engine.phase} {flow.t:.0f} s: {told}")
+    sys.stderr.flush()
+
+
+def show_run(page: Page, run: TopologyRun, setup: Setup, rulebook: Rulebook, *, quiet: bool) -> None:
+    """Show a run: a line for each component, what is wrong, where the rest stands; if `quiet` only the summary."""
+    result, outcome = run.result, run.outcome
+    if quiet:
+        page.line(f"{word_of(result)}  {summary_of(result)}")
+        return
+    page.para(f"{result.tool.name} {result.tool.version}, topology {setup.topology.name}, Storm {result.storm}", "bold")
+    acked = sum(tally.acked for name, tally in run.tallies.items() if setup.topology.components[name].kind == "spout")
+    rate = f", {acked / outcome.seconds:,.0f} acked a second" if acked and outcome.seconds else ""
+    first = f", the first after {outcome.first:.2f} s" if outcome.first is not None else ""
+    ackers = len(setup.layout.ackers)
+    page.para(f"{outcome.seconds:.1f} s{rate}{first}; {ackers} acker{'' if ackers == 1 else 's'}", indent=2)
+    for note in result.notes:
+        page.para(note, label="Note:", label_style="yellow", indent=2, hang=8)
+    page.blank()
+    _show_table(page, run, setup)
+    _show_measures(page, run)
+    _show_stories(page, run)
+    for subject in result.subjects:
+        if subject.verdict == "untestable":
+            page.blank()
+            page.para(escape(f"{subject.id}: {subject.reason}"), label="Not known:", label_style="yellow", hang=11)
+    for group in groups_of(result)[:MOST_GROUPS]:
+        page.blank()
+        show_group(page, group, rulebook)
+    page.blank()
+    page.line(f"Recorded: {setup.folder} (result.json, history.ndjson, transcripts/, stderr/)")
+    show_summary(page, result)
+
+
+def _show_measures(page: Page, run: TopologyRun) -> None:
+    measures = run.measures
+    tuples, tracking = measures.tracking
+    if measures.availability is not None:
+        at = ", ".join(f"{measures.latencies.quantile(part) * 1000:,.1f} ms {name}" for name, part in _QUANTILES)
+        latency = f"; complete latency {at}" if measures.availability else ""
+        page.blank()
+        page.para(f"{measures.availability:.1%} of what ended was acked{latency}", indent=2)
+    if tracking:
+        page.para(f"{tuples:,} tuples delivered, {tracking:,} messages to follow them", indent=2)
+
+
+def _show_stories(page: Page, run: TopologyRun) -> None:
+    for story in run.stories[:MOST_SHOWN]:
+        page.blank()
+        for depth, text in told(story):
+            page.para(escape(text), "bold" if not depth else "", indent=2 + 2 * depth)
+
+
+def _show_table(page: Page, run: TopologyRun, setup: Setup) -> None:
+    rows = [_HEADS, *(_row(name, tally, setup) for name, tally in run.tallies.items())]
+    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, row in enumerate(rows):
+        cells = (
+            cell.ljust(size) if not at else cell.rjust(size)
+            for at, (cell, size) in enumerate(zip(row, wide, strict=True))
+        )
+        page.line("  ".join(cells), "dim" if not number else "", indent=2)
+
+
+def _row(name: str, tally: Tally, setup: Setup) -> tuple[str, ...]:
+    spout = setup.topology.components[name].kind == "spout"
+    latency = f"{tally.latency / tally.acked * 1000:,.1f} ms" if tally.acked else "-"
+    counts = (tally.emitted, None if spout else tally.received, tally.acked, tally.failed)
+    more = (tally.timed_out if spout else None, None if spout else tally.lost)
+    shown = ("" if count is None else f"{count:,}" for count in (*counts, *more))
+    return (name, str(len(setup.layout.tasks_of(name))), *shown, latency)

@@ -1,0 +1,47 @@
+"""A program of ours that is no component, such as a JVM, on a leash: it never outlives mlcheck."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.driver.janitor import COOKIE_PREFIX, JANITOR, sweep
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SWEEP_SECONDS = 10.0
+
+
+class Leash:
+    """Holds a program that works in a folder of its own. Nothing of both outlives mlcheck, however that ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._cookie = secrets.token_hex(8)
+        JANITOR.expect(self._cookie, str(folder))
+
+    def start(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
+        """Start it; `options`: where its output goes, as subprocess.Popen wants it."""
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, COOKIE_PREFIX + self._cookie: "1"},
+            start_new_session=True,
+            encoding="utf-8",
+            errors="replace",
+            **options,
+        )
+        JANITOR.started(self._cookie, process.pid)
+        return process
+
+    def end(self, process: subprocess.Popen[str]) -> None:
+        """End it and what it started, and remove the folder."""
+        groups = {process.pid} if process.poll() is None else set()
+        sweep(groups, (f"{COOKIE_PREFIX}{self._cookie}".encode(),), {}, _SWEEP_SECONDS)
+        process.communicate()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        JANITOR.ended(self._cookie)

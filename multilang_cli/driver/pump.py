@@ -1,0 +1,266 @@
+"""Bytes between one process and the judge: frames cut, events made, sinks told. What is waited for is not here."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from multilang_cli.driver import memory
+from multilang_cli.driver.process import READ_SIZE, ComponentProcess
+from multilang_cli.driver.speaker import Speaker
+from multilang_cli.driver.waits import describing
+from multilang_cli.protocol.storm.reading import SYNCS, read_command, read_frame, read_run
+from multilang_cli.protocol.storm.taking import taken
+from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Frame, Framer, texts_of
+from multilang_cli.protocol.words.events import Chunk, Event, Exited, Signalled, StdoutClosed
+from multilang_cli.protocol.words.messages import FromComponent, Malformed, Pid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.driver.pipes import Ready
+    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.protocol.judge.conversation import Conversation
+
+LENGTHY = 512
+"""Bytes that are likely to hold so many frames that hearing them together pays."""
+LAST_WORDS = 2 * 1024 * 1024
+"""Bytes that are read from the pipe of a dead process: more than a pipe holds."""
+GRACE = 2.0
+"""Seconds that a process with a closed stdout or stdin is given to be dead."""
+
+
+Ear = Callable[[Any, int], None]
+"""What is done about a message, given about how many bytes it has."""
+
+
+class OutOfTimeError(Exception):
+    """The time that the whole command was given is over: no fault of the component."""
+
+
+class Pump(Speaker):
+    """A running component and its judge: what a `Speaker` says to it, and what is heard of it.
+
+    `sip`: read so many bytes at a time. `overflowed`: a frame passed the limit. `ears`: what ShellBolt or ShellSpout
+    does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event from which on
+    they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read, each piece of it.
+    `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is raised. `memory`: what
+    the process and its descendants may hold, in bytes; with more it is killed, and TooMuchMemoryError is raised.
+    """
+
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
+        super().__init__(process, judge, sinks)
+        self.sip = READ_SIZE
+        self.pid: int | None = None
+        self.overflowed = False
+        self.ears: dict[type, Ear] = {}
+        self.deaf_from: int | None = None
+        self.heard = b""
+        self.tamper: Callable[[bytes], bytes] | None = None
+        self.until = self.memory = math.inf
+        self._looked = 0.0
+        self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)))
+        self._eof = False
+        self._held_open = False
+        self._after_death = 0
+
+    @property
+    def running(self) -> bool:
+        """True while the component can still say something."""
+        return not (self._eof or self.overflowed or self.flooded or self.deserted)
+
+    @property
+    def exit(self) -> Exited | None:
+        """The end of the process, None while it runs."""
+        return self._exit
+
+    @property
+    def spoken(self) -> tuple[int, int]:
+        """Bytes of messages so far, by Storm and by the component."""
+        return self._written, self._framer.offset
+
+    @property
+    def emitted(self) -> bool:
+        """True if the component has emitted anything."""
+        return False
+
+    def hold_output(self, *, hold: bool) -> None:
+        """Leave the component's stdout unread, or read it again."""
+        self.process.hold_stdout(hold=hold)
+
+    def _hear(self, frames: list[Frame]) -> None:
+        now = time.monotonic() - self._start
+        if frames and not self.judge.state.said:
+            frame, *frames = frames
+            message = read_frame(frame, expecting_pid=True)
+            self.pid = message.pid if isinstance(message, Pid) else self.pid
+            # Whatever else it says, Storm takes the first message for the answer to its handshake, and does nothing.
+            self._hear_one(frame, message, now, first=True)
+            self.overflowed = isinstance(message, Malformed) and message.kind == "frame-too-long"
+        if len(frames) == 1:
+            self._hear_one(frames[0], read_command(frames[0]), now)
+        elif frames:
+            self._hear_several(frames, now)
+
+    def _hear_one(self, frame: Frame, message: FromComponent | Malformed, now: float, *, first: bool = False) -> None:
+        raw = frame.raw
+        event = Event(self._seq, now, "out", message, raw, frame.offset)
+        self._seq += 1
+        found = self._happened((event,))
+        if self.deaf_from is None and not first and not (found and self.judge.passed_over(found)):
+            self.heard = raw
+            self._react(message, len(raw))
+
+    def _hear_several(self, frames: list[Frame], now: float) -> None:
+        seq = self._seq
+        messages = [read_command(frame) for frame in frames]
+        events = [
+            Event(number, now, "out", message, frame.raw, frame.offset)
+            for number, (frame, message) in enumerate(zip(frames, messages, strict=True), seq)
+        ]
+        self._seq += len(events)
+        passed_over = self.judge.passed_over(self._happened(events))
+        for number, message in enumerate(messages, seq):
+            if self.deaf_from is not None and number >= self.deaf_from:
+                break
+            if number in passed_over:
+                continue
+            self.heard = frames[number - seq].raw
+            self._react(message, len(self.heard))
+
+    def _hear_run(self, run: bytes) -> None:
+        texts, offset = texts_of(run), self._framer.offset - len(run)
+        batch = Batch(self._seq, self.now, "out", read_run(run, texts), data=run, offset=offset, texts=texts)
+        self._seq += len(texts)
+        found = self._happened(batch)
+        if found and (passed_over := self.judge.passed_over(found)):
+            for number, (message, text) in enumerate(zip(batch.bodies, texts, strict=True), batch.seq):
+                if number not in passed_over and (self.deaf_from is None or number < self.deaf_from):
+                    self.heard = text
+                    self._react(message, len(text))
+        else:
+            self._react_all(batch)
+
+    def _react_all(self, batch: Batch) -> None:
+        ears, texts = self.ears, batch.texts
+        if self.deaf_from is not None:
+            texts = texts[: max(0, self.deaf_from - batch.seq)]
+        for message, text in zip(batch.bodies, texts, strict=False):
+            if (ear := ears.get(message.__class__)) is not None:
+                self.heard = text
+                ear(message, len(text))
+            elif message.__class__ is Malformed:
+                self._react(message, len(text))
+
+    def _react(self, message: FromComponent | Malformed, size: int) -> None:
+        if (ear := self.ears.get(message.__class__)) is not None:
+            ear(message, size)
+        elif isinstance(message, Malformed):
+            self.overflowed = self.overflowed or message.kind == "frame-too-long"
+            for meant in taken(message, self.profile.kind, self.version).messages:
+                self._react(meant, size)
+
+    def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
+        """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.
+
+        Returns after one round, at once if something could be written; with `done` it reads as well, if all was written
+        and that was not all that is waited for. Raises OutOfTimeError after `until`, and
+        TooMuchMemoryError.
+        """
+        now = time.monotonic()
+        if now >= self.until:
+            raise OutOfTimeError
+        if now - self._looked >= memory.LOOK and self.memory < math.inf:
+            self._looked = now
+            self._look_at_memory()
+        if self._answers or self._queue:
+            self._refill()
+        unwritten = bool(self._buffer) and not self._closing
+        if unwritten and self._write():
+            if done is None or self._buffer or done():
+                return
+            unwritten = False
+        self.hear(self.process.poll(timeout, want_write=unwritten))
+
+    def _look_at_memory(self) -> None:
+        held = memory.held_by(self.process.pid, self.memory)
+        if held > self.memory:
+            # It was not the component that ended itself.
+            self.note("process", Signalled(signal.SIGKILL))
+            self.process.signal(signal.SIGKILL)
+            raise memory.TooMuchMemoryError(held, self.memory)
+
+    def push(self) -> bool:
+        """Write all that the pipe takes now; True if something is left. With `hear`, one round for who polls itself."""
+        while self._answers or self._queue or self._buffer:
+            self._refill()
+            if self._closing or not self._write():
+                return bool(self._buffer)
+        return False
+
+    def hear(self, ready: Ready) -> None:
+        """Read what is there."""
+        if ready.stderr:
+            chunk = self.process.read_stderr()
+            if chunk:
+                self.note("err", Chunk(len(chunk)), chunk)
+        if ready.stdout:
+            data = self.process.read_stdout(self.sip)
+            if data is None:
+                self._end_of_output()
+            elif data:
+                data = data if self.tamper is None else self.tamper(data)
+                self._after_death += len(data) if ready.exited else 0
+                if not self._eof:
+                    self._take_in(data)
+        # A descendant that holds stdout may write for ever: what the dead process can have left there is bounded.
+        if ready.exited and not self._eof and (not ready.stdout or self._after_death > LAST_WORDS):
+            self._held_open = True
+            self._end_of_output(whole=not ready.stdout)
+
+    def _take_in(self, data: bytes) -> None:
+        if len(data) >= LENGTHY and self.judge.state.said and (run := self._framer.feed_run(data)):
+            self._hear_run(run)
+        elif (
+            len(data) < LENGTHY and data in SYNCS and self.judge.state.said and (frame := self._framer.feed_whole(data))
+        ):
+            self._hear_one(frame, SYNCS[data], time.monotonic() - self._start)
+        else:
+            self._hear(self._framer.feed(data))
+
+    def _end_of_output(self, *, whole: bool = True) -> None:
+        """End of file: the rest is a frame, if that is the whole of it; the process is dead or soon will be."""
+        if self._eof:
+            return
+        self._eof = True
+        rest = self._framer.close()
+        if rest is not None and whole:
+            self._hear([rest])
+        self._await_death()
+        if self._exit is None:
+            self.note("process", StdoutClosed())
+
+    def _await_death(self) -> None:
+        """Stdout or stdin is closed: give the process a moment to be dead, so that its true end is told.
+
+        What it still says is read meanwhile: a full pipe must not keep it alive.
+        """
+        until = self.now + self.profile.limits.get("grace", GRACE)
+        while self._exit is None and (left := until - self.now) > 0:
+            self.hear(self.process.poll(left, want_write=False))
+            self._take_exit(self.process.exited())
+
+    def _take_exit(self, end: Exited | None) -> None:
+        if end is not None and self._exit is None:
+            if self._held_open:
+                end = replace(end, holders=describing.holders(self.process))
+            if unread := (self.process.stdin_unread() or 0) + len(self._buffer):
+                end = replace(end, unread=unread)
+            self._exit = end
+            self.note("process", end)

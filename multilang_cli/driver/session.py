@@ -1,0 +1,471 @@
+"""One component, one conversation: the handshake, waiting with a limit, and the end.
+
+Single-threaded. Bytes are moved by ``pump``; what the shell classes of Storm do differently for bolts and spouts is in
+``shell_bolt`` and ``shell_spout``.
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+
+from multilang_cli.driver.pipes import SMALL_PIPE
+from multilang_cli.driver.process import NO_READER, BrokenStdin
+from multilang_cli.driver.pump import Pump
+from multilang_cli.driver.waits import describing, waiting, who_waits
+from multilang_cli.driver.waits.starving import Starved
+from multilang_cli.driver.waits.who_waits import Debts
+from multilang_cli.protocol.judge.bolt_rules import TIMER
+from multilang_cli.protocol.words.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
+from multilang_cli.protocol.words.shortening import head
+from multilang_cli.protocol.words.verdicts import FATAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.driver.process import ComponentProcess
+    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.events import Again
+    from multilang_cli.protocol.words.messages import Emit, FromStorm, Handshake
+
+WaitingFor = Literal[
+    "pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "plan", "host"
+]
+
+OnWait = Callable[[WaitingFor, float, str], None]
+
+_ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle", "plan"})
+"""What a component that waits for its stdin, and for nothing else, will never give."""
+
+LOOK = 0.25
+"""Seconds of silence after which a wait asks whether there is anything to wait for."""
+FULL = SMALL_PIPE - 512
+"""Bytes in a held stdout, from which on the component had to cope with a full pipe."""
+REST_SHOWN = 24
+"""Bytes shown of a message that has no end."""
+REST_KEPT = 400
+"""Bytes kept of it."""
+FEW_EMITS = 10_000
+"""Emits up to which the last one that is kept is surely the last one."""
+LAST_ROUNDS = 32
+"""Reads that empty the largest pipe."""
+STANDSTILL = 1.0
+"""Seconds by which a round is late that only a machine can need which does not run us."""
+LONG = 3.0
+"""Seconds after which a person wants to know what is waited for."""
+TELL = 5.0
+"""Seconds after which a person is told again."""
+STARVED = 4
+"""How many times a limit is added to it at most, for the time in which a component was ready to run and was not run."""
+LATE = 0.1
+"""Seconds of silence beyond what Storm waits at most, after which nothing is said in time any more."""
+SLICE = 0.05
+"""Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
+SILENCE = 0.5
+"""Seconds of silence that count as quiet where the system does not tell what a process waits for."""
+
+
+class Look(NamedTuple):
+    """A description of who waits on whom: a `sentence` to go behind "the component", and one line of `facts` for it."""
+
+    sentence: str
+    facts: str
+
+
+class Session(Pump):
+    """A component from its handshake to its end. `ended_by_us`: the process lived until `end`.
+
+    `as_storm`: what will surely never come is waited for, and nothing any more once the worker would have ended.
+    `on_wait`: told of a wait that is long, again and again: what is waited for, since how many seconds, and what the
+    component is doing.
+    """
+
+    as_storm = False
+    on_wait: OnWait | None = None
+
+    emits: Sequence[Emit] = ()
+    keep_emits = True
+    _asked_by_storm: WaitingFor = "sync"
+
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
+        super().__init__(process, judge, sinks)
+        self.ended_by_us = False
+        self._ended = False
+        self._starved = Starved(process)
+        self._still = (0, 0.0)
+        self._stood = 0.0
+        self._standstill = waiting.Standstill(process)
+
+    def add_sink(self, sink: EventSink) -> None:
+        """Have `sink` see every event from now on."""
+        self._sinks = (*self._sinks, sink)
+
+    # --- waiting ------------------------------------------------------------------------------------------------
+
+    def wait(
+        self,
+        done: Callable[[], bool],
+        limit: float,
+        waiting_for: WaitingFor,
+        progress: Callable[[], object] | None = None,
+        *,
+        quietly: bool = False,
+    ) -> bool:
+        """Pump until `done`, the end of the component, or `limit` seconds; False and a Deadline event if it ran out.
+
+        `waiting_for` is what the finding will be about. The limit begins anew whenever `progress` gives something else.
+        Also False, without a Deadline, if the component ended first. Storm's own clock runs in every wait: a silence
+        for which Storm ends the worker ends it too, and one that comes near to that is waited for. `quietly`: without a
+        Deadline for what is waited for.
+        """
+        now = time.monotonic() - self._start
+        until = now + limit
+        made = progress() if progress is not None else None
+        looked, spare, still, kept = time.monotonic(), STARVED * limit, False, 0.0
+        began, tell = looked, looked + LONG
+        while not done():
+            if not self.running or (self.as_storm and self.worker_is_dead):
+                return done()
+            if progress is not None and (makes := progress()) != made:
+                until, made = now + limit, makes
+            silent = self.judge.silence(now) - self.judge.timeout
+            heard = not (self.process.listening and self.process.stdout_unread())
+            dead = silent > TIMER + LATE and heard
+            if dead or (still and not self.as_storm and self._will_die(TIMER + LATE - silent)):
+                self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=not dead)
+                # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
+                return bool(self.profile.testee) and self._give_up("plan", self.profile.limits["plan"], proven=False)
+            if now >= until and silent <= 0:
+                return self._last_chance(done) or (not quietly and self._give_up(waiting_for, limit, proven=False))
+            written, said = self._written, self._framer.offset
+            patience = min(until - now if until > now else SLICE, self._patience() if self._buffer else LOOK)
+            self.pump(patience, done)
+            now = self._caught_up(now + patience)
+            kept += self._give_back()
+            if done():
+                return True
+            if (clock := time.monotonic()) - looked >= LOOK:
+                lost = max(0.0, min(self._starved.lost(), clock - looked - kept, spare))
+                looked, spare, kept = clock, spare - lost, 0.0
+                self._stand_still(lost)
+                now = self.now
+                if self.on_wait is not None and clock >= tell:
+                    self.on_wait(waiting_for, clock - began, self.look().sentence)
+                    tell = clock + TELL
+            still = self._written == written and self._framer.offset == said
+            within = max(0.0, until - now) + TIMER + LATE
+            if (
+                still
+                and not self.as_storm
+                and waiting_for in _ANSWERS
+                and self._is_final(waiting_for, within)
+                and not done()
+            ):
+                return not quietly and self._give_up(waiting_for, limit, proven=True)
+        return True
+
+    @property
+    def worker_is_dead(self) -> bool:
+        """True if the component has done what ends the worker of the Storm that is played."""
+        return any(o.fate in FATAL for o in self.judge.outlook() if o.version == self.version.id)
+
+    def _will_die(self, within: float) -> bool:
+        """True if Storm's clock runs, and nothing can move in the component before that ends the worker."""
+        return self.judge.silence(self.now) > 0 and self._standstill.is_seen(within)
+
+    def _last_chance(self, done: Callable[[], bool]) -> bool:
+        """Read what stands in the pipe when the limit runs out: it came in time."""
+        for _ in range(LAST_ROUNDS):
+            if done() or not self.process.stdout_unread():
+                break
+            self.pump(0)
+        return done()
+
+    def not_settled(self, limit: float, *, proven: bool, again: Again | None = None) -> Literal[False]:
+        """Say that tuples were not settled in time: a finding."""
+        return self._give_up("settle", limit, proven=proven, again=again)
+
+    def _give_up(
+        self, waiting_for: WaitingFor, limit: float, *, proven: bool, again: Again | None = None
+    ) -> Literal[False]:
+        sentence, facts = self.look()
+        rest = head(self._framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
+        self.note("control", Deadline(waiting_for, limit, sentence, proven, facts, again, rest))
+        return False
+
+    def _caught_up(self, latest: float) -> float:
+        """The time after a round that was to end by `latest`. Where we stood still ourselves, the clock did as well.
+
+        A machine that is paused, or too busy to run us, must not use up the component's time.
+        """
+        now = time.monotonic() - self._start
+        stood = now - latest
+        if stood <= STANDSTILL:
+            return now
+        self._start += stood
+        return latest
+
+    def _stand_still(self, seconds: float) -> None:
+        """Let the clock stand for `seconds` that are over; later, as far as something happened in them."""
+        now = time.monotonic()
+        if self._seq != self._still[0]:
+            self._still = (self._seq, now)
+        self._stood += seconds
+        stands = min(self._stood, now - self._still[1])
+        self._stood -= stands
+        self._start += stands
+        self._still = (self._seq, now)
+
+    def _give_back(self) -> float:
+        """Seconds in which we kept back what the pipe could have taken: the clock stands for those as well."""
+        kept, self._kept = self._kept, 0.0
+        if kept:
+            self._stand_still(kept)
+        return kept
+
+    def stuck(self, within: float = math.inf) -> bool:
+        """True if the component is sure to say nothing more `within` so many seconds: there is no use in waiting."""
+        if not self.idle or self._buffer or self.process.stdout_unread():
+            return False
+        return waiting.stuck(self.process, within)
+
+    @property
+    def working(self) -> bool:
+        """True if the component lives and runs, rather than waits, as far as the system tells."""
+        return self.running and describing.describe(self.process).state == "running"
+
+    def _is_final(self, _: WaitingFor, within: float) -> bool:
+        """True if what is waited for will not come `within` so many seconds, whatever Storm may still say meanwhile."""
+        return self.stuck(within) or self._standstill.is_seen(within)
+
+    def _patience(self) -> float:
+        """Seconds for which a round may block that has something to write: few in the midst of a message."""
+        return 0.001 if self.piece or self._cut is not None else LOOK
+
+    def wait_quiet(self, limit: float, silence: float = SILENCE, talk: float = math.inf) -> bool:
+        """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
+
+        A barrier that needs no answer. `silence`: seconds that count as quiet too, for where the system does not tell.
+        False after `limit` seconds, or `talk` for one that goes on talking; that is no finding.
+        """
+        began = silent_since = self.now
+        until = began + limit
+        while self.running and self.now < until:
+            before = self.spoken
+            self.pump(SLICE / 10)
+            if self.spoken != before:
+                silent_since = self.now
+                if silent_since - began > talk:
+                    return False
+            elif not self.idle or self._buffer:
+                continue
+            elif waiting.settled(self.process) or self.now - silent_since > silence:
+                return True
+        return False
+
+    def wait_stalled(self, limit: float, silence: float = SILENCE) -> bool:
+        """Wait, while its output is held, until the component can't write any more or has nothing to write.
+
+        True if the pipe is full. `silence`: seconds without a byte that count as stalled, for where the system does not
+        tell; who is seen to work is waited for.
+        """
+        began = still_since = time.monotonic()
+        now, unread = began, -1
+        while self.running and now < began + limit:
+            self.pump(SLICE / 10)
+            # Nobody listens, so no clock runs: neither Storm's nor ours.
+            before, now = now, time.monotonic()
+            self._stand_still(now - before)
+            state = describing.describe(self.process).state
+            drained = self.idle and not self._buffer and waiting.at_rest(self.process)
+            # Looked at last: what waits now was written before.
+            if (now_unread := self.process.stdout_unread() or 0) != unread:
+                unread, still_since = now_unread, now
+            silent = state != "running" and now - still_since > silence
+            if state == "writing-stdout" or drained or silent:
+                return state == "writing-stdout" or unread >= FULL
+        return False
+
+    def look(self) -> Look:
+        """Tell who waits on whom: what the component is doing, as far as the system tells."""
+        seen, debts = describing.describe(self.process), self._debts()
+        return Look(who_waits.sentence(seen, debts), who_waits.facts(seen, debts))
+
+    @property
+    def rest(self) -> bytes:
+        """The bytes of a message that has no end yet: the last of it."""
+        return self._framer.pending.strip()[-REST_SHOWN:]
+
+    def _debts(self) -> Debts:
+        owed, state = self.judge.outstanding(), self.judge.state
+        reentered = state.reentered >= 0
+        return Debts(
+            pid=owed.handshake,
+            command=owed.commands[-1 if reentered else 0].what if owed.commands else "",
+            heartbeats=len(owed.heartbeats),
+            tuples=len(owed.tuples),
+            end=state.dismissed,
+            task_ids=owed.task_ids,
+            held=self.held,
+            reentered=reentered,
+            unasked=self._unasked(),
+            unsent=len(self._buffer),
+            rest=self.rest,
+        )
+
+    def _unasked(self) -> Literal["", "direct", "declined"]:
+        """The way in which the last emit made sure that no task ids come; "" if it did not, or is not known."""
+        if not self.keep_emits or not 0 < len(self.emits) < FEW_EMITS:
+            return ""
+        last = self.emits[-1]
+        return "direct" if last.task else "" if last.wants_task_ids else "declined"
+
+    def handshake(self, message: Handshake, limit: float, *, await_file: bool = False) -> bool:
+        """Send the handshake and wait for the first message; checks the pid and its file. False if none came."""
+        self.say(message)
+        if not self.await_pid(limit):
+            return False
+        self.check_pid(await_file=await_file)
+        return True
+
+    def await_pid(self, limit: float) -> bool:
+        """Wait for the first message. False if none came."""
+        # In small pieces it takes its time: the limit begins when all is written.
+        return self.wait(lambda: not self.judge.expecting_pid, limit, "pid", self._piped)
+
+    def check_pid(self, *, await_file: bool) -> None:
+        """Look at the announced pid and its file.
+
+        The file may come a moment after the reply: whoever wants to know whether it comes at all waits for it.
+        """
+        if self.pid is None or not self.running:
+            return
+        until = self.now + (self.profile.limits.get("pid-file", 0.0) if await_file else 0.0)
+        while (file := self.process.pid_file(self.pid)) == "missing" and self.now < until and self.running:
+            self.pump(SLICE)
+        told = file if await_file or file != "missing" else "unknown"
+        self.note("process", PidChecked(self.pid, self.process.relation(self.pid), told))
+
+    def check_stdin(self) -> None:
+        """See whether anybody is left to read the component's stdin: Storm would find out with its next write."""
+        if self.running and not (self._closing or self.judge.state.dismissed) and not self.process.has_reader():
+            self._give_up_stdin(NO_READER)
+
+    # --- the end ------------------------------------------------------------------------------------------------
+
+    def flush(self, limit: float) -> bool:
+        """Wait until everything queued is in the pipe. False, with a finding, if the component does not read."""
+        return self.wait(lambda: not self._unsent, limit, "read", self._piped)
+
+    def _piped(self) -> int:
+        """Bytes that the pipe has taken so far."""
+        return self._written - len(self._buffer)
+
+    @property
+    def unwritten(self) -> int:
+        """Messages and bytes that the pipe has not taken yet."""
+        return self._unsent
+
+    @property
+    def _unsent(self) -> int:
+        return len(self._queue) + len(self._answers) + len(self._buffer)
+
+    def close_stdin(self, limit: float) -> bool:
+        """End of file on the component's stdin, as when a worker dies; it must end by itself within `limit` seconds."""
+        self.flush(limit)
+        self._closing = True
+        self.process.close_stdin()
+        self.note("process", StdinClosed())
+        return self._wait_end(limit, "exit-after-eof")
+
+    def lose_worker(self, messages: Iterable[FromStorm], limit: float) -> bool:
+        """Close its stdin and its stdout, as the death of a worker does, with `messages` to be read in its stdin.
+
+        It must end by itself within `limit` seconds. Its stderr is read on: what it dies of is worth knowing.
+        """
+        self.flush(limit)
+        if not self.running:
+            return self._exit is not None
+        self._queue.extend(messages)
+        self._refill()
+        self._closing = self._eof = True
+        # First, so that no answer finds a pipe: what stood in the stdin of a busy component was never answered either.
+        self.process.close_stdout()
+        with suppress(BrokenStdin):
+            self.process.write(self._buffer)
+        self._buffer.clear()
+        self.process.close_stdin()
+        self.note("process", StdinClosed(stdout=True))
+        return self._wait_end(limit, "exit-after-eof")
+
+    def hear_out(self, limit: float) -> None:
+        """Close its stdin and hear what it held back, for `limit` seconds at most: proof of a missing flush.
+
+        No finding comes of it: this is the end of the conversation, and the process is ended by us.
+        """
+        self._closing = self.ended_by_us = True
+        self.process.close_stdin()
+        self.note("process", StdinClosed())
+        self._hear_until_its_end(limit)
+
+    def ask_where(self, number: int, limit: float) -> None:
+        """Send it the signal at which its runtime writes to stderr where it stands, and ends it; hear that out.
+
+        No finding comes of it, as with `hear_out`.
+        """
+        self.ended_by_us = True
+        self.note("process", Signalled(number))
+        self.process.ask(number)
+        self._hear_until_its_end(limit)
+
+    def _hear_until_its_end(self, limit: float) -> None:
+        until = self.now + limit
+        while self._exit is None and (left := until - self.now) > 0:
+            self.hear(self.process.poll(left, want_write=False))
+            end = self.process.exited()
+            # What it wrote last may have come between the reading and the look at it.
+            while end is not None and self.now < until and (ready := self.process.poll(0, want_write=False)).stderr:
+                self.hear(ready)
+            self._take_exit(end)
+
+    def terminate(self, limit: float) -> bool:
+        """SIGTERM, as ``Process.destroy`` in ShellProcess; the component must end within `limit` seconds."""
+        self.note("process", Signalled(signal.SIGTERM))
+        self.process.signal(signal.SIGTERM)
+        return self._wait_end(limit, "exit-after-term")
+
+    def _wait_end(self, limit: float, waiting_for: WaitingFor) -> bool:
+        until = self.now + limit
+        self.wait(lambda: self._exit is not None, limit, waiting_for)
+        while self._exit is None and self._eof and (left := until - self.now) > 0:
+            self.hear(self.process.poll(left, want_write=False))
+            self._take_exit(self.process.exited())
+        if self._exit is None and self._eof:
+            self._give_up(waiting_for, limit, proven=False)
+        return self._exit is not None
+
+    def end(self) -> Exited | None:
+        """The conversation is over: end the process group, whatever it takes, and say how the process ended."""
+        if not self._ended:
+            self._ended = True
+            if self._exit is None:
+                self.ended_by_us = True
+                self.note("process", Signalled(signal.SIGTERM))
+                self._take_exit(self.process.end())
+            else:
+                self.process.end()
+            self.note("control", End())
+        return self._exit
+
+    def __enter__(self) -> Self:
+        """The session is ended on leaving, whatever happens."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the component."""
+        self.end()

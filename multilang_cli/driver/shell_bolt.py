@@ -1,0 +1,309 @@
+"""Storm's ShellBolt: tuples go out as they come, answers are taken whenever they come (``ShellBolt``)."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from itertools import cycle, islice
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.driver.session import Session
+from multilang_cli.protocol.wire.context import SOURCE
+from multilang_cli.protocol.words.messages import (
+    DEFAULT_STREAM,
+    HEARTBEAT_STREAM,
+    SYSTEM_COMPONENT,
+    SYSTEM_TASK,
+    TICK_STREAM,
+    Ack,
+    Emit,
+    Fail,
+    Json,
+    Log,
+    Sync,
+    TupleMsg,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from multilang_cli.driver.process import ComponentProcess
+    from multilang_cli.driver.pump import Ear
+    from multilang_cli.driver.session import WaitingFor
+    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.wire.batches import Batch
+
+
+KEPT_EMITS = 10_000
+"""Emits that are kept for whoever asks what a component emitted, the latest."""
+KEPT_BYTES = 16_384
+"""Bytes of an emit, beyond which its values are not kept."""
+ELSEWHERE = 2
+"""The task of a component of which the context knows nothing."""
+_HALF = 2**63
+_EMITS_AND_SILENT = frozenset({Emit, Ack, Log})
+"""What a bolt mostly says: emits, and what ShellBolt does nothing about."""
+PENDING = "topology.shellbolt.max.pending"
+ENOUGH = 3
+"""Ticks after which a library's testee that is at rest will do nothing more."""
+
+
+def _sizes_of_emits(batch: Batch) -> Iterator[int]:
+    return (len(text) for body, text in zip(batch.bodies, batch.texts, strict=True) if body.__class__ is Emit)
+
+
+def kept(emit: Emit, size: int) -> Emit:
+    """An emit as it is kept: without its values, if its frame is large."""
+    return emit if size <= KEPT_BYTES else msgspec.structs.replace(emit, values=[])
+
+
+class _Every:
+    """Something that Storm does by the clock: due a period after it was first asked about, then each period."""
+
+    def __init__(self, period: float) -> None:
+        self.period = period
+        self._next = 0.0
+
+    def due(self, now: float) -> bool:
+        """True if a period has passed, in seconds of the conversation."""
+        if self.period and not self._next:
+            self._next = now + self.period
+        if not self.period or now < self._next:
+            return False
+        self._next = now + self.period
+        return True
+
+    def left(self, now: float, most: float) -> float:
+        """Seconds until it is due again, at most `most`."""
+        return min(most, max(0.0, self._next - now)) if self.period else most
+
+
+class ShellBolt(Session):
+    """Plays ShellBolt to a bolt.
+
+    `timer` and `ticks`: seconds between heartbeats, and between tick tuples, sent by the clock from the pid on, as
+    Storm does; 0: only when asked. `max_pending`: tuples that may wait to be written, None for any number. Ids are
+    random signed 64-bit integers as strings, made from `seed`. `emits`: the latest; empty if `keep_emits` is False.
+    `reminders`: heartbeats that a bolt at rest is sent before a wait for its tuples is given up: it may settle on one.
+    `tick_ids`: those of the ticks that were queued so far.
+    """
+
+    _asked_by_storm: WaitingFor = "heartbeat"
+
+    def __init__(
+        self,
+        process: ComponentProcess,
+        judge: Conversation,
+        sinks: Iterable[EventSink] = (),
+        *,
+        timer: float = 0.0,
+        ticks: float = 0.0,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(process, judge, sinks)
+        self._own_ears: dict[type, Ear] = {Emit: self._heard_emit, Sync: self._heard_sync, Fail: self._heard_fail}
+        self.ears = self._own_ears
+        self.emits: deque[Emit] = deque(maxlen=KEPT_EMITS)
+        self.keep_emits = True
+        self.syncs = 0
+        self.fails = 0
+        self.reminders = 0
+        self.tick_ids: list[str] = []
+        self._reminded = 0
+        self._ticked = 0
+        pending = self.profile.conf.get(PENDING, self.version.max_pending)
+        self.max_pending: int | None = pending if isinstance(pending, int) and pending > 0 else None
+        self._beats = _Every(timer)
+        self._ticks = _Every(ticks)
+        self._bits = random.Random(seed).getrandbits  # noqa: S311 (ids need no secrecy)
+        self._tasks = {component: task for task, component in reversed(self.profile.tasks.items())}
+
+    def new_id(self) -> str:
+        """A tuple id as ShellBolt makes them (``MessageId.generateId``)."""
+        return str(self._bits(64) - _HALF)
+
+    def message(self, values: list[Json], comp: str | None = None, stream: str | None = None) -> TupleMsg:
+        """A tuple of the component `comp`, from a task that the context names so.
+
+        `comp`: None for the first source of the context; `stream`: None for the usual one, if it has that.
+        """
+        comp, usual = self._usual(comp)
+        return TupleMsg(comp, values, self._task_of(comp), usual if stream is None else stream, self.new_id())
+
+    def _usual(self, comp: str | None = None) -> tuple[str, str]:
+        """The component, the first source for None, and its usual stream, or the first if it has not that."""
+        comp = next(iter(self.profile.sources), SOURCE) if comp is None else comp
+        known = self.profile.sources.get(comp, {})
+        return comp, DEFAULT_STREAM if DEFAULT_STREAM in known else next(iter(known), DEFAULT_STREAM)
+
+    def send(
+        self, values: list[Json], comp: str | None = None, stream: str | None = None, task: int | None = None
+    ) -> str:
+        """Queue a `message`; returns its id. `task`: None for the first that the context names `comp`."""
+        message = self.message(values, comp, stream)
+        self.say(message if task is None else msgspec.structs.replace(message, task=task))
+        return message.id
+
+    def _task_of(self, component: str) -> int:
+        return self._tasks.get(component, ELSEWHERE)
+
+    def send_as(self, id_: str, values: list[Json], comp: str | None = None, stream: str | None = None) -> None:
+        """Queue a `message` with an id that is not drawn."""
+        self.say(msgspec.structs.replace(self.message(values, comp, stream), id=id_))
+
+    def tick(self, seconds: int = 1) -> str:
+        """Queue a tick tuple, to be settled like any other; returns its id."""
+        self.tick_ids.append(self.send([seconds], SYSTEM_COMPONENT, TICK_STREAM, SYSTEM_TASK))
+        return self.tick_ids[-1]
+
+    @property
+    def tick_period(self) -> float:
+        """Seconds between two ticks that are sent by the clock, 0 if none are."""
+        return self._ticks.period
+
+    def await_ticks(self, times: int, limit: float) -> bool:
+        """Wait until the clock has brought so many more ticks, each within `limit` seconds; False if it has not."""
+        goal = len(self.tick_ids) + times
+        return self.wait(lambda: len(self.tick_ids) >= goal, limit, "output", lambda: len(self.tick_ids))
+
+    def beat_message(self) -> TupleMsg:
+        """A heartbeat with an id of its own."""
+        return TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, self.new_id())
+
+    def heartbeat(self, *, ahead: bool = True) -> None:
+        """Queue a heartbeat: ahead of all tuples since Storm 1.0, unless it is said to come behind those that wait."""
+        message = self.beat_message()
+        if self.version.task_ids == "overtake" and ahead:
+            self.say_first(message)
+        else:
+            self.say(message)
+
+    @property
+    def emitted(self) -> bool:
+        """True if the component has emitted anything that was kept."""
+        return bool(self.emits)
+
+    def _react_all(self, batch: Batch) -> None:
+        """Answers all emits at once where nothing else is to be done, and nobody else has ears."""
+        others = self.ears is not self._own_ears or self.deaf_from is not None
+        if others or not _EMITS_AND_SILENT.issuperset(map(type, batch.bodies)):
+            super()._react_all(batch)
+            return
+        emits = [message for message in batch.bodies if message.__class__ is Emit]
+        if self.keep_emits:
+            self.emits += map(kept, emits, _sizes_of_emits(batch))
+        self.answer_all(self._router.answers([emit for emit in emits if emit.need_task_ids and not emit.task]))
+
+    def _heard_emit(self, emit: Emit, size: int) -> None:
+        if self.keep_emits:
+            self.emits.append(kept(emit, size))
+        self.answer(self.route(emit))
+
+    def _heard_sync(self, _: Sync, __: int) -> None:
+        self.syncs += 1
+
+    def _heard_fail(self, _: Fail, __: int) -> None:
+        self.fails += 1
+
+    def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
+        """One round of reading and writing; by the clock, heartbeats and ticks when they are due."""
+        state = self.judge.state
+        if (self._beats.period or self._ticks.period) and state.said and not state.unheard:
+            # A testee that was asked to end may hold tuples until a tick; it owes no more heartbeats.
+            if self._beats.due(self.now) and not (state.dismissed or self._beat_waits()):
+                self.heartbeat()
+            if self._ticks.due(self.now):
+                self.tick(max(1, round(self._ticks.period)))
+            timeout = self._ticks.left(self.now, self._beats.left(self.now, timeout))
+        super().pump(timeout, done)
+
+    def _beat_waits(self) -> bool:
+        """True if a heartbeat stands in the queue: Storm's timer only raises a flag, which holds no second one."""
+        return any(message.__class__ is TupleMsg and message.is_heartbeat for message in self._queue)
+
+    def settle_all(
+        self, limit: float, left: int = 0, *, also: Callable[[], bool] = lambda: True, quietly: bool = False
+    ) -> bool:
+        """Wait until no more than `left` tuples are open, of those that were sent before, and `also` holds.
+
+        Ticks that come meanwhile do not count: what is settled on a tick may have to wait for the next one itself.
+        False, with a finding unless `quietly`, if `limit` seconds pass in which none is settled.
+        """
+        self._ticked, self._reminded = len(self.tick_ids), 0
+        done = lambda: self.unsettled <= left and self.idle and also()  # noqa: E731 (a condition)
+        return self.wait(done, limit, "settle", lambda: self.unsettled, quietly=quietly)
+
+    def _is_final(self, waiting_for: WaitingFor, within: float) -> bool:
+        """True for a bolt at rest, unless a tick or a heartbeat is still to come on which it may settle its tuples."""
+        if not self.stuck(within):
+            return waiting_for not in {"settle", "plan"} and self._standstill.is_seen(within)
+        if waiting_for not in {"settle", "plan"}:
+            return True
+        if self.tick_period:
+            return bool(self.profile.testee) and len(self.tick_ids) >= self._ticked + ENOUGH
+        if self._reminded < self.reminders and self.version.heartbeats and not self.judge.state.heartbeats:
+            self._reminded += 1
+            self.heartbeat()
+            return False
+        return True
+
+    def beat(self, limit: float) -> bool:
+        """Send a heartbeat and wait for its sync.
+
+        False, with a finding, if `limit` seconds pass in which it neither answers nor settles a tuple: a bolt that
+        works off what was sent before is alive, and Storm takes it so.
+        """
+        self.heartbeat()
+        return self.wait_beat(limit)
+
+    def wait_beat(self, limit: float) -> bool:
+        """Wait until no heartbeat is unanswered that is sent now, as `beat` does; the clock sends more meanwhile."""
+        asked, waiting = -1, self.judge.state.heartbeats
+
+        def answered() -> bool:
+            """True if all was written once, and every heartbeat of before is answered."""
+            nonlocal asked
+            if asked < 0 and self.idle:
+                asked = self.next_seq
+            return asked >= 0 and (not waiting or waiting[0].seq >= asked)
+
+        return self.wait(answered, limit, "heartbeat", lambda: self.unsettled)
+
+    @property
+    def unsettled(self) -> int:
+        """The number of open tuples, without the ticks that came since it was asked to settle."""
+        pending = self.judge.state.open
+        return len(pending) - sum(id_ in pending for id_ in self.tick_ids[self._ticked :])
+
+    def drive(
+        self, tuples: Iterable[list[Json]], window: int, limit: float, sources: Iterable[tuple[str, str]] = ()
+    ) -> bool:
+        """Send many tuples, at most `window` of them open at a time, and wait until all are settled.
+
+        No more than `max_pending` wait to be written, as in Storm. `limit`: seconds without any progress after which it
+        gives up. `sources`: component and stream of each tuple, in turn; none for the first source.
+        """
+        source: Iterator[list[Json]] = iter(tuples)
+        is_open = self.judge.state.open
+        goal = window - window // 4
+        exhausted = False
+        say, bits = self._queue.append, self._bits
+        origins = cycle((comp, stream, self._task_of(comp)) for comp, stream in sources or [self._usual()])
+        while not exhausted:
+            room = self._room(window)
+            sent = 0
+            for values, (comp, stream, task) in zip(islice(source, room), origins, strict=False):
+                say(TupleMsg(comp, values, task, stream, str(bits(64) - _HALF)))
+                sent += 1
+            exhausted = sent < room
+            if not self.wait(lambda: len(is_open) + self.queued <= goal and self._room(window) > 0, limit, "settle"):
+                return False
+        return self.settle_all(limit)
+
+    def _room(self, window: int) -> int:
+        """The number of tuples that may be queued now."""
+        room = window - len(self.judge.state.open) - self.queued
+        return max(0, room if self.max_pending is None else min(room, self.max_pending - self.queued))

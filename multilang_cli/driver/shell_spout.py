@@ -1,0 +1,143 @@
+"""Storm's ShellSpout: one command, then all that is said until its sync (``ShellSpout.querySubprocess``)."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from multilang_cli.driver.session import Session
+from multilang_cli.driver.shell_bolt import KEPT_EMITS, kept
+from multilang_cli.protocol.judge.spout_rules import acked_inside
+from multilang_cli.protocol.words.events import Activation
+from multilang_cli.protocol.words.messages import Emit, Json, SpoutCommand, Sync, TaskIds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from multilang_cli.driver.process import ComponentProcess
+    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.protocol.judge.conversation import Conversation
+
+
+class ShellSpout(Session):
+    """Plays ShellSpout to a spout. A sync that comes early answers the next command, as it does in Storm.
+
+    With `topology.acker.executors` 0 an emit with an id is acked before it is answered, as in Storm, and from 0.10.0 to
+    1.2.4 one that reaches no task. `active`: None until the topology is activated for the first time. `emit_count`:
+    how many tuples it emitted, `id_count`: how many of them with an id; both 0 if `keep_emits` is False. `blocks`: one
+    thread reads and writes, as in Storm: while stdin takes no more, nothing is read.
+    """
+
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
+        super().__init__(process, judge, sinks)
+        self.ears = {Emit: self._heard_emit, Sync: self._heard_sync}
+        self.emits: list[Emit] = []
+        self.keep_emits = True
+        self.emit_count = self.id_count = 0
+        # One thread of Storm's writes both: task ids come behind the command in whose answer it reads the emit.
+        self._replies = self._queue
+        self._answered = False
+        self._unread: deque[Emit | Sync] = deque()
+        self._inner: list[TaskIds | None] = []
+        self._waiting = False
+        self.active: bool | None = None
+        self.blocks = False
+        self.acks_at_once = self.profile.without_ackers
+
+    def block_as_storm(self) -> None:
+        """Read nothing while the spout's stdin takes no more, with pipes like Storm's: before anything was said."""
+        self.blocks = True
+        self.process.use_plain_pipes()
+
+    def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
+        """One round of reading and writing; of writing alone while Storm would stand in a write."""
+        if self.blocks:
+            full = bool(self._buffer) and not (self.piece or self._cut) and not self._takes_more()
+            self.process.listen(listening=not full)
+        super().pump(timeout, done)
+
+    def _takes_more(self) -> bool:
+        return self.process.poll(0, want_write=True).stdin
+
+    @property
+    def emitted(self) -> bool:
+        """True if the component has emitted anything that was kept."""
+        return bool(self.emits)
+
+    def _heard_emit(self, emit: Emit, size: int) -> None:
+        if self.keep_emits:
+            self.emit_count += 1
+            self.id_count += emit.id is not None
+            if len(self.emits) < KEPT_EMITS:
+                self.emits.append(kept(emit, size))
+        self._unread.append(emit)
+        self._read()
+
+    def _heard_sync(self, sync: Sync, _: int) -> None:
+        self._unread.append(sync)
+        self._read()
+
+    def _read(self) -> None:
+        """Take what was said, but only up to the sync of the command that is out: between commands Storm reads nothing.
+
+        With a command within a command, the first sync is that of the inner one.
+        """
+        while self._waiting and self._unread:
+            said = self._unread.popleft()
+            if isinstance(said, Emit):
+                self._take(said)
+            elif self._inner:
+                self.answer(self._inner.pop())
+            else:
+                self._waiting, self._answered = False, True
+
+    def _take(self, emit: Emit) -> None:
+        """Send acks as Storm does: where it acks inside the emit, it waits for a sync before the task ids."""
+        reply = self.route(emit)
+        if emit.id is not None and acked_inside(self.judge, emit):
+            self._inner.append(reply)
+            self.say(SpoutCommand("ack", emit.id))
+        else:
+            self.answer(reply)
+
+    def call(self, command: str, id_: Json = "", limit: float = 10.0) -> bool:
+        """Send a command and wait for its sync. False, with a finding, if `limit` seconds pass first.
+
+        activate and deactivate are sent to no component by a Storm that does not know them; True at once then.
+        """
+        if command in {"activate", "deactivate"}:
+            self.active = command == "activate"
+        if command in {"activate", "deactivate"} and not self.version.activate:
+            self.note("control", Activation(command == "activate"))
+            return True
+        self.ask(command, id_)
+        return self.wait_sync(limit)
+
+    def wait_sync(self, limit: float) -> bool:
+        """Wait for the sync of what was asked, as `call` does."""
+        answered = self.wait(self._is_answered, limit, "sync")
+        self.leave()
+        return answered
+
+    def _is_answered(self) -> bool:
+        return self._answered and not (self._queue or self._answers)
+
+    def ask(self, command: str, id_: Json = "") -> None:
+        """Send a command without waiting for its sync; what was said before is read now, as its answer."""
+        self._waiting, self._answered = True, False
+        self.say(SpoutCommand(command, id_))
+        self._read()
+
+    def leave(self) -> None:
+        """Wait for the sync no longer: it came, or Storm would have given up."""
+        self._waiting = self._answered = False
+
+    def forget_syncs(self) -> None:
+        """Take no sync that came so far for an answer."""
+        self._answered = False
+        self._unread = deque(said for said in self._unread if not isinstance(said, Sync))
+
+    @property
+    def answered(self) -> bool:
+        """True if the sync of the command that was sent last has come."""
+        return self._answered

@@ -1,0 +1,73 @@
+"""Waits for many processes at once, so that one thread can play Storm to all components of a topology."""
+
+from __future__ import annotations
+
+import select
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from multilang_cli.driver.pipes import READY
+
+if TYPE_CHECKING:
+    from multilang_cli.driver.pipes import Ready
+    from multilang_cli.driver.process import ComponentProcess
+
+_BITS = (1, 2, 4, 8)
+_WITHOUT_PIDFD = 0.02
+"""Seconds between looks at the processes where the system can't wake us."""
+
+Owner = TypeVar("Owner")
+
+
+class Together(Generic[Owner]):
+    """Processes, each with its owner: whoever is told what can be done now. Not for use by several threads."""
+
+    def __init__(self) -> None:
+        self._poller = select.poll()
+        self._of: dict[int, tuple[Owner, int]] = {}
+        self._watched: dict[Owner, tuple[int | None, ...]] = {}
+        self._sleepless: dict[Owner, ComponentProcess] = {}
+
+    def watch(self, owner: Owner, process: ComponentProcess, *, write: bool, read: bool = True) -> None:
+        """Tell `owner` of its process from now on: of stdin only if `write`, of stdout only if `read`.
+
+        To be called again whenever that changes, and after anything that may have closed a pipe.
+        """
+        stdin, stdout, stderr, pidfd = process.descriptors()
+        wanted = (stdin if write else None, stdout if read else None, stderr, pidfd)
+        known = self._watched.get(owner)
+        if wanted == known:
+            return
+        if pidfd is None:
+            self._sleepless[owner] = process
+        for bit, new, old in zip(_BITS, wanted, known or (None,) * len(_BITS), strict=True):
+            if new != old:
+                self._forget(old, owner)
+                if new is not None:
+                    self._of[new] = (owner, bit)
+                    self._poller.register(new, select.POLLOUT if bit == 1 else select.POLLIN)
+        self._watched[owner] = wanted
+
+    def forget(self, owner: Owner) -> None:
+        """Tell `owner` of nothing any more; its process may have been ended before."""
+        for fd in self._watched.pop(owner, ()):
+            self._forget(fd, owner)
+        self._sleepless.pop(owner, None)
+
+    def _forget(self, fd: int | None, owner: Owner) -> None:
+        # The number may be another process's by now.
+        if fd is not None and self._of.get(fd, (None, 0))[0] is owner:
+            del self._of[fd]
+            self._poller.unregister(fd)
+
+    def wait(self, timeout: float) -> list[tuple[Owner, Ready]]:
+        """Wait until something can be done, at most `timeout` seconds; gives each owner with what it can do."""
+        if self._sleepless:
+            timeout = min(timeout, _WITHOUT_PIDFD)
+        masks: dict[Owner, int] = {}
+        for fd, _ in self._poller.poll(max(0.0, timeout) * 1000):
+            owner, bit = self._of[fd]
+            masks[owner] = masks.get(owner, 0) | bit
+        for owner, process in self._sleepless.items():
+            if process.exited() is not None:
+                masks[owner] = masks.get(owner, 0) | 8
+        return [(owner, READY[mask]) for owner, mask in masks.items()]

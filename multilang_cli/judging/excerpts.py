@@ -1,0 +1,102 @@
+"""The few messages of a conversation that matter for its findings, the wrong one marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.protocol.wire.framing import frame_text
+from multilang_cli.protocol.words.events import Chunk, Deadline, Exited
+from multilang_cli.protocol.words.messages import Handshake, Malformed, Sync, TupleMsg
+from multilang_cli.reports.escape import decode, decode_at
+from multilang_cli.reports.model import ExcerptLine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Finding
+
+BEFORE = 3
+"""Events shown before the first wrong one, and chunks of stderr."""
+SHOWN = 12
+"""Lines of an excerpt, at most."""
+WIDTH = 400
+"""Bytes of one message that are kept, at most."""
+
+
+def _as_it_is(data: bytes) -> bytes:
+    return data
+
+
+def excerpt_of(
+    findings: Sequence[Finding],
+    events: Mapping[int, Event],
+    clean: Callable[[bytes], bytes] = _as_it_is,
+    about: int | None = None,
+) -> tuple[ExcerptLine, ...]:
+    """The events around the worst finding: what it refers to, what came just before, and itself, marked.
+
+    `about`: the event that the first cause is told of; a finding there comes before all others. `clean` hides
+    secrets in the bytes of an event, before they are cut.
+    """
+    if not findings:
+        return ()
+    order = {"must": 0, "should": 1, "note": 2}
+    worst = min(findings, key=lambda finding: (finding.seq != about, order[finding.level], finding.seq))
+    wanted = {*worst.related[:4], worst.seq}
+    before = sorted(seq for seq in events if seq < worst.seq and events[seq].channel != "control")
+    # A traceback may come in any number of chunks: they take no message's place.
+    said = _without_beats([seq for seq in before if events[seq].channel != "err"], events)
+    complained = [seq for seq in before if events[seq].channel == "err"]
+    wanted.update(said[-BEFORE:], complained[-BEFORE:])
+    shown = (events[seq] for seq in sorted(wanted) if seq in events)
+    lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), worst) for event in shown]
+    return tuple(lines[-SHOWN:])
+
+
+def _without_beats(said: list[int], events: Mapping[int, Event]) -> list[int]:
+    """All but the heartbeats before the last one and their answers: they come each second, whatever else goes on."""
+    beats = [n for n, seq in enumerate(said) if _is_heartbeat(events[seq])]
+    earlier = set(beats[:-1])
+    answers = {n + 1 for n in earlier if isinstance(events[said[n + 1]].body, Sync)}
+    return [seq for n, seq in enumerate(said) if n not in earlier | answers]
+
+
+def _is_heartbeat(event: Event) -> bool:
+    return isinstance(event.body, TupleMsg) and event.body.is_heartbeat
+
+
+def _line(event: Event, finding: Finding) -> ExcerptLine:
+    marked = event.seq == finding.seq
+    text, at = _text(event), None
+    if marked and isinstance(event.body, Malformed) and event.body.at < WIDTH:
+        text, at = decode_at(frame_text(event.raw)[:WIDTH], event.body.at)
+    return ExcerptLine(
+        seq=event.seq,
+        t=round(event.t, 6),
+        channel=event.channel,
+        text=text,
+        mark=marked,
+        note=finding.message.partition("; ")[0] if marked else "",
+        at=at,
+    )
+
+
+def _text(event: Event) -> str:
+    if isinstance(event.body, Handshake):
+        return f'{{"pidDir": ..., "conf": {{... {len(event.body.conf)} keys}}, "context": {{...}}}}'
+    if event.channel in {"in", "out"}:
+        return decode(frame_text(event.raw)[:WIDTH])
+    if isinstance(event.body, Chunk):
+        return decode(event.raw[:WIDTH])
+    if isinstance(event.body, Deadline):
+        silence = "it will say nothing more" if event.body.proven else f"nothing for {event.body.limit:g} s"
+        return f"{silence}; {event.body.facts}" if event.body.facts else silence
+    if isinstance(event.body, Exited):
+        ended = event.body
+        how = f"exit code {ended.code}" if ended.signal is None else f"killed by signal {ended.signal}"
+        return "; but ".join([how, *ended.holders])
+    fields = ", ".join(f"{name}={getattr(event.body, name)!r}" for name in event.body.__struct_fields__)
+    return f"{type(event.body).__name__}({fields})"[:WIDTH]

@@ -1,0 +1,304 @@
+"""One recorded conversation as it is read: judged, and what of it is kept to be quoted."""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.catalogue.judging import judge_of
+from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_tracebacks
+from multilang_cli.causes.diagnosis import diagnose
+from multilang_cli.causes.facts import Source, facts_of
+from multilang_cli.causes.languages import language_of
+from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.protocol.judge.coverage import Coverage
+from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.words.events import Chunk, Event, Exited, Gap, Signalled
+from multilang_cli.protocol.words.messages import Handshake, Malformed
+from multilang_cli.reports.escape import decode
+from multilang_cli.reports.model import Exit, SubjectResult
+from multilang_cli.reports.verdict import verdict_of
+from multilang_cli.transcript.format import Header, TranscriptError
+from multilang_cli.transcript.redact import Redactor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.causes.model import Cause
+    from multilang_cli.protocol.words.events import Fact
+    from multilang_cli.protocol.words.messages import Message
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.reports.model import ExcerptLine
+
+KEPT = 512
+"""Events of a conversation that are kept in memory to be quoted, at least."""
+TOGETHER = 128
+"""Events of a conversation that are judged at a time: few of those that are kept."""
+MOST_BYTES = 1024 * 1024
+"""Bytes of events that are judged at a time, about."""
+HELD = 4096
+"""Bytes of one event that are kept to be quoted."""
+MOST_FINDINGS = 10_000
+"""Findings of one conversation that are kept; of more, the number is given."""
+MOST_QUOTED = 50
+"""Findings of one conversation whose messages are quoted."""
+STDERR_SHOWN = 4096
+"""Bytes of a component's last stderr that a result keeps, where something is wrong."""
+_ASIDE = frozenset({"process", "err"})
+
+
+class Hearing:
+    """One conversation as it is read. `late`: its first parts are missing; `closed`: its last one has its end.
+
+    `damage`: a loss that its writer did not declare, in a sentence, "" if there is none: it can't pass then.
+    """
+
+    def __init__(self, header: Header, path: str, rulebook: Rulebook, storm: str, *, coverage: bool) -> None:
+        self.header = header
+        self.path = path
+        self.further: list[str] = []
+        self.closed = False
+        self.damage = ""
+        profile = msgspec.structs.replace(header.profile, storm=storm or header.profile.storm)
+        try:
+            self.rulebook = rulebook if not profile.storm else load_rulebook(profile.storm)
+            self.judge = judge_of(profile, self.rulebook)
+        except KeyError as known:
+            why = f"Storm {profile.storm!r} is not known here; choose one of {known.args[0]} with --storm"
+            raise TranscriptError(path, 0, why) from None
+        self.profile = self.judge.profile
+        self.version = self.judge.version.id
+        self._result: SubjectResult | None = None
+        self._remembered = b""
+        self._coverage = Coverage(self.profile) if coverage else None
+        self._findings: list[Finding] = []
+        self._more = 0
+        self._unjudged: list[Event] = []
+        self._size = 0
+        self._large = False
+        self._kept: deque[Sequence[Event]] = deque()
+        self._kept_events = 0
+        self._excerpt: dict[int, ExcerptLine] = {}
+        self._exit: Exit | None = None
+        self._stderr = b""
+        self._asked = False
+        self._t = 0.0
+        self._said = False
+        self._redactor = Redactor(header.profile.conf)
+        self._part = 0
+        self.late = header.part > 1
+
+    def _take_up(self, header: Header) -> None:
+        """Go on behind parts that are missing: with the state that was recorded, else knowing that they are."""
+        self.catch_up()
+        if header.snapshot is None:
+            self.miss(f"the parts before part {header.part} are missing")
+            return
+        try:
+            self.judge.restore(header.snapshot)
+        except (msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
+            raise TranscriptError(self.path, 0, f"the snapshot of {header.conv!r} is none: {error}") from None
+
+    def begin(self, header: Header, path: str) -> None:
+        """Go on with a part that stands in `path`."""
+        self.closed = False
+        if header.part > self._part + 1:
+            self._take_up(header)
+        self._part = header.part
+        if path not in {self.path, *self.further}:
+            self.further.append(path)
+
+    def feed(self, events: Sequence[Event]) -> None:
+        """Take what happened next. Many events are judged together, which is faster."""
+        if events.__class__ is Batch:
+            self.catch_up()
+            self._judge(events, events)
+            return
+        for event in events:
+            self._unjudged.append(event)
+            size = len(event.raw)
+            self._size += size
+            if size > HELD:
+                self._large = True
+        if len(self._unjudged) >= TOGETHER or self._size >= MOST_BYTES:
+            self.catch_up()
+
+    def miss(self, why: str) -> None:
+        """Know that something is missing here."""
+        self.wake()
+        self.catch_up()
+        last = self._kept[-1][-1] if self._kept else Event(0, 0.0, "control", Gap(""))
+        if not isinstance(last.body, Gap):
+            self.feed([Event(last.seq, last.t, "control", Gap(why))])
+
+    def lose(self, why: str) -> None:
+        """Know that something is missing here which nobody declared."""
+        self.damage = self.damage or why
+        self.miss(why)
+
+    @property
+    def last(self) -> int:
+        """The seq of the last event that was read; -1 before the first."""
+        return self._kept[-1][-1].seq if self._kept else -1
+
+    def catch_up(self) -> None:
+        """Judge what was taken so far."""
+        if not self._unjudged:
+            return
+        events, self._unjudged, self._size = self._unjudged, [], 0
+        large, self._large = self._large, False
+        for event in [event for event in events if event.channel in _ASIDE]:
+            if isinstance(event.body, Exited):
+                self._exit = Exit(code=event.body.code, signal=event.body.signal)
+            elif isinstance(event.body, Signalled):
+                self._asked = event.body.asks
+            elif event.channel == "err" and not self._asked:
+                self._stderr = (self._stderr + event.raw)[-STDERR_SHOWN:]
+        self._judge(events, list(map(_quotable, events)) if large else events)
+
+    def _judge(self, events: Sequence[Event], quotable: Sequence[Event]) -> None:
+        self._keep(quotable)
+        self._t = events.t if isinstance(events, Batch) else events[-1].t
+        if not self._said:
+            self._begin(events)
+        found = self.judge.feed_all(events)
+        if self._coverage is not None:
+            self._coverage.take(events, found)
+        for finding in found:
+            if len(self._findings) == MOST_FINDINGS:
+                self._more += 1
+                continue
+            self._findings.append(finding)
+            if len(self._findings) <= MOST_QUOTED:
+                self._quote(finding)
+
+    def _keep(self, events: Sequence[Event]) -> None:
+        self._kept.append(events)
+        self._kept_events += len(events)
+        while self._kept_events - len(self._kept[0]) >= KEPT:
+            self._kept_events -= len(self._kept.popleft())
+
+    def rest(self) -> None:
+        """Keep little until there is more: no event but the last, and of one that was closed no judge."""
+        self.catch_up()
+        result = self.result() if self.closed else None
+        last = [self._kept[-1][-1]] if self._kept else []
+        self._kept, self._kept_events = deque([last] if last else []), len(last)
+        if result is not None:
+            self._result = result
+            self._remembered = zlib.compress(msgspec.json.encode(self.judge.snapshot()))
+            self._findings, self._excerpt, self._stderr = [], {}, b""
+            del self.judge
+
+    def wake(self) -> None:
+        """Go on after a rest."""
+        if self._result is not None:
+            self.judge = judge_of(self.profile, self.rulebook)
+            self.judge.restore(msgspec.json.decode(zlib.decompress(self._remembered)))
+            self._findings = list(self._result.findings)
+            self._excerpt = {line.seq: line for line in self._result.excerpt}
+            self._result = None
+
+    def _begin(self, events: Sequence[Event]) -> None:
+        """Look at what comes before the component's first message, and with it."""
+        self._said = any(event.channel == "out" for event in events)
+        for event in events:
+            if isinstance(event.body, Handshake):
+                # What was recorded here hides them already.
+                self._redactor.event(event)
+
+    @property
+    def seen(self) -> frozenset[str]:
+        """The occasions that it gave, as far as somebody counts them."""
+        return frozenset(self._coverage.seen) if self._coverage is not None else frozenset()
+
+    @property
+    def broken(self) -> frozenset[str]:
+        """The rules that were broken, likewise."""
+        return frozenset(self._coverage.broken) if self._coverage is not None else frozenset()
+
+    def _quote(self, finding: Finding) -> None:
+        events = {event.seq: event for together in self._kept for event in together}
+        for line in excerpt_of([finding], events, self._redactor.text):
+            if line.mark or line.seq not in self._excerpt:
+                self._excerpt[line.seq] = line
+
+    def _clean(self, finding: Finding) -> Finding:
+        """A finding without the secrets of conf."""
+
+        def clean(text: str) -> str:
+            """A text without secrets; surrogates stay as they are."""
+            return self._redactor.text(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+        if self._redactor.idle:
+            return finding
+        errors = {version: clean(error) for version, error in finding.errors.items()}
+        return msgspec.structs.replace(
+            finding, message=clean(finding.message), subject=clean(finding.subject), errors=errors
+        )
+
+    @property
+    def unlisted(self) -> str:
+        """The number of findings that are not in the result, in a sentence; "" if all are."""
+        return f"{self.header.conv}: {self._more} more findings are not listed" if self._more else ""
+
+    def result(self) -> SubjectResult:
+        """The result of the conversation."""
+        if self._result is not None:
+            return self._damaged(self._result)
+        findings = tuple(map(self._clean, self._findings))
+        verdict, reason = verdict_of(findings, self.version)
+        if verdict == "pass" and not self._said:
+            verdict, reason = "untestable", "the recording holds nothing that the component said"
+        profile, stderr = self.profile, decode(self._redactor.text(self._stderr))
+        result = SubjectResult(
+            id=self.header.conv,
+            title=f"{profile.kind} {profile.component}, Storm {self.version}",
+            kind="conversation",
+            verdict=verdict,
+            reason=reason,
+            duration=self._t,
+            findings=findings,
+            outlook=self.judge.outlook(),
+            excerpt=tuple(self._excerpt[seq] for seq in sorted(self._excerpt)),
+            stderr_tail=stderr if findings else "",
+            causes=self._causes(findings, stderr) if verdict in {"fail", "warn"} else (),
+            exit=self._exit,
+            transcript=self.path,
+            further_parts=tuple(self.further),
+            storm=self.version,
+        )
+        return self._damaged(result)
+
+    def _causes(self, findings: Sequence[Finding], stderr: str) -> tuple[Cause, ...]:
+        """The causes of what went wrong, as far as what is kept tells."""
+        kept = [event for events in self._kept for event in events]
+        source = Source(kind=self.profile.kind, language=language_of(self.header.argv))
+        late = self.late or not kept or kept[0].seq > 0
+        made_up = self.profile.samples is not None and not self.profile.samples
+        facts = facts_of(
+            kept, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, late=late, storm=self.version
+        )
+        return diagnose(facts, load_causes(), self.rulebook.rules)
+
+    def _damaged(self, result: SubjectResult) -> SubjectResult:
+        """A result without a pass, if something was lost."""
+        if not self.damage or result.verdict not in {"pass", "untestable"}:
+            return result
+        return msgspec.structs.replace(result, verdict="untestable", reason=self.damage)
+
+
+def _quotable(event: Event) -> Event:
+    """The part of an event that is kept to be quoted: of a large one its first bytes, and what is wrong with them."""
+    if len(event.raw) <= HELD:
+        return event
+    body: Message | Fact = Chunk(len(event.raw))
+    if isinstance(event.body, Malformed):
+        body = msgspec.structs.replace(event.body, salvage=(), by_dialect={})
+    elif isinstance(event.body, Handshake):
+        body = event.body
+    return msgspec.structs.replace(event, raw=event.raw[:HELD], body=body)

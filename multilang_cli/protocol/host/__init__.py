@@ -1,0 +1,1 @@
+"""Rules of a host, which plays Storm to a component: another role of the judge."""

@@ -1,0 +1,286 @@
+"""Rules of a bolt: tuples settled once, anchors on open tuples, a sync for every heartbeat."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol.judge import emit_rules, text_rules
+from multilang_cli.protocol.judge.state import Owed
+from multilang_cli.protocol.words.messages import (
+    SYSTEM_COMPONENT,
+    SYSTEM_TASK,
+    Ack,
+    Emit,
+    Error,
+    Fail,
+    Handshake,
+    Log,
+    Metrics,
+    Sync,
+    TaskIds,
+    TupleMsg,
+)
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.state import State
+    from multilang_cli.protocol.wire.batches import Batch
+    from multilang_cli.protocol.words.events import Event
+
+TIMER = 1.0
+"""Seconds between two heartbeats, and between two looks at the clock (``ShellBolt.BoltHeartbeatTimerTask``)."""
+
+_REPLACEMENT = text_rules.REPLACEMENT.encode()
+_LOOKED_AT = 100
+"""Open tuples among which one is looked for whose id was damaged."""
+
+
+def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
+    state = judge.state
+    if message.task == SYSTEM_TASK and message.is_heartbeat:
+        state.heartbeats.append(Owed(event.seq, event.t, message.id))
+        state.heartbeat_ids.add(message.id, event.seq)
+    else:
+        if state.later:
+            judge.catch_up()
+        state.open[message.id] = (event.seq, event.t)
+        samples = judge.profile.samples
+        if samples is not None and message.comp != SYSTEM_COMPONENT and message.values not in samples:
+            state.undeclared.add(message.id, event.seq)
+        if not event.raw.isascii():
+            state.foreign = True
+            state.replaced = state.replaced or _REPLACEMENT in event.raw
+            text_rules.remember(state, message)
+
+
+def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
+    if judge.state.task_ids:
+        judge.state.task_ids -= 1
+
+
+def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
+    judge.state.began = event.t
+
+
+def _ack(judge: Conversation, event: Event, message: Ack) -> None:
+    state = judge.state
+    state.heard = event.t
+    if state.open.pop(message.id, None) is not None:
+        state.settled.add(message.id, event.seq)
+    else:
+        _not_open(judge, event, message.id, "ack")
+
+
+def _fail(judge: Conversation, event: Event, message: Fail) -> None:
+    state = judge.state
+    state.heard = event.t
+    if state.open.pop(message.id, None) is not None:
+        state.settled.add(message.id, event.seq)
+    else:
+        _not_open(judge, event, message.id, "fail")
+
+
+def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None:
+    state = judge.state
+    if (beat := state.heartbeat_ids.get(id_)) is not None:
+        text = f"{command} of a heartbeat: its answer is a sync, it has no tuple to settle"
+        when = "failed" if command == "fail" else ""
+        judge.breach("heartbeat-acked", event, text, when=when, subject=id_, stable=command, related=(beat,))
+    elif (first := state.settled.get(id_)) is not None:
+        text = f"{command} of a tuple that is settled already"
+        judge.breach(f"{command}-twice", event, text, subject=id_, related=(first,))
+    elif not state.gap:
+        text = f"{command} of an id that Storm never sent{_as_a_number(judge, id_)}"
+        judge.breach(f"{command}-unknown", event, text, subject=id_)
+
+
+def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
+    state = judge.state
+    state.heard = event.t
+    if emit.task is not None:
+        emit_rules.check_task(judge, event, emit)
+    if state.foreign:
+        text_rules.check(judge, event, emit)
+    for anchor in emit.anchors:
+        if anchor not in state.open:
+            check_anchor(judge, event, anchor)
+    if emit.id is not None:
+        judge.breach("ids-ignored", event, "a bolt's emit carries an id: Storm ignores it", stable="bolt")
+    if emit.task or emit.hazards or judge.arities.get(emit.stream) != len(emit.values):
+        emit_rules.check(judge, event, emit)
+    if emit.need_task_ids and not emit.task:
+        state.task_ids += 1
+
+
+def check_anchor(judge: Conversation, event: Event, anchor: str) -> None:
+    """Judge an anchor that is not open: Storm looks it up before anything else in an emit."""
+    state = judge.state
+    first = state.settled.get(anchor)
+    if first is not None:
+        open_too = isinstance(event.body, Emit) and any(each in state.open for each in event.body.anchors)
+        settled = "anchored to a tuple that is settled already"
+        text = f"{settled}, beside one that is open" if open_too else f"{settled}: emit first, then ack"
+        judge.breach("anchor-settled", event, text, subject=anchor, related=(first,))
+        return
+    beat = state.heartbeat_ids.get(anchor)
+    if beat is None and state.gap:
+        return
+    unknown = f"anchored to an id that Storm never sent{_as_a_number(judge, anchor)}"
+    text = unknown if beat is None else "anchored to a heartbeat"
+    judge.breach("anchor-unknown", event, text, subject=anchor, related=() if beat is None else (beat,))
+
+
+def _as_a_number(judge: Conversation, id_: str) -> str:
+    """The id that was sent where this one is what a floating-point number keeps of it, in words; "" mostly."""
+    number = _number(id_)
+    sent = (known for known in islice(judge.state.open, _LOOKED_AT) if number is not None and _number(known) == number)
+    found = next(sent, None)
+    return "" if found is None else f"; Storm sent {found}, which a number does not keep"
+
+
+def _number(id_: str) -> float | None:
+    try:
+        return float(id_)
+    except ValueError:
+        return None
+
+
+def _sync(judge: Conversation, event: Event, _: Sync) -> None:
+    state = judge.state
+    state.heard = state.synced = event.t
+    if state.heartbeats:
+        state.heartbeats.pop(0)
+
+
+def _said(judge: Conversation, event: Event, message: Log | Error) -> None:
+    del message
+    judge.state.heard = event.t
+
+
+def _metrics(judge: Conversation, event: Event, message: Metrics) -> None:
+    judge.state.heard = event.t
+    emit_rules.check_metrics(judge, event, message)
+
+
+def pass_right(judge: Conversation, batch: Batch) -> int:
+    """Judge what is plainly right at the beginning of `batch`, as the handlers would one by one; how many events.
+
+    The first for which this is not enough, and all after it, are left to the handlers: what a handler asks of a message
+    is asked here too, or the message is not passed.
+    """
+    state = judge.state
+    if state.heartbeats or judge.profile.testee or judge.profile.feed is not None:
+        return 0
+    if batch.channel == "in":
+        slow = state.later or judge.profile.samples is not None or not batch.data.isascii()
+        return 0 if slow else _pass_sent(state, batch)
+    right = 0 if state.foreign else _pass_said(state, batch, judge.arities)
+    if right:
+        state.heard = batch.t
+    return right
+
+
+def _pass_sent(state: State, batch: Batch) -> int:
+    pending, t = state.open, batch.t
+    for seq, message in enumerate(batch.bodies, batch.seq):
+        kind = message.__class__
+        if kind is TupleMsg and message.task != SYSTEM_TASK:
+            pending[message.id] = (seq, t)
+        elif kind is TaskIds:
+            if state.task_ids:
+                state.task_ids -= 1
+        else:
+            return seq - batch.seq
+    return len(batch)
+
+
+def _pass_said(state: State, batch: Batch, arities: dict[str, int]) -> int:
+    settled: dict[str, int] = {}
+    right = _said_right(state, batch, arities, settled)
+    state.settled.update(settled)
+    return right
+
+
+def _said_right(state: State, batch: Batch, arities: dict[str, int], settled: dict[str, int]) -> int:
+    pending = state.open
+    for seq, message in enumerate(batch.bodies, batch.seq):
+        kind = message.__class__
+        if kind is Emit:
+            odd = message.task is not None or message.id is not None or message.hazards
+            if odd or arities.get(message.stream) != len(message.values):
+                return seq - batch.seq
+            for anchor in message.anchors:
+                if anchor not in pending:
+                    return seq - batch.seq
+            if message.need_task_ids:
+                state.task_ids += 1
+        elif kind is Ack or kind is Fail:
+            if pending.pop(message.id, None) is None:
+                return seq - batch.seq
+            settled[message.id] = seq
+        elif kind is not Log:
+            return seq - batch.seq
+    return len(batch)
+
+
+def silence(judge: Conversation, now: float, *, any_message: bool) -> float:
+    """Seconds without a sign of life by Storm's clock (``ShellBolt.BoltHeartbeatTimerTask``); 0 while it asks nothing.
+
+    Storm asks once a second, so an unanswered heartbeat means that it has been asking since. `any_message` is a sign of
+    life, or a sync alone.
+    """
+    state = judge.state
+    if not state.heartbeats:
+        return 0.0
+    return now - max(state.heartbeats[0].t - TIMER, state.heard if any_message else state.synced)
+
+
+def own_silence(judge: Conversation, now: float) -> float:
+    """The `silence` that the Storm version played counts; 0 where it counts none."""
+    counts = judge.version.refreshed_by
+    return 0.0 if counts == "nothing" else silence(judge, now, any_message=counts == "command")
+
+
+def check_silence(judge: Conversation, event: Event) -> None:
+    """Find a silence that is longer than Storm waits.
+
+    What counts as a sign of life differs by version: any message, from 0.9.3 to 0.9.7 only a sync. What another version
+    alone punishes is in its outlook, and no finding.
+    """
+    state, limit = judge.state, judge.timeout
+    if not state.heartbeats or state.unheard or event.t - state.silent_reported <= limit:
+        return
+    seqs = (state.heartbeats[0].seq,)
+    for when, any_message in (("", True), ("sync-only", False)):
+        silent = silence(judge, event.t, any_message=any_message)
+        if silent <= limit:
+            continue
+        counts = judge.version.refreshed_by == "sync" or (any_message and judge.version.refreshed_by == "command")
+        if silent > limit + TIMER:
+            text = f"no sign of life for {silent:.1f} s: Storm's limit is {limit:g} s"
+            state.silent_reported = event.t
+            if counts:
+                judge.breach("heartbeat-timeout", event, text, when=when, stable=when, related=seqs)
+            else:
+                judge.foresee("heartbeat-timeout", event, when)
+            return
+        if counts and event.channel == "out":
+            text = f"no sign of life for {silent:.1f} s: Storm's limit is {limit:g} s, and it looks once a second"
+            judge.breach("silence-near-timeout", event, text, stable=when, related=seqs)
+            return
+
+
+HANDLERS: dict[type, Any] = {
+    Handshake: _handshake,
+    TupleMsg: _tuple,
+    TaskIds: _task_ids,
+    Ack: _ack,
+    Fail: _fail,
+    Emit: _emit,
+    Sync: _sync,
+    Log: _said,
+    Error: _said,
+    Metrics: _metrics,
+}
+"""What a bolt's judge does with each kind of message."""

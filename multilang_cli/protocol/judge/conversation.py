@@ -1,0 +1,417 @@
+"""The judge. The only place that knows what is right; it is fed events and answers with findings.
+
+Pure: time and silence come as events. Roles are a parameter: what bolts and spouts have in common is here, what
+differs in ``bolt_rules`` and ``spout_rules``; how phases follow each other is a table in ``state``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from multilang_cli.protocol.judge import bolt_rules, emit_rules, life_rules, spout_rules, tuple_rules
+from multilang_cli.protocol.judge.state import (
+    MOVERS,
+    REMEMBERED,
+    TRANSITIONS,
+    Later,
+    Outstanding,
+    State,
+    from_plain,
+    to_plain,
+)
+from multilang_cli.protocol.storm.outlooks import Outlooks, effects_of_malformed, fingerprint, goes_on, refused, throws
+from multilang_cli.protocol.storm.serializing import effects_with
+from multilang_cli.protocol.storm.taking import fields_of, is_emit, taken
+from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.words.events import (
+    Chunk,
+    Deadline,
+    End,
+    Event,
+    Exited,
+    Gap,
+    PidChecked,
+    Signalled,
+    StdinClosed,
+    StdoutClosed,
+    WriteFailed,
+)
+from multilang_cli.protocol.words.messages import FromComponent, Json, Malformed, Pid, Sync
+from multilang_cli.protocol.words.rulebook import VersionEffect
+from multilang_cli.protocol.words.shortening import bounded
+from multilang_cli.protocol.words.verdicts import (
+    LONGEST_MESSAGE,
+    LONGEST_SUBJECT,
+    Fate,
+    Finding,
+    Outlook,
+    Profile,
+    StreamSpec,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Level, StormVersion
+
+_UNFINISHED = frozenset({"message-cut", "frame-too-long"})
+"""Frames that are no message yet: the handshake still waits for its answer."""
+
+DEFAULT_TIMEOUT = 30.0
+"""Seconds of Storm's subprocess timeout where conf does not say."""
+
+ValuesCheck = Callable[[str, list[Json]], str]
+"""Says why the values on a stream are not what was declared, "" if they are."""
+
+Handler = Callable[["Conversation", Event, Any], None]
+
+
+class Role(NamedTuple):
+    """A role beside those of bolts and spouts, with rules of its own.
+
+    `around`: the handlers of a judge, with those of the role; `ignored`: rules that are not looked at in it; `shows`:
+    True for a rule whose findings are shown, and do not only count for what becomes of Storm.
+    """
+
+    around: Callable[[dict[type, Handler]], dict[type, Handler]]
+    ignored: frozenset[str] = frozenset()
+    shows: Callable[[str], bool] = lambda _: True
+
+
+class Conversation:
+    """One conversation between Storm and a component, judged as it happens.
+
+    `profile`: what is known of the component; `rulebook`: the rules and versions; `check_values`: holds values to the
+    schemas of the profile's streams (``catalogue.judging``); `roles`: those that the profile asks for
+    (``protocol.roles``). The state can be saved with `snapshot` and taken up again
+    with `restore`, so that a conversation can be judged in ordered pieces.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        rulebook: Rulebook,
+        check_values: ValuesCheck | None = None,
+        roles: Sequence[Role] = (),
+    ) -> None:
+        self.profile = profile
+        self.rulebook = rulebook
+        self.check_values = check_values
+        self.state = State()
+        self.streams: dict[str, StreamSpec] | None = profile.streams
+        self.version = rulebook.version(profile.storm) if profile.storm else rulebook.newest
+        self.timeout = storm_timeout(profile.conf, self.version)
+        self.arities = {} if check_values else emit_rules.arities(profile)
+        self._outlooks = Outlooks(rulebook)
+        self._dialects = {version.id: version.dialect for version in rulebook.versions}
+        self._forgiving = frozenset(version.id for version in rulebook.versions if goes_on(profile, version))
+        self._only: frozenset[str] | None = None
+        self._found: list[Finding] = []
+        role = bolt_rules if profile.kind == "bolt" else spout_rules
+        handlers: dict[type, Handler] = {**_COMMON, **role.HANDLERS}
+        for each in roles:
+            handlers = each.around(handlers)
+        self._handlers = handlers
+        self._roles = tuple(roles)
+        self._check_silence: Callable[[Conversation, Event], None] = role.check_silence
+        self._silence: Callable[[Conversation, float], float] = role.own_silence
+
+    def feed(self, event: Event) -> list[Finding]:
+        """Judge the next event. Events come in the order of their seq; returns what is wrong with this one."""
+        return self.feed_all((event,))
+
+    def feed_all(self, events: Sequence[Event]) -> list[Finding]:
+        """Judge the next events, oldest first, as `feed` would one by one; returns all that is wrong with them."""
+        found = self._found = []
+        if events.__class__ is Batch and self.profile.kind == "bolt":
+            events = self._without_right(events)
+        state, handler_of = self.state, self._handlers.get
+        event = None
+        for event in events:
+            body = event.body
+            kind = body.__class__
+            if kind in MOVERS and not (kind is Malformed and event.channel == "in"):
+                state.phase = TRANSITIONS[state.phase].get(kind, state.phase)
+            if state.commands or state.heartbeats:
+                self._check_silence(self, event)
+            if (handler := handler_of(kind)) is not None:
+                handler(self, event, body)
+        if event is not None:
+            state.last_seq = event.seq
+        return found
+
+    def _without_right(self, batch: Batch) -> Sequence[Event]:
+        """The rest of `batch` for the handlers, without what is plainly right at its beginning."""
+        right = bolt_rules.pass_right(self, batch)
+        if right < len(batch):
+            return batch[right:]
+        self.state.last_seq = batch.seq + right - 1
+        return ()
+
+    def breach(
+        self,
+        rule: str,
+        event: Event,
+        message: str,
+        *,
+        when: str = "",
+        subject: str = "",
+        stable: str = "",
+        related: tuple[int, ...] = (),
+        effects: dict[str, VersionEffect] | None = None,
+        level: Level | None = None,
+    ) -> None:
+        """Record a breach of `rule` at `event`.
+
+        `when`: the variant of the rule; `subject`: what it is about; `stable`: the part of it that is the same in each
+        run; `related`: seqs of the events that explain it; `effects`, `level`: where not simply the rule's.
+        """
+        if any(rule in role.ignored for role in self._roles):
+            return
+        effects = self.rulebook.effects(rule, when) if effects is None else effects
+        if self._only is not None:
+            effects = {v: e if self._dialects[v] in self._only else _NOTHING for v, e in effects.items()}
+        if self._forgiving and event.channel == "out" and self.state.said and rule != "heartbeat-timeout":
+            effects = self._forgiven(effects, event, rule)
+        finding = Finding(
+            rule=rule,
+            level=level or self.rulebook.rules[rule].level,
+            seq=event.seq,
+            offset=event.offset,
+            message=bounded(message, LONGEST_MESSAGE),
+            subject=bounded(subject, LONGEST_SUBJECT),
+            related=related,
+            fates={version: effect.fate for version, effect in effects.items()},
+            errors={version: _filled(e.error, subject) for version, e in effects.items() if e.error},
+            fingerprint=fingerprint(rule, when, stable),
+        )
+        if all(role.shows(rule) for role in self._roles):
+            self._found.append(finding)
+        if self._is_read(event):
+            self._outlooks.add(finding)
+        elif len(self.state.later) < REMEMBERED:
+            self.state.later.append(Later(event.seq, rule, finding.fates))
+
+    def foresee(self, rule: str, event: Event, when: str) -> None:
+        """Note what other versions would do about what is right on the one played: no finding, only their outlook."""
+        fates = {version: effect.fate for version, effect in self.rulebook.effects(rule, when).items()}
+        self._outlooks.note(fates, event.seq, rule)
+
+    def silence(self, now: float) -> float:
+        """Seconds of silence by the clock of the Storm class that is played; 0 while that clock does not run."""
+        return self._silence(self, now)
+
+    def _is_read(self, event: Event) -> bool:
+        """True unless it is what a spout says while Storm waits for nothing, and reads nothing."""
+        state = self.state
+        return event.channel != "out" or self.profile.kind == "bolt" or state.reading > 0 or not state.said
+
+    def effects_by_conf(
+        self, hazard: str, values: list[Json], effects: dict[str, VersionEffect]
+    ) -> dict[str, VersionEffect]:
+        """The effects of values that can't be serialized, as conf has it; `effects` if it says nothing of that."""
+        return effects_with(self.profile.conf, hazard, values, effects, self._dialects)
+
+    def passed_over(self, found: Sequence[Finding]) -> frozenset[int]:
+        """The messages among `found`, by seq, of which the Storm that is played reports an error, and does no more."""
+        version = self.version.id
+        if version not in self._forgiving:
+            return frozenset()
+        return frozenset(
+            finding.seq
+            for finding in found
+            if finding.rule != "heartbeat-timeout"
+            and throws(finding.rule, finding.fates[version], finding.errors.get(version, ""))
+        )
+
+    def _forgiven(self, effects: dict[str, VersionEffect], event: Event, rule: str) -> dict[str, VersionEffect]:
+        """The effects in local mode: some versions report an error, and only the next tuple ends the worker."""
+        deadly = {version for version in self._forgiving if throws(rule, effects[version].fate, effects[version].error)}
+        if not deadly:
+            return effects
+        fatal: dict[str, Fate] = dict.fromkeys(deadly, "dies")
+        self.state.later.append(Later(event.seq, rule, fatal))
+        return {
+            v: VersionEffect("loses-data" if _means_something(event.body, self._dialects[v]) else "survives", e.error)
+            if v in deadly
+            else e
+            for v, e in effects.items()
+        }
+
+    def catch_up(self) -> None:
+        """Storm looks again: what it had not noticed counts now, as far as a sync that a spout sent unasked."""
+        state = self.state
+        while state.later:
+            later = state.later.pop(0)
+            if not later.rule:
+                state.reading -= 1
+                state.unread = [seq for seq in state.unread if seq > later.seq]
+                state.unread_logs = [seq for seq in state.unread_logs if seq > later.seq]
+                return
+            self._outlooks.note(later.fates, later.seq, later.rule)
+        state.unread.clear()
+        state.unread_logs.clear()
+
+    def handle(self, event: Event, message: FromComponent) -> None:
+        """Judge a message that was saved from an irregular frame as if it had been sent alone."""
+        handler = self._handlers.get(message.__class__)
+        if handler is not None:
+            handler(self, event, message)
+
+    def take(self, event: Event, malformed: Malformed, *, first: bool) -> None:
+        """Judge what this Storm takes an irregular frame for; `first`: it stands in the place of the pid."""
+        lives = self.version.id in self._forgiving and not first
+        found = taken(malformed, self.profile.kind, self.version, lives=lives)
+        self._only = found.dialects
+        for message in found.messages:
+            # In the place of the pid no message is acted on: a sync there answers nothing.
+            if not first or isinstance(message, Pid):
+                self.handle(event, message)
+        if found.fields is not None and not first:
+            tuple_rules.read_without(self, event, found.fields)
+        self._only = None
+
+    @property
+    def expecting_pid(self) -> bool:
+        """True until the component's first message: it is read differently."""
+        return not self.state.said
+
+    def outstanding(self) -> Outstanding:
+        """Answers that are pending now, of both sides."""
+        state = self.state
+        return Outstanding(
+            handshake=state.phase == "handshake",
+            tuples=dict(state.open),
+            task_ids=state.task_ids,
+            commands=tuple(state.commands),
+            heartbeats=tuple(state.heartbeats),
+        )
+
+    def next_deadline(self) -> tuple[str, float] | None:
+        """The next limit to run out if nothing happens: what is waited for, and when, in seconds of the conversation.
+
+        The limits are the profile's, by the names of `Deadline.waiting_for`; what has no limit is waited for without
+        end, as Storm does.
+        """
+        state, limits = self.state, self.profile.limits
+        waits = [("pid", state.began)] if state.phase == "handshake" else []
+        waits += [("sync", owed.t) for owed in state.commands[:1]]
+        waits += [("heartbeat", owed.t) for owed in state.heartbeats[:1]]
+        waits += [("settle", t) for _, t in islice(state.open.values(), 1)]
+        due = [(t + limits[what], what) for what, t in waits if what in limits]
+        return (min(due)[1], min(due)[0]) if due else None
+
+    def outlook(self) -> tuple[Outlook, ...]:
+        """The end of the conversation on each version, as far as it has come."""
+        return self._outlooks.all()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything the judge remembers, as JSON values."""
+        outlooks = [[o.version, o.fate, o.seq, o.rule] for o in self.outlook()]
+        return {"state": to_plain(self.state), "outlooks": outlooks}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on where `snapshot` was taken. Raises msgspec.ValidationError if it is no snapshot."""
+        self.state = from_plain(snapshot["state"])
+        self._outlooks.restore(tuple(Outlook(*fields) for fields in snapshot["outlooks"]))
+
+
+def storm_timeout(conf: Mapping[str, Any], version: StormVersion) -> float:
+    """Seconds of silence after which this Storm gives a component up; its default where conf does not say."""
+    setting: Any = conf.get(version.timeout_key)
+    number = isinstance(setting, int | float) and not isinstance(setting, bool) and setting > 0
+    return float(setting) if number else DEFAULT_TIMEOUT
+
+
+_NUMBER = re.compile(r"\d+")
+_NOTHING = VersionEffect("survives", "")
+
+
+def _means_something(body: Any, dialect: str) -> bool:
+    """True if Storm was to act on a message: on any but a sync, or on an emit that its parser alone makes of it."""
+    if isinstance(body, Malformed):
+        reading = body.by_dialect.get(dialect)
+        if body.kind == "tuple-missing" or (reading is not None and reading.error is None and is_emit(reading)):
+            return True
+    meant = body.salvage if isinstance(body, Malformed) else (body,)
+    return any(not isinstance(message, Sync) for message in meant)
+
+
+def _filled(error: str, subject: str) -> str:
+    return bounded(error.replace("{id}", subject).replace("{name}", subject), LONGEST_MESSAGE)
+
+
+def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
+    if event.channel == "in":
+        if malformed.kind != "message-cut":
+            judge.breach("host-message", event, malformed.detail, stable=malformed.kind)
+        return
+    judge.state.heard = event.t
+    kind = judge.profile.kind
+    first = not judge.state.said
+    when = life_rules.variant_of(malformed, judge)
+    effects = effects_of_malformed(malformed, judge.profile, judge.rulebook, when, first=first)
+    reading = malformed.by_dialect.get(judge.version.dialect)
+    if malformed.kind == "tuple-missing" and reading is not None and not refused(reading, kind):
+        tuple_rules.check_rest(judge, event, fields_of(reading))
+    names = {"command-unknown": _command_of(malformed)}
+    if judge.state.unheard:
+        told = f"after the end, where nobody reads any more: {malformed.detail}"
+        judge.breach("output-at-end", event, told, stable=malformed.kind)
+        judge.state.cut = judge.state.cut or malformed.kind == "message-cut"
+        return
+    judge.breach(
+        malformed.kind,
+        event,
+        malformed.detail,
+        when=when,
+        subject=names.get(malformed.kind, ""),
+        # Pids, ids and places are others in each run.
+        stable=_NUMBER.sub("#", malformed.detail),
+        effects=effects,
+    )
+    judge.state.said = judge.state.said or malformed.kind not in _UNFINISHED
+    judge.state.cut = judge.state.cut or malformed.kind == "message-cut"
+    judge.take(event, malformed, first=first)
+
+
+def _command_of(malformed: Malformed) -> str:
+    reading = next(iter(malformed.by_dialect.values()), None)
+    return "" if reading is None else str(fields_of(reading).get("command", ""))
+
+
+def _gap(judge: Conversation, _: Event, __: Gap) -> None:
+    """Forget what was owed: it may have been given in the part that is missing. What was settled stays settled."""
+    state = judge.state
+    state.gap = True
+    state.task_ids = state.emits = state.stderr = 0
+    for owed in (state.open, state.message_ids):
+        owed.clear()
+    for waiting in (state.heartbeats, state.commands, state.unread, state.unread_logs, state.later):
+        waiting.clear()
+    state.reading = 1
+
+
+def _pid(judge: Conversation, event: Event, _: Pid) -> None:
+    judge.state.heard = judge.state.synced = event.t
+    judge.state.said = True
+
+
+_COMMON: dict[type, Handler] = {
+    Pid: _pid,
+    Malformed: _malformed,
+    Gap: _gap,
+    PidChecked: life_rules.pid_checked,
+    StdinClosed: life_rules.dismissed,
+    Signalled: life_rules.dismissed,
+    Exited: life_rules.exited,
+    StdoutClosed: life_rules.stdout_closed,
+    WriteFailed: life_rules.write_failed,
+    Deadline: life_rules.deadline,
+    Chunk: life_rules.stderr,
+    End: life_rules.ended,
+}

@@ -1,0 +1,215 @@
+"""Rules of the process, and of limits that ran out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.protocol.judge import tuple_rules
+from multilang_cli.protocol.storm.taking import fields_of
+from multilang_cli.protocol.words.messages import Sync
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.events import (
+        Again,
+        Chunk,
+        Deadline,
+        End,
+        Event,
+        Exited,
+        PidChecked,
+        Signalled,
+        StdinClosed,
+        StdoutClosed,
+        WriteFailed,
+    )
+    from multilang_cli.protocol.words.messages import Malformed
+
+PIPE = 64 * 1024
+"""Bytes that a pipe holds: what a spout may write to stderr while Storm does not read it."""
+PENDING = "topology.shellbolt.max.pending"
+FLOOD = 4 * PIPE
+"""Bytes of stderr within one command that were never seen to pass."""
+
+
+def variant_of(malformed: Malformed, judge: Conversation) -> str:
+    """The variant of the rule that an irregular frame breaks."""
+    if malformed.kind == "command-unknown":
+        lost = any(message != Sync() for message in malformed.salvage)
+        return "misspelt" if judge.profile.kind == "bolt" and lost else judge.profile.kind
+    if malformed.kind == "pid-not-first":
+        return "sync" if all(message == Sync() for message in malformed.salvage) else ""
+    if malformed.kind == "tuple-missing":
+        reading = next(iter(malformed.by_dialect.values()), None)
+        return tuple_rules.variant(judge, {} if reading is None else fields_of(reading))
+    return ""
+
+
+def pid_checked(judge: Conversation, event: Event, fact: PidChecked) -> None:
+    """The pid must be that of the process or of a living descendant; behind a container it can't be known."""
+    if fact.relation in {"foreign", "dead"} and judge.profile.pid == "own":
+        what = (
+            "of no living process" if fact.relation == "dead" else "of another process, no descendant of the component"
+        )
+        judge.breach("pid-wrong", event, f"the pid {fact.pid} is {what}", subject=str(fact.pid), stable=fact.relation)
+    if fact.file == "missing":
+        text = f"there is no file {fact.pid} in the pid directory"
+        judge.breach("pid-file-missing", event, text, subject=str(fact.pid))
+    elif fact.file == "filled":
+        judge.breach("pid-file-filled", event, "the pid file is not empty", subject=str(fact.pid))
+
+
+def exited(judge: Conversation, event: Event, fact: Exited) -> None:
+    """The end of the process is right only after Storm closed its stdin or sent a signal."""
+    state = judge.state
+    if state.cut or state.lost_pipe or state.dismissed:
+        return
+    state.lost_pipe = True
+    how = f"exited with code {fact.code}" if fact.signal is None else f"was killed by signal {fact.signal}"
+    what = _owing(judge)
+    judge.breach("exited", event, f"the process {how} {what}", stable=how)
+
+
+def dismissed(judge: Conversation, _: Event, fact: StdinClosed | Signalled) -> None:
+    """From now on the end of the process is what Storm wants."""
+    judge.state.dismissed = judge.state.unheard = True
+    judge.state.orphaned = judge.state.orphaned or getattr(fact, "stdout", False)
+
+
+def _owing(judge: Conversation) -> str:
+    state = judge.state
+    if not state.said:
+        return "before its pid"
+    if state.commands:
+        return f"while Storm waits for the sync of {state.commands[0].what!r}"
+    if state.open:
+        return f"with {len(state.open)} tuples not settled" if len(state.open) > 1 else "with a tuple not settled"
+    return "while Storm still needs it"
+
+
+def stdout_closed(judge: Conversation, event: Event, _: StdoutClosed) -> None:
+    """Storm sees the end of stdout as the death of the process."""
+    state = judge.state
+    if not (state.cut or state.lost_pipe or state.dismissed or state.phase == "ended"):
+        state.lost_pipe = True
+        judge.breach("stdout-closed", event, "stdout was closed while the process lives")
+
+
+def write_failed(judge: Conversation, event: Event, fact: WriteFailed) -> None:
+    """Storm can't write: the component closed its stdin."""
+    state = judge.state
+    if not (state.lost_pipe or state.cut or state.dismissed or state.phase == "ended"):
+        state.lost_pipe = True
+        judge.breach("stdin-closed", event, f"the component closed its stdin: {fact.error}")
+
+
+def stderr(judge: Conversation, event: Event, fact: Chunk) -> None:
+    """While a spout answers, nobody reads its stderr (STORM-75): a full pipe blocks it for good."""
+    state = judge.state
+    if judge.profile.kind != "spout" or not state.commands or event.channel != "err":
+        return
+    before, state.stderr = state.stderr, state.stderr + fact.size
+    for bound, when in ((PIPE, "race"), (FLOOD, "")):
+        if before <= bound < state.stderr:
+            during = state.commands[0].what
+            text = f"more than {bound // 1024} KiB of stderr within {during!r}: Storm does not read it meanwhile"
+            judge.breach("stderr-flood", event, text, when=when, stable=when, related=(state.commands[0].seq,))
+
+
+_DEADLINES = {
+    "pid": ("handshake-silent", "no pid{within} after the handshake"),
+    "read": ("stdin-not-read", "its stdin was not read for {limit:g} s"),
+    "exit-after-eof": ("outlives-stdin", "still running {limit:g} s after its stdin was closed"),
+    "orphaned": ("outlives-worker", "still running {limit:g} s after its stdin and stdout were closed"),
+    "exit-after-term": ("outlives-sigterm", "still running {limit:g} s after SIGTERM"),
+}
+
+
+def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
+    """A limit ran out. Storm itself has few limits; the finding says who waits on whom."""
+    within = f" within {fact.limit:g} s"
+    tail = f"; the component {fact.blocked}" if fact.blocked else ""
+    if fact.waiting_for == "pid":
+        tail = f" (a limit of mlcheck's own: Storm waits for ever){tail}"
+    if fact.proven:
+        tail = f"; the component {fact.blocked}" if fact.blocked else ""
+        why = "it has read everything and waits for more" if fact.idle else "no thread of it runs"
+        within, tail = "", f", and that will not change: {why}{tail}"
+    orphaned = fact.waiting_for == "exit-after-eof" and judge.state.orphaned
+    if fact.waiting_for in _DEADLINES:
+        rule, text = _DEADLINES["orphaned" if orphaned else fact.waiting_for]
+        bounded = rule == "stdin-not-read" and PENDING in judge.profile.conf
+        when = "bounded" if bounded else ""
+        judge.breach(rule, event, text.format(limit=fact.limit, within=within) + tail, when=when)
+    elif fact.waiting_for == "sync":
+        _no_sync(judge, event, within, tail)
+    elif fact.waiting_for == "heartbeat":
+        _no_answer(judge, event, within, tail)
+    elif fact.waiting_for == "settle":
+        _not_settled(judge, event, fact.again, within, tail)
+
+
+def _no_sync(judge: Conversation, event: Event, within: str, tail: str) -> None:
+    if judge.state.reentered >= 0:
+        why, when = ("with no ackers", "") if judge.profile.without_ackers else ("what reaches no task", "nowhere")
+        text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other{tail}"
+        judge.breach("ackers-zero", event, text, when=when, stable=when, related=(judge.state.reentered,))
+        return
+    for owed in judge.state.commands[:1]:
+        text = f"no sync of {owed.what!r}{within}{tail}"
+        judge.breach("sync-missing", event, text, subject=owed.what, stable=owed.what, related=(owed.seq,))
+
+
+def _no_answer(judge: Conversation, event: Event, within: str, tail: str) -> None:
+    state = judge.state
+    for owed in state.heartbeats[:1]:
+        when = "others" if state.heard > owed.t else "silent"
+        text = f"no sync of a heartbeat{within}{tail}"
+        judge.breach("heartbeat-unanswered", event, text, when=when, related=(owed.seq,))
+
+
+def _not_settled(judge: Conversation, event: Event, again: Again | None, within: str, tail: str) -> None:
+    waiting = judge.state.open
+    if not waiting:
+        return
+    related = tuple(seq for seq, _ in list(waiting.values())[:5])
+    if again is not None and again.id in waiting:
+        _passed_over(judge, event, again, related, tail)
+        return
+    first = next(iter(waiting))
+    many = f"{len(waiting)} tuples were" if len(waiting) > 1 else "a tuple was"
+    text = f"{many} neither acked nor failed{within}{tail}"
+    judge.breach("tuple-unsettled", event, text, subject=first, related=related)
+
+
+CERTAIN = 20
+"""Equal tuples that must have been settled before it is said that the first of them was forgotten."""
+ENOUGH = 200
+"""Equal tuples of which none was settled, before it is said that none ever is."""
+
+
+def _passed_over(judge: Conversation, event: Event, again: Again, related: tuple[int, ...], tail: str) -> None:
+    """Judge a tuple that stayed open while later ones were settled: forgotten, if equal ones show that it is no batch.
+
+    What nobody declared a component need not understand, and a join may wait for a partner: that is no failure.
+    """
+    settled = f"{again.settled} of {again.fed} equal tuples that came after it were"
+    if again.settled:
+        text = f"a tuple was neither acked nor failed, though {settled}"
+    else:
+        text = f"a tuple was neither acked nor failed, nor any of {again.fed} equal ones after it; others were"
+    certain = again.declared and (again.settled >= CERTAIN or again.fed >= ENOUGH)
+    rule = "tuple-forgotten" if certain else "tuple-unsettled"
+    shown = (judge.state.open[again.id][0], *related)
+    judge.breach(rule, event, text + tail, subject=again.id, related=tuple(dict.fromkeys(shown))[:5])
+
+
+def ended(judge: Conversation, event: Event, _: End) -> None:
+    """Judge what a spout emitted after its last sync: Storm never read it. A log may be lost: that is what a log is."""
+    state = judge.state
+    if judge.profile.kind == "spout" and state.unread_logs:
+        judge.foresee("log-after-sync", event, "unread")
+    if judge.profile.kind == "spout" and state.unread:
+        related = tuple(state.unread[:5])
+        text = "an emit after the last sync, which Storm never read"
+        judge.breach("output-after-sync", event, text, when="unread", stable="unread", related=related)

@@ -1,0 +1,266 @@
+"""Rules of a spout: one command at a time, and for each exactly one sync, after everything else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol.judge import emit_rules, life_rules
+from multilang_cli.protocol.judge.bolt_rules import TIMER
+from multilang_cli.protocol.judge.state import REMEMBERED, Later, Owed
+from multilang_cli.protocol.words.events import Activation, End
+from multilang_cli.protocol.words.messages import (
+    Ack,
+    Emit,
+    Error,
+    Fail,
+    Handshake,
+    Json,
+    Log,
+    Metrics,
+    SpoutCommand,
+    Sync,
+    TaskIds,
+)
+from multilang_cli.protocol.words.rulebook import covers
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.events import Event
+
+_ACKS_NOWHERE = ">=0.10,<2.0"
+"""Storm versions that ack inside emit what reaches no task (STORM-746)."""
+_UNSET = "<1.0.3"
+"""Storm versions in which a command does not set the clock of silence, only a message or activate (STORM-2213)."""
+BURST = 8_000
+"""Emits in one command from which unread task ids fill both pipes: some 8,200 were measured on 2.8.3."""
+
+
+EMPTY_CALLS = 500
+"""Calls of next in a row without an emit, after which a spout should have begun to sleep."""
+WINDOW = 100
+"""Calls that are timed together."""
+SHORT_SLEEP = 0.0003
+"""Seconds a call, below which it can't have slept. A busy machine only makes calls longer, so that nobody is accused by
+its load."""
+
+
+def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
+    judge.state.began = event.t
+
+
+def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+    state = judge.state
+    state.commands.append(Owed(event.seq, event.t, message.command))
+    state.commanded += 1
+    state.emits = 0
+    state.stderr = 0
+    state.emitted = False
+    state.reading += 1
+    if state.later or state.unread or state.unread_logs:
+        judge.catch_up()
+    if not state.quiet_calls:
+        state.quiet_since = event.t
+    if message.command in {"ack", "fail"}:
+        state.message_ids.pop(key_of(message.id), None)
+    elif message.command in {"activate", "deactivate"}:
+        _activation(judge, event, Activation(message.command == "activate"))
+
+
+def _activation(judge: Conversation, event: Event, fact: Activation) -> None:
+    state = judge.state
+    again = fact.active and state.deactivated
+    if fact.active:
+        state.heard = max(state.heard, event.t)
+    state.deactivated = not fact.active
+    if again and judge.rulebook.effects("reactivation")[judge.version.id].fate == "dies":
+        judge.breach("reactivation", event, "this Storm can't activate a shell spout a second time")
+
+
+def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
+    if judge.state.task_ids:
+        judge.state.task_ids -= 1
+
+
+def _answering(judge: Conversation, event: Event, what: str) -> None:
+    """Note a message that is no sync: is there a command that it can belong to.
+
+    Before the first command output is harmless: Storm reads it as part of the first answer.
+    """
+    state = judge.state
+    state.heard = event.t
+    _unread(judge, event, state.unread if what == "emit" else state.unread_logs)
+    if state.commands or not state.commanded or state.phase != "running" or state.gap:
+        return
+    rule = "output-after-sync" if what == "emit" else "log-after-sync"
+    text = f"{what} after the sync: Storm reads it only as part of the answer to its next command"
+    judge.breach(rule, event, text, subject=what, stable=what, related=(state.last_sync,))
+
+
+def _unread(judge: Conversation, event: Event, unread: list[int]) -> None:
+    state = judge.state
+    if not state.reading and state.commanded and state.phase == "running" and len(unread) < REMEMBERED:
+        unread.append(event.seq)
+
+
+def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
+    state = judge.state
+    _answering(judge, event, "emit")
+    if emit.anchors:
+        judge.breach("ids-ignored", event, "a spout's emit carries anchors: Storm ignores them", stable="spout")
+    emit_rules.check_task(judge, event, emit)
+    emit_rules.check(judge, event, emit)
+    state.emitted = True
+    if emit.id is not None:
+        state.with_id += 1
+        _message_id(judge, event, emit)
+    else:
+        state.without_id += 1
+    if emit.wants_task_ids:
+        state.task_ids += 1
+        state.emits += 1
+        if state.emits == BURST:
+            text = f"{BURST:,} emits in one command: unless it reads its task ids meanwhile, both pipes fill"
+            judge.breach("emit-burst", event, text)
+
+
+def acked_inside(judge: Conversation, emit: Emit) -> bool:
+    """True if Storm acks a tuple with an id before its emit returns, and so before the task ids.
+
+    With no ackers, and in some versions if it reaches no task.
+    """
+    if judge.profile.without_ackers:
+        return True
+    if not covers(_ACKS_NOWHERE, judge.version.id):
+        return False
+    if judge.streams is None:
+        return judge.profile.unconsumed
+    spec = judge.streams.get(emit.stream)
+    tasks = [task for tasks in spec.consumers.values() for task in tasks] if spec is not None else []
+    reached = emit.task in tasks if emit.task else bool(tasks)
+    return not reached
+
+
+def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
+    state = judge.state
+    key = key_of(emit.id)
+    first = state.message_ids.get(key)
+    if first is not None:
+        text = "a message id that is still pending: an ack will not say which tuple it means"
+        judge.breach("message-id-reused", event, text, subject=str(emit.id), related=(first,))
+    state.message_ids[key] = event.seq
+    if len(state.message_ids) > REMEMBERED:
+        state.message_ids.pop(next(iter(state.message_ids)))
+    if emit.wants_task_ids and acked_inside(judge, emit):
+        state.reentered = event.seq
+
+
+def key_of(id_: Json) -> str:
+    """An id as JSON text: a string and a number are two ids."""
+    return str(id_) if id_.__class__ is int else json.dumps(id_, sort_keys=True, default=str)
+
+
+def _sync(judge: Conversation, event: Event, _: Sync) -> None:
+    state = judge.state
+    state.heard = event.t
+    state.reentered = -1
+    if state.reading:
+        state.reading -= 1
+    elif len(state.later) < REMEMBERED:
+        state.later.append(Later(event.seq))
+    if state.commands:
+        _answered(judge, event, state.commands.pop(0))
+    elif not state.gap and state.phase == "running":
+        text = "a sync that no command asked for: every later answer is taken for the one before"
+        related = (state.last_sync,) if state.last_sync >= 0 else ()
+        judge.breach("sync-extra", event, text, related=related)
+    state.last_sync = event.seq
+
+
+def _answered(judge: Conversation, event: Event, owed: Owed) -> None:
+    """Count the calls of next that brought nothing: after each of them a spout should sleep a little."""
+    state = judge.state
+    if owed.what != "next" or state.emitted:
+        state.quiet_calls = 0
+        return
+    state.quiet_calls += 1
+    if state.quiet_calls % WINDOW:
+        return
+    took, state.quiet_since = event.t - state.quiet_since, event.t
+    if state.quiet_calls >= EMPTY_CALLS and took < WINDOW * SHORT_SLEEP and not state.sleepless and not state.gap:
+        state.sleepless = True
+        text = f"{state.quiet_calls} calls of next in a row brought nothing, the last {WINDOW} within {took:.3f} s"
+        judge.breach("next-never-sleeps", event, f"{text}: it does not sleep")
+
+
+def ended(judge: Conversation, event: Event, fact: End) -> None:
+    """Judge what shows only when all is over."""
+    life_rules.ended(judge, event, fact)
+    state = judge.state
+    if state.without_id and not state.with_id and not state.gap:
+        text = f"none of its {state.without_id} tuples has an id" if state.without_id > 1 else "its tuple has no id"
+        judge.breach("never-an-id", event, f"{text}: no ack or fail will come, and nothing is replayed")
+
+
+def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
+    judge.state.heard = event.t
+    _unread(judge, event, judge.state.unread)
+    command = type(message).__name__.lower()
+    text = f"a spout sends {command!r}: only bolts settle tuples"
+    judge.breach("spout-settles", event, text, subject=command, stable=command)
+
+
+def _said(judge: Conversation, event: Event, message: Log | Error) -> None:
+    _answering(judge, event, type(message).__name__.lower())
+
+
+def _metrics(judge: Conversation, event: Event, message: Metrics) -> None:
+    _answering(judge, event, "metrics")
+    emit_rules.check_metrics(judge, event, message)
+
+
+def own_silence(judge: Conversation, now: float) -> float:
+    """Seconds of silence by the clock of the Storm version played (``ShellSpout.SpoutHeartbeatTimerTask``).
+
+    It runs only while a command is unanswered: since that command or a later message. Before 1.0.3 a command did not
+    set it, so a silence before the command counts too, up to the timeout: more than that the command itself ends.
+    """
+    state = judge.state
+    if not state.commands or judge.version.refreshed_by == "nothing":
+        return 0.0
+    asked = state.commands[0].t
+    since = max(state.heard, asked - judge.timeout) if covers(_UNSET, judge.version.id) else max(state.heard, asked)
+    return now - since
+
+
+def check_silence(judge: Conversation, event: Event) -> None:
+    """Find a silence that is longer than Storm waits for an answer."""
+    state, limit = judge.state, judge.timeout
+    silent = own_silence(judge, event.t)
+    if silent <= limit or state.unheard or event.t - state.silent_reported <= limit:
+        return
+    owed = state.commands[0]
+    told = f"silent for {silent:.1f} s, the sync of {owed.what!r} is owed: Storm's limit is {limit:g} s"
+    if silent > limit + TIMER:
+        judge.breach("heartbeat-timeout", event, told, stable=owed.what, related=(owed.seq,))
+        state.silent_reported = event.t
+    elif event.t - max(owed.t, state.heard) > limit and event.channel == "out":
+        text = f"{told}, and it looks once a second"
+        judge.breach("silence-near-timeout", event, text, stable=owed.what, related=(owed.seq,))
+
+
+HANDLERS: dict[type, Any] = {
+    Handshake: _handshake,
+    Activation: _activation,
+    SpoutCommand: _command,
+    TaskIds: _task_ids,
+    Emit: _emit,
+    Sync: _sync,
+    Ack: _settle,
+    Fail: _settle,
+    Log: _said,
+    Error: _said,
+    Metrics: _metrics,
+    End: ended,
+}
+"""What a spout's judge does with each kind of message."""

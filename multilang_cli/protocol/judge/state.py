@@ -1,0 +1,208 @@
+"""State of the judge: its memory of a conversation, and the order of phases. Plain data: it can be saved."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any, Literal
+
+import msgspec
+
+from multilang_cli.protocol.words import events, messages
+from multilang_cli.protocol.words.asked import Memory
+from multilang_cli.protocol.words.feeds import HostMemory
+from multilang_cli.protocol.words.verdicts import Fate
+
+Phase = Literal["start", "handshake", "running", "closing", "ended"]
+
+# The first message of the component ends the handshake whatever it says: Storm takes it for the pid.
+TRANSITIONS: dict[Phase, dict[type, Phase]] = {
+    "start": {messages.Handshake: "handshake", events.Exited: "ended"},
+    "handshake": {
+        messages.Pid: "running",
+        messages.Malformed: "running",
+        events.StdinClosed: "closing",
+        events.Signalled: "closing",
+        events.Exited: "ended",
+    },
+    "running": {events.StdinClosed: "closing", events.Signalled: "closing", events.Exited: "ended"},
+    "closing": {events.Exited: "ended"},
+    "ended": {},
+}
+"""What moves a conversation from phase to phase; anything else leaves it where it is."""
+
+MOVERS = frozenset(kind for moves in TRANSITIONS.values() for kind in moves)
+
+REMEMBERED = 65_536
+"""How many settled ids are remembered at least; a second settle of an older one counts as unknown."""
+CHUNK = 4_096
+"""Ids that are packed together."""
+
+
+class Remembered(msgspec.Struct):
+    """A bounded memory of ids, each with the seq of an event. All is added, hardly anything is ever looked up.
+
+    So only the last ids stand in a dict; older ones are packed as JSON text, `CHUNK` of them in each of `packed`, the
+    oldest first: 32 bytes an id instead of some 200.
+    """
+
+    young: dict[str, int] = {}
+    packed: list[str] = []
+
+    def add(self, key: str, seq: int) -> None:
+        """Remember `key` with the event it belongs to."""
+        self.young[key] = seq
+        self._pack()
+
+    def update(self, ids: dict[str, int]) -> None:
+        """Remember all of `ids`, the oldest first."""
+        self.young.update(ids)
+        self._pack()
+
+    def _pack(self) -> None:
+        if len(self.young) >= CHUNK:
+            self.packed.append(_packed(self.young))
+            self.young = {}
+            del self.packed[: -REMEMBERED // CHUNK]
+
+    def get(self, key: str) -> int | None:
+        """The seq that was remembered for `key` last, None if it is unknown or forgotten."""
+        if (found := self.young.get(key)) is not None:
+            return found
+        name = json.dumps(key)
+        for chunk in reversed(self.packed):
+            if name in chunk:
+                ids: dict[str, int] = json.loads(chunk)
+                if (seq := ids.get(key)) is not None:
+                    return seq
+        return None
+
+    def keys(self) -> set[str]:
+        """All ids that are remembered."""
+        return set(self.young).union(*map(json.loads, self.packed))
+
+
+def _packed(ids: dict[str, int]) -> str:
+    """JSON in ASCII, so that an id is found in it as text; msgspec is several times faster, where it writes that."""
+    with suppress(UnicodeEncodeError):
+        text = msgspec.json.encode(ids)
+        if text.isascii():
+            return text.decode()
+    return json.dumps(ids)
+
+
+class Owed(msgspec.Struct, array_like=True):
+    """Something asked for and not yet answered: the event that asked, its time in seconds, and what it was."""
+
+    seq: int
+    t: float
+    what: str = ""
+
+
+class Later(msgspec.Struct, array_like=True):
+    """A breach that Storm has not noticed yet: fates by version, of the breach of `rule` at the event `seq`.
+
+    Without a rule: a sync that a spout sent unasked, and that will answer its next command.
+    """
+
+    seq: int
+    rule: str = ""
+    fates: dict[str, Fate] = {}
+
+
+class State(msgspec.Struct):
+    """Everything that later judgements need. `t` values in seconds of the conversation, keys are protocol ids."""
+
+    phase: Phase = "start"
+    began: float = 0.0
+    last_seq: int = -1
+    gap: bool = False
+    """Part of the past is missing: what would need it is not judged."""
+    # bolts
+    open: dict[str, tuple[int, float]] = {}
+    settled: Remembered = msgspec.field(default_factory=Remembered)
+    heartbeat_ids: Remembered = msgspec.field(default_factory=Remembered)
+    heartbeats: list[Owed] = []
+    undeclared: Remembered = msgspec.field(default_factory=Remembered)
+    """Tuples that nobody declared (`Profile.samples`)."""
+    foreign: bool = False
+    """A tuple held text beyond ASCII."""
+    texts: list[str] = []
+    """Texts beyond ASCII that tuples held, the latest."""
+    replaced: bool = False
+    """Something it was sent held U+FFFD, the sign of bytes that were no text."""
+    # spouts
+    commands: list[Owed] = []
+    commanded: int = 0
+    last_sync: int = -1
+    unread: list[int] = []
+    unread_logs: list[int] = []
+    """What a spout said while Storm reads nothing: emits and settles, and what may be lost without harm."""
+    message_ids: dict[str, int] = {}
+    reading: int = 0
+    """Commands whose answer Storm waits for: it reads what a spout says. With no ackers one stands inside another."""
+    emits: int = 0
+    stderr: int = 0
+    deactivated: bool = False
+    quiet_calls: int = 0
+    """Calls of next in a row that emitted nothing, and when the first of them began."""
+    quiet_since: float = 0.0
+    sleepless: bool = False
+    reentered: int = -1
+    """The emit that Storm acks, with no ackers, before it sends the task ids: the seq, -1 for none."""
+    emitted: bool = False
+    """The command that is out has emitted something."""
+    with_id: int = 0
+    without_id: int = 0
+    # both
+    later: list[Later] = []
+    """What counts when Storm looks again: with a spout's next command, or the next tuple of a bolt."""
+    task_ids: int = 0
+    heard: float = 0.0
+    synced: float = 0.0
+    silent_reported: float = -1.0
+    said: bool = False
+    """The component has said its first message."""
+    cut: bool = False
+    lost_pipe: bool = False
+    dismissed: bool = False
+    """Storm closed its stdin or sent a signal, or a testee was asked to end: the end is expected."""
+    orphaned: bool = False
+    """Its stdin and its stdout were closed at once: its worker is dead."""
+    unheard: bool = False
+    """Storm closed its stdin or sent a signal: nobody reads any more."""
+    asked: Memory | None = None
+    """What a testee was asked to say; None for other components."""
+    hosted: HostMemory | None = None
+    """What a host has said of its feed; None where a component is judged."""
+
+
+class Outstanding(msgspec.Struct, frozen=True):
+    """Answers that are pending at this moment.
+
+    `handshake`: the pid is. `tuples`: open tuple ids, with the seq of their delivery and its time in seconds.
+    `task_ids`: how many emits Storm still has to answer. `commands`: of a spout, not yet answered by sync.
+    `heartbeats`: not yet answered, oldest first, each with its time.
+    """
+
+    handshake: bool
+    tuples: dict[str, tuple[int, float]]
+    task_ids: int
+    commands: tuple[Owed, ...]
+    heartbeats: tuple[Owed, ...]
+
+
+_MET = msgspec.json.Decoder(State)
+"""What msgspec knows of a type is made when it meets it first, which must not be in several threads at once."""
+
+
+def to_plain(state: State) -> dict[str, Any]:
+    """The state as JSON values."""
+    plain = msgspec.to_builtins(state)
+    assert isinstance(plain, dict)  # noqa: S101 (a struct becomes an object)
+    return plain
+
+
+def from_plain(plain: dict[str, Any]) -> State:
+    """The state from `to_plain`. Raises msgspec.ValidationError if it is none."""
+    return msgspec.convert(plain, State)

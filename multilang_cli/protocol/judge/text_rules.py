@@ -1,0 +1,129 @@
+"""Rules of text in a bolt's emits: characters that were damaged on the way in.
+
+What a component makes of a text is its own affair, and one U+FFFD for a character may be all that its database can
+hold. Several for one, or the bytes of UTF-8 as characters of another encoding, come of decoding alone; what Go's fmt
+says of a missing argument comes of printing a message as if it were a format.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from multilang_cli.protocol.words.shortening import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.state import State
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.messages import Emit, Json, TupleMsg
+
+REPLACEMENT = "\ufffd"
+"""Stands for bytes that were no character."""
+_KEPT = 64
+"""Texts beyond ASCII that are remembered, the latest."""
+_LONGEST = 4096
+"""Characters of each."""
+_AROUND = 8
+"""Characters before and after a damaged place by which its text is found again."""
+_BEYOND = re.compile(r"[^\x00-\x7f]+")
+_RUN = re.compile(f"{REPLACEMENT}+")
+_ENCODINGS = ("latin-1", "cp1252", "cp437")
+"""What UTF-8 is mistaken for."""
+_BMP = 0xFFFF
+_FORMATTED = re.compile(r"%!(\w)\(MISSING\)")
+"""What Go's fmt puts in the place of a verb for which it has no argument."""
+
+
+def remember(state: State, message: TupleMsg) -> None:
+    """Keep what a tuple holds of text beyond ASCII."""
+    state.texts += [text[:_LONGEST] for text in _texts(message.values)]
+    del state.texts[:-_KEPT]
+
+
+def check(judge: Conversation, event: Event, emit: Emit) -> None:
+    """Judge the text of an emit by that of the tuples before it."""
+    state = judge.state
+    if b"(MISSING)" in event.raw and (said := _formatted(judge, event.raw.decode(errors="replace"))):
+        why = f"a value holds {shown(said)}, which nothing that was sent holds: its text was taken for a format"
+        judge.breach("text-damaged", event, why, subject=emit.stream, stable=f"{emit.stream} format")
+        return
+    for text in _texts(emit.values):
+        if REPLACEMENT in text and not state.replaced:
+            _replaced(judge, event, emit, text)
+            return
+        if damaged := _misread(state.texts, text):
+            said, sent = damaged
+            why = f"a value holds {shown(said)} where {shown(sent)} was sent: its UTF-8 was read in another encoding"
+            judge.breach("text-damaged", event, why, subject=emit.stream, stable=emit.stream)
+            return
+
+
+def _replaced(judge: Conversation, event: Event, emit: Emit, text: str) -> None:
+    what = "a value holds U+FFFD, which nothing that was sent holds"
+    lost = [_lost(judge.state.texts, text, run) for run in _RUN.finditer(text)]
+    if judge.profile.testee or "bytes" in lost:
+        why = f"{what}: bytes were decoded that were no whole characters"
+        judge.breach("text-damaged", event, why, subject=emit.stream, stable=emit.stream)
+    elif "halves" in lost:
+        why = f"{what}, one for each half of a surrogate pair"
+        judge.breach("lone-surrogate", event, why, subject=emit.stream, stable=emit.stream)
+    else:
+        why = f"{what}: one for a character, which the component may not be able to hold"
+        judge.breach("text-damaged", event, why, subject=emit.stream, stable=f"{emit.stream} replaced", level="note")
+
+
+def _lost(sent: list[str], text: str, run: re.Match[str]) -> str:
+    """The kind of text that became a `run` of U+FFFD in `text`: "bytes" of a character, "halves" of pairs, else ""."""
+    size = len(run[0])
+    before, after = text[: run.start()].rpartition(REPLACEMENT)[2], text[run.end() :].partition(REPLACEMENT)[0]
+    around = f"{re.escape(before[-_AROUND:])}([^\\x00-\\x7f]{{1,{size}}}){re.escape(after[:_AROUND])}"
+    found = [each[1] for source in sent for each in re.finditer(around, source, re.IGNORECASE)]
+    if any(len(each) == size for each in found) or size == 1:
+        return ""
+    if any(sum(1 + (ord(char) > _BMP) for char in each) == size for each in found):
+        return "halves"
+    # Where its text is not found again, it is characters only if so many stood together.
+    together = any(len(each) >= size for source in sent for each in _BEYOND.findall(source))
+    return "bytes" if found or not together else ""
+
+
+def _formatted(judge: Conversation, said: str) -> str:
+    """The place of a verb that was sent and that a formatter has filled; "" if there is none."""
+    if "(MISSING)" in repr(judge.profile.samples):
+        return ""
+    found = _FORMATTED.search(said)
+    if found is None or any(found[0] in text for text in judge.state.texts):
+        return ""
+    return found[0] if any(f"%{found[1]}" in text for text in judge.state.texts) else ""
+
+
+def _misread(sent: list[str], text: str) -> tuple[str, str] | None:
+    """Characters of `text` that are bytes of what was sent, and what that was; None if there are none."""
+    for said in _BEYOND.findall(text[:_LONGEST]):
+        if any(said in source for source in sent):
+            continue
+        for encoding in _ENCODINGS:
+            try:
+                meant = said.encode(encoding).decode()
+            except UnicodeError:
+                continue
+            if any(meant in source for source in sent):
+                return said, meant
+    return None
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every string beyond ASCII in a value."""
+    if isinstance(value, str):
+        if not value.isascii():
+            yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(key)
+            yield from _texts(item)

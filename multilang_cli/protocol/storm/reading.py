@@ -1,0 +1,265 @@
+"""From the text of a frame to a message. Strict JSON first and fast; whatever strict reading refuses is diagnosed.
+
+Fast JSON libraries report neither duplicate keys nor how a number was written. The fast path therefore counts colons:
+an object with as many colons as it has known keys can have no other key, no second one of the same name and no nested
+object; and it looks for numbers that are long enough to say more than a double can.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.protocol.storm import diagnosis
+from multilang_cli.protocol.wire.framing import TERMINATOR, plain_run, texts_of
+from multilang_cli.protocol.wire.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
+from multilang_cli.protocol.words.messages import (
+    DEFAULT_STREAM,
+    Ack,
+    Command,
+    Emit,
+    Error,
+    Fail,
+    FromComponent,
+    Log,
+    Malformed,
+    Metrics,
+    Sync,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.protocol.wire.framing import Frame
+
+MANY = 4
+"""Frames from which reading them together pays."""
+_LONG = 17
+"""Characters of a number with a fraction from which it may have more digits than a double holds."""
+_IN_NUMBERS = bytes(ord("0") if char in b"0123456789.eE+-" else char if char == ord('"') else 32 for char in range(256))
+_LONG_NUMBER = b" " + b"0" * _LONG
+"""What a long number looks like after translation by `_IN_NUMBERS`, unless a string begins with it."""
+
+SYNCS = dict.fromkeys((b'{"command":"sync"}\nend\n', b'{"command": "sync"}\nend\n'), Sync())
+"""A sync as most libraries write it: it is waited for after each command, so it is known at sight."""
+
+_decode = msgspec.json.Decoder(Command).decode
+
+
+def _short_float(literal: str) -> float:
+    if len(literal) >= _LONG:
+        raise ValueError(literal)
+    return 0.0
+
+
+_decode_floats = msgspec.json.Decoder(float_hook=_short_float).decode
+_decode_any = msgspec.json.Decoder().decode
+_REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_SPACED = re.compile(rb"[ \t\r\n]:")
+# As numbers: looking for one in bytes is several times faster than looking for bytes.
+_BACKSLASH, _DELETE = b"\\\x7f"
+_WITHOUT_NUMBERS = frozenset({Ack, Fail, Sync})
+_FIELDS: dict[type, frozenset[str]] = {
+    Ack: frozenset({"command", "id"}),
+    Fail: frozenset({"command", "id"}),
+    Emit: frozenset({"command", "tuple", "stream", "anchors", "id", "need_task_ids"}),
+    Log: frozenset({"command", "msg", "level"}),
+    Sync: frozenset({"command"}),
+}
+
+
+def read_frame(frame: Frame, *, expecting_pid: bool = False) -> FromComponent | Malformed:
+    """The message in a frame of the component's stdout.
+
+    `expecting_pid` for the first frame. Frames that are cut or too long are Malformed with that fault's rule.
+    """
+    if frame.fault or not expecting_pid:
+        return read_command(frame)
+    return _examine(_text(frame), True, frame.raw)
+
+
+def read_command(frame: Frame) -> FromComponent | Malformed:
+    """The message in a frame that is not the first, as `read_frame` reads it."""
+    if frame.fault:
+        return diagnosis.faulty_frame(frame)
+    return SYNCS.get(frame.raw) or _read(_text(frame), frame.raw)
+
+
+def read_commands(frames: list[Frame]) -> list[FromComponent | Malformed]:
+    """The messages in frames after the first, as `read_command` reads each: from `MANY` on twice as fast."""
+    run = b"".join([frame.raw for frame in frames])
+    together = _read_together(run, texts_of(run)) if plain_run(run) == len(frames) else None
+    return together or [read_command(frame) for frame in frames]
+
+
+def read_run(run: bytes, texts: list[bytes]) -> list[FromComponent | Malformed]:
+    """The messages in a `plain_run` of frames after the first, as `read_command` reads each. `texts`: its texts."""
+    return _read_together(run, texts) or [_read(text, text + TERMINATOR) for text in texts]
+
+
+def _read_together(run: bytes, texts: list[bytes]) -> list[FromComponent | Malformed] | None:
+    """The messages in `texts`, a `plain_run`; None if there could be a trap in any of them.
+
+    What is looked for in each is looked for once in all: no message has fewer colons than keys, so none of them has
+    one too many if all together have as many as keys.
+    """
+    if _DELETE in run:
+        return None
+    try:
+        messages: list[FromComponent | Malformed] = list(map(_decode, texts))
+    except _REFUSED:
+        return None
+    keys = 0
+    for message in messages:
+        kind = message.__class__
+        if kind is Ack:
+            keys += 2
+        elif found := _KEYS[kind](message):
+            keys += found
+        else:
+            return None
+    return messages if _has_keys(run, keys) and not _has_long_number(run, texts) else None
+
+
+def _text(frame: Frame) -> bytes:
+    raw = frame.raw
+    return raw[:-5] if raw.endswith(TERMINATOR) else frame.text
+
+
+def read(text: bytes, *, expecting_pid: bool = False, raw: bytes | None = None) -> FromComponent | Malformed:
+    """The message in `text`, a frame without its terminator. `raw`: the whole frame, for Storm's readings."""
+    return _examine(text, True, raw) if expecting_pid else _read(text, raw)
+
+
+# Called for every message: no keyword arguments on this path, they make a call several times slower.
+def _read(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
+    if _DELETE in text and _BACKSLASH in text:
+        return _examine(text, False, raw)
+    try:
+        message = _decode(text)
+    except _REFUSED:
+        return _examine(text, False, raw)
+    kind = message.__class__
+    keys = _KEYS[kind](message)
+    if not keys or (kind not in _WITHOUT_NUMBERS and _has_long_number(text, [text])):
+        return _examine(text, False, raw)
+    return message if _has_keys(text, keys) or _has_simple_keys(text, _FIELDS[kind]) else _examine(text, False, raw)
+
+
+def _has_long_number(run: bytes, texts: list[bytes]) -> bool:
+    """True if a number with a fraction, in any of `texts` in `run`, is long enough to say more than a double can."""
+    if _LONG_NUMBER not in run.translate(_IN_NUMBERS):
+        return False
+    try:
+        for text in texts:
+            _decode_floats(text)
+    except _REFUSED:
+        return True
+    return False
+
+
+def _keys_of_emit(emit: Emit) -> int:
+    """The number of keys of an emit that says nothing twice and no default; 0 if something in it needs a look."""
+    keys = 3 if emit.anchors else 2
+    if emit.id is not None:
+        if emit.id.__class__ is not str and (emit.id.__class__ is not int or emit.id not in INT64):
+            return 0
+        keys += 1
+    if emit.task is not None:
+        return 0
+    if emit.stream != DEFAULT_STREAM:
+        keys += 1
+    return keys if emit.need_task_ids else keys + 1
+
+
+def _keys_of_log(log: Log) -> int:
+    if log.level is None:
+        return 0 if log.msg is None else 2
+    return 3 if log.msg is not None and log.level in LOG_LEVELS else 0
+
+
+_KEYS: dict[type, Callable[[Any], int]] = {
+    Emit: _keys_of_emit,
+    Ack: lambda _: 2,
+    Fail: lambda _: 2,
+    Log: _keys_of_log,
+    Sync: lambda _: 1,
+    Error: lambda _: 0,
+    Metrics: lambda _: 0,
+}
+"""By kind: how many keys a message has that is written without any trap; 0 if it needs a look."""
+
+
+def _has_keys(text: bytes, keys: int) -> bool:
+    """True if the objects in `text` have so many keys and no more: as many colons.
+
+    With no space before any colon, each key ends in ``":``; as few of these as there are keys leave none for another.
+    """
+    return text.count(b":") == keys or (text.count(b'":') == keys and _SPACED.search(text) is None)
+
+
+def _has_simple_keys(text: bytes, known: frozenset[str]) -> bool:
+    """True if no key stands twice or is one that needs a look, and no object is nested: as many colons as keys."""
+    try:
+        fields = _decode_any(text)
+    except _REFUSED:
+        return False
+    return fields.keys() <= known and diagnosis.STRING.sub(b"", text).count(b":") == len(fields)
+
+
+def _examine(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromComponent | Malformed:
+    duplicates: list[str] = []
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        """The fields of an object; keys that come twice are remembered."""
+        fields = dict(items)
+        if len(fields) != len(items):
+            names = [name for name, _ in items]
+            duplicates.extend(name for name, times in Counter(names).items() if times > 1)
+        return fields
+
+    def refuse(constant: str) -> None:
+        """Refuse NaN and the infinities, which Python would take. Raises ValueError."""
+        raise ValueError(constant)
+
+    whole = text + b"\nend\n" if raw is None else raw
+    try:
+        value = json.loads(text.decode("utf-8"), object_pairs_hook=pairs, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return diagnosis.irregular(text, whole, expecting_pid=expecting_pid)
+    return _judge_value(value, duplicates, text, whole, expecting_pid)
+
+
+def _judge_value(
+    value: Any,
+    duplicates: list[str],
+    text: bytes,
+    whole: bytes,
+    expecting_pid: bool,
+) -> FromComponent | Malformed:
+    if not isinstance(value, dict):
+        return diagnosis.not_an_object(value, text, whole, expecting_pid=expecting_pid)
+    meant = (pid_of if expecting_pid else message_of)(value)
+    trap = diagnosis.trap_of(value, duplicates, text)
+    seen = value if diagnosis.all_read_alike(text, trap) else None
+    if trap is not None and not (trap.kind in diagnosis.HARMLESS and isinstance(meant, ShapeFault)):
+        salvage = _with_hazards(meant.salvage if isinstance(meant, ShapeFault) else (meant,), text)
+        return diagnosis.malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=False, seen=seen)
+    if isinstance(meant, ShapeFault):
+        meant = meant._replace(salvage=_with_hazards(meant.salvage, text))
+        return diagnosis.misshapen(meant, text, whole, expecting_pid=expecting_pid, seen=seen)
+    return _with_hazards((meant,), text)[0]
+
+
+def _with_hazards(messages: tuple[FromComponent, ...], text: bytes) -> tuple[FromComponent, ...]:
+    """The messages, each emit with what is dangerous in its values."""
+    return tuple(
+        msgspec.structs.replace(message, hazards=diagnosis.hazards_of(message.values, text))
+        if isinstance(message, Emit)
+        else message
+        for message in messages
+    )

@@ -1,0 +1,1 @@
+"""Plain frozen values that all of the protocol shares: messages, events, profiles, rules, findings."""

@@ -1,0 +1,1 @@
+"""The formats of reports, and the table of them."""

@@ -1,0 +1,293 @@
+"""The one screen of what went wrong: the cause first, then where, what was said, what Storm does, what to do.
+
+For a person who reads one line: the headline is in the component's words, the verdict and the exit code come last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import starmap
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.protocol.words.shortening import CUT
+from multilang_cli.reports.bundles import untested_in_all
+from multilang_cli.reports.escape import Shown, width
+from multilang_cli.reports.failure import chunks, stderr_lines
+from multilang_cli.reports.formats.console import as_text, summary_of
+from multilang_cli.reports.grouping import Trouble, fates_of, troubles_of
+from multilang_cli.reports.page import MOST_CELLS, Page
+from multilang_cli.reports.saying import channel_of, in_short, telling
+from multilang_cli.reports.verdict import FATE_WORDS, word_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from multilang_cli.causes.model import Cause, Place
+    from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.reports.model import RunResult, SubjectResult
+
+MOST_LINES = 24
+"""Lines of a terminal that nobody has made larger: what is less telling goes first to keep within them."""
+
+
+class _Room(NamedTuple):
+    """Lines that each part of any length may take: messages, stderr, other causes, and each of the sentences."""
+
+    rows: int
+    stderr: int
+    others: int
+    sentence: int
+
+    def cut(self, page: Page, text: str, hang: int) -> str:
+        """A sentence that may hold a component's own words, in lines that hang at column `hang`."""
+        return _head(page, text, self.sentence * (page.columns - hang - _SLACK) + _SLACK)
+
+
+_ROOMS = tuple(
+    starmap(
+        _Room,
+        [
+            (6, 6, 4, 4),
+            (6, 6, 2, 3),
+            (5, 5, 2, 3),
+            (4, 4, 1, 3),
+            (4, 4, 1, 2),
+            (3, 3, 1, 2),
+            (2, 2, 1, 2),
+            (2, 1, 1, 2),
+            (2, 1, 1, 1),
+        ],
+    )
+)
+"""From the most that is shown to the least."""
+_SLACK = 8
+"""Cells that a line may lose to a word which doesn't fit in it."""
+_BEFORE = 3
+"""Of the cells of a message, one in so many stands before the place that is marked in it."""
+_FEW = 4
+"""Of the cases played, this part at most are few."""
+MADE_UP = "    <- made up by mlcheck"
+_LONG = 24
+"""Cells from which on a path is told by its last name."""
+_ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed neither; one of them is not its role."
+_JVM = re.compile(r" \((?:java|org)\.[\w.$]+ (?:is|and) ")
+"""Where a JVM begins to tell of modules and class loaders."""
+HANG = 10
+_WARNED = "bold yellow"
+_STYLES = {0: "bold green", 6: _WARNED}
+_LEVELS = {"warn": "warning", "untestable": "not judged"}
+
+
+def fits_one_screen(result: RunResult) -> bool:
+    """True if a cause is known for what went wrong, or for what is warned of: then one screen tells it."""
+    return not result.parts and bool(troubles_of(result))
+
+
+def render_screen(result: RunResult, console: Console) -> None:
+    """Show the first cause in full, the others in a line each, and the verdict last, in no more than `MOST_LINES`."""
+    fitting = (room for room in _ROOMS if _height(result, room, console.width) <= MOST_LINES)
+    _show(Page(console), result, next(fitting, _ROOMS[-1]))
+
+
+def _height(result: RunResult, room: _Room, columns: int) -> int:
+    return as_text(lambda console: _show(Page(console), result, room), columns).count("\n")
+
+
+def _show(page: Page, result: RunResult, room: _Room) -> None:
+    first, *others = troubles_of(result)
+    _show_header(page, result)
+    page.blank()
+    label = word_of(result) if result.exit_code else "WARN"
+    sure = "" if first.cause.certainty == "certain" else "likely: "
+    hang = len(label) + 2
+    headline = room.cut(page, f"{sure}{first.cause.headline}", hang)
+    style = _style(result) if result.exit_code else _WARNED
+    page.para(headline, "bold", label=label, label_style=style, hang=hang)
+    page.blank()
+    show_story(page, first.first, first.cause, room)
+    page.blank()
+    _show_case(page, first, result, room)
+    _show_waits(page, first)
+    _show_storm(page, first, result, room)
+    _show_way_out(page, first, room, undecided=result.verdict == "misuse")
+    _show_others(page, first, others, result, room)
+    _show_end(page, first, result)
+
+
+def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _ROOMS[0]) -> None:
+    """Show the place in the user's own file, and the few messages that led to it."""
+    if cause.place is not None:
+        _show_place(page, cause.place)
+    stderr = [] if cause.last else stderr_lines(subject.stderr_tail)
+    apart = len(stderr) > 1
+    rows = telling((row for row in subject.excerpt if row.mark or row.channel != "err" or not apart), cause, room.rows)
+    fed = [row.seq for row in rows if row.channel == "in" and in_short(row, cause).startswith("tuple  ")]
+    made_up = fed[-1:] if subject.verdict == "untestable" else []
+    number = max((len(str(row.seq)) for row in rows), default=0)
+    for row in rows:
+        lead = f"    {'-->' if row.mark else '   '} {row.seq:>{number}}  {channel_of(row):4}  "
+        whose = MADE_UP if row.seq in made_up else ""
+        cells = page.columns - len(lead) - len(whose)
+        shown = (
+            _around(page, row.text, cells, row.at) if row.at else Shown(_head(page, in_short(row, cause), cells), None)
+        )
+        page.line(lead + shown.text + whose, "bold red" if row.mark else "")
+        if shown.column is not None:
+            page.line(" " * (len(lead) + shown.column) + "^")
+    if apart or not any(row.channel == "err" for row in rows):
+        page.lines(stderr[-room.stderr :], indent=8, bar="| ")
+
+
+def _around(page: Page, text: str, cells: int, at: int) -> Shown:
+    """The text around the index `at` of a component's text, as much as fits."""
+    begin = max(0, at - cells // _BEFORE) if len(text) > cells else 0
+    lead = CUT if begin else ""
+    shown = page.fit(lead + text[begin : begin + cells], MOST_CELLS, len(lead) + at - begin)
+    cut = width(shown.text) > cells or len(text) - begin > cells
+    return Shown(chunks(shown.text, cells - len(CUT))[0] + CUT, shown.column) if cut else shown
+
+
+def _head(page: Page, text: str, cells: int) -> str:
+    """The beginning of a component's text, as much as fits."""
+    shown = page.fit(text, MOST_CELLS).text
+    return shown if width(shown) <= cells else chunks(shown, cells - len(CUT))[0] + CUT
+
+
+def _show_header(page: Page, result: RunResult) -> None:
+    kind = f"a {result.component.kind}, " if result.component.kind else ""
+    count = len(result.subjects)
+    cases = f"{count} case{'s' if count != 1 else ''}" if count else "no case"
+    took = f" in {result.duration:.1f} s" if result.duration else ""
+    name = result.component.name or _program(result.component.command)
+    how = f"{kind}played" if kind else "asked as a bolt and as a spout"
+    told = f"; {cases}{took}" if kind else ""
+    page.para(f"{name}: {how} as Storm {result.storm} plays it{told}")
+
+
+def _program(command: tuple[str, ...]) -> str:
+    """The word of a command that a reader knows it by: that of the program, not of its interpreter."""
+    words = [word for word in command if not word.startswith("-")]
+    named = [word for word in words[1:] if "." in word.rpartition("/")[2]]
+    word = (named or words or [""])[0]
+    return word if width(word) <= _LONG else word.rpartition("/")[2]
+
+
+def _show_place(page: Page, place: Place) -> None:
+    lead = f"    {place.file}:{place.line}    "
+    page.line(lead + _head(page, place.code, max(page.columns - len(lead), 20)), "bold")
+    if place.mark and len(lead) + len(place.mark) <= page.columns:
+        page.line(" " * len(lead) + place.mark)
+
+
+def _is_common(trouble: Trouble, result: RunResult) -> bool:
+    """True if most cases that were played have it."""
+    played = sum(subject.verdict != "skip" for subject in result.subjects)
+    return played == 1 or len(trouble.subjects) > max(1, played // _FEW)
+
+
+def _show_case(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
+    """Show what the case did, if few have the trouble: it may be what brings it out."""
+    shown, more = trouble.first, len(trouble.subjects) - 1
+    if shown.kind != "case" or _is_common(trouble, result):
+        return
+    others = f"; and in {more} other{'s' if more > 1 else ''}" if more else ""
+    told = room.cut(page, f"{shown.id}: {shown.title}{others}", HANG)
+    page.para(told, label="Case", indent=2, hang=HANG)
+
+
+def _show_waits(page: Page, trouble: Trouble) -> None:
+    """Show who waits on whom, where a silence is what went wrong."""
+    _, silent, whom = (trouble.finding.message if trouble.finding else "").partition("; the component ")
+    if silent:
+        page.para(f"the component {whom.partition('; ')[0]}", label="Waits", indent=2, hang=HANG)
+
+
+def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
+    """Show what Storm does, in one sentence for the version asked and all that do the same."""
+    if trouble.finding is None:
+        return
+    finding = _met_first(trouble.first, trouble.finding, result.storm)
+    groups = fates_of(finding.fates, finding.errors)
+    own = next((group for group in groups if result.storm in group.versions), None)
+    if own is None:
+        return
+    one = len({group.fate for group in groups}) == 1
+    every = f"since {trouble.cause.since}" if trouble.cause.since else "every version"
+    versions = every if one else ", ".join(own.versions)
+    does = "the worker dies with all its tasks" if own.fate == "dies" else FATE_WORDS[own.fate]
+    if own.fate == "survives" and trouble.verdict == "fail":
+        does = "goes on; a failure all the same, for the protocol forbids it"
+    error = _head(page, _JVM.split(own.error, maxsplit=1)[0], 30 * room.sentence)
+    of = f"of message {finding.seq} " if error and finding is not trouble.finding else ""
+    says = f'; its log {of}says "{error}"' if error else ""
+    more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
+    page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=HANG)
+
+
+def _met_first(subject: SubjectResult, finding: Finding, storm: str) -> Finding:
+    """The finding that Storm dies of, if it comes before the one that the cause explains: its log tells of that."""
+    before = [each for each in subject.findings if each.level == "must" and each.seq <= finding.seq]
+    deadly = [each for each in before if each.fates.get(storm) == "dies"]
+    return min(deadly, key=lambda each: each.seq, default=finding)
+
+
+def _show_way_out(page: Page, trouble: Trouble, room: _Room, *, undecided: bool) -> None:
+    cause, subject = trouble.cause, trouble.first
+    if undecided:
+        page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=HANG)
+    if cause.suspect is not None and cause.place is None:
+        lead = f"  Look    {cause.suspect.file}:{cause.suspect.line}    "
+        page.line(lead + _head(page, cause.suspect.code, max(page.columns - len(lead), 20)))
+    if cause.mend:
+        page.para(room.cut(page, cause.mend, HANG), label="Do", label_style="bold green", indent=2, hang=HANG)
+    for line in cause.code.splitlines():
+        page.line(line, "bold", indent=HANG)
+    page.line(f"  More    mlcheck explain {cause.id}")
+    again = again_of(subject, page.columns - HANG)
+    if again:
+        page.line(f"  Again   {again}")
+
+
+def again_of(subject: SubjectResult, cells: int) -> str:
+    """The one command that shows it again: the recording's where that of the case is longer than a line."""
+    if subject.transcript and width(subject.reproduce) > cells:
+        return f"mlcheck replay {subject.transcript}"
+    return subject.reproduce
+
+
+def _show_others(page: Page, first: Trouble, others: list[Trouble], result: RunResult, room: _Room) -> None:
+    told = {subject.id for trouble in (first, *others) for subject in trouble.subjects}
+    rest = [subject for subject in result.subjects if subject.verdict in {"fail", "stale", "flaky", "error"}]
+    counts: Counter[tuple[str, str]] = Counter()
+    for trouble in others:
+        counts[trouble.verdict, trouble.cause.headline] += len(trouble.subjects)
+    counts.update((subject.verdict, f"{subject.id}: {subject.reason}") for subject in rest if subject.id not in told)
+    lines = list(counts.items())
+    if lines and room.others > 1:
+        page.blank()
+    for (verdict, text), count in lines[: room.others]:
+        lead = f"  Also    {_LEVELS.get(verdict, verdict)}, {count} case{'s' if count != 1 else ''}: "
+        page.line(lead + _head(page, text, max(page.columns - len(lead), 20)))
+    if len(lines) > room.others:
+        page.line(f"  and {len(lines) - room.others} more: mlcheck run -v, or mlcheck report")
+
+
+def _show_end(page: Page, first: Trouble, result: RunResult) -> None:
+    word = word_of(result)
+    page.blank()
+    notes = len(result.notes)
+    common = _is_common(first, result) and len(result.subjects) > 1
+    told = [f"{len(first.subjects)} of {len(result.subjects)} cases end so"] if common else []
+    told += [f"{notes} note{'s' if notes > 1 else ''}"] if notes else []
+    untested = untested_in_all((result,)) if result.exit_code == 0 else ()
+    told += [f"not tested: {untested[0].reason}"] if untested else []
+    told += [f"and for {len(untested) - 1} more reasons"] if len(untested) > 1 else []
+    if told and result.component.kind:
+        page.para(f"{_head(page, ', '.join(told), page.columns)} (all that was seen: mlcheck run -v)")
+    lead = f"{summary_of(result)}; exit code {result.exit_code}"
+    page.para(lead, label=word, label_style=_style(result), hang=len(word) + 2)
+
+
+def _style(result: RunResult) -> str:
+    return _STYLES.get(result.exit_code, "bold red")

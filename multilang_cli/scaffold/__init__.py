@@ -1,0 +1,1 @@
+"""New components and testees, to begin with."""

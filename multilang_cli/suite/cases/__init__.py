@@ -1,0 +1,1 @@
+"""Cases as data, their selection, and the mutants that they kill."""

@@ -1,0 +1,1 @@
+"""Runs of cases over a component: one, all, and on several Storm versions."""

@@ -1,0 +1,431 @@
+"""One case over one fresh process: steps, judgement, transcript, result."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import shlex
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+from packaging.version import Version
+
+from multilang_cli.catalogue.judging import judge_of
+from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.driver.launch import readable
+from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.protocol.judge.bolt_rules import TIMER
+from multilang_cli.protocol.judge.coverage import Coverage
+from multilang_cli.protocol.wire import context
+from multilang_cli.reports.escape import decode
+from multilang_cli.reports.model import Exit, SubjectResult, Verdict
+from multilang_cli.reports.verdict import Judgement, verdict_of
+from multilang_cli.subject.profiles import profile_of, without_consumers
+from multilang_cli.subject.samples import has_samples, samples_of
+from multilang_cli.subject.secrecy import redactor_of
+from multilang_cli.suite.cases.case import shipped
+from multilang_cli.suite.cases.plans import streams_of
+from multilang_cli.suite.runner.watch import Watch
+from multilang_cli.suite.steps.operations import OPERATIONS
+from multilang_cli.suite.steps.settling import FedTuples
+from multilang_cli.suite.steps.stage import TALK, NotExercised, Stage, Stop
+from multilang_cli.suite.steps.ticks import declared_ticks, takes_ticks
+from multilang_cli.suite.verdict.causes import LastWords, causes_of, hear_out, source_of
+from multilang_cli.suite.verdict.own_side import OwnSide
+from multilang_cli.suite.verdict.refusals import (
+    DEATHS,
+    Refused,
+    costs_nothing,
+    died_of_a_heartbeat,
+    refusal_of,
+    refused_sample,
+    why_refused,
+    without_overflows,
+)
+from multilang_cli.suite.verdict.repeats import MEMORY, Hang, HangWatch, shortened
+from multilang_cli.suite.verdict.replays import Replays, ReplayWatch
+from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.recording import Recording
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from multilang_cli.driver.session import OnWait, Session
+    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.protocol.words.messages import Handshake
+    from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.reports.model import ExcerptLine
+    from multilang_cli.subject.options import Component, StreamDeclaration
+    from multilang_cli.suite.cases.case import Case, Need, Step
+    from multilang_cli.suite.runner.suite_run import SuitePlan
+    from multilang_cli.suite.runner.watch import Like
+    from multilang_cli.suite.steps.idling import Idle
+    from multilang_cli.suite.steps.settling import Settling
+
+REMINDERS = 3
+"""Heartbeats after which a bolt that has settled nothing on any of them will not."""
+
+STDERR_SHOWN = 16 * 1024
+"""Bytes of a component's last stderr that a result keeps, but for a line that is cut."""
+
+
+class _Needed(NamedTuple):
+    """Something that a case needs to be declared: how to tell, and what to say where it is not."""
+
+    met: Callable[[dict[str, StreamDeclaration] | None], bool]
+    missing: str
+
+
+NEEDS: dict[Need, _Needed] = {
+    "streams": _Needed(lambda streams: streams is not None, "no streams are declared (--stream NAME:field,field)"),
+    "direct": _Needed(
+        lambda streams: any(stream.direct for stream in (streams or {}).values()),
+        "no direct stream is declared (--stream NAME:field,field!direct)",
+    ),
+    "schema": _Needed(
+        lambda streams: any(stream.schema is not None for stream in (streams or {}).values()),
+        "no stream has a JSON Schema of its values (streams.NAME.schema in mlcheck.toml)",
+    ),
+}
+"""By the words of `Case.needs`."""
+
+
+class CaseRun:
+    """Runs `case` as `plan` says; at `until`, on the machine's clock, it is broken off with OutOfTimeError.
+
+    `shaken`: the component said its first message; `played`: steps that were done; `events`: how much happened;
+    `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
+    what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
+    `beaten`: it died of a heartbeat before it was fed anything.
+    `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
+    became of what it was fed; `known`: how it settles, from the cases before. `idle`: of a spout's
+    empty calls; `replays`: of what failed. `on_wait`: told of long waits.
+    """
+
+    def __init__(
+        self,
+        plan: SuitePlan,
+        case: Case,
+        short: float | None = None,
+        until: float = math.inf,
+        known: Settling | None = None,
+    ) -> None:
+        self.plan = plan
+        self.on_wait: OnWait | None = None
+        self._until = until
+        self._too_much = ""
+        self.case = case
+        self.feed = FedTuples(samples_of(plan.component) if has_samples(plan.component) else ())
+        self._known = known
+        self.shaken = False
+        self.unrecorded = ""
+        self.played = 0
+        self.events = 0
+        asked = streams_of(case) if case.testee else None
+        profile = profile_of(plan.component, plan.version, plan.options.timeout, asked)
+        self._profile = msgspec.structs.replace(profile, samples=_declared(plan.component, case))
+        self._short = short is not None
+        self.idle: Idle | None = None
+        self.replays = Replays()
+        if short is not None:
+            self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
+        if case.unconsumed:
+            self._profile = without_consumers(self._profile)
+        self.coverage = Coverage(self._profile)
+        self.acked: frozenset[Like] = frozenset()
+        self.refused: Refused | None = None
+        self.beaten = False
+        self._last = LastWords()
+        self.hang: Hang | None = None
+        self._missing = ""
+        self._stage: Stage | None = None
+
+    def run(self) -> SubjectResult:
+        """Start the component, play the steps, end it. Raises LaunchError if it can't be started."""
+        began = time.monotonic()
+        if unfit := self._unfit():
+            self.shaken = True
+            return self._result("skip", unfit, began)
+        transcript = self.plan.record / f"{self.case.id}.ndjson"
+        watch, hangs = Watch(), HangWatch(confirms=self._short, slowest=self._known.slowest if self._known else 0.0)
+        recording = Recording(transcript, self._header(), self.plan.component.env)
+        ours = OwnSide(self._profile, self.plan.rulebook) if self.case.id in shipped() else None
+        seen = (self.coverage, self.feed, ReplayWatch(self.replays))
+        sinks = (recording, watch, hangs, *seen, *((ours,) if ours is not None else ()))
+        with recording, self._start(sinks) as session:
+            session.until = self._until
+            session.on_wait = self.on_wait
+            session.memory = ceiling(self.plan.options.memory, self.plan.options.jobs)
+            try:
+                self._play(session)
+                session.check_stdin()
+                self._last = hear_out(session, source_of(self.plan, self._profile.kind))
+            except TooMuchMemoryError as error:
+                # What it would have said with more is not known.
+                self._too_much, self.shaken = str(error), True
+                hangs.died(MEMORY, session.now)
+        if isinstance(session, ShellSpout) and self.idle is not None:
+            self.idle.emitted(session.emit_count, session.id_count)
+        hangs.hear_last_words(decode(session.process.stderr_tail))
+        self.hang = hangs.hang
+        self.unrecorded = recording.failed
+        self.events = session.next_seq
+        died = any(finding.rule in DEATHS for finding in session.findings)
+        self.acked = watch.taken(died=died)
+        result = self._judged(session, watch, began)
+        if ours is not None and ours.fault:
+            result = self._at_fault(result, ours.fault)
+        if result.verdict in {"pass", "skip"} and not self.plan.options.record_all:
+            transcript.unlink(missing_ok=True)
+            return result
+        return result if recording.failed else _with_transcript(result, transcript)
+
+    def answers_plainly(self) -> bool:
+        """True if the component answers a plain handshake; nothing is recorded."""
+        with self._start(()) as session:
+            self._play(session, (("handshake", {}),))
+        return self.shaken
+
+    def survives_one(self) -> bool:
+        """True if the component lives on after a tuple that it settled; nothing is recorded."""
+        with self._start(()) as session:
+            self._play(session, (("handshake", {}), ("tuple", {}), ("settle", {}), ("quiet", {})))
+            return session.running
+
+    def _unfit(self) -> str:
+        """The reason why the case says nothing here, "" if it does."""
+        case, version, component = self.case, self.plan.version, self.plan.component
+        if case.since and Version(version.id) < Version(case.since):
+            return f"not asked for by Storm {version.id} yet (since {case.since})"
+        if not set(case.accepts) <= set(component.accepts):
+            return "nobody says that it takes such tuples (--accepts, or accepts in mlcheck.toml)"
+        if fixed := [name for name in case.env if name in component.env]:
+            return f"its environment is declared to have {fixed[0]}={component.env[fixed[0]]}"
+        if undone := [word for word in case.supports if word not in component.features]:
+            return f"its library does not say that it can do this ({', '.join(undone)})"
+        if _judges_values(case) and component.kind == "bolt" and not has_samples(component):
+            return "no samples are declared: what it emits of a made-up tuple is not judged (--tuple JSON, or samples)"
+        streams = component.streams
+        for need in case.needs:
+            if not NEEDS[need].met(streams):
+                return NEEDS[need].missing
+        return ""
+
+    def _start(self, sinks: Iterable[EventSink]) -> Session:
+        plan = self.plan
+        judge = judge_of(self._profile, plan.rulebook)
+        pid_dir = private_pid_dir()
+        env = {**plan.env, **self.case.env}
+        process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=env, pid_dir=pid_dir)
+        if self._profile.kind == "bolt":
+            ticks = declared_ticks(plan.component) if takes_ticks(plan.component) else 0
+            timer = TIMER if plan.version.heartbeats else 0.0
+            bolt = ShellBolt(process, judge, sinks, timer=timer, ticks=ticks, seed=plan.options.seed)
+            bolt.reminders = REMINDERS
+            return bolt
+        spout = ShellSpout(process, judge, sinks)
+        spout.block_as_storm()
+        return spout
+
+    def _play(self, session: Session, steps: tuple[Step, ...] = ()) -> None:
+        component = self.plan.component
+        accepts = frozenset(component.accepts)
+        stage = Stage(
+            session,
+            samples_of(component),
+            self._handshake_for(session),
+            accepts,
+            refusable=costs_nothing(self.case, accepts),
+            feed=self.feed,
+            known=self._known,
+            settles_declared=bool(component.settles),
+            idle=self.idle,
+        )
+        self._stage = stage
+        try:
+            for name, arguments in steps or self.case.steps:
+                with contextlib.suppress(*((NotExercised,) if self.case.loose else ())):
+                    OPERATIONS[name](stage, arguments)
+                self.played += 1
+            self._let_it_finish(stage)
+        except Stop:
+            pass
+        except NotExercised as nothing:
+            self._missing = str(nothing)
+            self._let_it_finish(stage)
+        self.shaken = stage.shaken or not session.judge.expecting_pid
+
+    def _let_it_finish(self, stage: Stage) -> None:
+        """Wait until it has done all: what is wrong has to show every time, not only if it comes soon enough."""
+        session = stage.session
+        if not session.running or session.judge.state.dismissed:
+            return
+        if session.profile.testee and not self._missing:
+            OPERATIONS["done"](stage, {})
+        if isinstance(session, ShellSpout):
+            session.wait_quiet(stage.limits["output"], talk=TALK)
+        elif self._missing:
+            with contextlib.suppress(Stop, NotExercised):
+                OPERATIONS["barrier"](stage, {})
+
+    def _handshake_for(self, session: Session) -> Any:
+        plan = self.plan
+
+        def build(arguments: dict[str, Any]) -> Handshake:
+            """The handshake, with what a step's arguments add."""
+            overrides = dict(plan.component.conf) | arguments.get("conf", {})
+            if pad := int(arguments.get("pad", 0)):
+                overrides["mlcheck.pad"] = "x" * pad
+            conf = context.realistic_conf(base_conf(plan.version.id), self._profile, overrides)
+            pid_dir = str(session.process.pid_dir)
+            more = context.sent_by(plan.version, self._profile, arguments.get("context", {}))
+            return context.handshake(self._profile, plan.version, conf, pid_dir, more)
+
+        return build
+
+    def _header(self) -> Header:
+        plan = self.plan
+        return Header(
+            conv=self.case.id,
+            profile=self._profile,
+            storm=plan.version.id,
+            argv=tuple(map(readable, plan.launch.argv)),
+            topology=context.TOPOLOGY,
+            component=self._profile.component,
+            task=self._profile.task,
+            started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+
+    def _judged(self, session: Session, watch: Watch, began: float) -> SubjectResult:
+        findings = tuple(session.findings)
+        self.beaten = died_of_a_heartbeat(findings, watch, self.feed.fed)
+        refusal = refusal_of(self.case, self._stage, findings, watch)
+        if refusal is None:
+            findings = without_overflows(findings, self._stage)
+        verdict, reason = verdict_of(findings, self.plan.version.id, self._broken_promise(findings, watch))
+        if self._too_much:
+            verdict, reason = "untestable", f"{self._too_much}, and was killed (--memory SIZE allows more)"
+        elif session.overflowed:
+            verdict, reason = "untestable", "a message is longer than our limit (--limit frame=BYTES); Storm has none"
+        elif refusal is not None:
+            verdict, reason = refusal
+            if verdict == "skip":
+                return self._result(verdict, reason, began)
+        elif like := refused_sample(self.plan.component, self._stage, findings, watch):
+            ended = session.exit is not None and not session.ended_by_us
+            self.refused = Refused(
+                like,
+                Judgement(verdict, reason),
+                beating=ended and watch.beats > 0,
+                acked_first=like == watch.last_acked,
+            )
+            verdict, reason = "untestable", why_refused(self.plan.component, session, watch)
+        elif verdict == "pass" and self._missing:
+            verdict, reason = "skip", self._missing
+        result = self._result(verdict, reason, began, session, watch, findings=findings)
+        if verdict in {"pass", "skip"} or not findings or self._too_much or session.overflowed:
+            return result
+        made_up = verdict == "untestable"
+        causes = causes_of(self.plan, session, watch, findings, made_up=made_up, last=self._last)
+        if self.refused is not None:
+            self.refused = self.refused._replace(causes=causes_of(self.plan, session, watch, findings))
+        about = causes[0].seq if causes else None
+        return msgspec.structs.replace(result, causes=causes, excerpt=self._excerpt(findings, watch, about))
+
+    def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:
+        """The result where we said what no Storm says: whatever came of it is not the component's."""
+        reason = f"a fault of mlcheck's own: it said what Storm {self.plan.version.id} does not ({fault})"
+        return msgspec.structs.replace(
+            result, verdict="error", reason=f"{reason}; please report it with the transcript"
+        )
+
+    def _broken_promise(self, findings: tuple[Finding, ...], watch: Watch) -> str:
+        """The breach of what no component may do, or of what it was declared to do; "" for neither."""
+        if watch.stopped:
+            return "the process stopped itself by a signal, and does nothing more"
+        unsettled = next((finding for finding in findings if finding.rule == "tuple-unsettled"), None)
+        settles = self.plan.component.settles
+        if unsettled is None or (settles in {"", "unchecked"} and "ticks" not in self.case.accepts):
+            return ""
+        declared = f"settles = {settles!r}" if settles else "accepts = ['ticks']"
+        return f"{unsettled.message}, although {declared} is declared"
+
+    def _excerpt(
+        self, findings: tuple[Finding, ...], watch: Watch, about: int | None = None
+    ) -> tuple[ExcerptLine, ...]:
+        return excerpt_of(findings, watch.events, redactor_of(self.plan.component).text, about)
+
+    def _result(
+        self,
+        verdict: Verdict,
+        reason: str,
+        began: float,
+        session: Session | None = None,
+        watch: Watch | None = None,
+        *,
+        findings: tuple[Finding, ...] = (),
+    ) -> SubjectResult:
+        case, plan = self.case, self.plan
+        stderr = _whole_lines(session.process.stderr_tail) if session is not None else b""
+        return SubjectResult(
+            id=case.id,
+            title=case.title,
+            kind="case",
+            level=case.level,
+            verdict=verdict,
+            reason=reason,
+            expected=case.expected,
+            duration=round(time.monotonic() - began, 4),
+            clause=case.clause,
+            findings=findings,
+            outlook=session.judge.outlook() if session is not None else (),
+            excerpt=self._excerpt(findings, watch) if watch is not None and verdict not in {"pass", "skip"} else (),
+            stderr_tail=decode(stderr),
+            exit=_exit_of(session),
+            transcript=None,
+            reproduce=readable(shlex.join([*plan.options.reproduce, "-k", case.id, *self._named()])),
+        )
+
+    def _named(self) -> list[str]:
+        """The component at the end of a command line; a testee is named by its folder, before."""
+        component = self.plan.component
+        return [] if component.testee else ["--", *redactor_of(component).words(component.command)]
+
+
+def _whole_lines(stderr: bytes) -> bytes:
+    """The last of what was written, from the beginning of a line on, if one begins there."""
+    if len(stderr) <= STDERR_SHOWN:
+        return stderr
+    kept = stderr[-STDERR_SHOWN:]
+    return kept.partition(b"\n")[2] or kept
+
+
+def _declared(component: Component, case: Case) -> tuple[list[Any], ...] | None:
+    """Values of the tuples that a bolt's user, or the case, says that it takes; None where no tuple is made up."""
+    if component.testee or component.kind == "spout":
+        return None
+    own = [sample.values for sample in samples_of(component)] if has_samples(component) else []
+    of_case = [values for _, arguments in case.steps for values in arguments.get("these", ())]
+    return (*own, *of_case)
+
+
+def _judges_values(case: Case) -> bool:
+    """True if a case judges what is emitted of samples; tuples that stand in the case itself are declared by it."""
+    own = any("these" in arguments for _, arguments in case.steps)
+    return not own and bool({"streams", "schema"} & {*case.needs})
+
+
+def _with_transcript(result: SubjectResult, path: Path) -> SubjectResult:
+    return msgspec.structs.replace(result, transcript=str(path))
+
+
+def _exit_of(session: Session | None) -> Exit | None:
+    ended = session.exit if session is not None and not session.ended_by_us else None
+    return Exit(code=ended.code, signal=ended.signal) if ended is not None else None

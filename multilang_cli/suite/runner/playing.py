@@ -1,0 +1,278 @@
+"""The cases of one run, played until the last or until going on is useless, and counted with what is known to fail."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from multilang_cli.driver.launch import LaunchError
+from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.verdict import Circumstances, Judgement
+from multilang_cli.reports.words import waits
+from multilang_cli.suite.cases.selection import fitting
+from multilang_cli.suite.runner.case_run import CaseRun
+from multilang_cli.suite.runner.jobs import Jobs
+from multilang_cli.suite.steps.idling import Idle
+from multilang_cli.suite.steps.settling import SUBJECT, Settling, subject_of
+from multilang_cli.suite.verdict.baseline import apply, strangers
+from multilang_cli.suite.verdict.repeats import Hang, Repeats
+from multilang_cli.suite.verdict.replays import Replays
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from multilang_cli.driver.session import OnWait, WaitingFor
+    from multilang_cli.suite.cases.case import Case
+    from multilang_cli.suite.runner.suite_run import SuitePlan
+    from multilang_cli.suite.runner.watch import Like
+    from multilang_cli.suite.verdict.baseline import Baseline
+    from multilang_cli.suite.verdict.refusals import Refused
+
+Progress = Callable[[str, int, int], None]
+"""Called before each case with its id, how many have begun before, and how many there are."""
+
+STOPS = frozenset({"fail", "stale", "flaky", "error"})
+"""Verdicts after which -x goes no further."""
+
+
+class PlayedCase(NamedTuple):
+    """The outcome of a case, and whether the component ever said its first message in it. `hang`: where it hung."""
+
+    subject: SubjectResult
+    shaken: bool
+    hang: Hang | None = None
+
+
+class Run:
+    """The cases of one run and what has become of them so far.
+
+    `cases`: those selected of the `available`. `known`: the failures that are known, perhaps none. `excused`: ids of
+    known failures that may pass here, because they are met on another version. `seen`: the occasions that the component
+    was given (``coverage``), `broken`: the rules it broke. `settling`: how it settles. `idle`: how it answers `next`.
+    `replays`: whether it emits again what failed.
+    """
+
+    def __init__(self, plan: SuitePlan, cases: list[Case], known: Baseline, available: list[Case]) -> None:
+        self.plan = plan
+        self.cases = cases
+        self.known = known
+        self.available = available
+        self.excused: Collection[str] = ()
+        self.befell = Circumstances()
+        self.started = datetime.now(UTC)
+        self.duration = 0.0
+        self.notes: tuple[str, ...] = ()
+        self.seen: set[str] = set()
+        self.broken: set[str] = set()
+        self._acked: set[Like] = set()
+        self._beaten = False
+        self._refused: dict[str, Refused] = {}
+        self.settling = Settling()
+        self._done: dict[int, SubjectResult] = {}
+        self._stopped = False
+        self._has_shaken = False
+        self._begun = 0
+        self._lock = threading.Lock()
+        options = plan.options
+        every = options.exhaustive or bool(plan.component.testee or options.write_known_failures)
+        self._repeats = None if every else Repeats(plan.component.kind)
+        self.idle = Idle(limited=not every)
+        self.replays = Replays()
+
+    @property
+    def subjects(self) -> tuple[SubjectResult, ...]:
+        """The results of the cases that were played, in their order, as it counts with what is known to fail."""
+        cases = tuple(self._counted(self._done[number]) for number in sorted(self._done))
+        return (*cases, *map(self._counted, self._as_a_whole()))
+
+    def _as_a_whole(self) -> tuple[SubjectResult, ...]:
+        """The verdict on all cases together; that nothing is, where it is known to fail."""
+        judgement = self.settling.judged(self.plan.component)
+        if judgement is None and SUBJECT in self.known.entries and self.settling.settled:
+            judgement = Judgement("pass", "")
+        return () if judgement is None else (subject_of(judgement, list(self._done.values())),)
+
+    @property
+    def stale(self) -> set[str]:
+        """The ids of known failures that are none here."""
+        played = (*self._done.values(), *self._as_a_whole())
+        return {each.id for each in played if self._applied(each).verdict == "stale"}
+
+    @property
+    def remaining(self) -> list[Case]:
+        """The cases that were not played to their end."""
+        return [case for number, case in enumerate(self.cases) if number not in self._done]
+
+    @property
+    def why_remaining(self) -> str:
+        """The reason why some were not played."""
+        if self.befell.no_first_message:
+            return "the component did not answer the handshake"
+        return "stopped at the first failure (-x)" if self._stopped else "interrupted"
+
+    def go(self, progress: Progress | None) -> None:
+        """Play the cases until one shows that going on is useless. Raises LaunchError."""
+        began = time.monotonic()
+        plays = [partial(self._play, case, progress) for case in self.cases]
+        jobs = Jobs(plays, self.plan.options.jobs)
+        try:
+            with jobs:
+                for number, played in enumerate(jobs):
+                    self._done[number] = self._in_order(self.cases[number], played)
+                    if self._is_last(self.cases[number], played, self._counted(self._done[number])):
+                        break
+            if self.plan.options.jobs > 1:
+                self._forget_remaining()
+        except KeyboardInterrupt:
+            self.befell = Circumstances(interrupted=True)
+            for number, played in jobs.finished.items():
+                self._done.setdefault(number, played.subject)
+        self.duration = round(time.monotonic() - began, 3)
+
+    def _in_order(self, case: Case, played: PlayedCase) -> SubjectResult:
+        """The result of a case after those before it, whichever were played at the same time."""
+        if self._repeats is None or played.subject.same_cause:
+            return played.subject
+        with self._lock:
+            return self._repeats.note(case, played.subject, played.hang)
+
+    def _forget_remaining(self) -> None:
+        """Remove the transcripts of cases that had begun when others made an end of the run."""
+        for case in self.remaining:
+            (self.plan.record / f"{case.id}.ndjson").unlink(missing_ok=True)
+
+    @property
+    def whole(self) -> bool:
+        """True if every case was played to its end."""
+        return not (self.befell.interrupted or self.remaining or any(each.verdict == "error" for each in self.subjects))
+
+    def strangers(self) -> tuple[SubjectResult, ...]:
+        """A stale subject for each known failure that is no case; none if only a part of the suite was selected."""
+        options, component = self.plan.options, self.plan.component
+        if options.include or options.exclude:
+            return ()
+        ids = {SUBJECT, *(case.id for case in fitting(self.available, component.kind))}
+        return strangers(self.known, ids, component.kind)
+
+    def _counted(self, subject: SubjectResult) -> SubjectResult:
+        subject = self._judged(subject)
+        counted = self._applied(subject)
+        return subject if counted.verdict == "stale" and subject.id in self.excused else counted
+
+    def _judged(self, subject: SubjectResult) -> SubjectResult:
+        """The result of a case, seen with the others: who took a made-up tuple in one, is to blame in another.
+
+        So is who dies of heartbeats alone, where one was unanswered as it died.
+        """
+        refused = self._refused.get(subject.id)
+        if refused is None or subject.same_cause or subject.verdict != "untestable":
+            return subject
+        if refused.like not in self._acked and not (refused.beating and self._beaten):
+            return subject
+        verdict, reason = refused.otherwise
+        return msgspec.structs.replace(subject, verdict=verdict, reason=reason, causes=refused.causes)
+
+    def _applied(self, subject: SubjectResult) -> SubjectResult:
+        return apply(self.known, self._judged(subject), strict=self.plan.options.strict, storm=self.plan.version.id)
+
+    def _is_last(self, case: Case, played: PlayedCase, subject: SubjectResult) -> bool:
+        """True if there is no use in going on."""
+        self._has_shaken = self._has_shaken or played.shaken
+        if not played.shaken and subject.verdict != "error" and not self._shakes(case):
+            self.befell = Circumstances(no_first_message=True)
+            return True
+        self._stopped = self.plan.options.fail_fast and subject.verdict in STOPS
+        return self._stopped
+
+    def _shakes(self, case: Case) -> bool:
+        """True if the component answers a plain handshake: then it is the case that it can't stand."""
+        if not self._has_shaken and case.steps[0] != ("handshake", {}):
+            self._has_shaken = CaseRun(self.plan, case).answers_plainly()
+        return self._has_shaken
+
+    def _play(self, case: Case, progress: Progress | None) -> PlayedCase:
+        with self._lock:
+            begun, short = self._begun, None
+            if progress is not None:
+                progress(case.id, begun, len(self.cases))
+            self._begun += 1
+            if self._repeats is not None:
+                if (repeated := self._repeats.repeated(case)) is not None:
+                    return PlayedCase(repeated, True)
+                short = self._repeats.short(case)
+
+        def on_wait(waiting_for: WaitingFor, seconds: float, doing: str) -> None:
+            if progress is not None:
+                progress(f"{case.id}: {waits(waiting_for, seconds, doing)}", begun, len(self.cases))
+
+        played = self._once(self.plan, case, short, on_wait)
+        if short is not None and played.hang is not None and self._is_another(played.hang):
+            played = self._once(self.plan, case, on_wait=on_wait)
+        if played.subject.verdict == "fail" and self.plan.options.retries:
+            return self._again(case, played)
+        return played
+
+    def _again(self, case: Case, first: PlayedCase) -> PlayedCase:
+        """Play a case that failed until it does not: then it is flaky. What is shown is the first run."""
+        subject, shaken = first.subject, first.shaken
+        with tempfile.TemporaryDirectory(prefix=".again-", dir=self.plan.record) as folder:
+            plan = msgspec.structs.replace(self.plan, record=Path(folder))
+            for number in range(1, self.plan.options.retries + 1):
+                played = self._once(plan, case)
+                shaken = shaken or played.shaken
+                if played.subject.verdict in {"pass", "warn"}:
+                    reason = f"failed {number} of {number + 1} runs: {subject.reason}"
+                    return PlayedCase(msgspec.structs.replace(subject, verdict="flaky", reason=reason), shaken)
+        return PlayedCase(subject, shaken, first.hang)
+
+    def _is_another(self, hang: Hang) -> bool:
+        """True if a case that was to confirm a hang has shown another, for which the wait was too short."""
+        with self._lock:
+            return self._repeats is not None and not self._repeats.confirms(hang)
+
+    def _once(
+        self, plan: SuitePlan, case: Case, short: float | None = None, on_wait: OnWait | None = None
+    ) -> PlayedCase:
+        """Play a case; a fault of ours costs this case, not the run."""
+        run = CaseRun(plan, case, short, known=self.settling)
+        run.idle, run.replays, run.on_wait = self.idle, self.replays, on_wait
+        try:
+            subject = run.run()
+            if run.refused is not None and run.refused.acked_first and run.refused.like not in self._acked:
+                # Who acks before it works, and dies of what it was fed, can't be told from who dies of the second.
+                survives = CaseRun(plan, case).survives_one()
+                run.acked |= {run.refused.like} if survives else frozenset()
+            with self._lock:
+                self.seen |= run.coverage.seen
+                self.broken |= run.coverage.broken
+                self._acked |= run.acked
+                self._beaten = self._beaten or run.beaten
+                if run.refused is not None:
+                    self._refused[case.id] = run.refused
+                self.settling.add(run.feed)
+                if run.unrecorded:
+                    why = f"transcripts can't be written to {self.plan.record}: {run.unrecorded} (--record DIR)"
+                    self.notes = (*(note for note in self.notes if note != why), why)
+            return PlayedCase(subject, run.shaken, run.hang)
+        except LaunchError:
+            raise
+        except Exception as error:
+            if isinstance(error.__context__, KeyboardInterrupt):
+                # What an interrupt left half done can fail when it is cleaned up; it is an interrupt all the same.
+                raise KeyboardInterrupt from error
+            path = self.plan.record / f"{case.id}.fault.txt"
+            with suppress(OSError):
+                path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
+            reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
+            subject = SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
+            return PlayedCase(subject, run.shaken)

@@ -1,0 +1,52 @@
+"""One component on several Storm versions, each with its own conversation: the whole suite once a version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multilang_cli.reports.verdict import Circumstances
+from multilang_cli.suite.runner.suite_run import not_run, planned, result_of, write_known_failures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from multilang_cli.reports.model import RunResult
+    from multilang_cli.subject.options import Component, RunOptions
+    from multilang_cli.suite.runner.playing import Progress, Run
+
+
+def run_versions(
+    component: Component, versions: Sequence[RunOptions], progress: Sequence[Progress | None]
+) -> list[RunResult]:
+    """Run the suite once for each of `versions`, whose options name a Storm version and a directory of their own.
+
+    `progress`: as in ``run_suite``, one a version. A known failure counts on any version: it is stale only if it is on
+    all. Raises what ``run_suite`` raises; after a KeyboardInterrupt no other version is played, and what there is is
+    returned.
+    """
+    runs: list[Run] = []
+    cut: list[RunResult] = []
+    try:
+        for options, tell in zip(versions, progress, strict=True):
+            run = planned(component, options)
+            run.excused = run.known.entries.keys() if len(versions) > 1 else ()
+            runs.append(run)
+            run.go(tell)
+            if run.befell.interrupted:
+                break
+    except KeyboardInterrupt:
+        if not runs or len(runs) == len(versions):
+            raise
+        cut = [not_run(component, versions[len(runs)], Circumstances(interrupted=True), "interrupted")]
+    if runs:
+        write_known_failures(runs)
+    if len(runs) == len(versions) > 1:
+        _call_stale(runs)
+    return [*map(result_of, runs), *cut]
+
+
+def _call_stale(runs: Sequence[Run]) -> None:
+    """Excuse no longer what is stale on every version."""
+    stale = set.intersection(*(run.stale for run in runs))
+    for run in runs:
+        run.excused = set(run.excused) - stale

@@ -1,0 +1,118 @@
+"""Observation of a case while it is played: its first and latest events, and what became of each tuple."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from multilang_cli.driver.waits.who_waits import STOPPED
+from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed, WriteFailed
+from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Error, Fail, Log, Sync, TupleMsg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.protocol.words.events import Event
+
+KEPT = 4096
+"""Events of a case that are kept in memory for its report; all of them are in the transcript."""
+FIRST = 32
+"""Events at its beginning that are among them: the handshake and its answer."""
+
+HELD = 4096
+"""Bytes of one event that are kept in memory for its report."""
+
+
+class Like(NamedTuple):
+    """The key of equal tuples: their component, their stream, and a hash of their values."""
+
+    component: str
+    stream: str
+    values: int
+
+
+class Watch:
+    """Sees every event of a case, and what became of the tuples while Storm was still there.
+
+    `open`: the ids of those that are not settled, Storm's own, as ticks, left out. `acks`: how many like each were
+    acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
+    `silent`: it has said nothing since it was fed. `beats`: heartbeats that it has not answered. `stopped`: the process
+    was seen to be stopped by a signal. `deserted`: it lived on, and nobody read its stdin. `words`: the last that it
+    logged or reported. `sizes`: bytes of the events of which not all bytes are kept, by seq.
+    """
+
+    def __init__(self) -> None:
+        self.events: dict[int, Event] = {}
+        self.sizes: dict[int, int] = {}
+        self.open: dict[str, Like] = {}
+        self.acks: Counter[Like] = Counter()
+        self.refused: Like | None = None
+        self.silent = False
+        self.beats = 0
+        self.stopped = self.deserted = False
+        self.words = ""
+        self._dismissed = self._ended = False
+
+    @property
+    def first_open(self) -> Like | None:
+        """The key of the tuple that has been open for longest, if none like it was acked before; else None."""
+        first = next(iter(self.open.values()), None)
+        return None if first in self.acks else first
+
+    @property
+    def unlike_a_refusal(self) -> bool:
+        """True if the process did what no tuple makes one do: it stopped itself, or left its stdin without a reader."""
+        return self.stopped or self.deserted
+
+    @property
+    def last_acked(self) -> Like | None:
+        """The key of the only tuple that was acked: who acks before it works may have died of that. Else None."""
+        return next(iter(self.acks)) if self.acks.total() == 1 else None
+
+    def taken(self, *, died: bool) -> frozenset[Like]:
+        """Keys of the tuples that it took: it acked one, and went on if it `died` in the end."""
+        return frozenset() if died and self.last_acked is not None else frozenset(self.acks)
+
+    def take(self, events: Iterable[Event], _: object) -> None:
+        """Keep events as they happen, the first and the latest, and of each no more than a report shows.
+
+        What happened to the process is kept whenever it happened: what comes after it is seen by its light.
+        """
+        for event in events:
+            self.events[event.seq] = event
+            if len(event.raw) > HELD:
+                self.events[event.seq] = msgspec.structs.replace(event, raw=event.raw[:HELD])
+                self.sizes[event.seq] = len(event.raw)
+            if len(self.events) > KEPT:
+                later = islice(self.events.items(), FIRST, None)
+                dropped = next(seq for seq, kept in later if kept.channel not in {"process", "control"})
+                self.events.pop(dropped)
+                self.sizes.pop(dropped, None)
+            self.silent = self.silent and event.channel != "out"
+            self._note(event.body)
+
+    def _note(self, body: object) -> None:
+        if isinstance(body, StdinClosed | Signalled | Exited | WriteFailed):
+            # Who has exited leaves its stdin as well: that is no other deed.
+            self.deserted = self.deserted or (isinstance(body, WriteFailed) and not self._ended)
+            self._dismissed = self._dismissed or isinstance(body, StdinClosed | Signalled)
+            self._ended = self._ended or isinstance(body, Exited)
+        elif isinstance(body, TupleMsg) and body.is_heartbeat:
+            self.beats += 1
+        elif isinstance(body, Sync):
+            self.beats = max(0, self.beats - 1)
+        elif isinstance(body, TupleMsg) and body.comp != SYSTEM_COMPONENT:
+            self.silent = self.silent or not self.open
+            self.open[body.id] = Like(body.comp or "", body.stream, hash(repr(body.values)))
+        elif isinstance(body, Ack | Fail) and not self._dismissed and (like := self.open.pop(body.id, None)):
+            if isinstance(body, Ack):
+                self.acks[like] += 1
+            elif self.refused is None and like not in self.acks:
+                self.refused = like
+        elif isinstance(body, Log | Error):
+            self.words = (body.msg or "")[-HELD:]
+        elif isinstance(body, Deadline):
+            self.stopped = self.stopped or STOPPED in body.blocked

@@ -1,0 +1,1 @@
+"""Operations of cases, and the state that they work on."""

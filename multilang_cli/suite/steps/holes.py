@@ -1,0 +1,167 @@
+"""Waiting for a bolt to settle, and a look at what it leaves open before that is called wrong.
+
+A bolt may settle when a heartbeat or a tick comes, in batches of N, out of order, or when the window has moved on. So
+what is still open after a wait is looked at again: with heartbeats, and, where later tuples were settled, with equal
+ones, up to `protocol.judge.life_rules.ENOUGH` of them. Ticks come by the clock.
+"""
+
+from __future__ import annotations
+
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.protocol.words.events import Again
+from multilang_cli.suite.steps.settling import AMPLE, TRIAL, others_than
+
+if TYPE_CHECKING:
+    from multilang_cli.suite.steps.settling import Fed
+    from multilang_cli.suite.steps.stage import Stage
+
+CHUNKS = (5, 15, 30, 50, 100)
+"""Equal tuples that are fed together, before it is looked again whether the first is settled."""
+SEVERAL = 4
+"""Ticks that a batch is waited for, at least."""
+WHILE = 10.0
+"""Seconds for which tuples are fed again at least: enough for all of them, unless the bolt is slow."""
+WORKS = 0.5
+"""Seconds after which it is looked again whether a bolt still works on what it may refuse."""
+MOST_HOLES = 5
+"""Tuples that are looked at in one wait: each is of another value than those before."""
+
+
+def await_settled(stage: Stage, limit: float, left: int) -> bool:
+    """Wait until no more than `left` tuples are open, and none of them was passed over.
+
+    False, with a finding, if that is not so after `limit` seconds without progress, or never will be.
+    """
+    if stage.bolt.profile.testee:
+        settled = stage.bolt.settle_all(limit, left)
+    else:
+        wait = _Wait(stage, limit, left)
+        settled = wait.comes() or wait.wakes() or (stage.session.running and wait.explained())
+    if not settled and is_alive(stage):
+        _try_batch(stage)
+    return settled
+
+
+def is_alive(stage: Stage) -> bool:
+    """Ask the bolt that settled too little for a sign of life: who is dead or stopped is found out in every case."""
+    bolt = stage.bolt
+    if stage.may_refuse or stage.trying or not bolt.running:
+        return False
+    if not bolt.version.heartbeats:
+        return True
+    return bolt.judge.silence(bolt.now) <= bolt.judge.timeout and bolt.beat(stage.limits["heartbeat"])
+
+
+class _Wait:
+    """One wait for a bolt to settle, until no more than `left` tuples are open."""
+
+    def __init__(self, stage: Stage, limit: float, left: int) -> None:
+        self.stage = stage
+        self.bolt = stage.bolt
+        self.left = left
+        self.patience = max(stage.known.patience(limit), SEVERAL * self.bolt.tick_period)
+        self.began = self.bolt.now
+        self.until = self.began + limit
+
+    def comes(self) -> bool:
+        """Wait for it; True if it came."""
+        return self._quietly(self.patience)
+
+    def wakes(self) -> bool:
+        """Once in a run, wait until the limit is over: a heartbeat comes each second, and it may settle on one."""
+        bolt, known = self.bolt, self.stage.known
+        # What is given up early, since it may be refused, shows nothing of a whole limit.
+        if self.stage.may_refuse or self.stage.trying:
+            return self._works_on()
+        if known.waited_out or not bolt.version.heartbeats:
+            return False
+        came = bolt.wait(self._done, max(0.0, self.until - bolt.now), "output", quietly=True)
+        known.waited_out = not came and bolt.now >= self.until
+        return came
+
+    def _works_on(self) -> bool:
+        """Wait on for who may refuse what it was given, while it works: slow is no refusal. In vain once in a run."""
+        bolt, known = self.bolt, self.stage.known
+        until = self.began + self.stage.limits["settle"]
+        while not known.overworked and bolt.now < until and bolt.working:
+            if bolt.wait(self._done, WORKS, "output", quietly=True):
+                return True
+        known.overworked = known.overworked or bolt.now >= until
+        return False
+
+    def explained(self) -> bool:
+        """See what it is that stays open, and say so: False, with a finding; True if equal tuples had it settled."""
+        bolt, stage = self.bolt, self.stage
+        proven = bolt.now - self.began < self.patience and bolt.stuck()
+        looked = 0
+        while looked < MOST_HOLES and self._looks() and (hole := self._hole()) is not None:
+            again = _fed_again(stage, hole)
+            if hole.message.id in stage.feed.open:
+                stage.known.forgetful = again.declared
+                return bolt.running and bolt.not_settled(self.patience, proven=proven, again=again)
+            looked += 1
+        if looked and self._quietly(max(TRIAL, stage.known.ample)):
+            # Equal ones are collected: then a tuple may be settled before an older one of another value.
+            stage.known.by_value = True
+            return True
+        return bolt.not_settled(self.patience, proven=proven)
+
+    def _quietly(self, patience: float) -> bool:
+        return self.bolt.settle_all(patience, self.left, also=self._whole, quietly=True)
+
+    def _done(self) -> bool:
+        return self.bolt.idle and self.bolt.unsettled <= self.left and self._whole()
+
+    def _whole(self) -> bool:
+        """True if no tuple was passed over, as far as that is looked at."""
+        return not self._looks() or self._hole() is None
+
+    def _looks(self) -> bool:
+        """True unless what it was fed is our own making, which it need not understand."""
+        return not (self.stage.trying or self.stage.known.by_value) and self.stage.made_up is None
+
+    def _hole(self) -> Fed | None:
+        return self.stage.feed.passed_over(self.left + 1)
+
+
+def _fed_again(stage: Stage, first: Fed) -> Again:
+    """Feed tuples equal to the first, others of the samples in between, until it is settled: what became of them."""
+    bolt, feed, limit = stage.bolt, stage.feed, stage.limits["settle"]
+    others = others_than(first.message, stage.samples)
+    turns = chain.from_iterable(repeat(others)) if others else repeat(None)
+    sent: list[str] = []
+
+    def done() -> bool:
+        """True if the first is settled, or all that were sent after it."""
+        return bolt.idle and (first.message.id not in feed.open or not any(id_ in feed.open for id_ in sent))
+
+    until = bolt.now + max(limit, WHILE)
+    for size in (sum(CHUNKS),) if stage.known.forgetful else CHUNKS:
+        for _ in range(size):
+            sent.append(bolt.new_id())
+            bolt.say(msgspec.structs.replace(first.message, id=sent[-1]))
+            if (other := next(turns)) is not None:
+                stage.send(other)
+        ample = AMPLE * max(feed.slowest, stage.known.slowest)
+        patience = max(stage.known.patience(min(limit, TRIAL)), SEVERAL * bolt.tick_period, min(limit, ample))
+        bolt.wait(done, patience, "settle", lambda: len(feed.open), quietly=True)
+        if first.message.id not in feed.open or not bolt.running or bolt.now > until:
+            break
+    settled = sum(id_ not in feed.open for id_ in sent)
+    joins = sum(map(len, bolt.profile.sources.values())) > 1
+    return Again(first.message.id, len(sent), settled, declared=feed.is_sample(first.message) and not joins)
+
+
+def _try_batch(stage: Stage) -> None:
+    """If nothing was ever settled, and nobody said when: see whether it is a batch, once in a run."""
+    feed, known = stage.feed, stage.known
+    if known.tried or known.settled or feed.settled or stage.settles_declared:
+        return
+    first = next(iter(feed.open.values()), None)
+    if first is not None:
+        known.tried = True
+        _fed_again(stage, first)

@@ -1,0 +1,182 @@
+"""The operations that cases are made of. Each drives the session; what is wrong is found by the judge, not here.
+
+An operation raises `Stop` if the case can't go on (the judge has said why), or `NotExercised` if the component gave no
+occasion to test what the case is about. Those for one kind of component are in ``bolt_steps`` and ``spout_steps``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.protocol.words.messages import SpoutCommand
+from multilang_cli.suite.steps import bolt_steps, cutting, spout_steps, testee_steps
+from multilang_cli.suite.steps.settling import AMPLE
+from multilang_cli.suite.steps.stage import TALK, NotExercised, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from multilang_cli.protocol.words.messages import Emit, FromStorm
+
+SIP = 512
+"""Bytes at a time that a slow host reads."""
+
+Operation = Callable[[Stage, dict[str, Any]], None]
+
+
+def _handshake(stage: Stage, arguments: dict[str, Any]) -> None:
+    """conf, context: keys to add; pad: bytes of conf; piece: bytes a write; then: what follows once the pid is read.
+
+    await_file: wait for the pid file.
+    """
+    session = stage.session
+    session.piece = int(arguments.get("piece", 0))
+    session.say(stage.handshake(arguments))
+    stage.shaken = session.await_pid(stage.limits["pid"])
+    session.piece = 0
+    stage.go_on(if_=stage.shaken)
+    if arguments.get("then") == "tuple":
+        bolt_steps.tuples(stage, {})
+        session.pump(0)
+    session.check_pid(await_file=bool(arguments.get("await_file")))
+
+
+def _barrier(stage: Stage, _: dict[str, Any]) -> None:
+    """The component is alive and has read everything: a heartbeat's sync, or a spout's answer to next.
+
+    A spout that was not activated is activated, which it answers as well; where Storm tells it nothing, it is asked
+    for next.
+    """
+    if isinstance(stage.session, ShellBolt):
+        bolt_steps.beat(stage)
+    elif stage.spout.active is None and stage.spout.version.activate:
+        spout_steps.activate(stage)
+    else:
+        spout_steps.call(stage, {"command": "next"})
+
+
+def _work(stage: Stage, arguments: dict[str, Any]) -> None:
+    """times: so many tuples and their settling for a bolt, so many calls of next for a spout."""
+    if isinstance(stage.session, ShellBolt):
+        bolt_steps.tuples(stage, arguments)
+        bolt_steps.settle(stage, {})
+    else:
+        spout_steps.call(stage, {"command": "activate"})
+        spout_steps.call(stage, {"command": "next", **arguments})
+
+
+def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
+    """Work (times) of which Storm reads nothing until the component is stalled, and then only a little at a time."""
+    session = stage.session
+    if isinstance(session, ShellBolt):
+        times = int(arguments.get("times", 1))
+        enough = stage.limits["settle"] / 2 / times
+        if bolt_steps.pace(stage, enough) > enough:
+            raise NotExercised("it works too slowly to fill a pipe")
+        session.hold_output(hold=True)
+        bolt_steps.tuples(stage, {"times": times})
+    else:
+        spout_steps.call(stage, {"command": "activate"})
+        session.hold_output(hold=True)
+        stage.spout.ask("next")
+    full = session.wait_stalled(stage.limits["output"])
+    session.sip = SIP
+    session.hold_output(hold=False)
+    if isinstance(session, ShellBolt):
+        bolt_steps.settle(stage, {})
+    else:
+        stage.go_on(if_=stage.spout.wait_sync(stage.limits["sync"]))
+    if not full:
+        raise NotExercised("it did not say enough to fill a pipe")
+
+
+def _hold_task_ids(stage: Stage, _: dict[str, Any]) -> None:
+    """Keep task ids back."""
+    stage.session.hold_task_ids = True
+
+
+def _quiet(stage: Stage, arguments: dict[str, Any]) -> None:
+    """Wait until the component waits for us: it has read everything and said what it had to say.
+
+    seconds: then leave it so for as long, but for heartbeats.
+    """
+    stage.session.wait_quiet(stage.limits["output"], talk=TALK)
+    stage.session.wait(lambda: False, arguments.get("seconds", 0.0), "output", quietly=True)
+    stage.go_on(if_=True)
+
+
+_OCCASIONS: dict[str, tuple[str, Callable[[Emit], bool]]] = {
+    "anchored": ("anchored tuple", lambda emit: bool(emit.anchors)),
+    "direct": ("direct tuple", lambda emit: bool(emit.task)),
+    "task_ids": ("tuple that asks for task ids", lambda emit: emit.wants_task_ids),
+}
+
+
+def _emits(stage: Stage, arguments: dict[str, Any]) -> None:
+    """The case says something only if the component emitted; `anchored`, `direct`, `task_ids`: such a tuple.
+
+    A spout is asked until it does.
+    """
+    if isinstance(stage.session, ShellSpout):
+        spout_steps.await_emit(stage)
+    emits: Iterable[Emit] = stage.bolt.emits if isinstance(stage.session, ShellBolt) else stage.spout.emits
+    wanted = [occasion for name, occasion in _OCCASIONS.items() if arguments.get(name)]
+    for what, is_one in wanted or [("tuple", lambda _: True)]:
+        if not any(map(is_one, emits)):
+            raise NotExercised(f"it emitted no {what}")
+
+
+def _close_stdin(stage: Stage, _: dict[str, Any]) -> None:
+    """End of file on stdin: the component must end by itself."""
+    stage.session.close_stdin(stage.limits["exit-after-eof"])
+
+
+def _lose_worker(stage: Stage, _: dict[str, Any]) -> None:
+    """The death of a worker while work stands in the component's stdin: what it writes meets a closed pipe."""
+    stage.go_on(if_=stage.session.running)
+    said: list[FromStorm] = [SpoutCommand("next")]
+    if isinstance(stage.session, ShellBolt):
+        bolt, sample = stage.bolt, stage.sample()
+        said = [bolt.message(sample.values, sample.component, sample.stream)]
+        said += [bolt.beat_message()] if bolt.version.heartbeats else []
+    # It may have to come to the end of that work first.
+    slow = AMPLE * max(stage.feed.slowest, stage.known.slowest, stage.idle.longest)
+    stage.session.lose_worker(said, stage.limits["exit-after-eof"] + round(slow))
+
+
+def _terminate(stage: Stage, _: dict[str, Any]) -> None:
+    """SIGTERM: the component must end."""
+    stage.session.terminate(stage.limits["exit-after-term"])
+
+
+OPERATIONS: dict[str, Operation] = {
+    "handshake": _handshake,
+    "barrier": _barrier,
+    "tuple": bolt_steps.tuples,
+    "tuple_ids": bolt_steps.with_ids,
+    "trial": bolt_steps.trial,
+    "backlog": bolt_steps.backlog,
+    "heartbeat": bolt_steps.heartbeat,
+    "tick": bolt_steps.tick,
+    "settle": bolt_steps.settle,
+    "call": spout_steps.call,
+    "settle_pending": spout_steps.settle_pending,
+    "work": _work,
+    "unread_work": _unread_work,
+    "cut": cutting.cut,
+    "split": cutting.split,
+    "plan": testee_steps.plan,
+    "done": testee_steps.done,
+    "hold_task_ids": _hold_task_ids,
+    "release_task_ids": bolt_steps.release_task_ids,
+    "no_task_ids": bolt_steps.no_task_ids,
+    "quiet": _quiet,
+    "emits": _emits,
+    "close_stdin": _close_stdin,
+    "lose_worker": _lose_worker,
+    "terminate": _terminate,
+}
+"""Every operation by its name in case files."""

@@ -1,0 +1,237 @@
+"""Settling: what a bolt was fed, what became of it, and what a whole run says of that. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
+from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
+from multilang_cli.protocol.words.verdicts import ACKERS
+from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.verdict import Judgement
+from multilang_cli.subject.samples import has_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.protocol.wire.context import Sample
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.subject.options import Component
+
+SUBJECT = "settling"
+"""The id of the subject that a whole run's settling is judged by; it stands in files of known failures too."""
+UNANCHORED = (
+    "it acks what it takes and never anchors what it emits: Storm does not follow those tuples, so one that is lost or "
+    "fails behind it is never replayed (anchor them, unless at most once is what you want)"
+)
+UNSETTLED = "was settled before it ended: see whether it acks them once that is mended"
+REFUSED = (
+    "it fails every declared sample: a spout that replays what is failed does so for ever (give samples that it takes)"
+)
+_IF_RIGHT = ": if that is right"
+FORGETS = "forgets-tuples"
+"""The cause of a case in which tuples stay open."""
+TRIAL = 3.0
+"""Seconds for what need not come: a component may refuse it, or was seen not to give it."""
+SOON = 1.0
+"""Seconds for what a component was proven to forget, or for the first settle of one that never settled anything."""
+AMPLE = 2
+"""Times as long as any tuple took, one is waited for at least: who works slowly forgets nothing."""
+LONGEST = 65_536
+"""Bytes of a tuple up to which it is compared with the samples."""
+
+
+class Fed(NamedTuple):
+    """A tuple that is open, its place among those that were fed, from 1, and when it was."""
+
+    place: int
+    message: TupleMsg
+    t: float
+
+
+class FedTuples:
+    """Tuples that a bolt was fed in one conversation and what became of them: a sink of events.
+
+    Storm's own tuples, as ticks and heartbeats, are left out, and so is what it says once it was told to end.
+    `samples`: the declared ones. `open`: by id, in the order in which they were fed; `fed`, `acked`, `failed`,
+    `emitted` and `anchored`: how many; `good` and `refused`: how many of the samples were acked, and failed. `starved`:
+    none was settled in a time in which it should have been. `slowest`: seconds that one took to be settled at most.
+    `died`: it ended by itself.
+    """
+
+    def __init__(self, samples: Iterable[Sample] = ()) -> None:
+        self.open: dict[str, Fed] = {}
+        self.fed = self.acked = self.failed = self.emitted = self.anchored = self.good = self.refused = 0
+        self.starved = self.died = False
+        self.slowest = 0.0
+        self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
+        self._latest = 0
+        self._dismissed = False
+
+    @property
+    def settled(self) -> int:
+        """The number of those that were acked or failed."""
+        return self.acked + self.failed
+
+    def take(self, events: Iterable[Event], _: object = (), /) -> None:
+        """See what happened."""
+        for event in events:
+            body = event.body
+            if isinstance(body, TupleMsg):
+                self._fed(body, event.t)
+            elif self._dismissed:
+                continue
+            elif isinstance(body, Exited):
+                self.died = True
+            elif isinstance(body, Ack | Fail):
+                self._settled(body, event.t)
+            elif isinstance(body, Emit):
+                self.emitted += 1
+                self.anchored += bool(body.anchors)
+            elif isinstance(body, Malformed):
+                self.anchored += sum(isinstance(meant, Emit) and bool(meant.anchors) for meant in body.salvage)
+            elif isinstance(body, StdinClosed | Signalled):
+                self._dismissed = True
+            elif isinstance(body, Deadline) and body.waiting_for == "settle":
+                self.starved = self.starved or bool(self.fed and not self.settled)
+
+    def _fed(self, message: TupleMsg, t: float) -> None:
+        if message.comp != SYSTEM_COMPONENT and not message.is_heartbeat:
+            self.fed += 1
+            self.open[message.id] = Fed(self.fed, message, t)
+
+    def _settled(self, said: Ack | Fail, t: float) -> None:
+        fed = self.open.pop(said.id, None)
+        if fed is None:
+            return
+        self._latest = max(self._latest, fed.place)
+        self.slowest = max(self.slowest, t - fed.t)
+        failed = isinstance(said, Fail)
+        self.failed += failed
+        self.acked += not failed
+        if self._samples and self.is_sample(fed.message):
+            self.refused += failed
+            self.good += not failed
+
+    def is_sample(self, message: TupleMsg) -> bool:
+        """True if a tuple is one of the declared samples."""
+        data = msgspec.json.encode(message.values)
+        return len(data) <= LONGEST and (message.comp, message.stream, data) in self._samples
+
+    def passed_over(self, lead: int = 1) -> Fed | None:
+        """The oldest tuple that is open although one fed `lead` places after it, or later, is settled; None if none."""
+        oldest = next(iter(self.open.values()), None)
+        return oldest if oldest is not None and self._latest - oldest.place >= lead else None
+
+
+class Settling:
+    """Settling of tuples in all cases of a run together; counts as in `Feed`.
+
+    `starved`: the most that it was fed in a conversation that waited in vain for the first to be settled.
+    `waited_out`: a whole limit was waited for in vain, with heartbeats. `forgetful`: it is proven to forget tuples.
+    `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
+    seconds that a tuple took to be settled at most. `died`: it ended by itself in one of them.
+    `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it worked on what it may
+    refuse, in vain.
+    """
+
+    def __init__(self) -> None:
+        self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
+        self.starved = 0
+        self.slowest = 0.0
+        self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
+            self.overworked
+        ) = False
+
+    def patience(self, limit: float) -> float:
+        """Seconds to wait for a tuple to be settled: once the whole limit; what did not come then is soon given up."""
+        if not (self.waited_out or self.forgetful):
+            return limit
+        hopeless = self.forgetful or (self.tried and not self.settled)
+        return min(limit, max(SOON if hopeless else TRIAL, self.ample))
+
+    @property
+    def ample(self) -> float:
+        """Seconds in which a tuple would have been settled, as long as any took; 0.0 where none was."""
+        return AMPLE * self.slowest
+
+    def add(self, feed: FedTuples) -> None:
+        """Count what one conversation showed."""
+        for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused"):
+            setattr(self, name, getattr(self, name) + getattr(feed, name))
+        self.slowest = max(self.slowest, feed.slowest)
+        self.died = self.died or feed.died
+        if feed.starved:
+            self.starved = max(self.starved, feed.fed)
+
+    def notes(self, component: Component) -> Sequence[str]:
+        """Notes for its user although nothing is wrong."""
+        # A word or two at its start are no answers to what it was fed.
+        answers = self.died and self.fed and 2 * self.emitted >= self.fed
+        if answers and not (self.settled or self.starved or component.settles):
+            return (f"it emitted {self.emitted} tuples, and none of the {self.fed} that it was fed {UNSETTLED}",)
+        unfollowed = component.testee or component.conf.get(ACKERS) == 0
+        if unfollowed or not (self.acked and self.emitted) or self.anchored:
+            return ()
+        return (UNANCHORED,)
+
+    def judged(self, component: Component) -> Judgement | None:
+        """The verdict on the run as a whole; None if nothing, or if it was not fed enough to tell."""
+        if component.testee or component.kind != "bolt" or component.settling == "unchecked":
+            return None
+        # A text of our making that it refuses is no tuple of its topology.
+        settled = self.good + self.refused if has_samples(component) else self.settled
+        if self.starved and not settled:
+            return _never(component, self)
+        if self.refused and not self.good:
+            return Judgement("warn", REFUSED)
+        return None
+
+
+def subject_of(judgement: Judgement, cases: Sequence[SubjectResult] = ()) -> SubjectResult:
+    """The subject that carries what is said of the run as a whole; of the `cases`, the first that shows it."""
+    subject = SubjectResult(
+        id=SUBJECT,
+        title="settles what it is fed",
+        kind="run",
+        verdict=judgement.verdict,
+        reason=judgement.reason,
+        expected="an ack or a fail for what it is fed, in the run as a whole",
+    )
+    shown = next((case for case in cases if case.causes and case.causes[0].id == FORGETS), None)
+    if shown is None or judgement.verdict not in {"fail", "untestable"}:
+        return subject
+    headline = judgement.reason.partition(_IF_RIGHT)[0]
+    return msgspec.structs.replace(
+        subject,
+        causes=(msgspec.structs.replace(shown.causes[0], certainty="certain", headline=headline),),
+        findings=shown.findings,
+        outlook=shown.outlook,
+        excerpt=shown.excerpt,
+        transcript=shown.transcript,
+        reproduce=shown.reproduce,
+    )
+
+
+def _never(component: Component, seen: Settling) -> Judgement:
+    fed = f"of the {seen.fed} tuples that it was fed"
+    none = f"it settled none {fed}" if not seen.settled else f"it settled no declared sample {fed}"
+    if component.settles:
+        return Judgement("fail", f"{none}, although settles = {component.settles!r} is declared")
+    options = 'settles = "after-N" if it collects N, "on-tick" if a tick settles them, "unchecked" if it can\'t be told'
+    sample = "" if has_samples(component) else "; or does it need other tuples? (--tuple JSON, or samples)"
+    return Judgement("untestable", f"{none}{_IF_RIGHT}, declare when it settles them: {options}{sample}")
+
+
+def others_than(message: TupleMsg, samples: Sequence[Sample]) -> list[Sample]:
+    """The samples that are fed between tuples equal to `message`, in their order, those that come after it first."""
+    places = [number for number, sample in enumerate(samples) if _is(message, sample)]
+    at = places[0] if places else -1
+    turned = [*samples[at + 1 :], *samples[: at + 1]]
+    return [sample for sample in turned if not _is(message, sample)]
+
+
+def _is(message: TupleMsg, sample: Sample) -> bool:
+    return (message.comp, message.stream, message.values) == (sample.component, sample.stream, sample.values)

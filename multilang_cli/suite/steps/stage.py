@@ -1,0 +1,130 @@
+"""State that the operations of a case work on, and the ways in which a case ends early."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.suite.steps import values as made_up
+from multilang_cli.suite.steps.idling import Idle
+from multilang_cli.suite.steps.settling import AMPLE, TRIAL, FedTuples, Settling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.driver.session import Session
+    from multilang_cli.protocol.wire.context import Sample
+    from multilang_cli.protocol.words.messages import Handshake
+
+TALK = 1.0
+"""Seconds for which a component that is never quiet is listened to."""
+
+FEW = 5
+"""Tuples, or calls, that tell how fast a component works."""
+
+
+class Stop(Exception):  # noqa: N818 (no error: the judge's findings are)
+    """The case is over before its last step."""
+
+
+class NotExercised(Exception):  # noqa: N818 (no error)
+    """The component gave no occasion: the message says what it never did."""
+
+
+class Stage:
+    """State that an operation works on: the session, the samples, and the case's own memory.
+
+    `handshake`: builds the handshake message from a step's arguments. `accepts`: what the component says it takes
+    besides tuples like its samples. `fed`: True once a sample was delivered. `made_up`: the seq from which on it was
+    given what we made up, None if it was not; `trying`: what it was given is a trial, which it may refuse; `refusable`:
+    it may refuse all that is made up, and `may_refuse` that it was given such. `settled`: ids that a spout's acks and
+    fails were about. `feed`: what a bolt was fed so far, `known`: how it settles, in all of the run;
+    `settles_declared`: somebody said so. `idle`: what is known of a spout's empty calls; `idled`: seconds of those
+    since it emitted last; `calls`: of next, so far.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        samples: tuple[Sample, ...],
+        handshake: Callable[[dict[str, Any]], Handshake],
+        accepts: frozenset[str] = frozenset(),
+        *,
+        refusable: bool = False,
+        feed: FedTuples | None = None,
+        known: Settling | None = None,
+        settles_declared: bool = False,
+        idle: Idle | None = None,
+    ) -> None:
+        self.session = session
+        self.idle = idle or Idle(limited=False)
+        self.idled = 0.0
+        self.calls = 0
+        self.samples = samples
+        self.handshake = handshake
+        self.accepts = accepts
+        self.limits = session.profile.limits
+        self.fed = False
+        self.shaken = False
+        self.made_up: int | None = None
+        self.trying = ""
+        self.refusable = refusable
+        self.feed = feed or FedTuples()
+        self.known = known or Settling()
+        self.settles_declared = settles_declared
+        self.may_refuse = False
+        self.settled: set[str] = set()
+        self._next_sample = 0
+
+    @property
+    def bolt(self) -> ShellBolt:
+        """The session, as Storm's side of a bolt."""
+        assert isinstance(self.session, ShellBolt)  # noqa: S101 (cases are chosen by kind)
+        return self.session
+
+    @property
+    def spout(self) -> ShellSpout:
+        """The session, as Storm's side of a spout."""
+        assert isinstance(self.session, ShellSpout)  # noqa: S101 (cases are chosen by kind)
+        return self.session
+
+    def sample(self) -> Sample:
+        """The next sample, in turn, to be fed."""
+        self.fed = True
+        self._next_sample += 1
+        return self.samples[(self._next_sample - 1) % len(self.samples)]
+
+    def send(self, sample: Sample) -> None:
+        """Queue a tuple, as one of its source."""
+        self.bolt.send(sample.values, sample.component, sample.stream)
+
+    def made(self, shape: str) -> list[Sample]:
+        """The tuples that a shape makes of the samples. Raises NotExercised if it makes none."""
+        tuples = [
+            msgspec.structs.replace(sample, values=values)
+            for sample in self.samples
+            for values in made_up.shaped(sample.values, shape)
+        ]
+        if not tuples:
+            raise NotExercised(f"no sample has a value for this ({shape})")
+        return tuples
+
+    def go_on(self, *, if_: bool) -> None:
+        """End the case here unless it makes sense to go on. Raises Stop."""
+        if not if_ or not self.session.running:
+            raise Stop
+
+    def patience(self, waiting_for: str) -> float:
+        """Seconds to wait: not long for what the component may refuse, since no finding comes of it."""
+        limit = self.limits[waiting_for]
+        enough = max(TRIAL, self.known.ample, AMPLE * self.feed.slowest)
+        return min(limit, enough) if self.may_refuse or self.trying else limit
+
+    def making_up(self) -> None:
+        """From now on the component is given what nobody promised that it takes."""
+        if self.made_up is None:
+            self.made_up = self.session.next_seq
+            self.may_refuse = self.refusable

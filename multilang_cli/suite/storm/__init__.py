@@ -1,0 +1,1 @@
+"""Comparison of mlcheck with what real Storm did, as recorded."""

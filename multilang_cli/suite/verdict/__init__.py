@@ -1,0 +1,1 @@
+"""Sums of a run: known failures, causes, repeats, refusals."""

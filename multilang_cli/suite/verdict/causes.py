@@ -1,0 +1,216 @@
+"""Causes of what went wrong in a conversation of the suite: the facts gathered for ``causes``, and its source read."""
+
+from __future__ import annotations
+
+import mmap
+import shlex
+import signal
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from multilang_cli.catalogue.loader import load_causes, load_tracebacks
+from multilang_cli.causes.diagnosis import diagnose
+from multilang_cli.causes.facts import Source, facts_of
+from multilang_cli.causes.languages import language_of, words_of
+from multilang_cli.driver.launch import readable
+from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.reports.escape import decode
+from multilang_cli.reports.model import Exit, SubjectResult
+from multilang_cli.subject.secrecy import redactor_of
+from multilang_cli.suite.verdict.sources import origin_in, starter_of, suspect_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.causes.facts import Facts
+    from multilang_cli.causes.model import Cause, KnownCause, Place
+    from multilang_cli.driver.session import Session
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Finding, Kind
+    from multilang_cli.suite.runner.suite_run import SuitePlan
+    from multilang_cli.suite.runner.watch import Watch
+
+SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unanswered", "sync-missing"})
+"""Rules that are broken by silence."""
+OUTLIVES = frozenset({"outlives-stdin", "outlives-worker"})
+"""Rules that are broken by who does not end."""
+_TEXT = "stdout-text"
+"""The rule that is broken by what is no message at all."""
+LAST_CHANCE = 1.0
+"""Seconds in which a silent component has to say what it held back, once its stdin is closed."""
+_BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
+"""What compilers leave in their programs."""
+_LONGEST_LINE = 200
+"""Characters of a line of source that are kept."""
+
+
+def source_of(plan: SuitePlan, kind: Kind) -> Source:
+    """The source of a component: its own files stand below its working directory, and beside its program."""
+    cwd = plan.cwd
+    programs = [cwd / word for word in words_of(plan.launch.argv) if language_of([word]) and "." in Path(word).name]
+    beside = [str(program.parent) for program in programs if program.is_file()]
+    roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
+    language = language_of(plan.launch.argv) or built_from(cwd / plan.launch.argv[0])
+    files = tuple(str(program.resolve()) for program in programs)
+    return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
+
+
+@cache
+def built_from(program: Path) -> str:
+    """The language that a compiled program was written in, "" where it does not show."""
+    try:
+        with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as code:
+            return next((language for mark, language in _BUILT.items() if code.find(mark) >= 0), "")
+    except (OSError, ValueError):
+        return ""
+
+
+def causes_of(
+    plan: SuitePlan,
+    session: Session,
+    watch: Watch,
+    findings: Sequence[Finding],
+    *,
+    made_up: bool = False,
+    last: LastWords | None = None,
+) -> tuple[Cause, ...]:
+    """The causes of what was found in a conversation."""
+    source = source_of(plan, session.profile.kind)
+    stderr = decode(session.process.stderr_tail)
+    forms = load_tracebacks()
+    stray = next((found.seq for found in findings if found.rule == _TEXT), None)
+    text = _first_line(watch.events[stray]) if stray in watch.events else ""
+    facts = facts_of(
+        watch.events.values(),
+        findings,
+        source,
+        forms,
+        stderr=stderr,
+        made_up=made_up,
+        handled=last is not None and last.handled,
+        stood=last.stood if last is not None else None,
+        starter=starter_of(source, text, forms.starts(source.language)) if text else None,
+        pieced=session.pieced,
+        sizes=watch.sizes,
+        storm=plan.version.id,
+    )
+    causes = diagnose(facts, load_causes(), plan.rulebook.rules)
+    known = {each.id: each for each in load_causes()}
+    placed = [_placed(cause, facts, watch, source) for cause in causes]
+    return tuple(with_code(_suspecting(cause, known.get(cause.id), source), source.roots) for cause in placed)
+
+
+def _suspecting(cause: Cause, known: KnownCause | None, source: Source) -> Cause:
+    """The cause with the only line of the source that looks as what does such things, where no place is known."""
+    patterns = known.suspects.get(source.language, ()) if known is not None and cause.place is None else ()
+    found = (place for pattern in patterns if (place := suspect_in(source, pattern)))
+    return msgspec.structs.replace(cause, suspect=next(found, None)) if patterns else cause
+
+
+def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
+    """The cause with the line of source that wrote what tells of it, where no traceback names a place."""
+    event = watch.events.get(cause.seq) if cause.seq is not None else None
+    if cause.place is not None or event is None:
+        return cause
+    text = facts.words if event.channel == "process" else ""
+    if event.channel == "out" and _TEXT in cause.rules:
+        text = _first_line(event)
+    return msgspec.structs.replace(cause, place=origin_in(source, text)) if text else cause
+
+
+def _first_line(event: Event) -> str:
+    return decode(event.raw).partition("\n")[0]
+
+
+def met_by_the_probe(plan: SuitePlan, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
+    """The result of what was met before any case, asked in a role that may not be its own, as a result to be shown."""
+    kind = session.profile.kind
+    causes = causes_of(plan, session, watch, session.findings, last=last)
+    ended = session.exit if not session.ended_by_us else None
+    component = plan.component
+    redactor = redactor_of(component)
+    words = ["mlcheck", "run", "--kind", kind, "--", *redactor.words(component.command)]
+    return SubjectResult(
+        id=f"probe.{kind}",
+        title=f"Is it a {kind}?",
+        kind="run",
+        verdict="fail",
+        reason=causes[0].headline if causes else "",
+        findings=tuple(session.findings),
+        outlook=session.judge.outlook(),
+        excerpt=excerpt_of(session.findings, watch.events, redactor.text),
+        stderr_tail=decode(session.process.stderr_tail),
+        exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,
+        reproduce=readable(shlex.join(words)),
+        causes=causes,
+    )
+
+
+class LastWords(NamedTuple):
+    """The last words of a silent component. `handled`: its pid file shows that it had read the handshake.
+
+    `stood`: where in its user's own file its main thread waits, where its runtime tells that.
+    """
+
+    handled: bool = False
+    stood: Place | None = None
+
+
+def hear_out(session: Session, source: Source) -> LastWords:
+    """Of a component that is silent or does not end, hear what it held back and where it stands."""
+    broken = {finding.rule for finding in session.findings}
+    if not session.running or not broken & (SILENCES | OUTLIVES):
+        return LastWords()
+    if broken & OUTLIVES:
+        return LastWords(stood=_standing(session, source))
+    folder = session.process.pid_dir
+    handled = folder.is_dir() and any(file.name.isdecimal() for file in folder.iterdir())
+    session.hear_out(LAST_CHANCE)
+    return LastWords(handled, _standing(session, source))
+
+
+def _standing(session: Session, source: Source) -> Place | None:
+    name = load_tracebacks().asked_by(source.language)
+    if not name or not session.running:
+        return None
+    answer = _Stderr()
+    session.add_sink(answer)
+    session.ask_where(signal.Signals[name], LAST_CHANCE)
+    return load_tracebacks().standing_in(decode(bytes(answer.text)), source.roots, source.language)
+
+
+class _Stderr:
+    def __init__(self) -> None:
+        self.text = bytearray()
+
+    def take(self, events: Iterable[Event], _: object) -> None:
+        """Keep what it writes to stderr from now on."""
+        for event in events:
+            if event.channel == "err":
+                self.text += event.raw
+
+
+def with_code(cause: Cause, roots: Sequence[str]) -> Cause:
+    """The cause with the line of source that its place names, and the file as its user would write it."""
+    place = _read(cause.place, roots) if cause.place is not None else None
+    suspect = _read(cause.suspect, roots) if cause.suspect is not None else None
+    return msgspec.structs.replace(cause, place=place, suspect=suspect)
+
+
+def _read(place: Place, roots: Sequence[str]) -> Place:
+    for root in roots:
+        path = Path(root) / place.file
+        try:
+            lines = path.read_text(encoding="utf-8", errors="backslashreplace").splitlines()
+        except OSError:
+            continue
+        code = place.code
+        if not code and 0 < place.line <= len(lines):
+            code = lines[place.line - 1].strip()[:_LONGEST_LINE]
+        here = Path.cwd()
+        file = str(path.relative_to(here)) if path.is_relative_to(here) else place.file
+        return msgspec.structs.replace(place, file=file, code=code)
+    return place

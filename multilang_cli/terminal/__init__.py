@@ -1,0 +1,1 @@
+"""The terminal as every command needs it: exit codes, output, progress, interrupts."""

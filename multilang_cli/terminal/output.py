@@ -1,0 +1,136 @@
+"""Output of commands: stdout, which may be closed early, and a line of progress on a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Self
+
+from multilang_cli.transcript.given import GIVEN
+
+Progress = Callable[[str, int, int], None]
+
+_ERASE = "\r\x1b[K"
+
+EVERY = 30.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
+@contextmanager
+def stdout_may_close() -> Iterator[None]:
+    """Go on quietly if nobody reads stdout any more: the exit code is still the verdict's."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):
+        # rich makes a SystemExit of a broken pipe; nothing that only prints has another reason for one.
+        abandon_stdout()
+
+
+def abandon_stdout() -> None:
+    """Write to nowhere from now on, so that Python does not complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+def write(text: str) -> None:
+    """Write to stdout; quietly not if nobody reads it."""
+    with stdout_may_close():
+        sys.stdout.write(shown(text))
+
+
+def remark(text: str) -> None:
+    """A line on stderr; quietly not if nobody reads it."""
+    with suppress(OSError):
+        sys.stderr.write(f"{shown(text)}\n")
+        sys.stderr.flush()
+
+
+def complain(message: str) -> None:
+    """One paragraph of whole sentences on stderr, in which nothing can move the cursor."""
+    text = " ".join(shown(message).split())
+    text += "" if text.endswith((".", "?", "!")) else "."
+    plain = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    try:
+        sys.stderr.write(f"mlcheck: {plain}\n")
+        sys.stderr.flush()
+    except OSError:
+        return
+
+
+def shown(text: str) -> str:
+    """`text` without secrets, once any are known."""
+    if not (GIVEN.found or GIVEN.patterns):
+        return text
+    from multilang_cli.transcript.redact import everywhere  # noqa: PLC0415 (slow to import, and not needed for help)
+
+    return everywhere().known_in(text)
+
+
+@contextmanager
+def progress_line(*, verbose: bool, quiet: bool, every: float = EVERY) -> Iterator[Progress | None]:
+    """Says on stderr which case runs: each on a line of its own if `verbose`, else on one line of a terminal.
+
+    Where stderr is a file or the log of a CI, a line says each `every` seconds how far it is.
+    """
+    terminal = sys.stderr.isatty()
+    if verbose:
+        yield _name
+    elif quiet:
+        yield None
+    elif not terminal:
+        with _Log(every) as log:
+            yield log
+    else:
+        try:
+            yield _show
+        finally:
+            sys.stderr.write(_ERASE)
+            sys.stderr.flush()
+
+
+class _Log:
+    """Says by the clock what was begun last: a case may take longer than a CI waits for a sign of life."""
+
+    def __init__(self, every: float) -> None:
+        self._every = every
+        self._began = time.monotonic()
+        self._last = ""
+        self._over = threading.Event()
+        self._clock = threading.Thread(target=self._tell, name="progress", daemon=True)
+
+    def __call__(self, case: str, done: int, total: int) -> None:
+        """Note what begins."""
+        self._last = f"{done + 1}/{total} {case}"
+
+    def _tell(self) -> None:
+        while not self._over.wait(self._every):
+            if self._last:
+                remark(f"{self._last}  ({time.monotonic() - self._began:.0f} s)")
+
+    def __enter__(self) -> Self:
+        """The clock runs."""
+        self._clock.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """No line comes any more."""
+        self._over.set()
+        self._clock.join()
+
+
+def _name(case: str, done: int, total: int) -> None:
+    sys.stderr.write(f"{done + 1}/{total} {case}\n")
+    sys.stderr.flush()
+
+
+def _show(case: str, done: int, total: int) -> None:
+    columns = shutil.get_terminal_size().columns
+    sys.stderr.write(f"{_ERASE}{f'{done + 1}/{total} {case}'[: columns - 1]}")
+    sys.stderr.flush()
