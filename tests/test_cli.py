@@ -170,7 +170,7 @@ def test_windows_gets_one_sentence() -> None:
 
 BREAK_RULES = """
 import sys
-from multilang_cli.cli import listing
+from multilang_cli.cli.lookup import listing
 def rules():
     raise {error}
 listing.rules = rules

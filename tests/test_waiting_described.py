@@ -258,7 +258,7 @@ def test_a_debugger_is_named() -> None:
 
 BLIND = """
 import sys
-from multilang_cli.driver import describing
+from multilang_cli.driver.waits import describing
 from tests.processes import start, until
 shut = "import ctypes, os; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); os.read(0, 1)"
 with start(sys.executable, "-I", "-S", "-c", shut) as process:

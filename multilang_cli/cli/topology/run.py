@@ -1,4 +1,4 @@
-"""``mlcheck topology run``: the command line. What it does is in ``topology_running``."""
+"""``mlcheck topology run``: the command line. What it does is in ``running``."""
 
 from typing import Annotated
 
