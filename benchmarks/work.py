@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import msgspec
 
@@ -160,8 +160,7 @@ def _meet(session: Session) -> None:
 
 
 def _calls(session: Session, run: Callable[[], object]) -> int:
-    process = session.process
-    assert isinstance(process, StoredProcess)
+    process = cast("StoredProcess", session.process)
     before = process.calls
     run()
     return process.calls - before
@@ -193,7 +192,7 @@ def _inside(library: str) -> None:
 
 def _prepared() -> Iterator[tuple[str, Run]]:
     # The clock goes by its readings: else a slow machine does what only long waits need.
-    time.monotonic = itertools.count(1.0, 1e-6).__next__  # type: ignore[assignment]
+    time.monotonic = itertools.count(1.0, 1e-6).__next__
     for name, prepare in WORK.items():
         yield name, prepare()
 

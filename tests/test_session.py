@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from multilang_cli.driver.process import ComponentProcess
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.words.messages import Log, TaskIds, TupleMsg
@@ -67,22 +68,24 @@ def test_time_in_which_we_keep_the_rest_back_is_not_the_components(tmp_path: Pat
     assert not session.findings
 
 
-def test_time_in_which_we_stood_still_is_not_the_components(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("part", [(ShellSpout, "pump"), (ComponentProcess, "exchange")])
+def test_time_in_which_we_stood_still_is_not_the_components(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: tuple[type, str]
+) -> None:
     paused, real = [0.0], time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: real() + paused[0])
     with playing(tmp_path, SYNC_ONCE, "spout") as (session, handshake):
-        assert session.handshake(handshake, LIMIT)
-        pump = session.pump
-
-        def pausing(timeout: float, done: Callable[[], bool] | None = None) -> None:
-            pump(timeout, done)
-            paused[0] += 100.0 if len(rounds) < 3 else 0.0
-            rounds.append(timeout)
-
-        rounds: list[float] = []
-        monkeypatch.setattr(session, "pump", pausing)
         assert isinstance(session, ShellSpout)
-        assert session.call("next", limit=LIMIT)
+        assert session.handshake(handshake, LIMIT)
+        plain = getattr(*part)
+
+        def pausing(*arguments: object) -> object:
+            result = plain(*arguments)
+            paused[0] += 100.0 if paused[0] < 300.0 else 0.0
+            return result
+
+        monkeypatch.setattr(*part, pausing)
+        assert session.call("next" if part[1] == "exchange" else "activate", limit=LIMIT)
         assert session.now < 2 * LIMIT
     assert paused[0] >= 100.0
     assert session.findings == []
@@ -241,19 +244,19 @@ def test_heartbeats_and_ticks_by_the_clock(tmp_path: Path) -> None:
     assert rules_of(session) == []
 
 
-def test_no_more_tuples_than_max_pending_wait_to_be_written(tmp_path: Path) -> None:
+def test_no_more_tuples_than_max_pending_wait_to_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[int] = []
     with playing(tmp_path, ACK_ALL) as (session, handshake):
         bolt = bolt_of(session)
         assert bolt.max_pending == 100
         assert session.handshake(handshake, 10.0)
-        plain = bolt.pump
+        plain = ShellBolt.pump
 
-        def pump(timeout: float, done: Callable[[], bool] | None = None) -> None:
-            waited.append(bolt.queued)
-            plain(timeout, done)
+        def pump(self: ShellBolt, timeout: float, done: Callable[[], bool] | None = None) -> None:
+            waited.append(self.queued)
+            plain(self, timeout, done)
 
-        bolt.pump = pump  # type: ignore[method-assign]
+        monkeypatch.setattr(ShellBolt, "pump", pump)
         assert bolt.drive((["x" * 1000] for _ in range(2000)), 1000, 10.0)
     assert 50 < max(waited) <= 100
 

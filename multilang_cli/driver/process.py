@@ -162,6 +162,27 @@ class ComponentProcess:
             mask |= 8
         return READY[mask]
 
+    def exchange(self, data: bytes, timeout: float) -> bytes | None:
+        """Write a short message and return the first bytes of stdout after it: `write`, `poll`, `read_stdout` in one.
+
+        None if nothing was written; b"" if within `timeout` seconds nothing came, or something else came first, which
+        `poll` will tell again. Raises BrokenStdin.
+        """
+        stdout = self._stdout
+        if self._stdin is None or stdout is None or self._pidfd is None or self._polls_stdin:
+            return None
+        try:
+            os.write(self._stdin, data)
+        except BlockingIOError:
+            return None
+        except BrokenPipeError as error:
+            raise BrokenStdin(NO_READER) from error
+        if self._poller.poll(timeout * 1000) != [(stdout, select.POLLIN)]:
+            return b""
+        answer = os.read(stdout, READ_SIZE)
+        self.stdout_total += len(answer)
+        return answer
+
     def _watch_stdin(self, want_write: bool) -> None:
         if self._stdin is None:
             return

@@ -54,12 +54,31 @@ class Pump(Speaker):
     the process and its descendants may hold, in bytes; with more it is killed, and TooMuchMemoryError is raised.
     """
 
+    __slots__ = (
+        "_after_death",
+        "_eof",
+        "_framer",
+        "_held_open",
+        "_looked",
+        "_own_ears",
+        "deaf_from",
+        "ears",
+        "heard",
+        "memory",
+        "overflowed",
+        "pid",
+        "sip",
+        "tamper",
+        "until",
+    )
+
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         super().__init__(process, judge, sinks)
         self.sip = READ_SIZE
         self.pid: int | None = None
         self.overflowed = False
-        self.ears: dict[type, Ear] = {}
+        self._own_ears: dict[type, Ear] = {}
+        self.ears = self._own_ears
         self.deaf_from: int | None = None
         self.heard = b""
         self.tamper: Callable[[bytes], bytes] | None = None
@@ -173,12 +192,7 @@ class Pump(Speaker):
         and that was not all that is waited for. Raises OutOfTimeError after `until`, and
         TooMuchMemoryError.
         """
-        now = time.monotonic()
-        if now >= self.until:
-            raise OutOfTimeError
-        if now - self._looked >= memory.LOOK and self.memory < math.inf:
-            self._looked = now
-            self._look_at_memory()
+        self._keep_bounds(time.monotonic())
         if self._answers or self._queue:
             self._refill()
         unwritten = bool(self._buffer) and not self._closing
@@ -187,6 +201,13 @@ class Pump(Speaker):
                 return
             unwritten = False
         self.hear(self.process.poll(timeout, want_write=unwritten))
+
+    def _keep_bounds(self, now: float) -> None:
+        if now >= self.until:
+            raise OutOfTimeError
+        if now - self._looked >= memory.LOOK and self.memory < math.inf:
+            self._looked = now
+            self._look_at_memory()
 
     def _look_at_memory(self) -> None:
         held = memory.held_by(self.process.pid, self.memory)

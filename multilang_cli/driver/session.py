@@ -85,15 +85,27 @@ class Session(Pump):
     component is doing.
     """
 
-    as_storm = False
-    on_wait: OnWait | None = None
+    __slots__ = (
+        "_ended",
+        "_standstill",
+        "_starved",
+        "_still",
+        "_stood",
+        "as_storm",
+        "emits",
+        "ended_by_us",
+        "keep_emits",
+        "on_wait",
+    )
 
-    emits: Sequence[Emit] = ()
-    keep_emits = True
     _asked_by_storm: WaitingFor = "sync"
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         super().__init__(process, judge, sinks)
+        self.as_storm = False
+        self.on_wait: OnWait | None = None
+        self.emits: Sequence[Emit] = ()
+        self.keep_emits = True
         self.ended_by_us = False
         self._ended = False
         self._starved = Starved(process)
@@ -123,11 +135,27 @@ class Session(Pump):
         for which Storm ends the worker ends it too, and one that comes near to that is waited for. `quietly`: without a
         Deadline for what is waited for.
         """
-        now = time.monotonic() - self._start
+        began = time.monotonic()
+        return self._at_once(done, limit) or self._wait_on(
+            done, limit, waiting_for, progress, began=began, quietly=quietly
+        )
+
+    def _wait_on(
+        self,
+        done: Callable[[], bool],
+        limit: float,
+        waiting_for: WaitingFor,
+        progress: Callable[[], object] | None,
+        *,
+        began: float,
+        quietly: bool,
+    ) -> bool:
+        """Wait as `wait` does, which was called at `began`, with an eye on every clock."""
+        looked, now = began, began - self._start
         until = now + limit
         made = progress() if progress is not None else None
-        looked, spare, still, kept = time.monotonic(), STARVED * limit, False, 0.0
-        began, tell = looked, looked + LONG
+        spare, still, kept = STARVED * limit, False, 0.0
+        tell = looked + LONG
         while not done():
             if not self.running or (self.as_storm and self.worker_is_dead):
                 return done()
@@ -169,10 +197,22 @@ class Session(Pump):
                 return not quietly and self._give_up(waiting_for, limit, proven=True)
         return True
 
+    def _at_once(self, done: Callable[[], bool], limit: float) -> bool:
+        """True if it is `done` already, or after one round: most waits are that short, and no clock is looked at."""
+        if done():
+            return True
+        if not self.running or (self.as_storm and self.worker_is_dead):
+            return False
+        patience = min(limit, self._patience() if self._buffer else SLICE)
+        latest = time.monotonic() - self._start + patience
+        self.pump(patience, done)
+        self._caught_up(latest)
+        return done()
+
     @property
     def worker_is_dead(self) -> bool:
         """True if the component has done what ends the worker of the Storm that is played."""
-        return any(o.fate in FATAL for o in self.judge.outlook() if o.version == self.version.id)
+        return self.judge.fate in FATAL
 
     def _will_die(self, within: float) -> bool:
         """True if Storm's clock runs, and nothing can move in the component before that ends the worker."""

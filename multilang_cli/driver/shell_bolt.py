@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from multilang_cli.driver.process import ComponentProcess
-    from multilang_cli.driver.pump import Ear
     from multilang_cli.driver.session import WaitingFor
     from multilang_cli.driver.speaker import EventSink
     from multilang_cli.protocol.judge.conversation import Conversation
@@ -91,6 +90,20 @@ class ShellBolt(Session):
     `tick_ids`: those of the ticks that were queued so far.
     """
 
+    __slots__ = (
+        "_beats",
+        "_bits",
+        "_reminded",
+        "_tasks",
+        "_ticked",
+        "_ticks",
+        "fails",
+        "max_pending",
+        "reminders",
+        "syncs",
+        "tick_ids",
+    )
+
     _asked_by_storm: WaitingFor = "heartbeat"
 
     def __init__(
@@ -104,7 +117,7 @@ class ShellBolt(Session):
         seed: int = 0,
     ) -> None:
         super().__init__(process, judge, sinks)
-        self._own_ears: dict[type, Ear] = {Emit: self._heard_emit, Sync: self._heard_sync, Fail: self._heard_fail}
+        self._own_ears = {Emit: self._heard_emit, Sync: self._heard_sync, Fail: self._heard_fail}
         self.ears = self._own_ears
         self.emits: deque[Emit] = deque(maxlen=KEPT_EMITS)
         self.keep_emits = True

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from multilang_cli.driver.session import Session
+from multilang_cli.driver.process import READ_SIZE, BrokenStdin
+from multilang_cli.driver.session import SLICE, Session
 from multilang_cli.driver.shell_bolt import KEPT_EMITS, kept
 from multilang_cli.protocol.judge.spout_rules import acked_inside
-from multilang_cli.protocol.words.events import Activation
+from multilang_cli.protocol.storm.reading import SYNCS
+from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.words.events import Activation, Event
 from multilang_cli.protocol.words.messages import Emit, Json, SpoutCommand, Sync, TaskIds
 
 if TYPE_CHECKING:
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
     from multilang_cli.driver.process import ComponentProcess
     from multilang_cli.driver.speaker import EventSink
     from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.verdicts import Finding
+
+NEXT = SpoutCommand("next")
 
 
 class ShellSpout(Session):
@@ -28,9 +35,24 @@ class ShellSpout(Session):
     thread reads and writes, as in Storm: while stdin takes no more, nothing is read.
     """
 
+    __slots__ = (
+        "_answered",
+        "_inner",
+        "_next",
+        "_unread",
+        "_waiting",
+        "acks_at_once",
+        "active",
+        "blocks",
+        "emit_count",
+        "id_count",
+    )
+
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         super().__init__(process, judge, sinks)
-        self.ears = {Emit: self._heard_emit, Sync: self._heard_sync}
+        self._own_ears = {Emit: self._heard_emit, Sync: self._heard_sync}
+        self.ears = self._own_ears
+        self._next = wire.encode(NEXT, self.version)
         self.emits: list[Emit] = []
         self.keep_emits = True
         self.emit_count = self.id_count = 0
@@ -110,8 +132,65 @@ class ShellSpout(Session):
         if command in {"activate", "deactivate"} and not self.version.activate:
             self.note("control", Activation(command == "activate"))
             return True
-        self.ask(command, id_)
+        if command != "next" or not self._is_clear():
+            self.ask(command, id_)
+        elif self._next_at_once(min(limit, SLICE)):
+            return True
         return self.wait_sync(limit)
+
+    def _is_clear(self) -> bool:
+        """True if nothing is under way, and nothing is asked for but to speak as fast as it goes."""
+        return (
+            not (self._queue or self._buffer or self._unread or self._inner)
+            and not (self.piece or self._to_cut or self.tamper or self.blocks or self._closing)
+            and self.running
+            and self.deaf_from is None
+            and self.ears is self._own_ears
+            and self.sip == READ_SIZE
+            and not (self.as_storm and self.worker_is_dead)
+        )
+
+    def _next_at_once(self, limit: float) -> bool:
+        """Send next and take its answer, if within `limit` seconds that is a sync and nothing else.
+
+        Else False, and the command is out: what came of it until then was taken in.
+        """
+        raw, start = self._next, time.monotonic()
+        self._keep_bounds(start)
+        try:
+            data = self.process.exchange(raw, limit)
+        except BrokenStdin:
+            data = None
+        if data is None:
+            self.ask("next")
+            return False
+        asked = start - self._start
+        answered = self._caught_up(asked + limit)
+        if data in SYNCS and self._framer.between:
+            found = self.judge.pass_empty_next(self._seq, asked, answered)
+            if found is not None:
+                self._passed(asked, answered, data, found)
+                return True
+        self._waiting, self._answered = True, False
+        self._happened((self._sent(NEXT, raw, asked),))
+        if data:
+            self._take_in(data)
+        return False
+
+    def _passed(self, asked: float, answered: float, sync: bytes, found: list[Finding]) -> None:
+        """Note a next and its sync, which were judged."""
+        at = self._framer.offset
+        self._framer.offset += len(sync)
+        if not self._sinks:
+            self._seq += 2
+            self._written += len(self._next)
+        else:
+            both = (self._sent(NEXT, self._next, asked), Event(self._seq, answered, "out", SYNCS[sync], sync, at))
+            self._seq += 1
+            for sink in self._sinks:
+                sink.take(both, found)
+        if found:
+            self._found(found)
 
     def wait_sync(self, limit: float) -> bool:
         """Wait for the sync of what was asked, as `call` does."""

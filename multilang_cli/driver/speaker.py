@@ -56,6 +56,37 @@ class Speaker:
     next write fails, and the worker dies.
     """
 
+    __slots__ = (
+        "_answers",
+        "_buffer",
+        "_closing",
+        "_cut",
+        "_emptied",
+        "_exit",
+        "_held",
+        "_kept",
+        "_pieced_at",
+        "_queue",
+        "_replies",
+        "_router",
+        "_seq",
+        "_sinks",
+        "_start",
+        "_to_cut",
+        "_written",
+        "deserted",
+        "findings",
+        "flooded",
+        "hold_task_ids",
+        "judge",
+        "no_task_ids",
+        "piece",
+        "pieced",
+        "process",
+        "profile",
+        "version",
+    )
+
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         self.process = process
         self.judge = judge
@@ -206,8 +237,12 @@ class Speaker:
         raw = wire.encode(message, self.version)
         if self._to_cut is not None and isinstance(message, self._to_cut[0]):
             self._cut, self._to_cut = self._written + min(self._to_cut[1], len(raw) - 1), None
-        event = Event(self._seq, now, "in", message, raw, self._written)
         self._buffer += raw
+        return self._sent(message, raw, now)
+
+    def _sent(self, message: FromStorm, raw: bytes, now: float) -> Event:
+        """The event of a message whose bytes go into the pipe."""
+        event = Event(self._seq, now, "in", message, raw, self._written)
         self._seq += 1
         self._written += len(raw)
         return event

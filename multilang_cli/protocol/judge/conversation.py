@@ -112,6 +112,7 @@ class Conversation:
         self._only: frozenset[str] | None = None
         self._found: list[Finding] = []
         role = bolt_rules if profile.kind == "bolt" else spout_rules
+        self._watched = bool(profile.testee) or profile.feed is not None
         handlers: dict[type, Handler] = {**_COMMON, **role.HANDLERS}
         for each in roles:
             handlers = each.around(handlers)
@@ -143,6 +144,16 @@ class Conversation:
         if event is not None:
             state.last_seq = event.seq
         return found
+
+    def pass_empty_next(self, seq: int, asked: float, answered: float) -> list[Finding] | None:
+        """Judge a next to a spout and the sync that answers it, which are the next two events, from `seq` on.
+
+        `asked`, `answered`: their times. None, and nothing is judged, if it takes the events to tell.
+        """
+        if self._watched:
+            return None
+        found = self._found = []
+        return found if spout_rules.pass_empty_next(self, seq, asked, answered) else None
 
     def _without_right(self, batch: Batch) -> Sequence[Event]:
         """The rest of `batch` for the handlers, without what is plainly right at its beginning."""
@@ -308,6 +319,11 @@ class Conversation:
     def outlook(self) -> tuple[Outlook, ...]:
         """The end of the conversation on each version, as far as it has come."""
         return self._outlooks.all()
+
+    @property
+    def fate(self) -> Fate:
+        """The end of the conversation on the version that is played, as far as it has come."""
+        return self._outlooks.fate(self.version.id)
 
     def snapshot(self) -> dict[str, Any]:
         """Everything the judge remembers, as JSON values."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from multilang_cli.protocol.judge import emit_rules, life_rules
 from multilang_cli.protocol.judge.bolt_rules import TIMER
 from multilang_cli.protocol.judge.state import REMEMBERED, Later, Owed
-from multilang_cli.protocol.words.events import Activation, End
+from multilang_cli.protocol.words.events import Activation, End, Event
 from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
@@ -26,10 +26,10 @@ from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.judge.conversation import Conversation
-    from multilang_cli.protocol.words.events import Event
 
 _ACKS_NOWHERE = ">=0.10,<2.0"
 """Storm versions that ack inside emit what reaches no task (STORM-746)."""
+_SYNC = Sync()
 _UNSET = "<1.0.3"
 """Storm versions in which a command does not set the clock of silence, only a message or activate (STORM-2213)."""
 BURST = 8_000
@@ -200,6 +200,31 @@ def ended(judge: Conversation, event: Event, fact: End) -> None:
     if state.without_id and not state.with_id and not state.gap:
         text = f"none of its {state.without_id} tuples has an id" if state.without_id > 1 else "its tuple has no id"
         judge.breach("never-an-id", event, f"{text}: no ack or fail will come, and nothing is replayed")
+
+
+def pass_empty_next(judge: Conversation, seq: int, asked: float, answered: float) -> bool:
+    """Judge a next, at `seq` and `asked`, and the sync behind it, as the handlers would; False if they have to.
+
+    What a handler asks of the two is asked here too, or they are not passed.
+    """
+    state = judge.state
+    if state.commands or state.reading or state.later or state.unread or state.unread_logs:
+        return False
+    if state.phase != "running" or state.unheard or answered - state.heard > judge.timeout:
+        return False
+    state.commanded += 1
+    state.emits = state.stderr = 0
+    state.emitted = False
+    state.reentered = -1
+    state.heard = answered
+    state.last_seq = state.last_sync = seq + 1
+    if not state.quiet_calls:
+        state.quiet_since = asked
+    if (state.quiet_calls + 1) % WINDOW:
+        state.quiet_calls += 1
+    else:
+        _answered(judge, Event(seq + 1, answered, "out", _SYNC), Owed(seq, asked, "next"))
+    return True
 
 
 def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:

@@ -62,6 +62,10 @@ class Outlooks:
             if now.fate not in FATAL and _WEIGHT[fate] > _WEIGHT[now.fate]:
                 self._by_version[version] = Outlook(version, fate, seq, rule)
 
+    def fate(self, version: str) -> Fate:
+        """The fate so far on one version."""
+        return self._by_version[version].fate
+
     def all(self) -> tuple[Outlook, ...]:
         """The outlooks, oldest version first."""
         return tuple(self._by_version.values())

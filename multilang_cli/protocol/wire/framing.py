@@ -103,6 +103,11 @@ class Framer:
         return bytes(self._buffer)
 
     @property
+    def between(self) -> bool:
+        """True if it stands between two frames, and a frame may be added by moving `offset`: no CR was ever seen."""
+        return not (self._buffer or self._carriage or self.overflowed)
+
+    @property
     def pending_size(self) -> int:
         """The number of bytes in the unfinished frame."""
         return len(self._buffer)
@@ -123,7 +128,7 @@ class Framer:
 
     def feed_whole(self, data: bytes) -> Frame | None:
         """Add bytes as `feed` does that are known to be one frame; None, and nothing is taken, if they may be none."""
-        if self._buffer or self._carriage or self.overflowed or len(data) > self.limit:
+        if not self.between or len(data) > self.limit:
             return None
         frame = Frame(self.offset, data)
         self.offset += len(data)
