@@ -171,6 +171,7 @@ def _lint(paths: list[Path]) -> Run:
         judge_transcripts(paths, sides.rulebook())
         return 0
 
+    run()  # loads the rules, once
     return Run(sum(path.read_bytes().count(b"\n") for path in paths), run)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
-from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.batches import Span
 from multilang_cli.transcript import read
 from multilang_cli.transcript.format import Header, header_line
 from multilang_cli.transcript.read import Happened, entries
@@ -87,16 +87,16 @@ def test_lines_are_read_together_as_each_alone(
     path.write_bytes(header + "".join(lines_of(picked)).encode() + rest.encode())
     together = (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "TOGETHER", 0)
-        assert not any(isinstance(e.events, Batch) for e in entries(path) if isinstance(e, Happened))
+        patch.setattr(read, "TOGETHER", 1)
+        assert not any(isinstance(e.events, Span) for e in entries(path) if isinstance(e, Happened))
         assert together == (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
 
 
-@pytest.mark.parametrize(("odd", "sizes"), [(RIGHT[0], [8]), (("out", '{"command":\r"sync"}'), [])])
-def test_what_came_together_is_one_batch_of_lines(tmp_path: Path, odd: tuple[str, str], sizes: list[int]) -> None:
+@pytest.mark.parametrize(("odd", "sizes"), [(RIGHT[0], [7]), (("out", '{"command":\r"sync"}'), [])])
+def test_plain_lines_are_read_together(tmp_path: Path, odd: tuple[str, str], sizes: list[int]) -> None:
     path = tmp_path / "t.ndjson"
     picked = [(pick, "", number == 0) for number, pick in enumerate([*RIGHT[5:14], odd])]
     header = header_line(Header(conv="t", profile=example_profile("bolt")))
     path.write_bytes(header + "".join(lines_of(picked)).encode())
-    batches = [e.events for e in entries(path) if isinstance(e, Happened) and isinstance(e.events, Batch)]
-    assert list(map(len, batches)) == sizes
+    spans = [e.events for e in entries(path) if isinstance(e, Happened) and isinstance(e.events, Span)]
+    assert list(map(len, spans)) == sizes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -82,11 +82,22 @@ class EventLine(msgspec.Struct, frozen=True, gc=False):
     end: Counts | None = None
 
 
+class PlainLine(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """The line of a frame that stands there as it was, behind the one before it in its stream: most lines are such."""
+
+    conv: str
+    seq: Annotated[int, msgspec.Meta(ge=0)]
+    t: Annotated[float, msgspec.Meta(ge=0)]
+    ch: Literal["in", "out"]
+    msg: msgspec.Raw
+
+
 CHANNELS: frozenset[str] = frozenset(Channel.__args__)  # type: ignore[attr-defined]
 
 BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the decoders raise."""
 decode_line = msgspec.json.Decoder(EventLine).decode
+decode_plain_lines = msgspec.json.Decoder(PlainLine).decode_lines
 decode_header = msgspec.json.Decoder(Header).decode
 decode_fact = msgspec.json.Decoder(Fact).decode
 encode = msgspec.json.Encoder().encode

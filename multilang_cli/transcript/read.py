@@ -7,9 +7,9 @@ import zlib
 from collections import deque
 from collections.abc import Sequence
 from contextlib import contextmanager
-from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,7 +17,6 @@ from multilang_cli.protocol.storm.reading import MANY
 from multilang_cli.protocol.words.events import Event, Gap
 from multilang_cli.transcript.format import (
     BAD,
-    FRAMES,
     EndLine,
     EventLine,
     Header,
@@ -25,11 +24,16 @@ from multilang_cli.transcript.format import (
     check_version,
     decode_header,
     decode_line,
+    decode_plain_lines,
 )
 from multilang_cli.transcript.reader import ConversationReader, reader_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from io import BufferedReader
+
+    from multilang_cli.protocol.wire.batches import Span
+    from multilang_cli.transcript.format import PlainLine
 
 
 _OPENING = b'{"transcript":'
@@ -37,12 +41,14 @@ _GZIP = b"\x1f\x8b"
 _UNPACKABLE = (EOFError, zlib.error, gzip.BadGzipFile)
 LONGEST = 256 * 1024 * 1024
 """Bytes of the longest line that is read: a message of 64 MiB, the usual limit, takes a third of that."""
+BLOCK = 256 * 1024
+"""Bytes that are read at a time."""
 TOGETHER = 256
-"""Frames that are read together, at most."""
+"""Lines that are read together, at most."""
 RECENT = 1024
 """Lines among which one that stands twice is found."""
 SHORT = 4096
-"""Bytes of their lines, at most."""
+"""Bytes of each of them, at most."""
 
 
 class Happened(msgspec.Struct, frozen=True, gc=False):
@@ -157,7 +163,7 @@ def _part(path: Path | str) -> int:
 
 
 @contextmanager
-def _opened(path: Path | str) -> Iterator[IO[bytes] | gzip.GzipFile]:
+def _opened(path: Path | str) -> Iterator[BufferedReader | gzip.GzipFile]:
     """The file, or what was compressed there."""
     with Path(path).open("rb") as file:
         if file.peek(len(_GZIP)).startswith(_GZIP):
@@ -167,107 +173,175 @@ def _opened(path: Path | str) -> Iterator[IO[bytes] | gzip.GzipFile]:
             yield file
 
 
+class _Source:
+    """Lines of a file, as bytes: many at a time where they are short. `torn`: what was compressed there is damaged."""
+
+    def __init__(self, file: BufferedReader | gzip.GzipFile) -> None:
+        self._file = file
+        self._rest = b""
+        self.torn: Exception | None = None
+
+    def block(self) -> bytes:
+        """Whole lines that stand together; empty at the end of the file, and where a long line begins."""
+        data = self._rest + self._read(lambda: self._file.read1(BLOCK))
+        stop = data.rfind(b"\n") + 1
+        self._rest = data[stop:]
+        return data[:stop]
+
+    def line(self) -> bytes:
+        """The next line, or the first LONGEST bytes of it; empty at the end of the file."""
+        begin, self._rest = b"" if self.torn else self._rest, b""
+        return begin + self._read(lambda: self._file.readline(LONGEST - len(begin)))
+
+    def skip_line(self) -> int:
+        """Pass over what is left of a line that was begun, without keeping it: how many bytes that was."""
+        size = 0
+        while text := self._read(lambda: self._file.readline(1 << 20)):
+            size += len(text)
+            if text.endswith(b"\n"):
+                break
+        return size
+
+    def _read(self, read: Callable[[], bytes]) -> bytes:
+        try:
+            return b"" if self.torn else read()
+        except _UNPACKABLE as error:
+            self.torn = error
+            return b""
+
+
 class _File:
+    """One file as it is read. `byte`: where the line that is read now begins, `number` which it is, from 1."""
+
     def __init__(self, path: str, conversations: dict[str, ConversationReader]) -> None:
         self.path = path
         self.all = conversations
         self.here: dict[str, ConversationReader] = {}
         self.byte = 0
-        self.torn: Exception | None = None
+        self.number = 0
+        self._cut: Cut | None = None
+        self._why = ""
+        self._whole = False
         self._latest: dict[str, int] = {}
-        self._recent: deque[tuple[str, int, int]] = deque(maxlen=RECENT)
+        self._recent: deque[tuple[str, int, Sequence[bytes]]] = deque()
+        self._remembered = 0
 
     def entries(self) -> Iterator[Entry]:
         """The lines of the file."""
         with _opened(self.path) as file:
-            try:
-                yield from self._lines(file)
-            except _UNPACKABLE as error:
-                self.torn = error
-            if self.torn is not None:
-                yield self._damaged(0, f"what was compressed there is damaged: {self.torn}")
+            source = _Source(file)
+            while (block := source.block()) or (text := source.line()):
+                if block:
+                    *texts, _ = block.split(b"\n")
+                    for at in range(0, len(texts), TOGETHER):
+                        yield from self._several(texts[at : at + TOGETHER])
+                else:
+                    yield from self._line(text, source)
+            yield from self._ended(source.torn)
 
-    def _texts(self, file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
-        """The lines as bytes, up to where what was compressed is damaged."""
+    def _several(self, texts: list[bytes]) -> Iterator[Entry]:
+        """Lines, without the line feed: those of plain frames are read together."""
+        lines = self._plain_lines(texts)
+        if lines is None and len(texts) > MANY:
+            half = len(texts) // 2
+            yield from self._several(texts[:half])
+            yield from self._several(texts[half:])
+        elif lines and (span := self._span(lines, texts)) is not None:
+            self.number += len(texts)
+            self.byte += sum(map(len, texts)) + len(texts)
+            yield Happened(lines[0].conv, span)
+        else:
+            for text in texts:
+                yield from self._line(text + b"\n")
+
+    def _plain_lines(self, texts: list[bytes]) -> list[PlainLine] | None:
+        """The lines, if they are plain, none of them is long, and they are enough to be worth it; None if not."""
+        if self._cut is not None or len(texts) < MANY or max(map(len, texts)) > SHORT:
+            return None
         try:
-            yield from iter(partial(file.readline, LONGEST), b"")
-        except _UNPACKABLE as error:
-            self.torn = error
+            lines = decode_plain_lines(b"\n".join(texts))
+        except BAD:
+            return None
+        return lines if len(lines) == len(texts) else None
 
-    def _lines(self, file: IO[bytes] | gzip.GzipFile) -> Iterator[Entry]:
-        """A line that cannot be read is only damaged if it ends, or a line other than a header follows."""
-        cut: Cut | None = None
-        last: EventLine | None = None
-        run: list[EventLine] = []
-        places: list[tuple[int, int]] = []
-        why, number, whole = "", 0, False
-        size = 0
-        for number, text in enumerate(self._texts(file), 1):
-            self.byte, size = self.byte + size, len(text)
-            if cut is not None:
-                yield cut if text.startswith(_OPENING) else self._damaged(cut.line, why, cut.byte)
-                cut = None
-            try:
-                line = decode_line(text)
-            except BAD as error:
-                yield from self._told(run, places)
-                run, places = [], []
-                why = f"no line of a transcript: {'nested too deep' if isinstance(error, RecursionError) else error}"
-                if isinstance(error, msgspec.ValidationError):
-                    yield self._damaged(number, why)
-                    continue
-                cut = Cut(self.path, number, len(text) + _skip_line(file, text), self.byte)
-                size, whole = cut.size, text.endswith(b"\n")
-                if not self.here and not _begins_header(text):
-                    raise TranscriptError(self.path, number, why) from None
-                continue
-            if self._stands_twice(line, text):
-                continue
-            if last is not None and line.t == last.t and len(run) < TOGETHER and self._goes_on(last, line, text):
-                run.append(line)
-                places.append((number, self.byte))
+    def _span(self, lines: list[PlainLine], texts: list[bytes]) -> Span | None:
+        """The events of plain lines; None unless they are the next ones of one conversation."""
+        conv, seq = lines[0].conv, lines[0].seq
+        conversation = self.here.get(conv)
+        if conversation is None or seq <= self._latest.get(conv, -1) or conversation.last not in {None, seq - 1}:
+            return None
+        size = len(lines)
+        if [line.conv for line in lines].count(conv) < size or [line.seq for line in lines] != list(
+            range(seq, seq + size)
+        ):
+            return None
+        span = conversation.span(lines)
+        if span is not None:
+            self._remember(conv, seq, texts)
+        return span
+
+    def _line(self, text: bytes, source: _Source | None = None) -> Iterator[Entry]:
+        """What one line says, and before that of the one before it whether it was cut or is damaged.
+
+        A line that can't be read is only damaged if it ends, or a line other than a header follows. `source`: has the
+        rest of a line that is longer than what is read of one.
+        """
+        self.number += 1
+        size = len(text)
+        if self._cut is not None:
+            yield self._cut if text.startswith(_OPENING) else self._damaged(self._cut.line, self._why, self._cut.byte)
+            self._cut = None
+        try:
+            line = decode_line(text)
+        except BAD as error:
+            self._why = f"no line of a transcript: {'nested too deep' if isinstance(error, RecursionError) else error}"
+            if isinstance(error, msgspec.ValidationError):
+                yield self._damaged(self.number, self._why)
             else:
-                if run:
-                    yield from self._told(run, places)
-                    run, places = [], []
-                yield from self._one(line, text, number)
-            last = line
-        yield from self._told(run, places)
+                self._whole = text.endswith(b"\n")
+                size += source.skip_line() if source is not None and not self._whole else 0
+                self._cut = Cut(self.path, self.number, size, self.byte)
+                if not self.here and not _begins_header(text):
+                    raise TranscriptError(self.path, self.number, self._why) from None
+        else:
+            if not self._stands_twice(line, text):
+                yield from self._one(line, text, self.number)
         self.byte += size
-        if cut is not None:
-            yield self._damaged(cut.line, why, cut.byte) if whole else cut
+
+    def _ended(self, torn: Exception | None) -> Iterator[Entry]:
+        """What is lost at the end of the file: `torn` where what was compressed is damaged."""
+        if self._cut is not None:
+            yield self._damaged(self._cut.line, self._why, self._cut.byte) if self._whole else self._cut
+        if torn is not None:
+            yield self._damaged(0, f"what was compressed there is damaged: {torn}")
 
     def _stands_twice(self, line: EventLine, text: bytes) -> bool:
         """True if this line of an event stood shortly before: who delivers at least once may write it again."""
         if line.transcript is not None:
             self._latest.pop(line.conv, None)
             return False
-        if line.conv not in self.here:
+        if line.conv not in self.here or line.end is not None:
             return False
-        mark = (line.conv, line.seq, hash(text))
-        twice = line.end is None and line.seq <= self._latest.get(line.conv, -1) and mark in self._recent
-        if not twice and line.end is None:
-            self._latest[line.conv] = line.seq
-            self._recent.append(mark)
-        return twice
+        text = text.removesuffix(b"\n")
+        kept = text if len(text) <= SHORT else sha256(text).digest()
+        if line.seq <= self._latest.get(line.conv, -1) and self._is_recent(line, kept):
+            return True
+        self._remember(line.conv, line.seq, [kept])
+        return False
 
-    def _goes_on(self, last: EventLine, line: EventLine, text: bytes) -> bool:
-        """True if `line`, whose bytes are `text`, is a plain frame that went through the same pipe behind `last`."""
-        behind = line.seq == last.seq + 1 and line.ch == last.ch and line.conv == last.conv
-        plain = line.ch in FRAMES and line.raw64 is None and line.off is None
-        event = line.end is None and line.transcript is None and line.conv in self.here
-        return behind and plain and event and len(text) <= SHORT
+    def _is_recent(self, line: EventLine, kept: bytes) -> bool:
+        return any(
+            conv == line.conv and 0 <= line.seq - seq < len(texts) and texts[line.seq - seq] == kept
+            for conv, seq, texts in self._recent
+        )
 
-    def _told(self, run: list[EventLine], places: list[tuple[int, int]]) -> Iterator[Entry]:
-        """Events of the lines of `run`. `places`: the number of each, and the byte at which it begins."""
-        if len(run) >= MANY and (batch := self.here[run[0].conv].together(run)) is not None:
-            yield Happened(run[0].conv, batch)
-            return
-        here = self.byte
-        for line, (number, self.byte) in zip(run, places, strict=True):
-            if (entry := self._entry(line, b"", number)) is not None:
-                yield entry
-        self.byte = here
+    def _remember(self, conv: str, seq: int, texts: Sequence[bytes]) -> None:
+        """Keep lines that follow each other, from `seq` on, to find those that stand twice."""
+        self._latest[conv] = seq + len(texts) - 1
+        self._recent.append((conv, seq, texts))
+        self._remembered += len(texts)
+        while self._remembered - len(self._recent[0][2]) >= RECENT:
+            self._remembered -= len(self._recent.popleft()[2])
 
     def _one(self, line: EventLine, text: bytes, number: int) -> Iterator[Entry]:
         """The event of a line, and before that what is missing there."""
@@ -330,11 +404,3 @@ class _File:
 
 def _begins_header(text: bytes) -> bool:
     return _OPENING.startswith(text[: len(_OPENING)]) and not text.endswith(b"\n")
-
-
-def _skip_line(file: IO[bytes] | gzip.GzipFile, text: bytes) -> int:
-    """Pass over what is left of a line that begins with `text`, without keeping it: how many bytes that was."""
-    size = 0
-    while not text.endswith(b"\n") and (text := file.readline(1 << 20)):
-        size += len(text)
-    return size

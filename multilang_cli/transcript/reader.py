@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from itertools import compress
 from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.storm.reading import read as read_text
-from multilang_cli.protocol.storm.reading import read_frame, read_run
+from multilang_cli.protocol.storm.reading import read_frame, read_lines
 from multilang_cli.protocol.wire import encoding as wire
-from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.batches import Span
 from multilang_cli.protocol.wire.framing import TERMINATOR, Frame, frame_text
 from multilang_cli.protocol.words.events import Chunk, Event, Gap
+from multilang_cli.protocol.words.messages import Malformed
 from multilang_cli.transcript.format import BAD, CHANNELS, FRAMES, EventLine, Header, decode_fact, is_newer
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.words.events import Channel
-    from multilang_cli.protocol.words.messages import FromComponent, FromStorm, Malformed
+    from collections.abc import Sequence
 
-_OPENINGS = frozenset({b"{", b"["})
+    from multilang_cli.protocol.words.events import Channel
+    from multilang_cli.protocol.words.messages import FromComponent, FromStorm, Message
+    from multilang_cli.transcript.format import PlainLine
 
 
 class ConversationReader:
@@ -73,19 +76,27 @@ class ConversationReader:
             self.expecting_pid, self.last = False, None
         return Event(line.seq, line.t, channel, fact)  # type: ignore[arg-type]
 
-    def together(self, lines: list[EventLine]) -> Batch | None:
-        """The events of plain frames on one channel at one time; None if they must be read one by one."""
-        first, texts = lines[0], [bytes(line.msg) for line in lines]
-        data = b"".join([text + TERMINATOR for text in texts])
-        odd = first.seq < 0 or first.t < 0 or (first.ch == "out" and self.expecting_pid)
-        if odd or b"\r" in data or not _OPENINGS.issuperset({text[:1] for text in texts}):
+    def span(self, lines: Sequence[PlainLine]) -> Span | None:
+        """The events of plain lines that follow each other and the last one; None if they must be read one by one."""
+        sent = [line.ch == "in" for line in lines]
+        raws = [line.msg for line in lines]
+        told = b"\n".join(compress(raws, sent))
+        said = b"\n".join([raw for raw, storm in zip(raws, sent, strict=True) if not storm])
+        if b"\r" in told or b"\r" in said or (said and self.expecting_pid):
             return None
+        received: Sequence[Message] = wire.decode_lines(told) if told else ()
+        answered: Sequence[Message] = read_lines(said) if said else ()
+        if len(received) + len(answered) != len(lines) or Malformed in {*map(type, received), *map(type, answered)}:
+            return None
+        of = {True: iter(received), False: iter(answered)}
+        bodies = [next(of[storm]) for storm in sent]
+        offsets: dict[Channel, int] = {"in": self.ends["in"], "out": self.ends["out"]}
+        self.ends["in"] += _size(told, len(received))
+        self.ends["out"] += _size(said, len(answered))
         self.lines += len(lines)
         self.last = lines[-1].seq
-        bodies = read_run(data, texts) if first.ch == "out" else list(map(wire.decode, texts))
-        offset = self.ends[first.ch]
-        self.ends[first.ch] += len(data)
-        return Batch(first.seq, first.t, first.ch, bodies, data=data, offset=offset, texts=texts)  # type: ignore[arg-type]
+        times = [line.t for line in lines]
+        return Span(lines[0].seq, bodies, times, sent=sent, raws=raws, offsets=offsets, ascii_only=told.isascii())
 
     def _plain(self, line: EventLine, text: bytes) -> Event:
         """A frame that stands in the line as it was: most of them are such."""
@@ -115,6 +126,11 @@ class ConversationReader:
             body = read_frame(Frame(0, raw, newline, line.fault), expecting_pid=self.expecting_pid)
             self.expecting_pid = False
         return Event(line.seq, line.t, channel, body, raw, offset)
+
+
+def _size(lines: bytes, count: int) -> int:
+    """The size of the frames whose texts are `lines`."""
+    return len(lines) + count * len(TERMINATOR) - (count - 1) if count else 0
 
 
 def reader_of(header: Header, version: str, before: ConversationReader | None) -> ConversationReader:

@@ -25,7 +25,7 @@ from multilang_cli.protocol.words.messages import (
 if TYPE_CHECKING:
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.judge.state import State
-    from multilang_cli.protocol.wire.batches import Batch
+    from multilang_cli.protocol.wire.batches import Batch, Span
     from multilang_cli.protocol.words.events import Event
 
 TIMER = 1.0
@@ -49,9 +49,14 @@ def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
         if samples is not None and message.comp != SYSTEM_COMPONENT and message.values not in samples:
             state.undeclared.add(message.id, event.seq)
         if not event.raw.isascii():
-            state.foreign = True
-            state.replaced = state.replaced or _REPLACEMENT in event.raw
-            text_rules.remember(state, message)
+            _remember_text(state, message, event.raw)
+
+
+def _remember_text(state: State, message: TupleMsg, raw: bytes) -> None:
+    """Keep what a tuple holds beyond ASCII; `raw`: its bytes."""
+    state.foreign = True
+    state.replaced = state.replaced or _REPLACEMENT in raw
+    text_rules.remember(state, message)
 
 
 def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
@@ -98,6 +103,7 @@ def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None
 def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
     state = judge.state
     state.heard = event.t
+    plain = emit_rules.is_plain(judge, emit)
     if emit.task is not None:
         emit_rules.check_task(judge, event, emit)
     if state.foreign:
@@ -107,7 +113,7 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
             check_anchor(judge, event, anchor)
     if emit.id is not None:
         judge.breach("ids-ignored", event, "a bolt's emit carries an id: Storm ignores it", stable="bolt")
-    if emit.task or emit.hazards or judge.arities.get(emit.stream) != len(emit.values):
+    if not plain:
         emit_rules.check(judge, event, emit)
     if emit.need_task_ids and not emit.task:
         state.task_ids += 1
@@ -170,12 +176,12 @@ def pass_right(judge: Conversation, batch: Batch) -> int:
     is asked here too, or the message is not passed.
     """
     state = judge.state
-    if state.heartbeats or judge.profile.testee or judge.profile.feed is not None:
+    if state.heartbeats:
         return 0
     if batch.channel == "in":
         slow = state.later or judge.profile.samples is not None or not batch.data.isascii()
         return 0 if slow else _pass_sent(state, batch)
-    right = 0 if state.foreign else _pass_said(state, batch, judge.arities)
+    right = 0 if state.foreign else _pass_said(judge, batch)
     if right:
         state.heard = batch.t
     return right
@@ -195,20 +201,20 @@ def _pass_sent(state: State, batch: Batch) -> int:
     return len(batch)
 
 
-def _pass_said(state: State, batch: Batch, arities: dict[str, int]) -> int:
+def _pass_said(judge: Conversation, batch: Batch) -> int:
     settled: dict[str, int] = {}
-    right = _said_right(state, batch, arities, settled)
-    state.settled.update(settled)
+    right = _said_right(judge, batch, settled)
+    judge.state.settled.update(settled)
     return right
 
 
-def _said_right(state: State, batch: Batch, arities: dict[str, int], settled: dict[str, int]) -> int:
-    pending = state.open
+def _said_right(judge: Conversation, batch: Batch, settled: dict[str, int]) -> int:
+    state, pending, arities = judge.state, judge.state.open, judge.arities
     for seq, message in enumerate(batch.bodies, batch.seq):
         kind = message.__class__
         if kind is Emit:
             odd = message.task is not None or message.id is not None or message.hazards
-            if odd or arities.get(message.stream) != len(message.values):
+            if odd or (arities.get(message.stream) != len(message.values) and not emit_rules.is_plain(judge, message)):
                 return seq - batch.seq
             for anchor in message.anchors:
                 if anchor not in pending:
@@ -222,6 +228,66 @@ def _said_right(state: State, batch: Batch, arities: dict[str, int], settled: di
         elif kind is not Log:
             return seq - batch.seq
     return len(batch)
+
+
+def pass_span(judge: Conversation, span: Span, begin: int) -> int:
+    """Judge what is plainly right in `span` from the event `begin` on, as the handlers would; the first that is not.
+
+    As with `pass_right`, what a handler asks of a message is asked here too, or the message is not passed.
+    """
+    state = judge.state
+    # A silence that may be too long before this span is over is looked for event by event.
+    slow = state.heartbeats and span.times[-1] - state.heartbeats[0].t + TIMER > judge.timeout
+    if slow or state.later or judge.profile.samples is not None:
+        return begin
+    settled: dict[str, int] = {}
+    passed = _right_until(judge, span, begin, settled)
+    state.settled.update(settled)
+    return passed
+
+
+def _right_until(judge: Conversation, span: Span, begin: int, settled: dict[str, int]) -> int:
+    state, pending, seq = judge.state, judge.state.open, span.seq
+    for at, (message, t) in enumerate(zip(span.bodies[begin:], span.times[begin:], strict=True), begin):
+        kind = message.__class__
+        if kind is Ack or kind is Fail:
+            if pending.pop(message.id, None) is None:
+                return at
+            settled[message.id] = seq + at
+        elif kind is Emit:
+            if not _is_right(judge, message):
+                return at
+            if state.foreign and not text_rules.is_right(state, message, bytes(span.raws[at])):
+                return at
+            state.task_ids += message.need_task_ids
+        elif span.sent[at]:
+            if not _takes_sent(state, span, at):
+                return at
+            continue
+        elif kind is not Log:
+            return at
+        state.heard = t
+    return len(span)
+
+
+def _takes_sent(state: State, span: Span, at: int) -> bool:
+    """Take a tuple or task ids of Storm's; False for anything else."""
+    message = span.bodies[at]
+    if message.__class__ is TaskIds:
+        state.task_ids -= state.task_ids > 0
+        return True
+    if message.__class__ is not TupleMsg or message.task == SYSTEM_TASK:
+        return False
+    if not span.ascii_only and not (raw := bytes(span.raws[at])).isascii():
+        _remember_text(state, message, raw)
+    state.open[message.id] = (span.seq + at, span.times[at])
+    return True
+
+
+def _is_right(judge: Conversation, emit: Emit) -> bool:
+    """True if an emit is plainly right but for its text."""
+    pending = judge.state.open
+    return emit.id is None and emit_rules.is_plain(judge, emit) and all(anchor in pending for anchor in emit.anchors)
 
 
 def silence(judge: Conversation, now: float, *, any_message: bool) -> float:

@@ -25,7 +25,7 @@ from multilang_cli.protocol.judge.state import (
 from multilang_cli.protocol.storm.outlooks import Outlooks, effects_of_malformed, fingerprint, goes_on, refused, throws
 from multilang_cli.protocol.storm.serializing import effects_with
 from multilang_cli.protocol.storm.taking import fields_of, is_emit, taken
-from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.batches import Batch, Span
 from multilang_cli.protocol.words.events import (
     Chunk,
     Deadline,
@@ -128,22 +128,36 @@ class Conversation:
     def feed_all(self, events: Sequence[Event]) -> list[Finding]:
         """Judge the next events, oldest first, as `feed` would one by one; returns all that is wrong with them."""
         found = self._found = []
-        if events.__class__ is Batch and self.profile.kind == "bolt":
-            events = self._without_right(events)
-        state, handler_of = self.state, self._handlers.get
-        event = None
+        if self.profile.kind == "bolt" and not self._watched:
+            if events.__class__ is Span:
+                self._judge_span(events)
+                return found
+            if events.__class__ is Batch:
+                events = self._without_right(events)
         for event in events:
-            body = event.body
-            kind = body.__class__
-            if kind in MOVERS and not (kind is Malformed and event.channel == "in"):
-                state.phase = TRANSITIONS[state.phase].get(kind, state.phase)
-            if state.commands or state.heartbeats:
-                self._check_silence(self, event)
-            if (handler := handler_of(kind)) is not None:
-                handler(self, event, body)
-        if event is not None:
-            state.last_seq = event.seq
+            self._judge(event)
         return found
+
+    def _judge(self, event: Event) -> None:
+        body, state = event.body, self.state
+        kind = body.__class__
+        if kind in MOVERS and not (kind is Malformed and event.channel == "in"):
+            state.phase = TRANSITIONS[state.phase].get(kind, state.phase)
+        if state.commands or state.heartbeats:
+            self._check_silence(self, event)
+        if (handler := self._handlers.get(kind)) is not None:
+            handler(self, event, body)
+        state.last_seq = event.seq
+
+    def _judge_span(self, span: Span) -> None:
+        at = 0
+        while at < len(span):
+            passed = bolt_rules.pass_span(self, span, at)
+            if passed > at:
+                self.state.last_seq = span.seq + passed - 1
+            if passed < len(span):
+                self._judge(span[passed])
+            at = passed + 1
 
     def pass_empty_next(self, seq: int, asked: float, answered: float) -> list[Finding] | None:
         """Judge a next to a spout and the sync that answers it, which are the next two events, from `seq` on.

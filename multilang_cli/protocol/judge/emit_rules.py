@@ -30,6 +30,15 @@ def arities(profile: Profile) -> dict[str, int]:
     return {name: len(spec.fields) for name, spec in streams.items() if spec.fields is not None and not spec.direct}
 
 
+def is_plain(judge: Conversation, emit: Emit) -> bool:
+    """True if `check` and `check_task` have nothing to say of an emit."""
+    if emit.task is not None or emit.hazards:
+        return False
+    if judge.arities.get(emit.stream) == len(emit.values):
+        return True
+    return judge.streams is None and judge.check_values is None and not emit.stream.startswith(SYSTEM_PREFIX)
+
+
 def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool = False) -> None:
     """Judge an emit against the declared streams; where nobody declared them, only what needs no declaration.
 

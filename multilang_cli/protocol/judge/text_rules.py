@@ -61,6 +61,15 @@ def check(judge: Conversation, event: Event, emit: Emit) -> None:
             return
 
 
+def is_right(state: State, emit: Emit, raw: bytes) -> bool:
+    """True if `check` has nothing to say of an emit, whose bytes are `raw`."""
+    if b"(MISSING)" in raw:
+        return False
+    if raw.isascii() and b"\\u" not in raw:
+        return True
+    return not any(REPLACEMENT in text or _misread(state.texts, text) for text in _texts(emit.values))
+
+
 def _replaced(judge: Conversation, event: Event, emit: Emit, text: str) -> None:
     what = "a value holds U+FFFD, which nothing that was sent holds"
     lost = [_lost(judge.state.texts, text, run) for run in _RUN.finditer(text)]

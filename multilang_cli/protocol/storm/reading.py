@@ -32,7 +32,7 @@ from multilang_cli.protocol.words.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from multilang_cli.protocol.wire.framing import Frame
 
@@ -47,7 +47,8 @@ _LONG_NUMBER = b" " + b"0" * _LONG
 SYNCS = dict.fromkeys((b'{"command":"sync"}\nend\n', b'{"command": "sync"}\nend\n'), Sync())
 """A sync as most libraries write it: it is waited for after each command, so it is known at sight."""
 
-_decode = msgspec.json.Decoder(Command).decode
+_decoder = msgspec.json.Decoder(Command)
+_decode, _decode_lines = _decoder.decode, _decoder.decode_lines
 
 
 def _short_float(literal: str) -> float:
@@ -63,6 +64,14 @@ _SPACED = re.compile(rb"[ \t\r\n]:")
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
 _BACKSLASH, _DELETE = b"\\\x7f"
 _WITHOUT_NUMBERS = frozenset({Ack, Fail, Sync})
+_UNSAID = (
+    (b'"stream":', lambda emit: emit.stream == DEFAULT_STREAM),
+    (b'"anchors":', lambda emit: not emit.anchors),
+    (b'"id":', lambda emit: emit.id is None),
+    (b'"task":', lambda emit: emit.task is None),
+    (b'"need_task_ids":', lambda emit: emit.need_task_ids),
+)
+"""Keys of an emit as they are written, and whether what they say is what goes without saying."""
 _FIELDS: dict[type, frozenset[str]] = {
     Ack: frozenset({"command", "id"}),
     Fail: frozenset({"command", "id"}),
@@ -101,28 +110,48 @@ def read_run(run: bytes, texts: list[bytes]) -> list[FromComponent | Malformed]:
     return _read_together(run, texts) or [_read(text, text + TERMINATOR) for text in texts]
 
 
+def read_lines(lines: bytes) -> list[FromComponent | Malformed]:
+    """The messages on these lines, after the first of a component, as `read_command` reads each."""
+    try:
+        messages: list[FromComponent | Malformed] = _decode_lines(lines)
+    except _REFUSED:
+        messages = []
+    if messages and _are_plain(messages, lines, b"\n"):
+        return messages
+    return [_read(text, text + TERMINATOR) for text in lines.split(b"\n")]
+
+
 def _read_together(run: bytes, texts: list[bytes]) -> list[FromComponent | Malformed] | None:
-    """The messages in `texts`, a `plain_run`; None if there could be a trap in any of them.
+    """The messages in `texts`, a `plain_run`; None if there could be a trap in any of them."""
+    try:
+        messages: list[FromComponent | Malformed] = list(map(_decode, texts))
+    except _REFUSED:
+        return None
+    return messages if _are_plain(messages, run, TERMINATOR) else None
+
+
+def _are_plain(messages: Sequence[FromComponent | Malformed], run: bytes, between: bytes) -> bool:
+    """True if there is no trap in any of the messages that were read from `run`, where each ends with `between`.
 
     What is looked for in each is looked for once in all: no message has fewer colons than keys, so none of them has
     one too many if all together have as many as keys.
     """
     if _DELETE in run:
-        return None
-    try:
-        messages: list[FromComponent | Malformed] = list(map(_decode, texts))
-    except _REFUSED:
-        return None
-    keys = 0
+        return False
+    keys = []
     for message in messages:
         kind = message.__class__
         if kind is Ack:
-            keys += 2
+            keys.append(2)
         elif found := _KEYS[kind](message):
-            keys += found
+            keys.append(found)
         else:
-            return None
-    return messages if _has_keys(run, keys) and not _has_long_number(run, texts) else None
+            return False
+    if not _has_keys(run, sum(keys)):
+        texts = run.removesuffix(between).split(between)
+        if not all(map(_has_keys_or_defaults, texts, keys, messages)):
+            return False
+    return not _has_long_number(run, between)
 
 
 def _text(frame: Frame) -> bytes:
@@ -145,17 +174,21 @@ def _read(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
         return _examine(text, False, raw)
     kind = message.__class__
     keys = _KEYS[kind](message)
-    if not keys or (kind not in _WITHOUT_NUMBERS and _has_long_number(text, [text])):
+    if not keys or (kind not in _WITHOUT_NUMBERS and _has_long_number(text, TERMINATOR)):
         return _examine(text, False, raw)
-    return message if _has_keys(text, keys) or _has_simple_keys(text, _FIELDS[kind]) else _examine(text, False, raw)
+    simple = _has_keys_or_defaults(text, keys, message) or _has_simple_keys(text, _FIELDS[kind])
+    return message if simple else _examine(text, False, raw)
 
 
-def _has_long_number(run: bytes, texts: list[bytes]) -> bool:
-    """True if a number with a fraction, in any of `texts` in `run`, is long enough to say more than a double can."""
+def _has_long_number(run: bytes, between: bytes) -> bool:
+    """True if a number with a fraction in `run` is long enough to say more than a double can.
+
+    `between`: what each message in it ends with.
+    """
     if _LONG_NUMBER not in run.translate(_IN_NUMBERS):
         return False
     try:
-        for text in texts:
+        for text in run.removesuffix(between).split(between):
             _decode_floats(text)
     except _REFUSED:
         return True
@@ -200,6 +233,16 @@ def _has_keys(text: bytes, keys: int) -> bool:
     With no space before any colon, each key ends in ``":``; as few of these as there are keys leave none for another.
     """
     return text.count(b":") == keys or (text.count(b'":') == keys and _SPACED.search(text) is None)
+
+
+def _has_keys_or_defaults(text: bytes, keys: int, message: Any) -> bool:
+    """True if the object in `text` has so many keys, and beside them only some that say once what goes unsaid."""
+    if _has_keys(text, keys):
+        return True
+    if message.__class__ is not Emit:
+        return False
+    unsaid = [text.count(key) for key, is_unsaid in _UNSAID if is_unsaid(message)]
+    return max(unsaid) == 1 and text.count(b":") == keys + sum(unsaid)
 
 
 def _has_simple_keys(text: bytes, known: frozenset[str]) -> bool:

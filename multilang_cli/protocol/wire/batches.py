@@ -1,4 +1,4 @@
-"""Batches: events of one pipe that came together and have nothing odd about them."""
+"""Events that came together and have nothing odd about them: of one pipe at one time, or of both as recorded."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from multilang_cli.protocol.words.events import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import msgspec
+
+    from multilang_cli.protocol.words.events import Channel
 
 
 class Batch(Sequence[Event]):
@@ -55,6 +59,62 @@ class Batch(Sequence[Event]):
             offsets = accumulate(map(len, raws), initial=self.offset)
             columns = (count(self.seq), repeat(self.t), repeat(self.channel), self.bodies, raws, offsets)
             self._events = list(map(Event, *columns))
+        return self._events
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._all()[index]
+
+
+class Span(Sequence[Event]):
+    """Events of plain frames of both pipes, in the order of their seq, as a recording tells them; made when looked at.
+
+    `seq` of the first; `bodies` and `times` of each; `raws`: its bytes, without the terminator; `sent`: True if Storm
+    said it; `offsets`: where the first of each pipe begins in its stream; `ascii_only`: all that Storm said is ASCII.
+    """
+
+    __slots__ = ("_events", "ascii_only", "bodies", "offsets", "raws", "sent", "seq", "times")
+
+    def __init__(
+        self,
+        seq: int,
+        bodies: Sequence[Any],
+        times: Sequence[float],
+        *,
+        sent: Sequence[bool],
+        raws: Sequence[msgspec.Raw],
+        offsets: dict[Channel, int],
+        ascii_only: bool,
+    ) -> None:
+        self.seq = seq
+        self.bodies = bodies
+        self.times = times
+        self.sent = sent
+        self.raws = raws
+        self.offsets = offsets
+        self.ascii_only = ascii_only
+        self._events: list[Event] = []
+
+    def _all(self) -> list[Event]:
+        if not self._events:
+            ends, made = dict(self.offsets), self._events
+            columns = zip(self.times, self.sent, self.bodies, self.raws, strict=True)
+            for seq, (t, sent, body, raw) in enumerate(columns, self.seq):
+                channel: Channel = "in" if sent else "out"
+                frame = bytes(raw) + TERMINATOR
+                made.append(Event(seq, t, channel, body, frame, ends[channel]))
+                ends[channel] += len(frame)
         return self._events
 
     def __len__(self) -> int:

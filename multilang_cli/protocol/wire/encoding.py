@@ -49,6 +49,7 @@ _encode, _encode_lines = _encoder.encode, _encoder.encode_lines
 _INTEGERS = frozenset({int})
 _TOGETHER = frozenset({TupleMsg, TaskIds})
 _decode_tuple = msgspec.json.Decoder(TupleMsg).decode
+_decode_plain = msgspec.json.Decoder(TupleMsg | list[int]).decode_lines
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
@@ -172,6 +173,15 @@ def decode(text: bytes) -> FromStorm | Malformed:
         return _decode_tuple(text)
     except _REFUSED:
         return _decode_other(text)
+
+
+def decode_lines(lines: bytes) -> list[FromStorm | Malformed]:
+    """The messages on these lines, as `decode` reads each: tuples and task ids alone are read together."""
+    try:
+        found = _decode_plain(lines)
+    except _REFUSED:
+        return list(map(decode, lines.split(b"\n")))
+    return [TaskIds(each) if each.__class__ is list else each for each in found]
 
 
 def _decode_other(text: bytes) -> FromStorm | Malformed:
