@@ -286,8 +286,10 @@ def _takes_sent(state: State, span: Span, at: int) -> bool:
 
 def _is_right(judge: Conversation, emit: Emit) -> bool:
     """True if an emit is plainly right but for its text."""
-    pending = judge.state.open
-    return emit.id is None and emit_rules.is_plain(judge, emit) and all(anchor in pending for anchor in emit.anchors)
+    if emit.id is not None or emit.task is not None or emit.hazards:
+        return False
+    declared = judge.arities.get(emit.stream) == len(emit.values)
+    return (declared or emit_rules.is_plain(judge, emit)) and all(map(judge.state.open.__contains__, emit.anchors))
 
 
 def silence(judge: Conversation, now: float, *, any_message: bool) -> float:
