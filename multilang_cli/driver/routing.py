@@ -54,6 +54,8 @@ class Router:
             return list(map(self.answer, emits))
         begin = self._turn + 1
         self._turn += len(emits)
+        if len(ready) == 1:
+            return [ready[0]] * len(emits)
         return [ready[turn % len(ready)] for turn in range(begin, begin + len(emits))]
 
 

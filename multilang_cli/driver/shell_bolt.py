@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from itertools import cycle, islice
+from itertools import cycle, islice, repeat
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -137,6 +137,10 @@ class ShellBolt(Session):
     def new_id(self) -> str:
         """A tuple id as ShellBolt makes them (``MessageId.generateId``)."""
         return str(self._bits(64) - _HALF)
+
+    def _new_ids(self, count: int) -> Iterator[str]:
+        """As many ids as `new_id` gives in so many calls; each is drawn when it is taken."""
+        return map(str, map((-_HALF).__add__, map(self._bits, repeat(64, count))))
 
     def message(self, values: list[Json], comp: str | None = None, stream: str | None = None) -> TupleMsg:
         """A tuple of the component `comp`, from a task that the context names so.
@@ -303,15 +307,13 @@ class ShellBolt(Session):
         is_open = self.judge.state.open
         goal = window - window // 4
         exhausted = False
-        say, bits = self._queue.append, self._bits
         origins = cycle((comp, stream, self._task_of(comp)) for comp, stream in sources or [self._usual()])
         while not exhausted:
             room = self._room(window)
-            sent = 0
-            for values, (comp, stream, task) in zip(islice(source, room), origins, strict=False):
-                say(TupleMsg(comp, values, task, stream, str(bits(64) - _HALF)))
-                sent += 1
-            exhausted = sent < room
+            fresh = zip(islice(source, room), self._new_ids(room), origins, strict=False)
+            said = [TupleMsg(comp, values, task, stream, id_) for values, id_, (comp, stream, task) in fresh]
+            self._queue.extend(said)
+            exhausted = len(said) < room
             if not self.wait(lambda: len(is_open) + self.queued <= goal and self._room(window) > 0, limit, "settle"):
                 return False
         return self.settle_all(limit)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BACKLOG = 64 * 1024
 """Bytes that are put into the write buffer ahead of the pipe: what task ids and heartbeats can't overtake any more."""
 TOGETHER = 64
-"""Messages that are put into the write buffer at a time."""
+"""Messages that are put into the write buffer at a time, at least, if there are so many."""
 EMPTY = 0.1
 """Seconds of an empty stdin that count as waiting for more, where nobody is seen to: who polls it sleeps in between."""
 MOST_FINDINGS = 10_000
@@ -73,6 +73,7 @@ class Speaker:
         "_sinks",
         "_start",
         "_to_cut",
+        "_usual_size",
         "_written",
         "deserted",
         "findings",
@@ -113,6 +114,7 @@ class Speaker:
         self._pieced_at: float | None = None
         self._kept = 0.0
         self._seq = 0
+        self._usual_size = BACKLOG
         self._start = time.monotonic()
         self._closing = False
         self._exit: Exited | None = None
@@ -222,7 +224,7 @@ class Speaker:
             if len(source) < MANY or self._to_cut is not None:
                 alone.append(self._put(source.popleft(), now))
                 continue
-            messages = [source.popleft() for _ in range(min(len(source), TOGETHER))]
+            messages = self._next_of(source)
             if data := wire.encode_together(messages, self.version):
                 if alone:
                     self._happened(alone)
@@ -232,6 +234,16 @@ class Speaker:
                 alone += [self._put(message, now) for message in messages]
         if alone:
             self._happened(alone)
+
+    def _next_of(self, source: deque[FromStorm]) -> list[FromStorm]:
+        """The next messages of a queue: about as many as the write buffer has room for by their size."""
+        room = max(TOGETHER, (BACKLOG - len(self._buffer)) // self._usual_size)
+        if room >= len(source):
+            messages = list(source)
+            source.clear()
+        else:
+            messages = [source.popleft() for _ in range(room)]
+        return messages
 
     def _put(self, message: FromStorm, now: float) -> Event:
         raw = wire.encode(message, self.version)
@@ -249,6 +261,7 @@ class Speaker:
 
     def _put_together(self, messages: list[FromStorm], data: bytes, now: float) -> Batch:
         batch = Batch(self._seq, now, "in", messages, data=data, offset=self._written)
+        self._usual_size = len(data) // len(messages)
         self._buffer += data
         self._seq += len(messages)
         self._written += len(data)

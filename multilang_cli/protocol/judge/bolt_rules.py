@@ -188,14 +188,16 @@ def pass_right(judge: Conversation, batch: Batch) -> int:
 
 
 def _pass_sent(state: State, batch: Batch) -> int:
-    pending, t = state.open, batch.t
+    pending, t, first = state.open, batch.t, batch.bodies[0]
+    if first.__class__ is TaskIds and batch.bodies.count(first) == len(batch):
+        state.task_ids = max(0, state.task_ids - len(batch))
+        return len(batch)
     for seq, message in enumerate(batch.bodies, batch.seq):
         kind = message.__class__
         if kind is TupleMsg and message.task != SYSTEM_TASK:
             pending[message.id] = (seq, t)
         elif kind is TaskIds:
-            if state.task_ids:
-                state.task_ids -= 1
+            state.task_ids -= state.task_ids > 0
         else:
             return seq - batch.seq
     return len(batch)

@@ -138,18 +138,18 @@ def _are_plain(messages: Sequence[FromComponent | Malformed], run: bytes, betwee
     """
     if _DELETE in run:
         return False
-    keys = []
+    keys = 0
     for message in messages:
         kind = message.__class__
         if kind is Ack:
-            keys.append(2)
+            keys += 2
         elif found := _KEYS[kind](message):
-            keys.append(found)
+            keys += found
         else:
             return False
-    if not _has_keys(run, sum(keys)):
+    if not _has_keys(run, keys):
         texts = run.removesuffix(between).split(between)
-        if not all(map(_has_keys_or_defaults, texts, keys, messages)):
+        if not all(map(_has_keys_or_defaults, texts, messages)):
             return False
     return not _has_long_number(run, between)
 
@@ -176,7 +176,7 @@ def _read(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
     keys = _KEYS[kind](message)
     if not keys or (kind not in _WITHOUT_NUMBERS and _has_long_number(text, TERMINATOR)):
         return _examine(text, False, raw)
-    simple = _has_keys_or_defaults(text, keys, message) or _has_simple_keys(text, _FIELDS[kind])
+    simple = _has_keys_or_defaults(text, message) or _has_simple_keys(text, _FIELDS[kind])
     return message if simple else _examine(text, False, raw)
 
 
@@ -235,8 +235,9 @@ def _has_keys(text: bytes, keys: int) -> bool:
     return text.count(b":") == keys or (text.count(b'":') == keys and _SPACED.search(text) is None)
 
 
-def _has_keys_or_defaults(text: bytes, keys: int, message: Any) -> bool:
-    """True if the object in `text` has so many keys, and beside them only some that say once what goes unsaid."""
+def _has_keys_or_defaults(text: bytes, message: Any) -> bool:
+    """True if each key in `text` is one that its message needs, or says once what goes without saying."""
+    keys = _KEYS[message.__class__](message)
     if _has_keys(text, keys):
         return True
     if message.__class__ is not Emit:

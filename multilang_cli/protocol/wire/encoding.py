@@ -90,6 +90,9 @@ def _command(command: str, with_id: bool) -> bytes:
 
 def encode_together(messages: Sequence[FromStorm], version: StormVersion) -> bytes:
     """The frames of tuples and task ids, one after the other, as `encode` gives each; empty if it must be asked."""
+    first = messages[0]
+    if first.__class__ is TaskIds and messages.count(first) == len(messages):
+        return encode(first, version) * len(messages)
     if not _TOGETHER.issuperset(map(type, messages)):
         return b""
     try:
