@@ -8,7 +8,7 @@ import msgspec
 
 from multilang_cli.causes.model import Asked, Bytes, Ended, Phase, Place
 from multilang_cli.causes.seen import COMMANDS, Seen
-from multilang_cli.causes.tracebacks import Death, last_line
+from multilang_cli.causes.tracebacks import Death, bounded, last_line
 from multilang_cli.causes.unheard import what_they_are
 from multilang_cli.protocol.words.verdicts import Finding, Kind
 
@@ -143,7 +143,7 @@ def facts_of(
     for event in events:
         seen.take(event)
     ended = seen.exited
-    stderr, late_stderr = _parted(stderr, seen.late_stderr)
+    stderr, late_stderr = map(bounded, _parted(stderr, seen.late_stderr))
     pending = list(seen.pending.values())
     # Who reads them at all reads them at once, whatever else is open.
     pending = pending[-1:] if pending and pending[-1][0] == "no-ids" else pending

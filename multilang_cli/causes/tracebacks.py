@@ -24,6 +24,11 @@ SHOWN = 20
 HEAD = 5
 """Of more, the first lines that are shown."""
 
+MOST_READ = 256 * 1024
+"""Characters in which patterns are looked for, the last."""
+MOST_OF_A_LINE = 400
+"""Characters of a line, likewise: some patterns take the square of its length. Its middle is left out."""
+
 _AFTERWARDS = "\nDuring handling of the above exception"
 """How Python goes on where an exception led to another."""
 LIBRARIES = re.compile(r"(?:^|/)[Ss]torm(?:_?(?:multilang|bolt|spout|core))?\.(?:py|rb|js|pl|pm|php|lua|go|coffee)$")
@@ -49,6 +54,8 @@ class Tracebacks:
     def death_in(self, text: str, roots: Sequence[str] = (), language: str = "") -> Death | None:
         """The last exception in `text`; of two readings of it, that of the component's own `language`."""
         text = text.replace("\r\n", "\n")
+        unread = text.count("\n", 0, max(0, len(text) - MOST_READ))
+        text = bounded(text)
         found = [(match, form) for form in self._forms for match in form.exceptions(text)]
         if not found:
             return None
@@ -58,7 +65,8 @@ class Tracebacks:
         begin, end = form.extent(text, match)
         first = text[begin:].split("\n", 1)[0]
         place = form.place(text[begin:end], match, roots)
-        return Death(form.form.language, short(first), short(match["text"]), text.count("\n", 0, begin), place)
+        at = unread + text.count("\n", 0, begin)
+        return Death(form.form.language, short(first), short(match["text"]), at, place)
 
     def asked_by(self, language: str) -> str:
         """The name of the signal at which a program of this language says where it stands, "" for none."""
@@ -75,6 +83,7 @@ class Tracebacks:
 
     def misread_in(self, text: str) -> bool:
         """True if a JSON parser says in `text` that it can't read what it was given."""
+        text = bounded(text)
         return any(form.misread is not None and form.misread.search(text) for form in self._forms)
 
 
@@ -160,6 +169,14 @@ def _below(file: str, roots: Sequence[str]) -> str | None:
         if file.startswith(f"{root.rstrip('/')}/"):
             return posixpath.relpath(file, root)
     return None
+
+
+def bounded(text: str) -> str:
+    """The end of a text that a component wrote, as far as patterns may be looked for in it; as many lines as it has."""
+    text = text[-MOST_READ:]
+    half = MOST_OF_A_LINE // 2
+    lines = text.split("\n")
+    return "\n".join(line if len(line) <= MOST_OF_A_LINE else f"{line[:half]}...{line[-half:]}" for line in lines)
 
 
 def short(text: str) -> str:

@@ -46,6 +46,15 @@ def _without_proc(announced: int) -> Relation:
     return "unknown"
 
 
+def has_a_pid_file(pid_dir: Path) -> bool:
+    """True if a file named after some pid stands in the pid directory, which may be anything by now."""
+    try:
+        with os.scandir(pid_dir) as found:
+            return any(file.name.isdecimal() for file in found)
+    except OSError:
+        return False
+
+
 def pid_file(pid_dir: Path, pid: int) -> PidFile:
     """Look at the file that a component makes in the pid directory: it is named after the pid, and empty."""
     try:

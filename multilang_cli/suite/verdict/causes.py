@@ -16,11 +16,13 @@ from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Source, facts_of
 from multilang_cli.causes.languages import language_of, words_of
 from multilang_cli.driver.launch import readable
+from multilang_cli.driver.pids import has_a_pid_file
+from multilang_cli.driver.process import STDERR_KEPT
 from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.secrecy import redactor_of
-from multilang_cli.suite.verdict.sources import origin_in, starter_of, suspect_in
+from multilang_cli.suite.verdict.sources import origin_in, source_lines, starter_of, suspect_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -166,8 +168,7 @@ def hear_out(session: Session, source: Source) -> LastWords:
         return LastWords()
     if broken & OUTLIVES:
         return LastWords(stood=_standing(session, source))
-    folder = session.process.pid_dir
-    handled = folder.is_dir() and any(file.name.isdecimal() for file in folder.iterdir())
+    handled = has_a_pid_file(session.process.pid_dir)
     session.hear_out(LAST_CHANCE)
     return LastWords(handled, _standing(session, source))
 
@@ -189,7 +190,7 @@ class _Stderr:
     def take(self, events: Iterable[Event], _: object) -> None:
         """Keep what it writes to stderr from now on."""
         for event in events:
-            if event.channel == "err":
+            if event.channel == "err" and len(self.text) < STDERR_KEPT:
                 self.text += event.raw
 
 
@@ -204,8 +205,8 @@ def _read(place: Place, roots: Sequence[str]) -> Place:
     for root in roots:
         path = Path(root) / place.file
         try:
-            lines = path.read_text(encoding="utf-8", errors="backslashreplace").splitlines()
-        except OSError:
+            lines = source_lines(path)
+        except (OSError, ValueError):
             continue
         code = place.code
         if not code and 0 < place.line <= len(lines):

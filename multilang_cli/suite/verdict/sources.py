@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 from functools import cache
 from itertools import islice
@@ -24,6 +25,8 @@ MOST_FILES = 200
 """Files below a root that are read: a component's own, not a home directory."""
 MOST_BYTES = 1 << 20
 """Bytes of one file that are read."""
+MOST_OF_A_LINE = 1000
+"""Characters of a line in which patterns are looked for; nobody writes longer ones by hand."""
 _FOREIGN = frozenset({"node_modules", "vendor", "site-packages", "target", "build", "dist", "venv", "__pycache__"})
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
@@ -55,10 +58,18 @@ def _lines_of(source: Source) -> tuple[Lines, Lines]:
     beside: Lines = {}
     for root in map(Path, source.roots):
         for path in islice(_files(root, source.language), MOST_FILES):
-            with suppress(OSError), path.open(encoding="utf-8", errors="backslashreplace") as file:
+            with suppress(OSError):
                 files = own if str(path) in source.programs else beside
-                files[str(path.relative_to(root))] = file.read(MOST_BYTES).splitlines()
+                files[str(path.relative_to(root))] = [line[:MOST_OF_A_LINE] for line in source_lines(path)]
     return own, beside
+
+
+def source_lines(path: Path) -> list[str]:
+    """The lines of a source. A component may have put a pipe or a device in its place: that is none. Raises OSError."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return []
+        return file.read(MOST_BYTES).decode("utf-8", "backslashreplace").splitlines()
 
 
 def _files(root: Path, language: str) -> Iterator[Path]:
