@@ -351,3 +351,95 @@ def test_the_helper_goes_with_mlcheck_and_is_replaced_if_killed() -> None:
             assert first.cookie in janitor.JANITOR._records
         janitor.JANITOR.close()
         assert first.wait_exit(LIMIT) == Exited(signal=9)
+
+
+STRAY = "setsid env -i sh -c '(setsid sh -c \"echo \\$\\$; exec sleep 1000\" &)'; cat"
+"""A daemon that nothing ties to the component: neither session nor environment nor parent."""
+COMMAND = """
+    import os, sys
+    from multilang_cli.host import janitor
+    from multilang_cli.host.process import ComponentProcess, private_pid_dir
+    from pathlib import Path
+    janitor.JANITOR.adopts = True
+    if sys.argv[2:] == ["unlisted"]:
+        janitor.entries = lambda folder: []
+    own = os.posix_spawn("/bin/sleep", ["sleep", "1000"], os.environ)
+    with ComponentProcess.start(
+        ["sh", "-c", sys.argv[1]], cwd=Path.cwd(), env=os.environ, pid_dir=private_pid_dir()
+    ) as process:
+        while not process.poll(None, want_write=False).stdout:
+            pass
+        stray = process.read_stdout().decode().strip()
+        parent = janitor.stat_fields(stray)[1].decode()
+    print(stray, parent == str(os.getpid()), own, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("children", ["listed", "unlisted"])
+def test_a_command_ends_daemons_that_left_everything(children: str) -> None:
+    """Also where /proc lists no children; what the command itself has started lives on."""
+    argv = [sys.executable, "-c", textwrap.dedent(COMMAND), STRAY, children]
+    with subprocess.Popen(argv, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as mlcheck:
+        assert mlcheck.stdout is not None
+        stray, adopted, own = mlcheck.stdout.readline().split()
+        assert adopted == b"True"
+        assert not janitor.start_time(int(stray))
+        assert janitor.start_time(int(own))
+        os.kill(int(own), signal.SIGKILL)
+        assert mlcheck.stdin is not None
+        mlcheck.stdin.close()
+        mlcheck.wait(LIMIT)
+
+
+def nested(folder: Path, depth: int) -> None:
+    """Nest folders deeper than a path can be, each with a file."""
+    above = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=above)
+        below = os.open("d", os.O_RDONLY, dir_fd=above)
+        os.close(os.open("f", os.O_WRONLY | os.O_CREAT, dir_fd=above))
+        os.close(above)
+        above = below
+    os.close(above)
+
+
+def test_a_pid_folder_goes_whatever_was_made_of_it(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    # If it fails: what is left is too deep for pytest's own cleaning.
+    request.addfinalizer(lambda: subprocess.run(["rm", "-rf", tmp_path / "deep"], check=True))
+    deep, link, locked, target = (tmp_path / name for name in ("deep", "link", "locked", "target"))
+    for folder in (deep, locked, target):
+        folder.mkdir()
+    nested(deep, 3000)
+    link.symlink_to(target)
+    (target / "kept").write_text("")
+    (deep / "out").symlink_to(target)
+    (locked / "a").mkdir()
+    (locked / "a" / "b").mkdir()
+    (locked / "a").chmod(0)
+    locked.chmod(0)
+    for folder in (deep, link, locked, tmp_path / "none"):
+        janitor.remove_tree(str(folder))
+    assert [path.name for path in tmp_path.rglob("*")] == ["target", "kept"]
+
+
+SCRATCH = """
+    import signal
+    from multilang_cli.host.scratch import scratch
+    with scratch("mlcheck-x-") as folder:
+        (folder / "a").mkdir()
+        print(folder, flush=True)
+        signal.pause()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda s: s.name)
+def test_temporary_folders_go_with_a_mlcheck_that_is_killed(number: signal.Signals) -> None:
+    argv = [sys.executable, "-c", textwrap.dedent(SCRATCH)]
+    with subprocess.Popen(argv, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as mlcheck:
+        assert mlcheck.stdout is not None
+        folder = mlcheck.stdout.readline().decode().strip()
+        assert Path(folder, "a").is_dir()
+        mlcheck.send_signal(number)
+        mlcheck.wait(LIMIT)
+    assert until(lambda: not os.path.exists(folder))  # noqa: PTH110

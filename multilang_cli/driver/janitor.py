@@ -6,8 +6,9 @@ holds. However mlcheck ends, SIGKILL included, that pipe ends too, and the helpe
 
 A component's processes are found in three ways, so that each covers for the others: by the process group and session
 they were started in; by a cookie in their environment, which descendants inherit even through `setsid` and
-double forks; and as descendants, while their parents live. Only a process that leaves its session, clears its
-environment *and* loses its parent gets away. Without /proc (macOS) the process group is all there is.
+double forks; and as descendants, while their parents live. A process that leaves its session, clears its environment
+*and* loses its parent becomes a child of ours, where Linux makes us a subreaper (`adopt`, `strays`): it gets away only
+from a mlcheck that is killed. Without /proc and subreapers (macOS) the process group is all there is.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import atexit
 import contextlib
 import os
 import signal
+import stat
 import sys
 import threading
 import time
@@ -27,6 +29,11 @@ _SWEEP_PAUSE = 0.005
 _SWEEP_LIMIT = 10.0
 _CALM = 0.2
 """Seconds without a survivor after which the helper is done: a fork may have been under way when mlcheck died."""
+
+_SUBREAPER = 36
+"""PR_SET_CHILD_SUBREAPER of prctl(2)."""
+_NEAR = 1 << 16
+"""Pids behind a component's in which its children are looked for where the system does not list them."""
 
 Tree = dict[int, bytes]
 """Processes by pid, with their start time: together they are never used again."""
@@ -103,6 +110,81 @@ def survivors(groups: set[int], cookies: tuple[bytes, ...]) -> Tree:
     return found
 
 
+def strays(known: set[int], after: int) -> list[int]:
+    """Return the living children of this process that nobody here started, and let the dead ones go.
+
+    A component leads a session of its own, and what it starts belongs to that or to a newer one; what else mlcheck
+    starts stays in ours, but for the children in `known`. `after`: the pid of a component that ran.
+    """
+    found = []
+    ours = os.getsid(0)
+    for pid in _children(after):
+        with contextlib.suppress(OSError):
+            if pid not in known and os.getsid(pid) != ours and not os.waitpid(pid, os.WNOHANG)[0]:
+                found.append(pid)
+    return found
+
+
+def _children(after: int) -> list[int]:
+    tasks = entries("/proc/self/task")
+    if not tasks:
+        return [pid for pid in range(after + 1, after + _NEAR) if _is_child(pid)]
+    return [int(pid) for task in tasks for pid in read_proc(f"/proc/self/task/{task}/children").split()]
+
+
+def _is_child(pid: int) -> bool:
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except OSError:
+        return False
+    return True
+
+
+def remove_tree(path: str) -> None:
+    """Remove a folder and all that is in it, or whatever stands in its place, as far as the system lets us.
+
+    A component may nest it deeper than a path, a stack or a table of descriptors can hold, so each folder is moved to
+    the top before it is emptied. No link is followed.
+    """
+    with contextlib.suppress(OSError):
+        if not stat.S_ISDIR(os.lstat(path).st_mode):
+            os.unlink(path)  # noqa: PTH108 (the helper has no pathlib)
+            return
+        os.chmod(path, stat.S_IRWXU)  # noqa: PTH101
+        top = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            folders = _emptied(top, top)
+            while folders:
+                name = folders.pop()
+                with contextlib.suppress(OSError):
+                    below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
+                    try:
+                        folders += _emptied(below, top)
+                    finally:
+                        os.close(below)
+                    os.rmdir(name, dir_fd=top)
+        finally:
+            os.close(top)
+        os.rmdir(path)  # noqa: PTH106
+
+
+def _emptied(folder: int, top: int) -> list[str]:
+    """Remove the files of an open folder, and move its folders to the top; their names there."""
+    moved = []
+    with os.scandir(folder) as found:
+        inside = list(found)
+    for entry in inside:
+        with contextlib.suppress(OSError):
+            if not entry.is_dir(follow_symlinks=False):
+                os.unlink(entry.name, dir_fd=folder)
+                continue
+            name = f".mlcheck-{os.urandom(8).hex()}"
+            os.chmod(entry.name, stat.S_IRWXU, dir_fd=folder)
+            os.rename(entry.name, name, src_dir_fd=folder, dst_dir_fd=top)
+            moved.append(name)
+    return moved
+
+
 def kill(pid: int, signal_number: int) -> None:
     """Send a signal, whether or not the process is still there."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -151,19 +233,47 @@ class Janitor:
         self._records: dict[str, list[bytes]] = {}
         self._pipe: int | None = None
         self._pid = 0
+        self.adopts = False
+        """True where this process may end whatever becomes its child: that of a command, not that of a user's."""
+        self._started: dict[str, int] = {}
+        self._first = 0
+        self.starting = threading.Lock()
+        """Held from before a process is started in a session of its own until it is registered."""
+
+    def _adopt(self) -> None:
+        """Have orphans of components become our children, where the system has subreapers."""
+        if self.adopts and sys.platform == "linux":
+            import ctypes  # noqa: PLC0415 (not everybody starts components)
+
+            ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+
+    def _end_strays(self) -> None:
+        """End what components have left as our children, once none of them runs any more."""
+        with self.starting:
+            if not self.adopts or not self._first or self._started:
+                return
+            deadline = time.monotonic() + _SWEEP_LIMIT
+            while (left := strays(set(), self._first)) and time.monotonic() < deadline:
+                for pid in left:
+                    kill(pid, signal.SIGKILL)
+                time.sleep(_SWEEP_PAUSE)
 
     def expect(self, cookie: str, pid_dir: str) -> None:
         """Register a component that is about to be started, and a folder to remove with it. Raises OSError."""
         self._tell(cookie, b"+ %s %s\0" % (cookie.encode(), os.fsencode(pid_dir)))
 
     def started(self, cookie: str, pid: int) -> None:
-        """Add the process, which leads a group of its own."""
+        """Add the process, which leads a session of its own."""
+        self._started[cookie] = pid
+        self._first = self._first or pid
         # If the helper died and no other can be started: the cookie is with the next one.
         with contextlib.suppress(OSError):
             self._tell(cookie, b"= %s %d\0" % (cookie.encode(), pid))
 
     def ended(self, cookie: str) -> None:
         """Forget a component of which nothing is left."""
+        self._started.pop(cookie, None)
+        self._end_strays()
         with self._lock:
             self._records.pop(cookie, None)
             if self._pipe is not None:
@@ -195,6 +305,7 @@ class Janitor:
             self._start()
 
     def _start(self) -> None:
+        self._adopt()
         read_end, self._pipe = os.pipe()
         try:
             # Not the cookies of a mlcheck around this one: the helper must outlive what it cleans up after.
@@ -252,10 +363,8 @@ def main() -> None:
         return
     groups = {pid for pid, _ in left.values() if pid}
     sweep(groups, tuple(COOKIE_PREFIX.encode() + cookie for cookie in left), {}, _SWEEP_LIMIT, _CALM)
-    import shutil  # noqa: PLC0415 - only now: starting the helper must cost next to nothing
-
     for _, pid_dir in left.values():
-        shutil.rmtree(pid_dir, ignore_errors=True)
+        remove_tree(os.fsdecode(pid_dir))
 
 
 if __name__ == "__main__":

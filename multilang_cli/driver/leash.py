@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.driver.janitor import COOKIE_PREFIX, JANITOR, sweep
+from multilang_cli.driver.janitor import COOKIE_PREFIX, JANITOR, remove_tree, sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,16 +25,17 @@ class Leash:
 
     def start(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
         """Start it; `options`: where its output goes, as subprocess.Popen wants it."""
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, COOKIE_PREFIX + self._cookie: "1"},
-            start_new_session=True,
-            encoding="utf-8",
-            errors="replace",
-            **options,
-        )
-        JANITOR.started(self._cookie, process.pid)
+        with JANITOR.starting:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                env={**os.environ, COOKIE_PREFIX + self._cookie: "1"},
+                start_new_session=True,
+                encoding="utf-8",
+                errors="replace",
+                **options,
+            )
+            JANITOR.started(self._cookie, process.pid)
         return process
 
     def end(self, process: subprocess.Popen[str]) -> None:
@@ -43,5 +43,5 @@ class Leash:
         groups = {process.pid} if process.poll() is None else set()
         sweep(groups, (f"{COOKIE_PREFIX}{self._cookie}".encode(),), {}, _SWEEP_SECONDS)
         process.communicate()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_tree(str(self.folder))
         JANITOR.ended(self._cookie)

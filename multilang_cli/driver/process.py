@@ -9,7 +9,6 @@ import contextlib
 import os
 import secrets
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -103,31 +102,32 @@ class ComponentProcess:
         try:
             theirs, ours = make_pipes()
         except OSError as error:
-            shutil.rmtree(pid_dir, ignore_errors=True)
+            janitor.remove_tree(str(pid_dir))
             raise refused(argv[0], cwd, env, error) from error
         try:
             JANITOR.expect(cookie, str(pid_dir))
-            child = subprocess.Popen(
-                list(argv),
-                stdin=theirs[0],
-                stdout=theirs[1],
-                stderr=theirs[2],
-                cwd=cwd,
-                env={**env, janitor.COOKIE_PREFIX + cookie: ""},
-                start_new_session=True,
-            )
-            JANITOR.started(cookie, child.pid)
+            with JANITOR.starting:
+                child = subprocess.Popen(
+                    list(argv),
+                    stdin=theirs[0],
+                    stdout=theirs[1],
+                    stderr=theirs[2],
+                    cwd=cwd,
+                    env={**env, janitor.COOKIE_PREFIX + cookie: ""},
+                    start_new_session=True,
+                )
+                JANITOR.started(cookie, child.pid)
         except (OSError, ValueError) as error:
             JANITOR.ended(cookie)
             for fd in ours:
                 os.close(fd)
-            shutil.rmtree(pid_dir, ignore_errors=True)
+            janitor.remove_tree(str(pid_dir))
             raise refused(argv[0], cwd, env, error) from error
         except BaseException:
             # An interrupt. Whatever was started by then, the helper ends.
             for fd in ours:
                 os.close(fd)
-            shutil.rmtree(pid_dir, ignore_errors=True)
+            janitor.remove_tree(str(pid_dir))
             raise
         finally:
             for fd in theirs:
@@ -404,7 +404,7 @@ class ComponentProcess:
             if fd is not None:
                 os.close(fd)
         self._stdin = self._stdout = self._stderr = self._pidfd = None
-        shutil.rmtree(self.pid_dir, ignore_errors=True)
+        janitor.remove_tree(str(self.pid_dir))
         if self._exit is not None:
             self._child.wait()
             JANITOR.ended(self.cookie)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.cli.shared import known_storm
+from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.formats.registry import ReportError
 from multilang_cli.reports.matrix.files import DATA, read_matrix, write_matrix
 from multilang_cli.reports.matrix.words import label_of, summary_of
@@ -88,8 +88,8 @@ def _played(testees: list[Testee], options: RunOptions, rulebook: Rulebook, fold
     """Play them all. Raises CommandError after an interrupt, or if no case was selected, besides what `play` raises."""
     libraries: list[Library] = []
     codes: list[int] = []
-    with tempfile.TemporaryDirectory() as scratch:
-        records = Path(scratch) if brief else folder / suite.CELLS
+    with scratch("mlcheck-matrix-") as unkept:
+        records = unkept if brief else folder / suite.CELLS
         for testee in testees:
             words = ("mlcheck", "run", "--testee", os.path.relpath(testee.folder))
             chosen = msgspec.structs.replace(options, reproduce=words)

@@ -6,7 +6,6 @@ import os
 import platform
 import re
 import shutil
-import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli import __version__
+from multilang_cli.driver.scratch import scratch
 from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.formats.json_report import to_json
@@ -161,7 +161,7 @@ def unpack(path: Path, folder: Path) -> list[str]:
             entries = bundle.infolist()
             _check(path, entries)
             folder.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".mlcheck-", dir=folder.parent) as part:
+            with scratch(".mlcheck-", folder.parent) as part:
                 for entry in entries:
                     if entry.filename == PAGE:
                         continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 import traceback
@@ -10,12 +9,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from multilang_cli.driver.launch import LaunchError
+from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, Judgement
 from multilang_cli.reports.words import waits
@@ -225,8 +224,8 @@ class Run:
     def _again(self, case: Case, first: PlayedCase) -> PlayedCase:
         """Play a case that failed until it does not: then it is flaky. What is shown is the first run."""
         subject, shaken = first.subject, first.shaken
-        with tempfile.TemporaryDirectory(prefix=".again-", dir=self.plan.record) as folder:
-            plan = msgspec.structs.replace(self.plan, record=Path(folder))
+        with scratch(".again-", self.plan.record) as folder:
+            plan = msgspec.structs.replace(self.plan, record=folder)
             for number in range(1, self.plan.options.retries + 1):
                 played = self._once(plan, case)
                 shaken = shaken or played.shaken

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import json
 import socketserver
-import tempfile
 import threading
 from collections import deque
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+
+from multilang_cli.driver.scratch import scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,8 +112,8 @@ class QueueServer:
             self.queue.leave(client)
 
     def __enter__(self) -> Self:
-        self._folder = tempfile.TemporaryDirectory(prefix="mlcheck-queue-")
-        self.address = str(Path(self._folder.name) / "queue")
+        self._folder = scratch("mlcheck-queue-")
+        self.address = str(self._folder.__enter__() / "queue")
         self._server = _Server(self.address, _client_of(self))
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
         return self
@@ -121,7 +121,7 @@ class QueueServer:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
-        self._folder.cleanup()
+        self._folder.__exit__(None, None, None)
 
 
 class _Server(socketserver.ThreadingUnixStreamServer):
