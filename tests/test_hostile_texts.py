@@ -15,15 +15,19 @@ from multilang_cli.causes.facts import Source, facts_of
 from multilang_cli.causes.model import Cause, Place
 from multilang_cli.causes.tracebacks import MOST_OF_A_LINE, MOST_READ, bounded, shown_lines
 from multilang_cli.causes.unheard import what_they_are
-from multilang_cli.host.pids import has_a_pid_file
-from multilang_cli.host.process import STDERR_KEPT
-from multilang_cli.protocol.events import Chunk, Event, Exited
-from multilang_cli.suite.causes import _Stderr, with_code
-from multilang_cli.suite.sources import origin_in, source_lines
+from multilang_cli.driver.pids import has_a_pid_file
+from multilang_cli.driver.process import STDERR_KEPT
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.protocol.words.events import Chunk, Event, Exited
+from multilang_cli.protocol.words.messages import Emit, Log, Malformed, TupleMsg
+from multilang_cli.suite.verdict.causes import _Stderr, with_code
+from multilang_cli.suite.verdict.sources import origin_in, source_lines
+from multilang_cli.suite.runner.watch import HELD, Watch
 from multilang_cli.transcript.secrets import hide
+from tests.sessions import ACK_ALL, LIMIT, playing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 HANG = 10.0
@@ -155,3 +159,41 @@ def test_a_death_behind_much_text_is_told_with_its_line() -> None:
     death = load_tracebacks().death_in(f"{before}Traceback (most recent call last):\nKeyError: 'a'\n", (), "python")
     assert death is not None
     assert death.at == MOST_READ
+
+
+def test_large_messages_are_not_kept_for_a_report() -> None:
+    """Of 4,096 events each may be 64 MiB."""
+    watch, large = Watch(), "x" * 100_000
+    bodies: list[Any] = [
+        Emit(values=[large]),
+        TupleMsg(None, [large], 1, "s", "1"),
+        Log(large),
+        Malformed("shape", 0, large, "d", (Emit(values=[large]),)),
+    ]
+    watch.take([Event(seq, 0.0, "out", body, large.encode()) for seq, body in enumerate(bodies)], None)
+    assert len(watch.sizes) == len(bodies)
+    kept = [event.raw for event in watch.events.values()] + [repr(event.body) for event in watch.events.values()]
+    assert max(map(len, kept)) < 3 * HELD
+
+
+class Sizes:
+    """Bytes of the events that are taken at once."""
+
+    largest = 0
+
+    def take(self, events: Sequence[Event], _: object) -> None:
+        self.largest = max(self.largest, sum(len(event.raw) for event in events if event.channel == "in"))
+
+
+@pytest.mark.component
+def test_large_tuples_are_not_put_together(tmp_path: Path) -> None:
+    """Each copy that is made of many on the way would be as large as all of them."""
+    sizes = Sizes()
+    with playing(tmp_path, ACK_ALL) as (session, greeting):
+        assert isinstance(session, ShellBolt)
+        assert session.handshake(greeting, LIMIT)
+        session.add_sink(sizes)
+        for _ in range(20):
+            session.send(["x" * 1_000_000], "s", "default")
+        assert session.settle_all(LIMIT)
+    assert 1_000_000 < sizes.largest < 2_000_000

@@ -357,8 +357,8 @@ STRAY = "setsid env -i sh -c '(setsid sh -c \"echo \\$\\$; exec sleep 1000\" &)'
 """A daemon that nothing ties to the component: neither session nor environment nor parent."""
 COMMAND = """
     import os, sys
-    from multilang_cli.host import janitor
-    from multilang_cli.host.process import ComponentProcess, private_pid_dir
+    from multilang_cli.driver import janitor
+    from multilang_cli.driver.process import ComponentProcess, private_pid_dir
     from pathlib import Path
     janitor.JANITOR.adopts = True
     if sys.argv[2:] == ["unlisted"]:
@@ -425,7 +425,7 @@ def test_a_pid_folder_goes_whatever_was_made_of_it(tmp_path: Path, request: pyte
 
 SCRATCH = """
     import signal
-    from multilang_cli.host.scratch import scratch
+    from multilang_cli.driver.scratch import scratch
     with scratch("mlcheck-x-") as folder:
         (folder / "a").mkdir()
         print(folder, flush=True)

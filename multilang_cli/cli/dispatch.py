@@ -74,7 +74,7 @@ def _call(name: str, arguments: Sequence[str]) -> int:
     from importlib import import_module  # noqa: PLC0415 (not needed for help)
 
     from multilang_cli.cli.app import call  # noqa: PLC0415
-    from multilang_cli.host.janitor import JANITOR  # noqa: PLC0415
+    from multilang_cli.driver.janitor import JANITOR  # noqa: PLC0415
 
     JANITOR.adopts = True
     entry = COMMANDS[name]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 BACKLOG = 64 * 1024
 """Bytes that are put into the write buffer ahead of the pipe: what task ids and heartbeats can't overtake any more."""
-TOGETHER = 64
-"""Messages that are put into the write buffer at a time, at least, if there are so many."""
+TOGETHER = 512
+"""Messages that are put into the write buffer at a time, at most."""
 EMPTY = 0.1
 """Seconds of an empty stdin that count as waiting for more, where nobody is seen to: who polls it sleeps in between."""
 MOST_FINDINGS = 10_000
@@ -73,7 +73,7 @@ class Speaker:
         "_sinks",
         "_start",
         "_to_cut",
-        "_usual_size",
+        "_frame_size",
         "_written",
         "deserted",
         "findings",
@@ -113,8 +113,8 @@ class Speaker:
         self._emptied: float | None = None
         self._pieced_at: float | None = None
         self._kept = 0.0
+        self._frame_size = 1
         self._seq = 0
-        self._usual_size = BACKLOG
         self._start = time.monotonic()
         self._closing = False
         self._exit: Exited | None = None
@@ -236,8 +236,9 @@ class Speaker:
             self._happened(alone)
 
     def _next_of(self, source: deque[FromStorm]) -> list[FromStorm]:
-        """The next messages of a queue: about as many as the write buffer has room for by their size."""
-        room = max(TOGETHER, (BACKLOG - len(self._buffer)) // self._usual_size)
+        """The next messages of a queue, which are put together: of large ones few, as copies are made on the way."""
+        size = max(self._frame_size, len(wire.encode(source[0], self.version)))
+        room = max(1, min(TOGETHER, (BACKLOG - len(self._buffer)) // size))
         if room >= len(source):
             messages = list(source)
             source.clear()
@@ -261,8 +262,8 @@ class Speaker:
 
     def _put_together(self, messages: list[FromStorm], data: bytes, now: float) -> Batch:
         batch = Batch(self._seq, now, "in", messages, data=data, offset=self._written)
-        self._usual_size = len(data) // len(messages)
         self._buffer += data
+        self._frame_size = len(data) // len(messages)
         self._seq += len(messages)
         self._written += len(data)
         return batch

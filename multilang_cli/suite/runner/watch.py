@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from multilang_cli.driver.waits.who_waits import STOPPED
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed, WriteFailed
-from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Error, Fail, Log, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import (
+    SYSTEM_COMPONENT,
+    Ack,
+    Emit,
+    Error,
+    Fail,
+    Log,
+    Malformed,
+    Sync,
+    TupleMsg,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,7 +94,7 @@ class Watch:
         for event in events:
             self.events[event.seq] = event
             if len(event.raw) > HELD:
-                self.events[event.seq] = msgspec.structs.replace(event, raw=event.raw[:HELD])
+                self.events[event.seq] = msgspec.structs.replace(event, raw=event.raw[:HELD], body=_lean(event.body))
                 self.sizes[event.seq] = len(event.raw)
             if len(self.events) > KEPT:
                 later = islice(self.events.items(), FIRST, None)
@@ -116,3 +126,15 @@ class Watch:
             self.words = (body.msg or "")[-HELD:]
         elif isinstance(body, Deadline):
             self.stopped = self.stopped or STOPPED in body.blocked
+
+
+def _lean(body: Any) -> Any:
+    """A large message without what makes it so: no cause and no excerpt looks at values, and 4,096 may be kept."""
+    if isinstance(body, Emit | TupleMsg):
+        return msgspec.structs.replace(body, values=[])
+    if isinstance(body, Log | Error):
+        return msgspec.structs.replace(body, msg=(body.msg or "")[-HELD:])
+    if isinstance(body, Malformed):
+        salvage = tuple(map(_lean, body.salvage))
+        return msgspec.structs.replace(body, excerpt=body.excerpt[:HELD], salvage=salvage, by_dialect={})
+    return body
