@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import stat
 import subprocess
 import sys
@@ -124,3 +125,53 @@ def test_a_strangers_page_is_made_anew(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "page.html").read_text()
     assert "4711)" not in page
     assert recorded.stem in page
+
+
+TUPLES = 4000
+FEEDER = """
+import sys
+sys.stdout.write(sys.argv[1] + "\\nend\\n")
+for number in range(int(sys.argv[2])):
+    sys.stdout.write('{"id":"%d","comp":"s","stream":"default","task":1,"tuple":["%s"]}\\nend\\n' % (number, "x" * 99))
+sys.stdout.flush()
+sys.stdin.read()
+"""
+
+
+@pytest.mark.component
+def test_a_tap_whose_files_can_no_longer_be_written_says_so_and_passes_on(tmp_path: Path) -> None:
+    """A bound on the size of files, which a full disk is to a recorder; the log beside them is not written either."""
+    shake = json.dumps({**HANDSHAKE, "pidDir": str(tmp_path)})
+    feed = [sys.executable, "-c", FEEDER, shake, str(TUPLES)]
+    words = "tap --record taps --kind bolt --record-all"
+    limited = f"ulimit -f 32; exec {sys.executable} -m multilang_cli {words} -- {sys.executable} -c '{ACKER}'"
+    with (
+        subprocess.Popen(feed, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as feeder,
+        subprocess.Popen(
+            ["bash", "-c", limited],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=feeder.stdout,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as ran,
+    ):
+        assert ran.stdout is not None
+        assert ran.stderr is not None
+        for _ in range(TUPLES):
+            assert ran.stdout.readline() == b"acked\n"
+        assert select.select([ran.stderr], [], [], 30)[0]
+        assert b"mlcheck tap: recording failed: " in ran.stderr.readline()
+        assert feeder.stdin is not None
+        feeder.stdin.close()
+        assert ran.wait(60) == 0
+
+
+ACKER = """
+import sys
+sys.stdin.readline()
+sys.stdin.readline()
+while sys.stdin.readline():
+    sys.stdin.readline()
+    print("acked", flush=True)
+"""

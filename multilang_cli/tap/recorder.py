@@ -27,7 +27,7 @@ from multilang_cli.reports.model import Exit
 from multilang_cli.reports.verdict import FATE_WORDS
 from multilang_cli.tap.cutter import Cutter
 from multilang_cli.tap.files import RETRY, RING_BYTES, MessageRing, Parts
-from multilang_cli.tap.log import TapLog
+from multilang_cli.tap.log import TapLog, say_on_stderr_of
 from multilang_cli.tap.plan import name_of
 from multilang_cli.tap.profile import kind_of, profile_of
 from multilang_cli.transcript.format import Header
@@ -281,6 +281,9 @@ class Recorder:
 
     def _tell_failure(self, failed: str) -> None:
         if failed:
+            if not self._counts["failures"]:
+                # Where the files can't be written, the log beside them most often can't be either.
+                say_on_stderr_of(self._tap, f"mlcheck tap: recording failed: {self._log.clean(failed)}")
             self._counts["failures"] += 1
             self._log.line(f"recording failed: {failed}")
 
