@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from typing import cast
+
 import msgspec
 import pytest
 
-from multilang_cli.reports.formats.console import pretty_text
-from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.formats.console import pretty_text, summary_of
+from multilang_cli.reports.model import SubjectResult, Verdict
 from tests.results import DIRECT, RESULTS, RULEBOOK, TWICE, WARNED, finding, result
 
 
@@ -42,4 +44,13 @@ def test_known_failures_are_listed_and_flaky_ones_shown_like_failures() -> None:
     assert "Known failures  a.0, a.1\n" in text
     assert "FLAKY  bolt.settle.once  Each tuple is settled once\n" in text
     assert "-->     3    0.021s out" in text
-    assert text.splitlines()[-2] == "FAIL  1 flaky, 2 known failures  in 3.1s"
+    assert text.splitlines()[-2] == "FAIL  1 flaky, 2 known failures (of 3 tested)  in 3.1s"
+
+
+@pytest.mark.parametrize(("known", "passed", "said"), [(3, 4, "3 known failures  in"), (3, 3, "(of 6 tested)")])
+def test_a_list_of_known_failures_that_swallows_half_of_a_suite_is_told(known: int, passed: int, said: str) -> None:
+    verdicts = ["xfail"] * known + ["pass"] * passed
+    run = result(
+        *(SubjectResult(id=f"a.{n}", title="t", verdict=cast("Verdict", verdict)) for n, verdict in enumerate(verdicts))
+    )
+    assert said in summary_of(run)

@@ -45,6 +45,8 @@ COUNTED: tuple[tuple[Verdict, str, str], ...] = (
     ("xfail", "known failure", "known failures"),
 )
 """The verdicts that a summary counts, with the word for one and for many."""
+_SWALLOWED = 2
+"""If known failures are one of so many tested, or more, the verdict's line says so."""
 
 
 def render_pretty(result: RunResult, rulebook: Rulebook, console: Console) -> None:
@@ -86,6 +88,10 @@ def group_text(group: Group, rulebook: Rulebook) -> str:
 def summary_of(result: RunResult) -> str:
     """The counts in a line: ``22 passed, 2 failed, 1 warning, 3 not tested  in 3.1s``, and whether it counts."""
     shown = [f"{n} {one if n == 1 else many}" for verdict, one, many in COUNTED if (n := result.counts.get(verdict))]
+    tested = sum(result.counts.get(verdict, 0) for verdict, *_ in COUNTED)
+    if 0 < tested <= _SWALLOWED * result.counts.get("xfail", 0):
+        # A green line must not hide that hardly anything is left to go red.
+        shown[-1] += f" (of {tested} tested)"
     untested = untested_in(result)
     if untested:
         shown.append(f"{untested} not tested")
