@@ -4,6 +4,9 @@
     python3 dev.py mlcheck ARGUMENTS...   set up what is missing, then run mlcheck with these arguments
     python3 dev.py quick                  lint, types, imports and unit tests: under a minute, before every commit
     python3 dev.py test [STAGE|PATH...]   set up what is missing, then run all checks and tests, or these
+    python3 dev.py lock                   write requirements.lock, from which the GitHub action installs, from uv.lock
+    python3 dev.py audit                  write a software bill of materials, and ask for known vulnerabilities
+    python3 dev.py lowest                 run the unit tests on the oldest packages that pyproject.toml allows
 
 What is missing is installed by package managers: Python packages by uv, from uv.lock, into .venv; the programs that
 tests need by apt-get, for root on Debian and its kin. Elsewhere the line to type is printed.
@@ -140,6 +143,8 @@ def main(arguments: list[str]) -> int:
         return test(list(QUICK))
     if command == "test":
         return test(rest)
+    if command in {"lock", "audit", "lowest"} and not rest:
+        return {"lock": lock, "audit": audit, "lowest": lowest}[command]()
     print(__doc__.strip(), "\n\nStages: " + ", ".join(stage.name for stage in STAGES), sep="")
     return 0 if command in {"-h", "--help", "help"} else 2
 
@@ -155,6 +160,76 @@ def set_up_python() -> None:
     if said:
         _stop(f"uv could not install the packages of uv.lock{said}", network=True)
     STAMP.write_text(wanted, encoding="utf-8")
+
+
+def requirements() -> str:
+    """The packages of uv.lock that mlcheck itself needs, with their hashes, as pip reads them."""
+    words = (
+        "--locked",
+        "--no-dev",
+        "--no-emit-project",
+        "--no-header",
+        "--no-annotate",
+        "--format",
+        "requirements.txt",
+    )
+    return _export(*words)
+
+
+def _export(*words: str) -> str:
+    done = subprocess.run(
+        [find_uv(), "export", "--quiet", *words], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def lock() -> int:
+    """Write the lock of the action."""
+    (ROOT / "requirements.lock").write_text(requirements(), encoding="utf-8")
+    return 0
+
+
+def audit() -> int:
+    """Write a bill of materials (CycloneDX) of all that users install, and have pip-audit look at it.
+
+    Not a stage of ``test``: it asks a service on the network, and turns red by what others find.
+    """
+    materials = ROOT / ".cache" / "sbom.cdx.json"
+    materials.parent.mkdir(exist_ok=True)
+    extras = ("--no-dev", "--all-extras")
+    materials.write_text(_export(*extras, "--format", "cyclonedx1.5"), encoding="utf-8")
+    _say(f"the bill of materials: {materials}")
+    listed = materials.with_name("audited.txt")
+    listed.write_text(_export(*extras, "--no-emit-project", "--format", "requirements.txt"), encoding="utf-8")
+    words = ["pip-audit", "--disable-pip", "--require-hashes", "--requirement", str(listed)]
+    return subprocess.run([find_uv(), "tool", "run", *words], check=False).returncode
+
+
+def lowest() -> int:
+    """Run the unit tests on the lowest versions of direct dependencies; those of uv.lock are the newest tested."""
+    folder = ROOT / ".cache" / "lowest"
+    pins, python = folder / "pins.txt", folder / "venv" / "bin" / "python"
+    folder.mkdir(parents=True, exist_ok=True)
+    steps = (
+        [
+            "pip",
+            "compile",
+            "--quiet",
+            "--resolution",
+            "lowest-direct",
+            "--all-extras",
+            "pyproject.toml",
+            "-o",
+            str(pins),
+        ],
+        ["venv", "--quiet", "--clear", "--python", sys.executable, str(folder / "venv")],
+        ["pip", "install", "--quiet", "--python", str(python), "-r", str(pins), "--group", "dev", "--editable", "."],
+    )
+    for step in steps:
+        if subprocess.run([find_uv(), *step], cwd=ROOT, check=False).returncode:
+            return NOT_SET_UP
+    words = [str(python), *PYTEST[1:], f"not component and {FAST}", "-n", "auto"]
+    return subprocess.run(words, cwd=ROOT, env=_test_environment(), check=False).returncode
 
 
 def find_uv() -> str:

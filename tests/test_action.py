@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 import yaml
 
+import dev
 from tests.command import BOLT, MUTANT_BOLT, ROOT
 
 FILE = ROOT / "action.yml"
@@ -111,7 +112,21 @@ def test_nothing_to_check_is_red(runner: Path) -> None:
 
 @pytest.mark.install
 def test_the_first_step_installs_the_version_that_the_action_comes_with(tmp_path: Path) -> None:
-    done = run_step("Install mlcheck", tmp_path, PACKAGE=str(ROOT))
+    done = run_step("Install mlcheck", tmp_path, PACKAGE=str(ROOT), LOCK=str(ROOT / "requirements.lock"))
     assert done.returncode == 0, done.stderr
     said = subprocess.run([tmp_path / "mlcheck" / "bin" / "mlcheck", "--version"], capture_output=True, check=True)
     assert said.stdout.startswith(b"mlcheck ")
+
+
+def test_the_lock_of_the_action_is_that_of_uv() -> None:
+    """`python3 dev.py lock` writes it anew."""
+    assert (ROOT / "requirements.lock").read_text(encoding="utf-8") == dev.requirements()
+
+
+@pytest.mark.parametrize("name", ["action.yml", "templates/new/mlcheck.yml", "docs/ci.md", "docs/reports.md"])
+def test_actions_of_others_are_pinned_by_commit(name: str) -> None:
+    """A tag can be moved to other code; the version stands behind it for people, and for bots that raise it."""
+    used = re.findall(r"uses: (\S+@.*)", (ROOT / name).read_text(encoding="utf-8"))
+    assert used
+    for each in used:
+        assert each.startswith("OWNER/mlcheck@") or re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each)

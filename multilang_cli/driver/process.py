@@ -12,14 +12,12 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from multilang_cli.driver import janitor, pids
 from multilang_cli.driver.janitor import JANITOR
-from multilang_cli.driver.launch import refused
+from multilang_cli.driver.launch import LaunchError, refused
 from multilang_cli.driver.pipes import (
     PIPE_SIZE,
     PLAIN_PIPE,
@@ -31,15 +29,18 @@ from multilang_cli.driver.pipes import (
     resize,
     unread,
 )
+from multilang_cli.driver.scratch import registered
 from multilang_cli.protocol.words.events import Exited
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 READ_SIZE = 64 * 1024
 """Bytes that one read asks for. From 128 KiB on malloc maps memory each time: small reads take ten times longer."""
 STDERR_KEPT = 64 * 1024
 """Bytes of stderr that are kept, its end."""
+_PID_DIR = "mlcheck-pid-"
 _WITHOUT_PIDFD = 0.02
 """Seconds between looks at the process where the system can't wake us."""
 
@@ -53,8 +54,14 @@ NO_READER = "broken pipe: nobody reads the component's stdin any more."
 
 
 def private_pid_dir() -> Path:
-    """Make an empty folder for the pid file, which only we can read. `ComponentProcess.end` removes it."""
-    return Path(tempfile.mkdtemp(prefix="mlcheck-pid-"))
+    """Make an empty folder for the pid file, which only we can read. `ComponentProcess.end` removes it.
+
+    Raises LaunchError.
+    """
+    try:
+        return registered(_PID_DIR)[1]
+    except OSError as error:
+        raise LaunchError("refused", f"no folder can be made for its pid: {error.strerror or error}") from error
 
 
 class ComponentProcess:
@@ -98,11 +105,13 @@ class ComponentProcess:
         `env` is the whole environment (`worker_environment`). `pid_dir` is removed at the end, with all that is in it.
         Raises LaunchError if the system refuses.
         """
-        cookie = secrets.token_hex(8)
+        # A folder of ours is registered already, under the cookie in its name.
+        cookie = pid_dir.name.removeprefix(_PID_DIR) if pid_dir.name.startswith(_PID_DIR) else secrets.token_hex(8)
         try:
             theirs, ours = make_pipes()
         except OSError as error:
             janitor.remove_tree(str(pid_dir))
+            JANITOR.ended(cookie)
             raise refused(argv[0], cwd, env, error) from error
         try:
             JANITOR.expect(cookie, str(pid_dir))

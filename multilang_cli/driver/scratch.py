@@ -14,18 +14,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+def registered(prefix: str, folder: Path | None = None) -> tuple[str, Path]:
+    """Make a private folder in `folder`, else among temporary files; the cookie under which it is registered, too.
+
+    It is registered before it is there: a SIGKILL may come at any moment. Raises OSError.
+    """
+    cookie = secrets.token_hex(8)
+    path = (folder or Path(tempfile.gettempdir())).absolute() / f"{prefix}{cookie}"
+    JANITOR.expect(cookie, str(path))
+    try:
+        path.mkdir(mode=0o700)
+    except OSError:
+        JANITOR.ended(cookie)
+        raise
+    return cookie, path
+
+
 @contextmanager
 def scratch(prefix: str, folder: Path | None = None) -> Iterator[Path]:
     """Make a folder of this prefix in `folder`, else among temporary files, and remove it: after a SIGKILL too.
 
     Raises OSError.
     """
-    cookie = secrets.token_hex(8)
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as made:
-        path = Path(made).absolute()
-        JANITOR.expect(cookie, str(path))
-        try:
-            yield path
-        finally:
-            remove_tree(str(path))
-            JANITOR.ended(cookie)
+    cookie, path = registered(prefix, folder)
+    try:
+        yield path
+    finally:
+        remove_tree(str(path))
+        JANITOR.ended(cookie)
