@@ -12,8 +12,13 @@ HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH1
 
 def main() -> int:
     """Do what the command line says; the exit code."""
-    _mind_own_modules()
-    code = _done(sys.argv[1:])
+    try:
+        _mind_own_modules()
+        code = _done(sys.argv[1:])
+    except KeyboardInterrupt:
+        # While modules are imported nobody else takes it yet.
+        code = 130
+        sys.stderr.write("mlcheck: interrupted.\n")
     if sys.flags.inspect:
         _leave(code)
     return code

@@ -95,6 +95,21 @@ def test_modules_of_pythonpath_are_not_taken_for_pythons_own(tmp_path: Path) -> 
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+INTERRUPTED = """
+import os, signal, sys
+import multilang_cli.__main__ as program
+program._mind_own_modules = lambda: os.kill(os.getpid(), signal.SIGINT)
+sys.exit(program.main())
+"""
+
+
+def test_an_interrupt_before_any_command_is_known_is_told_in_a_sentence() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, "list"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (130, "mlcheck: interrupted.\n")
+
+
 def test_pythoninspect_does_not_hold_it(tmp_path: Path) -> None:
     ran = mlcheck("list", "versions", cwd=tmp_path, PYTHONINSPECT="1")
     assert (ran.returncode, ran.stderr) == (0, "")
