@@ -98,6 +98,8 @@ COMPONENTS = {
     "closes its streams": f"{_PID}os.close(0); os.close(1); os.close(2); time.sleep(1000)\n",
     "stops itself": f"{_PID}os.kill(os.getpid(), 19)\n",
     "nests JSON": f"{_PID}print('[' * 200000 + '\\nend', flush=True)\ntime.sleep(1000)\n",
+    "asks much of patterns": "import sys\nsys.stderr.write('\\n' * 65536 + ' at ' * 9999)\nraise SystemExit(1)\n",
+    "names a pipe as its source": "import os, sys\nos.mkfifo('b.rb')\nsys.exit('b.rb:1:in `x`: no (NameError)')\n",
     "fills the pid folder": f"import json\n{_PID}[open(f'/proc/self/cwd/{{n}}.x', 'w') for n in range(9)]\n",
 }
 ENVIRONMENTS: dict[str, dict[str, str]] = {
