@@ -27,7 +27,8 @@ def facts_in(
     *,
     made_up: bool = False,
     handled: bool = False,
-    pieced: bool = False,
+    pieced: tuple[int, ...] = (),
+    answers: tuple[str, ...] = (),
     by_child: bool = False,
     language: str = "",
 ) -> Facts:
@@ -46,6 +47,7 @@ def facts_in(
         made_up=made_up,
         handled=handled,
         pieced=pieced,
+        answers=answers,
         starter=Place("bolt.py", 7) if by_child else None,
     )
 
@@ -76,6 +78,7 @@ def test_its_example_shows_it(cause: KnownCause) -> None:
         made_up=example.made_up,
         handled=example.handled,
         pieced=example.pieced,
+        answers=example.answers,
         by_child=example.by_child,
     )
     found = diagnose(facts, CAUSES.values(), RULES)
@@ -156,6 +159,72 @@ def test_what_is_told_is_what_happened_last(name: str) -> None:
     assert [cause.headline for cause in diagnose(facts_in(notation.parse(talk), "bolt"), CAUSES.values(), RULES)] == [
         headline
     ]
+
+
+HEARTBEAT = '> {"id":"%d","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}\n'
+TUPLE = '> {"id":"%d","comp":"src","stream":"default","task":2,"tuple":["a"]}\n'
+SYNC, ACK = '< {"command":"sync"}\n', '< {"command":"ack","id":"%d"}\n'
+GREETING = '> {"conf":{},"pidDir":"/pids","context":{}}\n'
+SILENCE = '! {"event": "deadline", "waiting_for": "%s", "limit": 31, "blocked": "is blocked"}\n'
+BEATS = HEARTBEAT % 9 + SILENCE % "heartbeat"
+AFTER_ONE = HEARTBEAT % 8 + SYNC + BEATS
+TUPLES = TUPLE % 1 + ACK % 1 + TUPLE % 2 + TUPLE % 3 + ACK % 3 + SILENCE % "settle"
+OPEN = TUPLE % 1 + TUPLE % 2 + TUPLE % 3 + ACK % 3 + SILENCE % "settle"
+PIECES: dict[str, tuple[str, tuple[int, ...], tuple[str, ...], str]] = {
+    "a heartbeat": (AFTER_ONE, (2,), (), "chunk-as-message"),
+    "a whole heartbeat": (AFTER_ONE, (), (), "heartbeat-not-answered"),
+    "the first heartbeat": (BEATS, (0,), (), "heartbeat-not-answered"),
+    "the first heartbeat, known to be answered": (BEATS, (0,), ("heartbeat",), "chunk-as-message"),
+    "a heartbeat before a whole one": (HEARTBEAT % 8 + SYNC + BEATS, (0,), ("heartbeat",), "chunk-as-message"),
+    "a tuple": (TUPLES, (2,), (), "chunk-as-message"),
+    "another tuple": (OPEN, (1,), (), "forgets-tuples"),
+    "the handshake": (GREETING + SILENCE % "pid", (0,), ("handshake",), "chunk-as-message"),
+    "the only handshake": (GREETING + SILENCE % "pid", (0,), (), "silent-start"),
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_what_is_lost_in_pieces_is_what_is_answered_whole(name: str) -> None:
+    talk, pieced, answers, cause = PIECES[name]
+    events = notation.parse(talk)
+    first = len(events) - talk.count("\n")
+    facts = facts_in(events, "bolt", pieced=tuple(first + at for at in pieced), answers=answers)
+    assert [each.id for each in diagnose(facts, CAUSES.values(), RULES)][:1] == [cause]
+
+
+def test_an_end_that_came_later_is_not_the_place_of_what_was_wrong_before() -> None:
+    events = notation.parse(f"""{GREETING}< {{"command":"log","msg":"starting"}}
+< {{"pid":1}}
+{HEARTBEAT % 9}2>text "Traceback (most recent call last):\\n  File \\"/srv/a.py\\", line 7, in run\\nKeyError: 'x'\\n"
+! {{"event": "exited", "code": 1}}
+""")
+    places = {cause.id: cause.place for cause in diagnose(facts_in(events, "bolt"), CAUSES.values(), RULES)}
+    assert places == {"dies-of-a-heartbeat": Place("a.py", 7), "pid-unfit": None}
+
+
+ADAPTERS = {
+    "ModuleNotFoundError: No module named 'storm'": "adapter-missing",
+    "ModuleNotFoundError: No module named 'storm.twisted'": "module-missing",
+    "ModuleNotFoundError: No module named 'stormy'": "module-missing",
+    "Error: Cannot find module './storm'": "adapter-missing",
+    "Error: Cannot find module 'storm'": "module-missing",
+    "bolt.rb:1:in `require': cannot load such file -- ./storm (LoadError)": "adapter-missing",
+    "bolt.rb:1:in `require': cannot load such file -- storm (LoadError)": "adapter-missing",
+    "bolt.rb:1:in `require': cannot load such file -- redis (LoadError)": "module-missing",
+    "PHP Fatal error:  Uncaught Error: Failed opening required 'storm.php' in /srv/bolt.php:2": "adapter-missing",
+    "PHP Fatal error:  Uncaught Error: Failed opening required 'vendor/a.php' in /srv/bolt.php:2": "module-missing",
+}
+
+
+@pytest.mark.parametrize("said", ADAPTERS)
+def test_a_file_beside_the_program_is_in_no_package(said: str) -> None:
+    frames = 'Traceback (most recent call last):\\n  File "/srv/bolt.py", line 1, in <module>\\n    x\\n'
+    behind = "    at Object.<anonymous> (/srv/bolt.js:1:1)\\n" if said.startswith("Error") else ""
+    text = f"{frames if said.startswith('Module') else ''}{said}\\n{behind}".replace('"', '\\"')
+    stderr = f'{GREETING}2>text "{text}"\n! {{"event": "exited", "code": 1}}\n'
+    language = {"Error": "javascript", "bolt.": "ruby", "PHP F": "php"}.get(said[:5], "python")
+    facts = facts_in(notation.parse(stderr), "bolt", language=language)
+    assert [cause.id for cause in diagnose(facts, CAUSES.values(), RULES)] == [ADAPTERS[said]]
 
 
 def test_who_acks_before_it_works_may_have_died_of_either() -> None:

@@ -181,6 +181,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.fed, facts.fed),
         (signature.handled, facts.handled),
         (signature.pieced, facts.pieced),
+        (signature.loses_pieces, facts.loses_pieces),
         (signature.misread, facts.misread),
         (signature.emitted, facts.emitted),
         (signature.own_pid, facts.own_pid),
@@ -225,7 +226,7 @@ def _plain(text: str) -> str:
 def _cause_of(
     cause: KnownCause, signature: Signature, facts: Facts, words: _Fitting, explained: Sequence[Finding]
 ) -> Cause:
-    death = facts.death if not words.finding or facts.ended != "no" else None
+    death = facts.death if not words.finding or _is_of_the_end(words.finding, facts) else None
     language = facts.language or (death.language if death else "")
     seq = words.finding.seq if words.finding else facts.seq
     stood = facts.stood if seq in facts.silences else facts.starter if words.by_child else None
@@ -246,6 +247,11 @@ def _cause_of(
         code=cause.code.get(language, "").strip("\n"),
         language=language,
     )
+
+
+def _is_of_the_end(finding: Finding, facts: Facts) -> bool:
+    """True if what nobody caught may be what the finding tells of: what was wrong long before is another matter."""
+    return facts.ended != "no" and (facts.seq is None or finding.seq >= facts.seq)
 
 
 def _groups(pattern: re.Pattern[str], text: str) -> dict[str, str | None]:

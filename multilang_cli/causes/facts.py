@@ -13,7 +13,7 @@ from multilang_cli.causes.unheard import what_they_are
 from multilang_cli.protocol.words.verdicts import Finding, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from multilang_cli.causes.tracebacks import Tracebacks
     from multilang_cli.protocol.words.events import Event, Exited
@@ -41,7 +41,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     `uncertain`: it may have died of that, though something else came behind it, or of a heartbeat behind a tuple for
     which it had emitted. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the
     last. `starter`: where it starts the program that wrote the text on stdout. `storm`: the version asked.
-    `late_death`: the exception in `late_stderr`. `repeated`: anchored emits that are those of before once more.
+    `late_death`: the exception in `late_stderr`. `loses_pieces`: all that it has not answered came in parts, and it
+    answers such messages where they come whole. `repeated`: anchored emits that are those of before once more.
     """
 
     kind: Kind
@@ -63,6 +64,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     fed: bool = False
     handled: bool = False
     pieced: bool = False
+    loses_pieces: bool = False
     misread: bool = False
     size: int = 0
     words: str = ""
@@ -124,7 +126,8 @@ def facts_of(
     stderr: str = "",
     made_up: bool = False,
     handled: bool = False,
-    pieced: bool = False,
+    pieced: Collection[int] = (),
+    answers: Collection[str] = (),
     late: bool = False,
     stood: Place | None = None,
     starter: Place | None = None,
@@ -134,10 +137,11 @@ def facts_of(
     """Gather the facts of one conversation from its `events` in their order.
 
     `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
-    was there while it was silent. `pieced`: a message was written to it in parts. `late`: the beginning of the
-    conversation is not among `events`. `stood`: where it was when it was silent for good. `starter`: the
-    line that starts the program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which
-    not all are in `raw`. `storm`: the version asked.
+    was there while it was silent. `pieced`: the messages, by seq, that were written to it in parts. `answers`: what it
+    is known to answer where it comes whole: handshake, tuple, heartbeat, command. `late`: the beginning of the
+    conversation is not among `events`. `stood`: where it was when it was silent for good. `starter`: the line that
+    starts the program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which not all are
+    in `raw`. `storm`: the version asked.
     """
     seen = Seen("asked" if late else "handshake", sizes)
     for event in events:
@@ -168,7 +172,8 @@ def facts_of(
         made_up=made_up,
         fed=seen.fed,
         handled=handled,
-        pieced=pieced,
+        pieced=bool(pieced),
+        loses_pieces=seen.loses(pieced, answers),
         misread=tracebacks.misread_in(stderr),
         size=seen.size,
         words=seen.words if ended else "",

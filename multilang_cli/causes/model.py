@@ -79,7 +79,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `waits`: a pattern found in what it was seen to be doing in a silence. `late`: what it wrote only after its stdin
     was closed. `made_up`: what it was given last was made up by us. `fed`: a tuple was sent to it before. `handled`:
     its pid file proves that it had read the handshake before its stdin was closed. `pieced`: a message was written to
-    it in parts. `misread`: a JSON parser of it says that it can't read a text. `over`: what it was given and has not
+    it in parts. `loses_pieces`: all that it has not answered was, and it answers such messages where they come whole.
+    `misread`: a JSON parser of it says that it can't read a text. `over`: what it was given and has not
     answered has more bytes. `awaits_unasked`: behind emits that get no task ids it goes on only when others come, if
     at all. `by_child`: what stands on stdout was written by a program that it starts. `stalled`: it answered
     something, and then nothing of what came behind, tuples and heartbeats. `late_stderr`: a pattern found in what it
@@ -110,6 +111,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     fed: bool | None = None
     handled: bool | None = None
     pieced: bool | None = None
+    loses_pieces: bool | None = None
     misread: bool | None = None
     emitted: bool | None = None
     own_pid: bool | None = None
@@ -134,7 +136,8 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     kind: Kind = "bolt"
     made_up: bool = False
     handled: bool = False
-    pieced: bool = False
+    pieced: tuple[int, ...] = ()
+    answers: tuple[str, ...] = ()
     by_child: bool = False
     headline: str = ""
 

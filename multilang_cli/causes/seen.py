@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.words.events import (
@@ -29,7 +30,7 @@ from multilang_cli.protocol.words.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from typing import Any
 
     from multilang_cli.causes.model import Asked, Phase
@@ -112,6 +113,10 @@ class Seen:
         self.repeated: set[int] = set()
         self._emits: set[bytes] = set()
         self._has_answered = self._passes_over = False
+        self._open: dict[str, int] = {}
+        self._answers: set[Asked] = set()
+        self._sent_as: dict[int, Asked] = {}
+        self._greeted: int | None = None
         self.struck: Asked = ""
         self.answered: Asked = ""
 
@@ -120,6 +125,20 @@ class Seen:
         """True if it answered what it was sent, and then neither the tuples nor the heartbeats that came behind."""
         kinds = {asked for asked, _ in self.pending.values()}
         return self._has_answered and not self._passes_over and kinds >= {"tuple", "heartbeat"}
+
+    def loses(self, pieced: Collection[int], answers: Collection[str]) -> bool:
+        """True if all that it has not answered was `pieced`, and it answers such messages where they come whole.
+
+        `answers`: of which it is known from elsewhere: handshake, tuple, heartbeat, command.
+        """
+        if self.phase == "handshake":
+            return "handshake" in answers and self._greeted in pieced
+        owed = Counter(asked for asked, _ in self.pending.values() if asked != "tuple")
+        # A sync does not say which heartbeat it answers: that of a whole one behind is taken for an answer to this.
+        parts = Counter(asked for seq, asked in self._sent_as.items() if seq in pieced)
+        lost = {*owed, *(("tuple",) if self._open else ())}
+        known = all(a in self._answers or ("command" if a in COMMANDS else a) in answers for a in lost)
+        return bool(lost) and known and owed <= parts and {*self._open.values()} <= {*pieced}
 
     @property
     def size(self) -> int:
@@ -166,6 +185,7 @@ class Seen:
             self.emitting.emitted(message)
         elif isinstance(message, Ack | Fail):
             self.emitting.settled(message.id)
+            self._answers.update(("tuple",) if self._open.pop(message.id, None) is not None else ())
         if isinstance(message, Pid) and self.phase == "handshake":
             self.phase = "unasked"
         at = None
@@ -179,6 +199,7 @@ class Seen:
         if at is not None:
             before = [asked for seq, (asked, _) in self.pending.items() if seq < at]
             self._has_answered = True
+            self._answers.add(self.pending[at][0])
             self._passes_over = self._passes_over or "heartbeat" in before
             # Who answers this has read all that came before it.
             self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
@@ -189,7 +210,7 @@ class Seen:
 
     def greeted(self, event: Event, _: Handshake) -> None:
         """Storm's first message."""
-        self._handshake = event.raw[:_ECHO]
+        self._handshake, self._greeted = event.raw[:_ECHO], event.seq
         self._greeting = self._size_of(event)
 
     def pid_checked(self, _: Event, fact: PidChecked) -> None:
@@ -216,6 +237,8 @@ class Seen:
     def _sent(self, event: Event, asked: Asked, id_: str) -> None:
         if not self._dismissed:
             self.pending[event.seq] = (asked, id_)
+            self._sent_as[event.seq] = asked
+            self._open.update({id_: event.seq} if asked == "tuple" else {})
             self.phase = "asked" if self.phase == "unasked" else self.phase
             self._sent_sizes.append((event.seq, self._size_of(event)))
             self._read += 1

@@ -51,7 +51,8 @@ class Speaker:
 
     `findings` so far, `sinks` that see every event. `hold_task_ids` keeps task ids back until `release_task_ids`;
     `no_task_ids` answers emits with an empty list. `piece`: write so many bytes at a time, more in the plain middle of
-    a long message, waiting until they are read (0: as fast as it goes). `pieced`: some message was written in parts.
+    a long message, waiting until they are read (0: as fast as it goes). `pieced`: the messages, by seq, that were
+    written in parts.
     `flooded`: so much is wrong that more says nothing new. `deserted`: it lives, and nobody reads its stdin: Storm's
     next write fails, and the worker dies.
     """
@@ -97,7 +98,7 @@ class Speaker:
         self.hold_task_ids = False
         self.no_task_ids = False
         self.piece = 0
-        self.pieced = False
+        self.pieced: set[int] = set()
         self.flooded = False
         self.deserted = False
         self._sinks = tuple(sinks)
@@ -250,6 +251,9 @@ class Speaker:
         raw = wire.encode(message, self.version)
         if self._to_cut is not None and isinstance(message, self._to_cut[0]):
             self._cut, self._to_cut = self._written + min(self._to_cut[1], len(raw) - 1), None
+            self.pieced.add(self._seq)
+        if self.piece:
+            self.pieced.add(self._seq)
         self._buffer += raw
         return self._sent(message, raw, now)
 
@@ -264,6 +268,8 @@ class Speaker:
         batch = Batch(self._seq, now, "in", messages, data=data, offset=self._written)
         self._buffer += data
         self._frame_size = len(data) // len(messages)
+        if self.piece:
+            self.pieced.update(range(self._seq, self._seq + len(messages)))
         self._seq += len(messages)
         self._written += len(data)
         return batch
@@ -272,7 +278,6 @@ class Speaker:
         """Write what fits; False if nothing did, so that there is something to wait for."""
         data = self._buffer
         if self.piece or self._cut is not None:
-            self.pieced = True
             data = data[: self._part()]
             if not data:
                 time.sleep(0)

@@ -207,7 +207,7 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) ->
     """Show what Storm does, in one sentence for the version asked and all that do the same."""
     if trouble.finding is None:
         return
-    finding = _met_first(trouble.first, trouble.finding, result.storm)
+    finding = _met_first(trouble, trouble.finding, result.storm)
     groups = fates_of(finding.fates, finding.errors)
     own = next((group for group in groups if result.storm in group.versions), None)
     if own is None:
@@ -225,10 +225,10 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) ->
     page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=HANG)
 
 
-def _met_first(subject: SubjectResult, finding: Finding, storm: str) -> Finding:
-    """The finding that Storm dies of, if it comes before the one that the cause explains: its log tells of that."""
-    before = [each for each in subject.findings if each.level == "must" and each.seq <= finding.seq]
-    deadly = [each for each in before if each.fates.get(storm) == "dies"]
+def _met_first(trouble: Trouble, finding: Finding, storm: str) -> Finding:
+    """The finding that Storm dies of, if it comes before the one shown, or of the same cause: its log tells of that."""
+    musts = [each for each in trouble.first.findings if each.level == "must" and each.fates.get(storm) == "dies"]
+    deadly = [each for each in musts if each.seq <= finding.seq or each.rule in trouble.cause.rules]
     return min(deadly, key=lambda each: each.seq, default=finding)
 
 

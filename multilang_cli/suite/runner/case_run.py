@@ -72,6 +72,9 @@ if TYPE_CHECKING:
 REMINDERS = 3
 """Heartbeats after which a bolt that has settled nothing on any of them will not."""
 
+ANSWERED = frozenset({"handshake", "tuple", "heartbeat", "command"})
+"""Occasions of what a component that passes has answered."""
+
 STDERR_SHOWN = 16 * 1024
 """Bytes of a component's last stderr that a result keeps, but for a line that is cut."""
 
@@ -106,7 +109,9 @@ class CaseRun:
     `beaten`: it died of a heartbeat before it was fed anything.
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
     became of what it was fed; `known`: how it settles, from the cases before. `idle`: of a spout's
-    empty calls; `replays`: of what failed. `on_wait`: told of long waits.
+    empty calls; `replays`: of what failed. `answers`: what it is known to answer where it comes whole, and at the
+    end more: handshake, tuple, heartbeat, command. `on_wait`: told of
+    long waits.
     """
 
     def __init__(
@@ -133,6 +138,7 @@ class CaseRun:
         self._profile = msgspec.structs.replace(profile, samples=_declared(plan.component, case))
         self._short = short is not None
         self.idle: Idle | None = None
+        self.answers: frozenset[str] = frozenset()
         self.replays = Replays()
         if short is not None:
             self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
@@ -180,6 +186,8 @@ class CaseRun:
         died = any(finding.rule in DEATHS for finding in session.findings)
         self.acked = watch.taken(died=died)
         result = self._judged(session, watch, began)
+        if result.verdict == "pass" and not session.pieced:
+            self.answers |= self.coverage.seen & ANSWERED
         if ours is not None and ours.fault:
             result = self._at_fault(result, ours.fault)
         if result.verdict in {"pass", "skip"} and not self.plan.options.record_all:
@@ -333,7 +341,7 @@ class CaseRun:
         if verdict in {"pass", "skip"} or not findings or self._too_much or session.overflowed:
             return result
         made_up = verdict == "untestable"
-        causes = causes_of(self.plan, session, watch, findings, made_up=made_up, last=self._last)
+        causes = causes_of(self.plan, session, watch, findings, made_up=made_up, last=self._last, answers=self.answers)
         if self.refused is not None:
             self.refused = self.refused._replace(causes=causes_of(self.plan, session, watch, findings))
         about = causes[0].seq if causes else None

@@ -74,6 +74,7 @@ class Run:
         self.seen: set[str] = set()
         self.broken: set[str] = set()
         self._acked: set[Like] = set()
+        self._answers: frozenset[str] = frozenset()
         self._beaten = False
         self._refused: dict[str, Refused] = {}
         self.settling = Settling()
@@ -244,7 +245,7 @@ class Run:
     ) -> PlayedCase:
         """Play a case; a fault of ours costs this case, not the run."""
         run = CaseRun(plan, case, short, known=self.settling)
-        run.idle, run.replays, run.on_wait = self.idle, self.replays, on_wait
+        run.idle, run.replays, run.on_wait, run.answers = self.idle, self.replays, on_wait, self._answers
         try:
             subject = run.run()
             if run.refused is not None and run.refused.acked_first and run.refused.like not in self._acked:
@@ -255,6 +256,7 @@ class Run:
                 self.seen |= run.coverage.seen
                 self.broken |= run.coverage.broken
                 self._acked |= run.acked
+                self._answers |= run.answers
                 self._beaten = self._beaten or run.beaten
                 if run.refused is not None:
                     self._refused[case.id] = run.refused

@@ -25,7 +25,7 @@ from multilang_cli.subject.secrecy import redactor_of
 from multilang_cli.suite.verdict.sources import origin_in, source_lines, starter_of, suspect_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from multilang_cli.causes.facts import Facts
     from multilang_cli.causes.model import Cause, KnownCause, Place
@@ -78,8 +78,9 @@ def causes_of(
     *,
     made_up: bool = False,
     last: LastWords | None = None,
+    answers: Collection[str] = (),
 ) -> tuple[Cause, ...]:
-    """The causes of what was found in a conversation."""
+    """The causes of what was found in a conversation. `answers`: see `facts_of`."""
     source = source_of(plan, session.profile.kind)
     stderr = decode(session.process.stderr_tail)
     forms = load_tracebacks()
@@ -96,6 +97,7 @@ def causes_of(
         stood=last.stood if last is not None else None,
         starter=starter_of(source, text, forms.starts(source.language)) if text else None,
         pieced=session.pieced,
+        answers=answers,
         sizes=watch.sizes,
         storm=plan.version.id,
     )
