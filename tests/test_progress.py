@@ -52,6 +52,16 @@ def test_a_slow_component_is_told_how_long_all_cases_may_take(monkeypatch: pytes
     assert said[3].startswith("a case takes 4.0 s, to start and to answer: all 44 may take some 3 min")
 
 
+def test_a_component_that_is_slow_at_each_tuple_is_told_so_as_soon_as_one_was_settled() -> None:
+    pace = running._Pace()
+    pace.tell(0, 46)
+    said = [pace.told_slow(seconds) for seconds in (0.1, 1.9, 5.0, 5.0)]
+    assert [bool(line) for line in said] == [False, False, True, False]
+    assert said[2].startswith(
+        "a tuple takes it 5.0 s, and most of the 46 cases wait for one or more: all may take some 4 min"
+    )
+
+
 @pytest.mark.parametrize(("long", "told"), [([], []), ([5], []), ([4, 5, 6, 7, 8, 9], [10]), (range(12, 20), [20])])
 def test_it_is_told_later_if_the_first_cases_were_quick(
     monkeypatch: pytest.MonkeyPatch, long: Iterable[int], told: list[int]

@@ -48,6 +48,8 @@ TRIED = (3, 10, 20)
 """Cases after which it may be known how long all take."""
 LONG = 120.0
 """Seconds from which on that is told."""
+SLOW = 2.0
+"""Seconds that a tuple takes, from which on all cases are slow because of that."""
 _BEFELL: dict[ExitCode, Circumstances] = {
     ExitCode.INTERRUPTED: Circumstances(interrupted=True),
     ExitCode.MISUSE: Circumstances(misuse=True),
@@ -242,8 +244,9 @@ class _Door(NamedTuple):
             for options in versions
         ]
         with progress_line(verbose=self.showing.verbose, quiet=self.showing.quiet) as progress:
-            tell = [progress] * len(told) if self.showing.quiet else _telling(component, told, progress)
-            results = run_versions(component, told, tell)
+            pace = _Pace()
+            tell = [progress] * len(told) if self.showing.quiet else _telling(component, told, progress, pace)
+            results = run_versions(component, told, tell, None if self.showing.quiet else pace.slow)
         return [_with_why(result, how) for result in results]
 
     def _to_stdout(self) -> bool:
@@ -284,9 +287,10 @@ def _why_not(error: BaseException) -> tuple[str, ExitCode]:
     return str(error), ExitCode.NOTHING_SELECTED if isinstance(error, SelectionError) else ExitCode.MISUSE
 
 
-def _telling(component: Component, versions: list[RunOptions], progress: Progress | None) -> list[Progress | None]:
+def _telling(
+    component: Component, versions: list[RunOptions], progress: Progress | None, pace: _Pace
+) -> list[Progress | None]:
     """Tell on stderr, before the first case, what the suite is about to do to the component; one a version."""
-    pace = _Pace()
 
     def of_version(options: RunOptions) -> Progress:
         """The function that is called before each case on one Storm version, and while one waits."""
@@ -313,6 +317,7 @@ class _Pace:
         self._began = self._latest = time.monotonic()
         self._longest = 0.0
         self._said = False
+        self._total = 0
 
     def tell(self, begun: int, total: int) -> str:
         """A sentence when so many cases were begun, "" mostly; `total`: how many there are.
@@ -320,6 +325,7 @@ class _Pace:
         Where the first few were quick it is looked at again. One long case, as of a hang, tells nothing.
         """
         now = time.monotonic()
+        self._total = total
         if begun in self.told:
             return ""
         self.told.add(begun)
@@ -332,6 +338,22 @@ class _Pace:
         return (
             f"a case takes {each:.1f} s, to start and to answer: all {total} may take some {minutes:.0f} min"
             " (-j N: N at once; -k PATTERN: some of them)"
+        )
+
+    def slow(self, tuple_takes: float) -> None:
+        """Tell on stderr of a component that is slow, once."""
+        if said := self.told_slow(tuple_takes):
+            remark(said)
+
+    def told_slow(self, tuple_takes: float) -> str:
+        """The sentence for a component that works for so many seconds on each tuple: as soon as that is known."""
+        seconds = tuple_takes * self._total
+        if self._said or tuple_takes < SLOW or seconds < LONG:
+            return ""
+        self._said = True
+        return (
+            f"a tuple takes it {tuple_takes:.1f} s, and most of the {self._total} cases wait for one or more:"
+            f" all may take some {seconds / 60:.0f} min (-j N: N at once; -k PATTERN: some of them)"
         )
 
 

@@ -74,6 +74,7 @@ class Run:
         self.seen: set[str] = set()
         self.broken: set[str] = set()
         self._acked: set[Like] = set()
+        self.slow: Callable[[float], None] | None = None
         self._answers: frozenset[str] = frozenset()
         self._beaten = False
         self._refused: dict[str, Refused] = {}
@@ -261,6 +262,8 @@ class Run:
                 if run.refused is not None:
                     self._refused[case.id] = run.refused
                 self.settling.add(run.feed)
+                if self.slow is not None and self.settling.slowest:
+                    self.slow(self.settling.slowest)
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.plan.record}: {run.unrecorded} (--record DIR)"
                     self.notes = (*(note for note in self.notes if note != why), why)

@@ -8,7 +8,7 @@ from multilang_cli.reports.verdict import Circumstances
 from multilang_cli.suite.runner.suite_run import not_run, planned, result_of, write_known_failures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from multilang_cli.reports.model import RunResult
     from multilang_cli.subject.options import Component, RunOptions
@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
 
 def run_versions(
-    component: Component, versions: Sequence[RunOptions], progress: Sequence[Progress | None]
+    component: Component,
+    versions: Sequence[RunOptions],
+    progress: Sequence[Progress | None],
+    slow: Callable[[float], None] | None = None,
 ) -> list[RunResult]:
     """Run the suite once for each of `versions`, whose options name a Storm version and a directory of their own.
 
-    `progress`: as in ``run_suite``, one a version. A known failure counts on any version: it is stale only if it is on
-    all. Raises what ``run_suite`` raises; after a KeyboardInterrupt no other version is played, and what there is is
-    returned.
+    `progress`: as in ``run_suite``, one a version. `slow`: told the seconds that a tuple takes, once it is known. A
+    known failure counts on any version: it is stale only if it is on all. Raises what ``run_suite`` raises; after a
+    KeyboardInterrupt no other version is played, and what there is is returned.
     """
     runs: list[Run] = []
     cut: list[RunResult] = []
@@ -31,6 +34,7 @@ def run_versions(
             run = planned(component, options)
             run.excused = run.known.entries.keys() if len(versions) > 1 else ()
             runs.append(run)
+            run.slow = slow
             run.go(tell)
             if run.befell.interrupted:
                 break
