@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -200,6 +201,18 @@ def test_an_end_that_came_later_is_not_the_place_of_what_was_wrong_before() -> N
 """)
     places = {cause.id: cause.place for cause in diagnose(facts_in(events, "bolt"), CAUSES.values(), RULES)}
     assert places == {"dies-of-a-heartbeat": Place("a.py", 7), "pid-unfit": None}
+
+
+def test_an_error_that_was_told_to_storm_before_the_fail_names_the_line() -> None:
+    lines = ["Traceback (most recent call last):", '  File "/srv/a.py", line 7, in run', "AttributeError: no emit_many"]
+    error = f"< {json.dumps({'command': 'error', 'msg': chr(10).join(['Python error raised', *lines])})}\n"
+    failed = f'{SYNC}< {{"command":"fail","id":"2"}}\n! {{"event": "exited", "code": 1}}\n'
+    told, mended = (
+        diagnose(facts_in(notation.parse(TUPLE % 1 + TUPLE % 2 + TUPLE % 3 + said), "bolt"), CAUSES.values(), RULES)[0]
+        for said in (error + failed, error + ACK % 1 + failed)
+    )
+    assert (told.last, told.place) == ("AttributeError: no emit_many", Place("a.py", 7))
+    assert (mended.last, mended.place) == ("", None)
 
 
 ADAPTERS = {

@@ -164,7 +164,7 @@ def facts_of(
         signal=ended.signal if ended else None,
         seq=seen.last,
         death=tracebacks.death_in(stderr, source.roots, source.language)
-        or (tracebacks.death_in(_in_lines(seen.words), source.roots, source.language) if ended else None),
+        or (_told_death(tracebacks, source, seen.words, seen.reported) if ended else None),
         stderr=stderr,
         rest=seen.rest,
         late=seen.late,
@@ -194,6 +194,12 @@ def facts_of(
         silences=frozenset(seen.silences),
         awaits_unasked=seen.emitting.awaits_unasked,
     )
+
+
+def _told_death(tracebacks: Tracebacks, source: Source, *texts: str) -> Death | None:
+    """The exception in what it told Storm before it ended, in a log or as an error."""
+    deaths = (tracebacks.death_in(_in_lines(text), source.roots, source.language) for text in texts if text)
+    return next((death for death in deaths if death is not None), None)
 
 
 def _parted(stderr: str, late: int) -> tuple[str, str]:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
 
 TICK = "__tick"
+MOST_REPORTED = 8000
+"""Characters kept of an error that was reported."""
 MOST_LATE = 400
 """Characters kept of what was written after stdin was closed."""
 _ECHO = 60
@@ -89,7 +91,8 @@ class Emitting:
 class Seen:
     """The conversation so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id.
 
-    `repeated`: anchored emits that are those of before once more.
+    `repeated`: anchored emits that are those of before once more. `reported`: the last error that it told Storm of, if
+    it failed what it worked on, or answered no more.
     """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
@@ -100,7 +103,7 @@ class Seen:
         self.closed = False
         self.last: int | None = None
         self.silences: set[int] = set()
-        self.rest = self.late = self.waits = self.words = ""
+        self.rest = self.late = self.waits = self.words = self.reported = ""
         self.fed = self.emitted = self.own_pid = self.echoed = False
         self.emitting = Emitting()
         self._handshake = b""
@@ -181,6 +184,7 @@ class Seen:
         if not isinstance(message, Log | Error):
             self.of_ids = False
             self.emitted = isinstance(message, Emit)
+        self._reported(message)
         if isinstance(message, Emit):
             self.emitting.emitted(message)
         elif isinstance(message, Ack | Fail):
@@ -203,6 +207,12 @@ class Seen:
             self._passes_over = self._passes_over or "heartbeat" in before
             # Who answers this has read all that came before it.
             self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
+
+    def _reported(self, message: object) -> None:
+        if isinstance(message, Error):
+            self.reported = (message.msg or "")[-MOST_REPORTED:]
+        elif isinstance(message, Emit | Ack):
+            self.reported = ""
 
     def complained(self, event: Event, _: Chunk) -> None:
         """Some bytes of stderr."""
