@@ -63,6 +63,14 @@ def test_what_a_bolt_does_at_its_first_made_up_tuple_says_nothing(tmp_path: Path
     assert result.exit_code == 6
 
 
+def test_what_is_thrown_at_the_end_is_no_reason_for_a_fail(tmp_path: Path) -> None:
+    text = 'Traceback (most recent call last):\\\\n  File \\\\"bolt.py\\\\", line 1\\\\n%s'
+    told = f"""say('{{"command":"error","msg":"{text % "ValueError: two values"}"}}\\nend\\n'); answer = "fail"
+    import atexit; atexit.register(say, '{{"command":"error","msg":"{text % "EOFError: at the end"}"}}\\nend\\n')"""
+    for subject in played(tmp_path, told, "end.stdin-closed", "bolt.settle.once").subjects:
+        assert subject.reason.startswith("it fails a made-up tuple: ValueError: two values; give a sample")
+
+
 def test_silence_at_the_first_made_up_tuple_says_nothing(tmp_path: Path) -> None:
     subject, *_ = played(tmp_path, "while True: time.sleep(60)", "bolt.settle.once").subjects
     assert subject.verdict == "untestable"

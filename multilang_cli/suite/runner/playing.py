@@ -262,8 +262,8 @@ class Run:
                 if run.refused is not None:
                     self._refused[case.id] = run.refused
                 self.settling.add(run.feed)
-                if self.slow is not None and self.settling.slowest:
-                    self.slow(self.settling.slowest)
+                if self.slow is not None and self.settling.pace:
+                    self.slow(self.settling.pace)
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.plan.record}: {run.unrecorded} (--record DIR)"
                     self.notes = (*(note for note in self.notes if note != why), why)

@@ -51,7 +51,7 @@ class Watch:
     acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
     `silent`: it has said nothing since it was fed. `beats`: heartbeats that it has not answered. `stopped`: the process
     was seen to be stopped by a signal. `deserted`: it lived on, and nobody read its stdin. `words`: the last that it
-    logged or reported. `sizes`: bytes of the events of which not all bytes are kept, by seq.
+    logged or reported before it was told to end. `sizes`: bytes of the events of which not all bytes are kept, by seq.
     """
 
     def __init__(self) -> None:
@@ -65,6 +65,11 @@ class Watch:
         self.stopped = self.deserted = False
         self.words = ""
         self._dismissed = self._ended = False
+
+    @property
+    def dismissed(self) -> bool:
+        """True if it was told to end: by the end of its stdin, or by a signal."""
+        return self._dismissed
 
     @property
     def first_open(self) -> Like | None:
@@ -122,7 +127,7 @@ class Watch:
                 self.acks[like] += 1
             elif self.refused is None and like not in self.acks:
                 self.refused = like
-        elif isinstance(body, Log | Error):
+        elif isinstance(body, Log | Error) and not self._dismissed:
             self.words = (body.msg or "")[-HELD:]
         elif isinstance(body, Deadline):
             self.stopped = self.stopped or STOPPED in body.blocked

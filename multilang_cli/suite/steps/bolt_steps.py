@@ -28,6 +28,11 @@ LOOKING = 5.0
 GROWTH = 4
 """How many times the tuples of the look before."""
 
+FEWEST = 3
+"""Tuples that each bolt is fed where more are asked for, however slow it is."""
+WORTH = 10.0
+"""Seconds of work that one feeding of more is worth."""
+
 
 def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
     """times: how many samples; values: a shape (``values.SHAPES``), every tuple that it makes of the samples.
@@ -48,6 +53,19 @@ def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
         stage.making_up()
         for sample in made:
             stage.send(sample)
+
+
+def feed(stage: Stage, arguments: dict[str, Any]) -> None:
+    """The same as `tuples`, but no more of them than are worth their time."""
+    tuples(stage, {**arguments, "times": _affordable(stage, int(arguments.get("times", 1)))})
+
+
+def _affordable(stage: Stage, times: int) -> int:
+    """As many as a slow bolt does in some seconds: what it does with a few it does with more."""
+    pace, settles = stage.known.pace, stage.session.profile.settles
+    if not pace or settles.startswith(("after-", "on-")):
+        return times
+    return min(times, max(FEWEST, int(WORTH / pace)))
 
 
 def with_ids(stage: Stage, _: dict[str, Any]) -> None:

@@ -61,7 +61,7 @@ def _barrier(stage: Stage, _: dict[str, Any]) -> None:
 def _work(stage: Stage, arguments: dict[str, Any]) -> None:
     """times: so many tuples and their settling for a bolt, so many calls of next for a spout."""
     if isinstance(stage.session, ShellBolt):
-        bolt_steps.tuples(stage, arguments)
+        bolt_steps.feed(stage, arguments)
         bolt_steps.settle(stage, {})
     else:
         spout_steps.call(stage, {"command": "activate"})
@@ -155,7 +155,7 @@ def _terminate(stage: Stage, _: dict[str, Any]) -> None:
 OPERATIONS: dict[str, Operation] = {
     "handshake": _handshake,
     "barrier": _barrier,
-    "tuple": bolt_steps.tuples,
+    "tuple": bolt_steps.feed,
     "tuple_ids": bolt_steps.with_ids,
     "trial": bolt_steps.trial,
     "backlog": bolt_steps.backlog,

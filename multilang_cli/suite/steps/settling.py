@@ -68,7 +68,14 @@ class FedTuples:
         self.slowest = 0.0
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._latest = 0
+        self._began: float | None = None
+        self._ended = 0.0
         self._dismissed = False
+
+    @property
+    def pace(self) -> float:
+        """Seconds from the first that was fed to the last settled, for each."""
+        return (self._ended - (self._began or 0.0)) / self.settled if self.settled else 0.0
 
     @property
     def settled(self) -> int:
@@ -100,6 +107,7 @@ class FedTuples:
     def _fed(self, message: TupleMsg, t: float) -> None:
         if message.comp != SYSTEM_COMPONENT and not message.is_heartbeat:
             self.fed += 1
+            self._began = t if self._began is None else self._began
             self.open[message.id] = Fed(self.fed, message, t)
 
     def _settled(self, said: Ack | Fail, t: float) -> None:
@@ -107,7 +115,7 @@ class FedTuples:
         if fed is None:
             return
         self._latest = max(self._latest, fed.place)
-        self.slowest = max(self.slowest, t - fed.t)
+        self.slowest, self._ended = max(self.slowest, t - fed.t), t
         failed = isinstance(said, Fail)
         self.failed += failed
         self.acked += not failed
@@ -132,15 +140,15 @@ class Settling:
     `starved`: the most that it was fed in a conversation that waited in vain for the first to be settled.
     `waited_out`: a whole limit was waited for in vain, with heartbeats. `forgetful`: it is proven to forget tuples.
     `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
-    seconds that a tuple took to be settled at most. `died`: it ended by itself in one of them.
-    `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it worked on what it may
-    refuse, in vain.
+    seconds that a tuple took to be settled at most; `pace`: for each, in the quickest conversation. `died`: it ended by
+    itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it
+    worked on what it may refuse, in vain.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = 0
-        self.slowest = 0.0
+        self.slowest = self.pace = 0.0
         self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
             self.overworked
         ) = False
@@ -162,6 +170,7 @@ class Settling:
         for name in ("fed", "settled", "acked", "emitted", "anchored", "good", "refused"):
             setattr(self, name, getattr(self, name) + getattr(feed, name))
         self.slowest = max(self.slowest, feed.slowest)
+        self.pace = min(filter(None, (self.pace, feed.pace)), default=0.0)
         self.died = self.died or feed.died
         if feed.starved:
             self.starved = max(self.starved, feed.fed)

@@ -117,10 +117,12 @@ def why_refused(component: Component, session: Session, watch: Watch) -> str:
     """A sentence on what became of a made-up sample, the cause first, and which option would help."""
     exited, stderr = session.exit, decode(session.process.stderr_tail)
     tracebacks = load_tracebacks()
-    death = tracebacks.death_in(stderr) or tracebacks.death_in(watch.words)
+    # What it throws at its end, it throws of that.
+    texts = (watch.words, "" if watch.refused and watch.dismissed else stderr)
+    death = next(filter(None, map(tracebacks.death_in, texts)), None)
     cause = death.text if death is not None else ""
     what = "fails" if watch.refused else "falls silent at"
-    if exited is not None and not session.ended_by_us:
+    if exited is not None and not session.ended_by_us and not (watch.refused and watch.dismissed):
         what = "dies of"
         how = f"killed by signal {exited.signal}" if exited.signal else f"exit code {exited.code}"
         said = last_line(stderr)
