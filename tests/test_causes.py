@@ -211,8 +211,18 @@ def test_an_error_that_was_told_to_storm_before_the_fail_names_the_line() -> Non
         diagnose(facts_in(notation.parse(TUPLE % 1 + TUPLE % 2 + TUPLE % 3 + said), "bolt"), CAUSES.values(), RULES)[0]
         for said in (error + failed, error + ACK % 1 + failed)
     )
-    assert (told.last, told.place) == ("AttributeError: no emit_many", Place("a.py", 7))
+    assert (told.id, told.last, told.place) == ("dies-of-a-tuple", "AttributeError: no emit_many", Place("a.py", 7))
     assert (mended.last, mended.place) == ("", None)
+
+
+def test_who_fails_a_tuple_for_an_error_and_ends_dies_of_that_tuple() -> None:
+    error = '< {"command":"error","msg":"no"}\n'
+    failed, ended = '< {"command":"fail","id":"1"}\n', '! {"event": "exited", "code": 1}\n'
+    dies, lives_on, unsaid = (
+        diagnose(facts_in(notation.parse(TUPLE % 1 + HEARTBEAT % 9 + said), "bolt"), CAUSES.values(), RULES)[0].id
+        for said in (error + SYNC + failed + ended, error + failed + SYNC + ended, SYNC + failed + ended)
+    )
+    assert (dies, lives_on, unsaid) == ("dies-of-a-tuple", "dies", "dies")
 
 
 ADAPTERS = {

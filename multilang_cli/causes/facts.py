@@ -157,7 +157,7 @@ def facts_of(
         language=source.language,
         findings=tuple(findings),
         phase=seen.phase,
-        asked=pending[0][0] if pending else "",
+        asked="tuple" if ended and seen.gave_up else pending[0][0] if pending else "",
         owed=commands[0] if commands else "",
         ended="closed" if seen.closed and ended is None else "no" if ended is None else _how(ended),
         code=ended.code if ended else None,

@@ -92,7 +92,7 @@ class Seen:
     """The conversation so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id.
 
     `repeated`: anchored emits that are those of before once more. `reported`: the last error that it told Storm of, if
-    it failed what it worked on, or answered no more.
+    it failed what it worked on, or answered no more; `gave_up`: it failed that for it.
     """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
@@ -112,7 +112,7 @@ class Seen:
         self._read = self._greeting = 0
         self._then = self._silence = 0.0
         self.late_stderr = 0
-        self.of_ids = False
+        self.of_ids = self.gave_up = False
         self.repeated: set[int] = set()
         self._emits: set[bytes] = set()
         self._has_answered = self._passes_over = False
@@ -211,8 +211,11 @@ class Seen:
     def _reported(self, message: object) -> None:
         if isinstance(message, Error):
             self.reported = (message.msg or "")[-MOST_REPORTED:]
-        elif isinstance(message, Emit | Ack):
-            self.reported = ""
+            self.gave_up = False
+        elif isinstance(message, Fail):
+            self.gave_up = bool(self.reported)
+        elif isinstance(message, Emit | Ack) or (isinstance(message, Sync) and self.gave_up):
+            self.reported, self.gave_up = "", False
 
     def complained(self, event: Event, _: Chunk) -> None:
         """Some bytes of stderr."""
