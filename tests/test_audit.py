@@ -17,7 +17,7 @@ from multilang_cli.audit.hearing import hear
 from multilang_cli.audit.result import LIMITS
 from multilang_cli.audit.session import SparkMissingError, session
 from multilang_cli.catalogue import notation
-from multilang_cli.catalogue.loader import load_rulebook, load_rules
+from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_rules
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.transcript.format import decode_line
 from tests.command import ROOT, mlcheck, refusal
@@ -67,6 +67,18 @@ def test_executors_find_in_the_bad_example_of_every_rule_what_lint_finds(tmp_pat
     here, lint = compared(paths)
     assert here == lint
     assert len({row[2] for row in here}) > 50
+
+
+def test_a_finding_names_the_cause_that_lint_names(tmp_path: Path) -> None:
+    paths = [
+        record(tmp_path / f"{cause.id}.ndjson", notation.parse(cause.example.talk), cause.example.kind)
+        for cause in load_causes()
+    ]
+    named = {(row["conv"], row["rule"]): row["cause"] for row in hear(lines(paths)) if "version" not in row}
+    for subject in judge_transcripts(paths, load_rulebook()).subjects:
+        told = {rule: cause.id for cause in reversed(subject.causes) for rule in cause.rules}
+        assert {rule: named[subject.id, rule] for rule in told} == told
+    assert len(set(named.values())) > 25
 
 
 @pytest.mark.parametrize("instead", [b"junk\n", b""], ids=["damaged", "gone"])

@@ -279,6 +279,14 @@ def test_the_log_says_what_storm_makes_of_a_finding_and_what_to_type_next(tmp_pa
     assert f" next: mlcheck lint {log.with_suffix('')}*.ndjson\n" in text
 
 
+def test_the_log_names_a_cause_once_however_often_it_shows(tmp_path: Path) -> None:
+    recorded(tmp_path, [conversation(acks(3, twice=1) + acks(2, twice=0))])
+    [log] = tmp_path.glob("*.log")
+    causes = [line for line in log.read_text(encoding="utf-8").splitlines() if " cause " in line]
+    assert len([line for line in causes if " cause settles-twice: it settles a tuple twice" in line]) == 1
+    assert causes[0].endswith("; mlcheck explain settles-twice")
+
+
 def test_a_status_that_can_not_be_written_leaves_the_last_one_and_nothing_else(tmp_path: Path) -> None:
     recorder = recorded(tmp_path, [conversation(acks(3))], status=tmp_path / "status.json")
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}

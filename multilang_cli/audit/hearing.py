@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from multilang_cli.catalogue.diagnosing import RecentEvents
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.words.events import Event, Gap
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 TOGETHER = 128
 """Events that are judged at a time."""
+MOST_HELD = 1000
+"""Findings of one conversation that are held to its end, when their causes are known; later ones have none."""
 _BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 Row = dict[str, Any]
 """A row of the table findings, or of outlooks: it has a `version` then."""
@@ -60,6 +63,8 @@ class ConversationHearing:
         self.conv = conv
         self._storm = storm
         self._judge: Any = None
+        self._recent: RecentEvents | None = None
+        self._held: list[tuple[Finding, Row]] | None = []
         self._reader: ConversationReader | None = None
         self._redactor = Redactor({})
         self._part = 0
@@ -96,6 +101,7 @@ class ConversationHearing:
     def finish(self) -> Iterator[Row]:
         """Yield the last findings, and how the conversation ends on each Storm version."""
         yield from self._catch_up()
+        yield from self._with_causes()
         if self._unknown:
             yield {"conv": self.conv, "version": self._unknown, "fate": "unknown"}
         for outlook in self._judge.outlook() if self._judge is not None else ():
@@ -108,7 +114,10 @@ class ConversationHearing:
         self._missing = ""
         if self._judge is None:
             self._redactor = Redactor(header.profile.conf)
-            self._judge = self._new_judge(msgspec.structs.replace(header.profile, storm=self._version(header)))
+            profile = msgspec.structs.replace(header.profile, storm=self._version(header))
+            self._judge = self._new_judge(profile)
+            if self._judge is not None:
+                self._recent = RecentEvents(self._judge.profile, _rulebook(profile.storm), header.argv)
         if self._judge is not None and part > self._part + 1:
             found = self._take_up(header.snapshot, part)
         before = self._reader if part > 1 else None
@@ -157,7 +166,20 @@ class ConversationHearing:
         if not events or self._judge is None:
             return []
         times = {event.seq: event.t for event in events}
-        return [self._row(finding, times) for finding in self._judge.feed_all(events)]
+        if self._recent is not None:
+            self._recent.take(events)
+        found = [(finding, self._row(finding, times)) for finding in self._judge.feed_all(events)]
+        if self._held is None:
+            return [row for _, row in found]
+        self._held += found
+        return self._with_causes() if len(self._held) > MOST_HELD else []
+
+    def _with_causes(self) -> list[Row]:
+        """The rows that were held, with what their findings come of; none is held any more."""
+        held, self._held = self._held or [], None
+        causes = self._recent.causes([finding for finding, _ in held]) if held and self._recent is not None else ()
+        by_rule = {rule: cause.id for cause in reversed(causes) for rule in cause.rules}
+        return [{**row, "cause": by_rule.get(finding.rule)} for finding, row in held]
 
     def _row(self, finding: Finding, times: dict[int, float]) -> Row:
         return {

@@ -152,6 +152,7 @@ FINDINGS = Table(
         TableColumn("fates", "map<string,string>", "what becomes of it, by Storm version"),
         TableColumn("errors", "map<string,string>", "what Storm prints, by version"),
         TableColumn("fingerprint", "string", "the same for the same breach from run to run"),
+        TableColumn("cause", "string", "what it comes of, as `mlcheck explain` has it; null where none is known"),
     ),
 )
 

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.catalogue.diagnosing import causes_heard
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_tracebacks
-from multilang_cli.causes.diagnosis import diagnose
-from multilang_cli.causes.facts import Source, facts_of
-from multilang_cli.causes.languages import language_of
+from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.judge.coverage import Coverage
 from multilang_cli.protocol.wire.batches import Span
@@ -277,13 +275,9 @@ class Hearing:
     def _causes(self, findings: Sequence[Finding], stderr: str) -> tuple[Cause, ...]:
         """The causes of what went wrong, as far as what is kept tells."""
         kept = [event for events in self._kept for event in events]
-        source = Source(kind=self.profile.kind, language=language_of(self.header.argv))
-        late = self.late or not kept or kept[0].seq > 0
-        made_up = self.profile.samples is not None and not self.profile.samples
-        facts = facts_of(
-            kept, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, late=late, storm=self.version
+        return causes_heard(
+            kept, findings, self.profile, self.rulebook, argv=self.header.argv, stderr=stderr, late=self.late
         )
-        return diagnose(facts, load_causes(), self.rulebook.rules)
 
     def _damaged(self, result: SubjectResult) -> SubjectResult:
         """A result without a pass, if something was lost."""

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.catalogue.diagnosing import RecentEvents
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.driver import pids
@@ -23,6 +24,7 @@ from multilang_cli.driver.launch import readable
 from multilang_cli.protocol.words.events import Exited, Gap, PidChecked, Started
 from multilang_cli.protocol.words.messages import Handshake, Pid
 from multilang_cli.reports.failure import exit_in_words
+from multilang_cli.reports.grouping import in_a_sentence
 from multilang_cli.reports.model import Exit
 from multilang_cli.reports.verdict import FATE_WORDS
 from multilang_cli.tap.cutter import Cutter
@@ -51,6 +53,10 @@ MOST_FINDINGS = 10_000
 """Findings of one conversation that are logged; of more, the number is told."""
 LAST_WORDS = 4096
 """Bytes of stderr that are kept, to tell the last line of them."""
+MOST_MET = 100
+"""Findings whose causes are looked for together: the last ones."""
+MOST_LOOKS = 50
+"""Times that causes are looked for in one conversation."""
 MOST_FAULTS = 3
 """Faults of our own after which nothing is judged any more."""
 
@@ -78,6 +84,10 @@ class Recorder:
         self._state = "running"
         self._exit: Exited | None = None
         self._last_words = b""
+        self._recent: RecentEvents | None = None
+        self._met: list[Finding] = []
+        self._named: set[str] = set()
+        self._looks = 0
 
     # --- what passed --------------------------------------------------------------------------------------------
 
@@ -194,7 +204,9 @@ class Recorder:
             self._tell_failure(self._files.failed)
         for finding in found:
             self._report(finding)
-        if fault is not None:
+        if fault is None:
+            self._name_causes(events, found)
+        else:
             self._fault(fault)
             if self.judge is not None:
                 self._new_judge(self.judge.profile)
@@ -251,7 +263,9 @@ class Recorder:
 
     def _new_judge(self, profile: Profile) -> None:
         tired = self._counts["faults"] >= MOST_FAULTS
-        self.judge = None if tired else judge_of(profile, load_rulebook(self.plan.storm))
+        rulebook = load_rulebook(self.plan.storm)
+        self.judge = None if tired else judge_of(profile, rulebook)
+        self._recent, self._met = RecentEvents(profile, rulebook, self.plan.command), []
 
     # --- what is told -------------------------------------------------------------------------------------------
 
@@ -265,6 +279,26 @@ class Recorder:
         self._log.line(f"{finding.level} {finding.rule} at {finding.seq}: {finding.message} ({fate})")
         if self._findings.total() == MOST_FINDINGS:
             self._log.line("more findings are counted, not listed")
+
+    def _name_causes(self, events: list[Event], found: list[Finding]) -> None:
+        """Log the causes of what was found, each once, with the command that explains it."""
+        if self._recent is None:
+            return
+        self._recent.take(events)
+        new = [finding for finding in found if finding.level != "note"]
+        if not new or self._looks == MOST_LOOKS:
+            return
+        self._looks += 1
+        self._met = [*self._met, *new][-MOST_MET:]
+        try:
+            causes = self._recent.causes(self._met)
+        except Exception as error:  # noqa: BLE001 (what can't be explained is recorded all the same)
+            self._fault(error)
+            return
+        for cause in causes:
+            if cause.id not in self._named:
+                self._named.add(cause.id)
+                self._log.line(f"cause {cause.id}: {in_a_sentence(cause)}; mlcheck explain {cause.id}")
 
     def _retry(self, t: float) -> None:
         """After a failure, see whether files can be written again; what was lost is a gap."""

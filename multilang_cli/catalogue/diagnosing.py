@@ -1,0 +1,75 @@
+"""Diagnosis of a conversation that is heard rather than played: of its last events, with nothing read from disk."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from multilang_cli.catalogue.loader import load_causes, load_tracebacks
+from multilang_cli.causes.diagnosis import diagnose
+from multilang_cli.causes.facts import Source, facts_of
+from multilang_cli.causes.languages import language_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.causes.model import Cause
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.protocol.words.verdicts import Finding, Profile
+
+KEPT = 512
+"""Events of a conversation that are kept, at most."""
+MOST_BYTES = 1 << 20
+"""Bytes of them that are kept, about."""
+_STDERR = 4096
+"""Bytes of stderr in which a traceback is looked for."""
+
+
+def causes_heard(
+    events: Sequence[Event],
+    findings: Sequence[Finding],
+    profile: Profile,
+    rulebook: Rulebook,
+    *,
+    argv: Iterable[str] = (),
+    stderr: str = "",
+    late: bool = False,
+) -> tuple[Cause, ...]:
+    """Name the causes of `findings`, as far as `events`, the last of a conversation, tell.
+
+    `argv`: the component's command, by which its language is known. `late`: the beginning is not among `events`.
+    """
+    source = Source(kind=profile.kind, language=language_of(argv))
+    made_up = profile.samples is not None and not profile.samples
+    late = late or not events or events[0].seq > 0
+    storm = rulebook.version(profile.storm).id if profile.storm else rulebook.newest.id
+    facts = facts_of(
+        events, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, late=late, storm=storm
+    )
+    return diagnose(facts, load_causes(), rulebook.rules)
+
+
+class RecentEvents:
+    """The last events of a conversation that goes on, to name causes by. What it keeps is bounded."""
+
+    def __init__(self, profile: Profile, rulebook: Rulebook, argv: Iterable[str] = ()) -> None:
+        self._profile = profile
+        self._rulebook = rulebook
+        self._argv = tuple(argv)
+        self._kept: deque[Event] = deque()
+        self._size = 0
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Keep what happened next."""
+        for event in events:
+            self._kept.append(event)
+            self._size += len(event.raw)
+        while len(self._kept) > KEPT or (self._size > MOST_BYTES and len(self._kept) > 1):
+            self._size -= len(self._kept.popleft().raw)
+
+    def causes(self, findings: Sequence[Finding]) -> tuple[Cause, ...]:
+        """Name the causes of these findings, the one that explains most first."""
+        stderr = b"".join(event.raw for event in self._kept if event.channel == "err")[-_STDERR:]
+        text = stderr.decode("utf-8", "backslashreplace")
+        return causes_heard(tuple(self._kept), findings, self._profile, self._rulebook, argv=self._argv, stderr=text)
