@@ -32,6 +32,7 @@ def facts_in(
     answers: tuple[str, ...] = (),
     by_child: bool = False,
     language: str = "",
+    line: str = "",
 ) -> Facts:
     """What the judge and the events of a conversation tell."""
     rulebook = loader.load_rulebook()
@@ -50,6 +51,7 @@ def facts_in(
         pieced=pieced,
         answers=answers,
         starter=Place("bolt.py", 7) if by_child else None,
+        sources={"bolt": [line]},
     )
 
 
@@ -81,6 +83,7 @@ def test_its_example_shows_it(cause: KnownCause) -> None:
         pieced=example.pieced,
         answers=example.answers,
         by_child=example.by_child,
+        line=example.source,
     )
     found = diagnose(facts, CAUSES.values(), RULES)
     assert [each.id for each in found][:1] == [cause.id], (found, facts)

@@ -34,6 +34,8 @@ _SIGNALS = {
     8: "SIGFPE",
     9: "SIGKILL",
     11: "SIGSEGV",
+    13: "SIGPIPE",
+    14: "SIGALRM",
     15: "SIGTERM",
 }
 _WAITING_STORM = re.compile(r": (?:it|that \w+|that part of it) waits for|; |, and Storm waits")
@@ -156,6 +158,9 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         if match is None:
             return None
         words.update({name: short(value) for name, value in match.groupdict().items() if value})
+    lines = (line for file in facts.sources.values() for line in file)
+    if signature.source and not any(map(_pattern(signature.source).search, lines)):
+        return None
     return words
 
 
@@ -191,6 +196,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.stalled, facts.stalled),
         (signature.of_ids, facts.of_ids),
         (signature.threw, facts.death is not None),
+        (signature.complained, bool(facts.complaint)),
     )
     return all(wanted is None or wanted == value for wanted, value in told)
 
@@ -215,6 +221,7 @@ def words_of(facts: Facts) -> _Fitting:
         signal=str(facts.signal),
         signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
         last_line=last_line(facts.stderr),
+        complaint=short(facts.complaint),
     )
 
 

@@ -41,6 +41,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     `uncertain`: it may have died of that, though something else came behind it, or of a heartbeat behind a tuple for
     which it had emitted. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the
     last. `starter`: where it starts the program that wrote the text on stdout. `storm`: the version asked.
+    `complaint`: the last that it logged behind a tuple, and settled none since. `sources`: lines of source, by file.
     `late_death`: the exception in `late_stderr`. `loses_pieces`: all that it has not answered came in parts, and it
     answers such messages where they come whole. `repeated`: anchored emits that are those of before once more.
     """
@@ -84,6 +85,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     late_stderr: str = ""
     late_death: Death | None = None
     silences: frozenset[int] = frozenset()
+    complaint: str = ""
+    sources: dict[str, list[str]] = {}
 
     @property
     def rest_is(self) -> Bytes:
@@ -133,6 +136,7 @@ def facts_of(
     starter: Place | None = None,
     sizes: Mapping[int, int] = {},
     storm: str = "",
+    sources: Mapping[str, list[str]] = {},
 ) -> Facts:
     """Gather the facts of one conversation from its `events` in their order.
 
@@ -141,7 +145,7 @@ def facts_of(
     is known to answer where it comes whole: handshake, tuple, heartbeat, command. `late`: the beginning of the
     conversation is not among `events`. `stood`: where it was when it was silent for good. `starter`: the line that
     starts the program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which not all are
-    in `raw`. `storm`: the version asked.
+    in `raw`. `storm`: the version asked. `sources`: lines of its source, by file.
     """
     seen = Seen("asked" if late else "handshake", sizes)
     for event in events:
@@ -186,6 +190,8 @@ def facts_of(
         stood=stood,
         starter=starter,
         storm=storm,
+        complaint=seen.complaint,
+        sources=dict(sources),
         stalled=seen.stalled,
         repeated=frozenset(seen.repeated),
         of_ids=bool(ended) and seen.of_ids and not pending,

@@ -87,8 +87,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     complained of only after its stdin was closed. `of_ids`: what it had not answered but task ids when it ended.
     `since`: the first Storm version that sends what brings it about, "" for all. `repeated`: such a finding is an
     anchored emit of before once more. `code`: a pattern found in the source's line, as the exception shows it.
-    `threw`: an uncaught exception is known. `certainty`, `sentence`: those of this signature, if they are not the
-    cause's.
+    `threw`: an uncaught exception is known. `complained`: of a tuple that it settled never it logged something.
+    `source`: a pattern found in a line of its source. `certainty`, `sentence`: those of this signature, if they are
+    not the cause's.
     """
 
     phase: tuple[Phase, ...] = ()
@@ -123,6 +124,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     of_ids: bool | None = None
     repeated: bool | None = None
     threw: bool | None = None
+    complained: bool | None = None
+    source: str = ""
     since: str = ""
     over: int = 0
     certainty: Certainty | None = None
@@ -139,6 +142,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     pieced: tuple[int, ...] = ()
     answers: tuple[str, ...] = ()
     by_child: bool = False
+    source: str = ""
     headline: str = ""
 
 

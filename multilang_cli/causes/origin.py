@@ -54,9 +54,17 @@ def only_line(pattern: str, sources: Mapping[str, Sequence[str]]) -> Place | Non
 
 
 def only_line_with(pattern: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
-    """The only line of the `sources` in which the pattern is found; None if it is in none or in several."""
-    wanted = re.compile(pattern)
-    return _only(lambda lines: wanted.search(lines[0]) is not None, sources)
+    """The only line of the `sources` in which the pattern is found; None if it is in none or in several.
+
+    What is found may go on in the lines behind it.
+    """
+    wanted = re.compile(pattern, re.MULTILINE)
+
+    def begins_here(lines: Sequence[str]) -> bool:
+        found = wanted.search("\n".join(lines))
+        return found is not None and found.start() <= len(lines[0])
+
+    return _only(begins_here, sources)
 
 
 def _only(fits: Callable[[Sequence[str]], bool], sources: Mapping[str, Sequence[str]]) -> Place | None:

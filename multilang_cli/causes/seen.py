@@ -103,7 +103,7 @@ class Seen:
         self.closed = False
         self.last: int | None = None
         self.silences: set[int] = set()
-        self.rest = self.late = self.waits = self.words = self.reported = ""
+        self.rest = self.late = self.waits = self.words = self.reported = self.complaint = ""
         self.fed = self.emitted = self.own_pid = self.echoed = False
         self.emitting = Emitting()
         self._handshake = b""
@@ -181,6 +181,7 @@ class Seen:
     def _answered(self, message: object) -> None:
         # What was logged long before the end has nothing to do with it.
         self.words = (message.msg or "")[-MOST_LATE:] if isinstance(message, Log | Error) else ""
+        self._complained(message)
         if not isinstance(message, Log | Error):
             self.of_ids = False
             self.emitted = isinstance(message, Emit)
@@ -216,6 +217,13 @@ class Seen:
             self.gave_up = bool(self.reported)
         elif isinstance(message, Emit | Ack) or (isinstance(message, Sync) and self.gave_up):
             self.reported, self.gave_up = "", False
+
+    def _complained(self, message: object) -> None:
+        """Keep what it logs while a tuple is open, until it settles one."""
+        if isinstance(message, Ack | Fail):
+            self.complaint = ""
+        elif isinstance(message, Log | Error) and any(asked == "tuple" for asked, _ in self.pending.values()):
+            self.complaint = (message.msg or "")[-MOST_LATE:]
 
     def complained(self, event: Event, _: Chunk) -> None:
         """Some bytes of stderr."""

@@ -42,6 +42,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     `needs`: what must be declared for it to say anything; `accepts`: what the component must say that it takes. `env`:
     variables of the environment. `steps`: operations in order, each a name and its arguments (``steps.OPERATIONS``).
     `unconsumed`: nobody consumes what the component emits, but for direct streams.
+    `under`: the condition that it makes and a plain conversation does not, in words: "with a conf of 1 MiB".
     `loose`: one for which the component gives no occasion is passed over; in other cases it makes an end.
     `testee`: for which part of a library's testee it is, "" for any component; `supports`: what the library must do.
     """
@@ -60,6 +61,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     refusal: Refusal | None = None
     loose: bool = False
     unconsumed: bool = False
+    under: str = ""
     testee: Literal["", "bolt", "basic", "batch", "spout"] = ""
     supports: tuple[str, ...] = ()
 

@@ -27,6 +27,7 @@ from multilang_cli.subject.samples import has_samples, named, sources_of, unfed
 from multilang_cli.subject.secrecy import redactor_of
 from multilang_cli.suite.cases.case import Case, load_cases
 from multilang_cli.suite.cases.selection import SelectionError, select
+from multilang_cli.suite.conditions import with_conditions
 from multilang_cli.suite.runner.playing import Progress, Run
 from multilang_cli.suite.steps.ticks import told, with_ticks
 from multilang_cli.suite.verdict import known_failures
@@ -228,7 +229,7 @@ def result_of_subjects(
 def _result(run: Run) -> RunResult:
     """The result as it is known now; ``conclude`` fills in the rest."""
     options, remaining = run.plan.options, run.remaining
-    subjects = [run.replays.without_contradiction(subject) for subject in run.subjects]
+    subjects = with_conditions([run.replays.without_contradiction(subject) for subject in run.subjects], run.cases)
     return msgspec.structs.replace(
         _about(run.plan, subjects, run.started),
         suite=Suite(name="component", hash=suite_hash(run.available)),

@@ -22,7 +22,7 @@ from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.secrecy import redactor_of
-from multilang_cli.suite.verdict.sources import origin_in, source_lines, starter_of, suspect_in
+from multilang_cli.suite.verdict.sources import lines_of, origin_in, source_lines, starter_of, suspect_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -39,6 +39,8 @@ SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unansw
 """Rules that are broken by silence."""
 OUTLIVES = frozenset({"outlives-stdin", "outlives-worker"})
 """Rules that are broken by who does not end."""
+_COMPLAINED = frozenset({"logs-and-forgets"})
+"""Causes whose place is where what was logged was written."""
 _TEXT = "stdout-text"
 """The rule that is broken by what is no message at all."""
 LAST_CHANCE = 1.0
@@ -100,6 +102,7 @@ def causes_of(
         answers=answers,
         sizes=watch.sizes,
         storm=plan.version.id,
+        sources=lines_of(source),
     )
     causes = diagnose(facts, load_causes(), plan.rulebook.rules)
     known = {each.id: each for each in load_causes()}
@@ -120,6 +123,8 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
     if cause.place is not None or event is None:
         return cause
     text = facts.words if event.channel == "process" else ""
+    if cause.id in _COMPLAINED:
+        text = facts.complaint
     if event.channel == "out" and _TEXT in cause.rules:
         text = _first_line(event)
     return msgspec.structs.replace(cause, place=origin_in(source, text)) if text else cause

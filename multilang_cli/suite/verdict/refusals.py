@@ -45,6 +45,15 @@ _OF_A_FIELD = re.compile(
 """Words of an exception that looked for a value by a name that is not there."""
 
 
+_OF_NO_VALUE = re.compile(
+    r"all goroutines are asleep|[Dd]eadlock; recursive locking|^No live threads left|would self-deadlock|"
+    r"[Aa]ttempt to relock|Address already in use|EADDRINUSE|Too many open files|EMFILE|No space left on device|"
+    r"database is locked|can't start new thread|concurrent map (?:writes|read)",
+)
+"""Words of an exception that no value of a tuple brings about."""
+_ALARM = 14
+
+
 class Refused(NamedTuple):
     """A made-up tuple that a component did not take: what it is like, and the verdict if it is seen to take such.
 
@@ -69,7 +78,8 @@ def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding], wat
     Who took it once, and dies of the same later, refuses nothing; nor does a process that stopped itself, or that
     lives on without reading its stdin.
     """
-    refusal = None if watch.unlike_a_refusal or (watch.open and watch.first_open is None) else _refusal(case, stage)
+    unlike = watch.unlike_a_refusal or _of_no_value(stage) or (watch.open and watch.first_open is None)
+    refusal = None if unlike else _refusal(case, stage)
     wrong = [finding for finding in findings if finding.level != "note" or finding.rule in _OVERFLOWS]
     if refusal is None or stage is None or stage.made_up is None or not wrong:
         return None
@@ -97,6 +107,8 @@ def refused_sample(component: Component, stage: Stage | None, findings: Sequence
     """
     if has_samples(component) or component.testee or stage is None or not stage.fed or watch.unlike_a_refusal:
         return None
+    if _of_no_value(stage):
+        return None
     if stage.made_up is not None and any(finding.seq >= stage.made_up for finding in findings):
         return None
     musts = {finding.rule for finding in findings if finding.level == "must"}
@@ -106,6 +118,15 @@ def refused_sample(component: Component, stage: Stage | None, findings: Sequence
     waited = any(finding.rule == "tuple-unsettled" for finding in findings)
     silent = watch.silent or bool(stage.session.judge.state.heartbeats)
     return watch.first_open if waited and silent else watch.refused
+
+
+def _of_no_value(stage: Stage | None) -> bool:
+    """True if it died of what no value of a tuple is to blame for."""
+    if stage is None or stage.session.exit is None:
+        return False
+    death = load_tracebacks().death_in(decode(stage.session.process.stderr_tail))
+    told = death is not None and _OF_NO_VALUE.search(death.text) is not None
+    return told or stage.session.exit.signal == _ALARM
 
 
 def died_of_a_heartbeat(findings: Sequence[Finding], watch: Watch, fed: int) -> bool:

@@ -52,6 +52,12 @@ def suspect_in(source: Source, pattern: str) -> Place | None:
     return only_line_with(pattern, own) or only_line_with(pattern, beside)
 
 
+def lines_of(source: Source) -> Lines:
+    """The lines of the component's own files: its program's, else all beside it."""
+    own, beside = _lines_of(source)
+    return own or beside
+
+
 @cache
 def _lines_of(source: Source) -> tuple[Lines, Lines]:
     own: Lines = {}

@@ -1,0 +1,44 @@
+"""Conditions that only some cases make, told in the first sentence of what went wrong in none but those. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from multilang_cli.catalogue.loader import load_causes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from multilang_cli.causes.model import Cause
+    from multilang_cli.reports.model import SubjectResult
+    from multilang_cli.suite.cases.case import Case
+
+
+def with_conditions(subjects: Sequence[SubjectResult], cases: Iterable[Case]) -> list[SubjectResult]:
+    """The subjects, their first causes with the condition of the case where all that have the cause have one.
+
+    A cause that is about the condition by itself says it already.
+    """
+    under = {case.id: case.under for case in cases if case.under}
+    says_so = {known.id for known in load_causes() if any(each.pieced or each.over for each in known.when)}
+    plain = {_key(each.causes[0]) for each in subjects if each.causes and each.id not in under}
+    if not any(each.verdict == "pass" for each in subjects):
+        return list(subjects)
+
+    def told(subject: SubjectResult) -> SubjectResult:
+        """The subject with the condition of its case."""
+        if subject.id not in under or not subject.causes:
+            return subject
+        first, *others = subject.causes
+        if _key(first) in plain or first.id in says_so:
+            return subject
+        headline = f"{first.headline}; only {under[subject.id]}"
+        return msgspec.structs.replace(subject, causes=(msgspec.structs.replace(first, headline=headline), *others))
+
+    return list(map(told, subjects))
+
+
+def _key(cause: Cause) -> tuple[object, ...]:
+    return cause.id, (cause.place.file, cause.place.line) if cause.place else None
