@@ -68,6 +68,17 @@ def test_it_goes_on_by_hand_in_that_state(folder: Path) -> None:
     assert f"right.ndjson was played up to event {tuples[2]}; go on by hand" in ran.stderr
 
 
+def test_before_the_message_that_went_wrong_it_is_at_the_keyboard(folder: Path) -> None:
+    """The first tuple is acked twice, and was given together with others: none of them is sent before."""
+    sent = [json.loads(line) for line in (folder / "twice.ndjson").read_text().splitlines()]
+    first = next(line for line in sent if line.get("ch") == "in" and line["msg"].get("stream") == "default")
+    words = ["replay", "twice.ndjson", "--until", "finding", "--then", "repl", "--", sys.executable, MUTANT_BOLT]
+    ran = mlcheck(*words, "ack-twice", cwd=folder, stdin="pending\n")
+    assert f"was played up to the message that went wrong, event {first['seq']}; go on by hand: tuple [" in ran.stderr
+    assert "nothing is owed" in ran.stdout
+    assert '"command":"ack"' not in ran.stdout
+
+
 def test_a_component_without_a_first_message_is_3(folder: Path) -> None:
     command = [sys.executable, MUTANT_BOLT, "handshake-silent"]
     ran = mlcheck("replay", "right.ndjson", "--timeout", "2", "--", *command, cwd=folder)

@@ -146,9 +146,13 @@ def test_one_exception_in_one_place_is_one_trouble_whatever_it_was_asked() -> No
     assert "  Also    fail, 1 case: it dies of a tuple: KeyError: 'x'" in text
 
 
-def test_what_has_no_cause_or_passes_without_a_warning_needs_no_screen() -> None:
+def test_a_failure_without_a_cause_needs_more_than_a_screen_and_a_pass_does_not() -> None:
     assert not fits_one_screen(result(TWICE))
-    assert not fits_one_screen(result(*passed("d", "e")))
+    right = result(*passed("d", "e"))
+    assert fits_one_screen(right)
+    lines = as_text(lambda console: render_screen(right, console)).splitlines()
+    assert len(lines) <= MOST_LINES
+    assert lines[-1] == "PASS  2 passed; exit code 0"
     assert fits_one_screen(result(with_cause(DEATH)))
 
 

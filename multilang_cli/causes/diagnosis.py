@@ -145,7 +145,9 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         groups = {name: text for name, text in _groups(pattern, words.finding.message).items() if text}
         words.update(groups, **({"owed": f"`{groups['command']}`"} if "command" in groups else {}))
     place = facts.death.place if facts.death else None
+    wrote = facts.wrote.get(words.finding.seq, "") if words.finding else ""
     for wanted, text in (
+        (signature.wrote, wrote),
         (signature.exception, facts.death.text if facts.death else ""),
         (signature.code, place.code if place else ""),
         (signature.stderr, facts.stderr),
@@ -233,7 +235,8 @@ def _plain(text: str) -> str:
 def _cause_of(
     cause: KnownCause, signature: Signature, facts: Facts, words: _Fitting, explained: Sequence[Finding]
 ) -> Cause:
-    death = facts.death if not words.finding or _is_of_the_end(words.finding, facts) else None
+    by_death = not words.finding or signature.exception or _is_of_the_end(words.finding, facts)
+    death = facts.death if by_death else None
     language = facts.language or (death.language if death else "")
     seq = words.finding.seq if words.finding else facts.seq
     stood = facts.stood if seq in facts.silences else facts.starter if words.by_child else None

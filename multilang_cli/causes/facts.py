@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.causes.model import Asked, Bytes, Ended, Phase, Place
-from multilang_cli.causes.seen import COMMANDS, Seen
+from multilang_cli.causes.seen import COMMANDS, MOST_LATE, Seen
 from multilang_cli.causes.tracebacks import Death, bounded, last_line
 from multilang_cli.causes.unheard import what_they_are
 from multilang_cli.protocol.words.verdicts import Finding, Kind
@@ -42,6 +42,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     which it had emitted. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the
     last. `starter`: where it starts the program that wrote the text on stdout. `storm`: the version asked.
     `complaint`: the last that it logged behind a tuple, and settled none since. `sources`: lines of source, by file.
+    `wrote`: the beginning of each message that is found fault with, by its event.
     `late_death`: the exception in `late_stderr`. `loses_pieces`: all that it has not answered came in parts, and it
     answers such messages where they come whole. `repeated`: anchored emits that are those of before once more.
     """
@@ -86,6 +87,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     late_death: Death | None = None
     silences: frozenset[int] = frozenset()
     complaint: str = ""
+    wrote: dict[int, str] = {}
     sources: dict[str, list[str]] = {}
 
     @property
@@ -148,8 +150,12 @@ def facts_of(
     in `raw`. `storm`: the version asked. `sources`: lines of its source, by file.
     """
     seen = Seen("asked" if late else "handshake", sizes)
+    at_fault = {finding.seq for finding in findings}
+    wrote: dict[int, str] = {}
     for event in events:
         seen.take(event)
+        if event.seq in at_fault and event.channel == "out":
+            wrote[event.seq] = event.raw[:MOST_LATE].decode("utf-8", "backslashreplace")
     ended = seen.exited
     stderr, late_stderr = map(bounded, _parted(stderr, seen.late_stderr))
     pending = list(seen.pending.values())
@@ -191,6 +197,7 @@ def facts_of(
         starter=starter,
         storm=storm,
         complaint=seen.complaint,
+        wrote=wrote,
         sources=dict(sources),
         stalled=seen.stalled,
         repeated=frozenset(seen.repeated),

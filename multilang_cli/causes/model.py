@@ -88,8 +88,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `since`: the first Storm version that sends what brings it about, "" for all. `repeated`: such a finding is an
     anchored emit of before once more. `code`: a pattern found in the source's line, as the exception shows it.
     `threw`: an uncaught exception is known. `complained`: of a tuple that it settled never it logged something.
-    `source`: a pattern found in a line of its source. `certainty`, `sentence`: those of this signature, if they are
-    not the cause's.
+    `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with.
+    `certainty`, `sentence`: those of this signature, if they are not the cause's.
     """
 
     phase: tuple[Phase, ...] = ()
@@ -126,6 +126,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     threw: bool | None = None
     complained: bool | None = None
     source: str = ""
+    wrote: str = ""
     since: str = ""
     over: int = 0
     certainty: Certainty | None = None

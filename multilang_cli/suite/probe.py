@@ -188,7 +188,7 @@ def _by_waiting(plan: SuitePlan, fed: _Answer, as_bolt: _Answer, as_spout: _Answ
         deed = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
         how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {deed}"
         # Most die of a message of the other kind: who lives on with a `next` is rather a spout that does not answer it.
-        met = (*as_bolt.met, *activated.met) if activated.died else (*activated.met, *as_bolt.met)
+        met = (*as_bolt.met, *activated.met) if activated.died else activated.met
         return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True, met=met)
     return Probe(None, _unsure(plan, fed, as_bolt, as_spout), met=(*as_bolt.met, *as_spout.met))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multilang_cli.cli.by_hand import play_setup
+from multilang_cli.protocol.words.messages import SpoutCommand, TupleMsg
+from multilang_cli.replay.culprit import went_wrong_at
 from multilang_cli.replay.player import RecordingPlayer
 from multilang_cli.replay.recording import without_secrets_note
 from multilang_cli.subject.config import ConfigError
@@ -17,10 +20,23 @@ from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import remark
 
 if TYPE_CHECKING:
+    from multilang_cli.protocol.words.events import Event
     from multilang_cli.repl.component_run import ComponentRun
     from multilang_cli.replay.recording import JudgedRecording
     from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget
     from multilang_cli.subject.options import Component, RunOptions
+
+
+def _next(stop: Event | None) -> str:
+    """How the message comes next, as a person types it; "" where it can't be typed."""
+    body = stop.body if stop is not None else None
+    if isinstance(body, TupleMsg) and body.is_heartbeat:
+        return ": heartbeat"
+    if isinstance(body, TupleMsg):
+        return f": tuple {json.dumps(body.values, ensure_ascii=False)}"
+    if isinstance(body, SpoutCommand):
+        return f": {body.command}{f' {body.id}' if body.id is not None else ''}"
+    return ""
 
 
 def take_over(
@@ -41,6 +57,8 @@ def take_over(
         remark(f"Note: {note}")
     for each in target.surroundings:
         remark(f"Note: {each}")
+    stop = went_wrong_at(recording.events, recording.findings()) if how.until_finding else None
+    played = recording if stop is None else recording.until(stop.seq - 1)
     setup = SessionSetup(
         argv=target.argv,
         command=component.command,
@@ -57,14 +75,16 @@ def take_over(
     def play(life: ComponentRun) -> bool:
         """Play the recording to a fresh process, as far as was wished; False if it never said its pid."""
         session = life.session
-        player = RecordingPlayer(session, recording, how.wanted, conf=target.conf, real_time=how.real_time)
+        player = RecordingPlayer(session, played, how.wanted, conf=target.conf, real_time=how.real_time)
         player.play(player.found if how.until_finding else None, end=False)
         player.release()
         life.left_out.append(f"what {recording.path} holds, which was played first")
         last = recording.events[-1].seq if how.until_event else None
         stopped = player.stopped_at if player.stopped_at is not None else last
         where = "to its end" if stopped is None else f"up to event {stopped}"
-        remark(f"{recording.path} was played {where}; go on by hand")
+        if stop is not None and stopped is None:
+            where = f"up to the message that went wrong, event {stop.seq}"
+        remark(f"{recording.path} was played {where}; go on by hand{_next(stop)}")
         return life.said_pid
 
     return play_setup(setup, Path(options.record), colored, play=play)

@@ -15,7 +15,7 @@ from multilang_cli.reports.bundles import untested_in_all
 from multilang_cli.reports.escape import Shown, width
 from multilang_cli.reports.failure import chunks, stderr_lines
 from multilang_cli.reports.formats.console import as_text, summary_of
-from multilang_cli.reports.grouping import Trouble, fates_of, troubles_of
+from multilang_cli.reports.grouping import SHOWN_FIRST, Trouble, fates_of, some_of, troubles_of
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.saying import channel_of, in_short, telling
 from multilang_cli.reports.verdict import FATE_WORDS, word_of
@@ -80,12 +80,20 @@ _LEVELS = {"warn": "warning", "untestable": "not judged"}
 
 
 def fits_one_screen(result: RunResult) -> bool:
-    """True if a cause is known for what went wrong, or for what is warned of: then one screen tells it."""
-    return not result.parts and bool(troubles_of(result))
+    """True if one screen tells it: nothing went wrong, or a cause is known for what did or for what is warned of."""
+    return not result.parts and (_is_plain(result) or bool(troubles_of(result)))
+
+
+def _is_plain(result: RunResult) -> bool:
+    """True if there is nothing to be told of any case: all that were played passed, or fail as is known."""
+    return result.exit_code == 0 and result.gates and not any(each.verdict in SHOWN_FIRST for each in result.subjects)
 
 
 def render_screen(result: RunResult, console: Console) -> None:
     """Show the first cause in full, the others in a line each, and the verdict last, in no more than `MOST_LINES`."""
+    if _is_plain(result):
+        _show_plain(Page(console), result)
+        return
     fitting = (room for room in _ROOMS if _height(result, room, console.width) <= MOST_LINES)
     _show(Page(console), result, next(fitting, _ROOMS[-1]))
 
@@ -113,6 +121,35 @@ def _show(page: Page, result: RunResult, room: _Room) -> None:
     _show_way_out(page, first, room, undecided=result.verdict == "misuse")
     _show_others(page, first, others, result, room)
     _show_end(page, first, result)
+
+
+def _show_plain(page: Page, result: RunResult) -> None:
+    """Show a pass: what is known to fail, what was not tested in one sentence, and the verdict last."""
+    _show_header(page, result)
+    page.blank()
+    known = [subject.id for subject in result.subjects if subject.verdict == "xfail"]
+    if known:
+        page.para(some_of(known), label="Known failures", hang=HANG + 6)
+    told = _in_brief(result)
+    if told:
+        page.para(f"{told} (all that was seen: mlcheck run -v)")
+    _show_verdict(page, result)
+    for sentence in result.sentences:
+        page.para(sentence, label="Storm:", hang=len("Storm: "))
+    if result.next_command:
+        page.line(f"Next: {result.next_command}")
+
+
+def _in_brief(result: RunResult) -> str:
+    """The notes, counted, and what was not tested, as the part of one sentence; "" for nothing of them."""
+    notes = len(result.notes)
+    untested = untested_in_all((result,)) if result.exit_code == 0 else ()
+    told = [f"{notes} note{'s' if notes > 1 else ''}"] if notes else []
+    if untested:
+        first = max(untested, key=lambda each: len(each.ids))
+        more = f", and for {len(untested) - 1} more reasons" if len(untested) > 1 else ""
+        told.append(f"not tested: {first.reason}{more}")
+    return "; ".join(told)
 
 
 def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _ROOMS[0]) -> None:
@@ -274,17 +311,17 @@ def _show_others(page: Page, first: Trouble, others: list[Trouble], result: RunR
 
 
 def _show_end(page: Page, first: Trouble, result: RunResult) -> None:
-    word = word_of(result)
     page.blank()
-    notes = len(result.notes)
     common = _is_common(first, result) and len(result.subjects) > 1
     told = [f"{len(first.subjects)} of {len(result.subjects)} cases end so"] if common else []
-    told += [f"{notes} note{'s' if notes > 1 else ''}"] if notes else []
-    untested = untested_in_all((result,)) if result.exit_code == 0 else ()
-    told += [f"not tested: {untested[0].reason}"] if untested else []
-    told += [f"and for {len(untested) - 1} more reasons"] if len(untested) > 1 else []
+    told += filter(None, [_in_brief(result)])
     if told and result.component.kind:
-        page.para(f"{_head(page, ', '.join(told), page.columns)} (all that was seen: mlcheck run -v)")
+        page.para(f"{_head(page, '; '.join(told), page.columns)} (all that was seen: mlcheck run -v)")
+    _show_verdict(page, result)
+
+
+def _show_verdict(page: Page, result: RunResult) -> None:
+    word = word_of(result)
     lead = f"{summary_of(result)}; exit code {result.exit_code}"
     page.para(lead, label=word, label_style=_style(result), hang=len(word) + 2)
 

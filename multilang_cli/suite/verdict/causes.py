@@ -19,6 +19,7 @@ from multilang_cli.driver.launch import readable
 from multilang_cli.driver.pids import has_a_pid_file
 from multilang_cli.driver.process import STDERR_KEPT
 from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Sync
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.secrecy import redactor_of
@@ -47,6 +48,8 @@ LAST_CHANCE = 1.0
 """Seconds in which a silent component has to say what it held back, once its stdin is closed."""
 _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
 """What compilers leave in their programs."""
+_WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", Sync: "sync"}
+"""The command of a message."""
 _LONGEST_LINE = 200
 """Characters of a line of source that are kept."""
 
@@ -107,12 +110,21 @@ def causes_of(
     causes = diagnose(facts, load_causes(), plan.rulebook.rules)
     known = {each.id: each for each in load_causes()}
     placed = [_placed(cause, facts, watch, source) for cause in causes]
-    return tuple(with_code(_suspecting(cause, known.get(cause.id), source), source.roots) for cause in placed)
+    suspected = (_suspecting(cause, known.get(cause.id), source, watch) for cause in placed)
+    return tuple(with_code(cause, source.roots) for cause in suspected)
 
 
-def _suspecting(cause: Cause, known: KnownCause | None, source: Source) -> Cause:
-    """The cause with the only line of the source that looks as what does such things, where no place is known."""
-    patterns = known.suspects.get(source.language, ()) if known is not None and cause.place is None else ()
+def _suspecting(cause: Cause, known: KnownCause | None, source: Source, watch: Watch) -> Cause:
+    """The cause with the only line of the source that looks as what does such things, where no place is known.
+
+    Of a message with a wrong part it is the only line that writes such a command.
+    """
+    if cause.place is not None:
+        return cause
+    patterns = list(known.suspects.get(source.language, ())) if known is not None else []
+    event = watch.events.get(cause.seq) if cause.seq is not None else None
+    command = _WRITES.get(event.body.__class__) if event is not None and event.channel == "out" else None
+    patterns += [rf"\bcommand\W{{1,10}}{command}\b"] if command else []
     found = (place for pattern in patterns if (place := suspect_in(source, pattern)))
     return msgspec.structs.replace(cause, suspect=next(found, None)) if patterns else cause
 
