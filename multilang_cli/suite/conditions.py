@@ -27,17 +27,31 @@ def with_conditions(subjects: Sequence[SubjectResult], cases: Iterable[Case]) ->
     if not any(each.verdict == "pass" for each in subjects):
         return list(subjects)
 
+    met: dict[tuple[object, ...], set[str]] = {}
+    for subject in subjects:
+        if subject.causes and subject.id in under:
+            met.setdefault(_key(subject.causes[0]), set()).add(under[subject.id])
+
     def told(subject: SubjectResult) -> SubjectResult:
         """The subject with the condition of its case."""
         if subject.id not in under or not subject.causes:
             return subject
         first, *others = subject.causes
-        if _key(first) in plain or first.id in says_so:
+        condition = _common(met[_key(first)])
+        if _key(first) in plain or first.id in says_so or not condition:
             return subject
-        headline = f"{first.headline}; only {under[subject.id]}"
+        headline = f"{first.headline}; only {condition}"
         return msgspec.structs.replace(subject, causes=(msgspec.structs.replace(first, headline=headline), *others))
 
     return list(map(told, subjects))
+
+
+def _common(conditions: Iterable[str]) -> str:
+    """What several conditions have in common, or one or the other of two; "" if there are more."""
+    shortest, *others = sorted(conditions, key=len)
+    if all(each.startswith(shortest) for each in others):
+        return shortest
+    return f"{shortest}, or {others[0]}" if len(others) == 1 else ""
 
 
 def _key(cause: Cause) -> tuple[object, ...]:

@@ -149,7 +149,7 @@ def _in_brief(result: RunResult) -> str:
         first = max(untested, key=lambda each: len(each.ids))
         more = f", and for {len(untested) - 1} more reasons" if len(untested) > 1 else ""
         told.append(f"not tested: {first.reason}{more}")
-    return "; ".join(told)
+    return ", ".join(told)
 
 
 def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _ROOMS[0]) -> None:
@@ -316,7 +316,7 @@ def _show_end(page: Page, first: Trouble, result: RunResult) -> None:
     told = [f"{len(first.subjects)} of {len(result.subjects)} cases end so"] if common else []
     told += filter(None, [_in_brief(result)])
     if told and result.component.kind:
-        page.para(f"{_head(page, '; '.join(told), page.columns)} (all that was seen: mlcheck run -v)")
+        page.para(f"{_head(page, ', '.join(told), page.columns)} (all that was seen: mlcheck run -v)")
     _show_verdict(page, result)
 
 

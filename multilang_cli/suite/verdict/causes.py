@@ -19,7 +19,7 @@ from multilang_cli.driver.launch import readable
 from multilang_cli.driver.pids import has_a_pid_file
 from multilang_cli.driver.process import STDERR_KEPT
 from multilang_cli.judging.excerpts import excerpt_of
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Sync
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, Sync
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.secrecy import redactor_of
@@ -123,10 +123,16 @@ def _suspecting(cause: Cause, known: KnownCause | None, source: Source, watch: W
         return cause
     patterns = list(known.suspects.get(source.language, ())) if known is not None else []
     event = watch.events.get(cause.seq) if cause.seq is not None else None
-    command = _WRITES.get(event.body.__class__) if event is not None and event.channel == "out" else None
+    command = _command_of(event.body) if event is not None and event.channel == "out" else ""
     patterns += [rf"\bcommand\W{{1,10}}{command}\b"] if command else []
     found = (place for pattern in patterns if (place := suspect_in(source, pattern)))
     return msgspec.structs.replace(cause, suspect=next(found, None)) if patterns else cause
+
+
+def _command_of(body: object) -> str:
+    """The command of a message, of an irregular one what was meant; "" for what has none."""
+    messages = body.salvage if isinstance(body, Malformed) else (body,)
+    return next((command for each in messages if (command := _WRITES.get(each.__class__))), "")
 
 
 def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
