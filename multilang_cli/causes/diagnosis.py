@@ -198,6 +198,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.stalled, facts.stalled),
         (signature.of_ids, facts.of_ids),
         (signature.threw, facts.death is not None),
+        (signature.swallowed, facts.swallowed),
         (signature.complained, bool(facts.complaint)),
     )
     return all(wanted is None or wanted == value for wanted, value in told)

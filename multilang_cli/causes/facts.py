@@ -87,6 +87,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     late_death: Death | None = None
     silences: frozenset[int] = frozenset()
     complaint: str = ""
+    swallowed: bool = False
     wrote: dict[int, str] = {}
     sources: dict[str, list[str]] = {}
 
@@ -198,6 +199,7 @@ def facts_of(
         storm=storm,
         complaint=seen.complaint,
         wrote=wrote,
+        swallowed=seen.naive.lost,
         sources=dict(sources),
         stalled=seen.stalled,
         repeated=frozenset(seen.repeated),

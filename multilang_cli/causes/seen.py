@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from multilang_cli.causes.swallowing import IDS, NaiveReader
 from multilang_cli.protocol.words.events import (
     Chunk,
     Deadline,
@@ -106,6 +107,7 @@ class Seen:
         self.rest = self.late = self.waits = self.words = self.reported = self.complaint = ""
         self.fed = self.emitted = self.own_pid = self.echoed = False
         self.emitting = Emitting()
+        self.naive = NaiveReader()
         self._handshake = b""
         self._dismissed = self._asked = False
         self._sent_sizes: list[tuple[int, int]] = []
@@ -188,6 +190,7 @@ class Seen:
         self._reported(message)
         if isinstance(message, Emit):
             self.emitting.emitted(message)
+            self.naive.emitted(message)
         elif isinstance(message, Ack | Fail):
             self.emitting.settled(message.id)
             self._answers.update(("tuple",) if self._open.pop(message.id, None) is not None else ())
@@ -202,6 +205,7 @@ class Seen:
             at = next((seq for seq, (_, id_) in self.pending.items() if id_ == message.id), None)
             self.answered = self.pending[at][0] if at is not None else ""
         if at is not None:
+            self.naive.settled(self.pending[at][1])
             before = [asked for seq, (asked, _) in self.pending.items() if seq < at]
             self._has_answered = True
             self._answers.add(self.pending[at][0])
@@ -243,9 +247,11 @@ class Seen:
         asked: Asked = "heartbeat" if message.is_heartbeat else "tick" if message.stream == TICK else "tuple"
         self.fed = self.fed or asked == "tuple"
         self._sent(event, asked, message.id)
+        self.naive.sent(message.id)
 
     def ids_sent(self, event: Event, message: TaskIds) -> None:
         """Task ids: only none at all are special."""
+        self.naive.sent(IDS)
         self.emitting.ids_sent()
         self.of_ids = bool(message.tasks)
         if not message.tasks:

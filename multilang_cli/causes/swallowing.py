@@ -1,0 +1,62 @@
+"""A bolt that takes the next message for the task ids of its emit, whatever it is: tuples in between are lost. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.words.messages import Emit
+
+IDS = ""
+"""Task ids among the messages that are read; tuples have their own ids."""
+_MOST = 4096
+"""Messages that are followed, at most."""
+
+
+class NaiveReader:
+    """A reader that takes one message for each emit that asks for task ids. `swallowed`: ids of tuples taken so.
+
+    If none of these is ever answered, though others are, the component reads in that way.
+    """
+
+    def __init__(self) -> None:
+        self.swallowed: set[str] = set()
+        self._unread: deque[str] = deque(maxlen=_MOST)
+        self._awaited = 0
+        self._went_on = self._answered = False
+
+    def sent(self, id_: str) -> None:
+        """Take a tuple, a heartbeat, or `IDS`."""
+        if self._awaited:
+            self._awaited -= 1
+            self._swallow(id_)
+        else:
+            self._unread.append(id_)
+
+    def emitted(self, emit: Emit) -> None:
+        """Take an emit: all up to the tuple that it is anchored to has been read."""
+        last = next(iter(emit.anchors), None)
+        if last is not None and last in self._unread:
+            while self._unread.popleft() != last:
+                pass
+        if not emit.wants_task_ids:
+            return
+        if self._unread:
+            self._swallow(self._unread.popleft())
+        else:
+            self._awaited += 1
+
+    def settled(self, id_: str) -> None:
+        """Take an ack or fail, or the sync of a heartbeat: who answers another behind one that it swallowed goes on."""
+        self._went_on = self._went_on or bool(self.swallowed)
+        self._answered = self._answered or id_ in self.swallowed
+
+    def _swallow(self, id_: str) -> None:
+        if id_ != IDS:
+            self.swallowed.add(id_)
+
+    @property
+    def lost(self) -> bool:
+        """True if it went on behind what it swallowed, and answered none of that."""
+        return self._went_on and not self._answered
