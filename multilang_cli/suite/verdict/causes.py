@@ -50,6 +50,8 @@ _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
 """What compilers leave in their programs."""
 _WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", Sync: "sync"}
 """The command of a message."""
+_SOURCES = {"go": ".go", "rust": ".rs"}
+"""The end of the names of sources of compiled programs."""
 _LONGEST_LINE = 200
 """Characters of a line of source that are kept."""
 
@@ -61,6 +63,11 @@ def source_of(plan: SuitePlan, kind: Kind) -> Source:
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
     language = language_of(plan.launch.argv) or built_from(cwd / plan.launch.argv[0])
+    if not programs and language in _SOURCES:
+        # A compiled program is most often called as its source.
+        programs = [
+            program for word in words_of(plan.launch.argv) if (program := cwd / f"{word}{_SOURCES[language]}").is_file()
+        ]
     files = tuple(str(program.resolve()) for program in programs)
     return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from contextlib import suppress
 from functools import cache
@@ -28,19 +29,20 @@ MOST_BYTES = 1 << 20
 MOST_OF_A_LINE = 1000
 """Characters of a line in which patterns are looked for; nobody writes longer ones by hand."""
 _FOREIGN = frozenset({"node_modules", "vendor", "site-packages", "target", "build", "dist", "venv", "__pycache__"})
+_WORD = re.compile(r"\w+")
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
 
 
 def origin_in(source: Source, text: str) -> Place | None:
     """The line that `text` came from: of the program itself, else of the files beside it; None if it can't be told."""
-    own, beside = _lines_of(source)
+    own, beside = _related_lines(source)
     return origin_of(text, own) or origin_of(text, beside)
 
 
 def starter_of(source: Source, text: str, starts: str) -> Place | None:
     """The line that starts the program which wrote `text`: the only such one, where no line has words of the text."""
-    own, beside = _lines_of(source)
+    own, beside = _related_lines(source)
     if not starts or any(is_of(text, sources) for sources in (own, beside)):
         return None
     return only_line(starts, own)
@@ -48,14 +50,31 @@ def starter_of(source: Source, text: str, starts: str) -> Place | None:
 
 def suspect_in(source: Source, pattern: str) -> Place | None:
     """The only line that has a pattern: of the program itself, else of the files beside it."""
-    own, beside = _lines_of(source)
+    own, beside = _related_lines(source)
     return only_line_with(pattern, own) or only_line_with(pattern, beside)
 
 
 def lines_of(source: Source) -> Lines:
     """The lines of the component's own files: its program's, else all beside it."""
-    own, beside = _lines_of(source)
+    own, beside = _related_lines(source)
     return own or beside
+
+
+@cache
+def _related_lines(source: Source) -> tuple[Lines, Lines]:
+    """The lines of the program, and of those files beside it that it names: a folder may hold many programs.
+
+    All files, where it is not known which is the program.
+    """
+    own, beside = _lines_of(source)
+    words = {word for lines in own.values() for line in lines for word in _WORD.findall(line)}
+    in_package = source.language == "go"
+    related = {
+        name: lines
+        for name, lines in beside.items()
+        if Path(name).stem in words or (in_package and not any(line.startswith("func main(") for line in lines))
+    }
+    return own, related if own else beside
 
 
 @cache
