@@ -6,8 +6,7 @@ import sys
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
-from multilang_cli.reports.escape import escape, fit
-from multilang_cli.reports.failure import chunks
+from multilang_cli.reports.escape import chunks, escape, fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -118,3 +118,16 @@ def _cells(character: str) -> int:
 def _left_out(text: str) -> str:
     size = len(text.encode("utf-8", "surrogatepass"))
     return f"...({size} bytes left out)..." if size else ""
+
+
+def chunks(text: str, cells: int) -> list[str]:
+    """An escaped text in lines of so many cells."""
+    lines = [""]
+    room = cells
+    for character in text:
+        room -= width(character)
+        if room < 0:
+            lines.append("")
+            room = cells - width(character)
+        lines[-1] += character
+    return lines

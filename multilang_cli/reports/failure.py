@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.tracebacks import shown_lines
-from multilang_cli.reports.escape import width
+from multilang_cli.reports.escape import chunks, width
 from multilang_cli.reports.explaining.clauses import in_english, quoted
 from multilang_cli.reports.grouping import fates_of_subject, some_of
 
@@ -131,19 +131,6 @@ def _show_way_out(page: Page, group: Group, rule: Rule | None) -> None:
         page.line(f"Record:   {subject.transcript}", indent=2)
     if subject.reproduce:
         page.line(f"Again:    {subject.reproduce}", indent=2)
-
-
-def chunks(text: str, cells: int) -> list[str]:
-    """An escaped text in lines of so many cells."""
-    lines = [""]
-    room = cells
-    for character in text:
-        room -= width(character)
-        if room < 0:
-            lines.append("")
-            room = cells - width(character)
-        lines[-1] += character
-    return lines
 
 
 def exit_in_words(ended: Exit | None) -> str:

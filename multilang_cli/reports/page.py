@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from multilang_cli.reports.escape import Shown, fit, width
+from multilang_cli.reports.escape import Shown, chunks, fit, width
 from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ ColorChoice = Literal["auto", "always", "never"]
 
 DEFAULT_WIDTH = 80
 """Columns where nobody tells: not a terminal, and no COLUMNS."""
+MOST_ROWS = 3
+"""Rows that a line of a component may take."""
 MOST_CELLS = 4000
 """A paragraph or line that is longer is cut in the middle: some of it may be a component's words."""
 _LEAST_WIDTH = 40
@@ -64,10 +66,12 @@ class Page:
         self._put(Text(" " * indent + self._safe(text), style=style))
 
     def lines(self, texts: Iterable[str], style: str = "", *, indent: int = 2, bar: str = "") -> None:
-        """Lines that are cut in the middle where they are too long."""
+        """Lines of a component, on up to `MOST_ROWS` rows where they are too long: the reason may stand anywhere."""
+        cells = self.columns - indent - len(bar)
         for text in texts:
-            shown = self.fit(text.expandtabs(4), self.columns - indent - len(bar))
-            self._put(Text.assemble(" " * indent, (bar, "dim"), (shown.text, style)))
+            shown = self.fit(text.expandtabs(4), cells * MOST_ROWS)
+            for row in chunks(shown.text, cells):
+                self._put(Text.assemble(" " * indent, (bar, "dim"), (row, style)))
 
     def para(
         self, text: str, style: str = "", *, label: str = "", label_style: str = "bold", indent: int = 0, hang: int = 0

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.protocol.words.shortening import CUT
 from multilang_cli.reports.bundles import untested_in_all
-from multilang_cli.reports.escape import Shown, width
-from multilang_cli.reports.failure import chunks, stderr_lines
+from multilang_cli.reports.escape import Shown, chunks, width
+from multilang_cli.reports.failure import stderr_lines
 from multilang_cli.reports.formats.console import as_text, summary_of
 from multilang_cli.reports.grouping import SHOWN_FIRST, Trouble, fates_of, some_of, troubles_of
 from multilang_cli.reports.page import MOST_CELLS, Page
