@@ -152,7 +152,7 @@ def test_a_failure_without_a_cause_needs_more_than_a_screen_and_a_pass_does_not(
     assert fits_one_screen(right)
     lines = as_text(lambda console: render_screen(right, console)).splitlines()
     assert len(lines) <= MOST_LINES
-    assert lines[-1] == "PASS  2 passed; exit code 0"
+    assert lines[-1] == "PASS  2 passed  in 3.1s; exit code 0"
     assert fits_one_screen(result(with_cause(DEATH)))
 
 
