@@ -46,7 +46,7 @@ def in_short(row: ExcerptLine, cause: Cause) -> str:
     except (ValueError, RecursionError):
         return row.text
     if isinstance(message, list):
-        return f"task ids  {_json(message)}"
+        return f"task ids  {_json(message)}" if row.channel == "in" else row.text
     return _of_message(message) if isinstance(message, dict) else row.text
 
 

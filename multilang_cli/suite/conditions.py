@@ -47,7 +47,7 @@ def with_conditions(subjects: Sequence[SubjectResult], cases: Iterable[Case]) ->
 
 
 def _common(conditions: Iterable[str]) -> str:
-    """What several conditions have in common, or one or the other of two; "" if there are more."""
+    """The condition that several have in common, or one or the other of two; "" if there are more."""
     shortest, *others = sorted(conditions, key=len)
     if all(each.startswith(shortest) for each in others):
         return shortest

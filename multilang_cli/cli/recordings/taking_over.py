@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def _next(stop: Event | None) -> str:
-    """How the message comes next, as a person types it; "" where it can't be typed."""
+    """The message that comes next, as a person types it; "" where it can't be typed."""
     body = stop.body if stop is not None else None
     if isinstance(body, TupleMsg) and body.is_heartbeat:
         return ": heartbeat"
