@@ -198,6 +198,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.stalled, facts.stalled),
         (signature.of_ids, facts.of_ids),
         (signature.threw, facts.death is not None),
+        (signature.behind_ids, facts.behind_ids),
         (signature.swallowed, facts.swallowed),
         (signature.complained, bool(facts.complaint)),
     )

@@ -88,6 +88,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     silences: frozenset[int] = frozenset()
     complaint: str = ""
     swallowed: bool = False
+    behind_ids: bool = False
     wrote: dict[int, str] = {}
     sources: dict[str, list[str]] = {}
 
@@ -200,6 +201,7 @@ def facts_of(
         complaint=seen.complaint,
         wrote=wrote,
         swallowed=seen.naive.lost,
+        behind_ids=bool(ended) and seen.behind_ids,
         sources=dict(sources),
         stalled=seen.stalled,
         repeated=frozenset(seen.repeated),

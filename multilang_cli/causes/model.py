@@ -87,6 +87,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     complained of only after its stdin was closed. `of_ids`: what it had not answered but task ids when it ended.
     `since`: the first Storm version that sends what brings it about, "" for all. `repeated`: such a finding is an
     anchored emit of before once more. `code`: a pattern found in the source's line, as the exception shows it.
+    `behind_ids`: task ids came since it said anything.
     `swallowed`: what it never answered are just those messages that it read behind an emit.
     `threw`: an uncaught exception is known. `complained`: of a tuple that it settled never it logged something.
     `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with.
@@ -127,6 +128,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     threw: bool | None = None
     complained: bool | None = None
     swallowed: bool | None = None
+    behind_ids: bool | None = None
     source: str = ""
     wrote: str = ""
     since: str = ""

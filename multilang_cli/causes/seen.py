@@ -114,7 +114,7 @@ class Seen:
         self._read = self._greeting = 0
         self._then = self._silence = 0.0
         self.late_stderr = 0
-        self.of_ids = self.gave_up = False
+        self.of_ids = self.gave_up = self.behind_ids = False
         self.repeated: set[int] = set()
         self._emits: set[bytes] = set()
         self._has_answered = self._passes_over = False
@@ -170,6 +170,7 @@ class Seen:
         if self._dismissed:
             self.late = (self.late + event.raw.decode("utf-8", "backslashreplace"))[:MOST_LATE]
             return
+        self.behind_ids = False
         self.pending = {seq: each for seq, each in self.pending.items() if each[0] != "no-ids"}
         body: Any = event.body
         if isinstance(body, Emit) and body.anchors:
@@ -252,6 +253,7 @@ class Seen:
     def ids_sent(self, event: Event, message: TaskIds) -> None:
         """Task ids: only none at all are special."""
         self.naive.sent(IDS)
+        self.behind_ids = bool(message.tasks)
         self.emitting.ids_sent()
         self.of_ids = bool(message.tasks)
         if not message.tasks:
