@@ -27,8 +27,17 @@ MADE = (
 )
 LINK = "examples/topologies/resources/multilang_cli/component"
 """As in a checkout: a part of the package, for examples."""
-DATA = ("schemas", "conformance", "templates", "oracle/src", "examples/javascript", "examples/python", "examples/ruby")
-ORACLE = {"oracle/pom.xml", "oracle/traced_player.py"}
+DATA = (
+    "schemas",
+    "conformance",
+    "templates",
+    "oracle/src",
+    "java_host/src",
+    "examples/javascript",
+    "examples/python",
+    "examples/ruby",
+)
+ORACLE = {"oracle/pom.xml", "oracle/traced_player.py", "java_host/pom.xml"}
 C_SOURCES = {f"examples/c/{name}" for name in ("Makefile", "multilang.h", "sentence_spout.c", "split_bolt.c")}
 PACKAGE = "multilang_cli"
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain, cycle, islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from multilang_cli.protocol.storm.java_hash import java_hash, values_hash
+from multilang_cli.protocol.storm.java_hash import combined_hash, java_hash, values_hash
 from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.topology.partial_key import candidates, candidates_before_2
 
@@ -48,7 +48,8 @@ class ChooserContext(NamedTuple):
     """Context of a chooser, besides its grouping.
 
     `fields`: of the source's stream. `targets`: the consumer's task ids. `local`: those of them that live in the worker
-    of the source's task. `conf`: the topology's. `random`: where dice come from.
+    of the source's task. `conf`: the topology's. `random`: where dice come from. `java_tag`: the key of values
+    that only Java can read, "" if there are none. `custom`: for a CUSTOM grouping, who is asked.
     """
 
     fields: tuple[str, ...]
@@ -57,6 +58,8 @@ class ChooserContext(NamedTuple):
     random: Random
     local: tuple[int, ...] = ()
     conf: Mapping[str, Json] = {}
+    java_tag: str = ""
+    custom: Callable[[Sequence[Json]], tuple[int, ...]] | None = None
 
 
 def chooser(grouping: Grouping, where: ChooserContext) -> Chooser | None:
@@ -75,14 +78,14 @@ def chooser(grouping: Grouping, where: ChooserContext) -> Chooser | None:
             return _Always(targets[:1])
         case "NONE":
             return _Anyone(targets, where.random)
-        case "SHUFFLE":
-            return _shuffle(targets, local, where)
-        case "LOCAL_OR_SHUFFLE":
-            return _shuffle(local, local, where)
+        case "SHUFFLE" | "LOCAL_OR_SHUFFLE":
+            return _shuffle(targets if grouping.type == "SHUFFLE" else local, local, where)
         case "FIELDS":
             return _Fields(grouping.fields, targets, where)
         case "PARTIAL_KEY":
             return _PartialKey(grouping.fields, targets, where)
+        case "CUSTOM":
+            return _Custom(where.custom)
         case "DIRECT":
             return None
 
@@ -137,6 +140,17 @@ class _Turns:
         return (self._next(),)
 
 
+class _Custom:
+    def __init__(self, asked: Callable[[Sequence[Json]], tuple[int, ...]] | None) -> None:
+        if asked is None:
+            raise ValueError("a custom grouping needs somebody to be asked")
+        self._asked = asked
+
+    def choose(self, values: Sequence[Json]) -> tuple[int, ...]:
+        """The tasks that its own class chooses."""
+        return self._asked(values)
+
+
 class _Keyed:
     """Base of choosers that go by the values of some fields."""
 
@@ -144,6 +158,13 @@ class _Keyed:
         self._indexes = tuple(where.fields.index(name) for name in by)
         self._targets = targets
         self._dialect = where.version.dialect
+        self._tag = where.java_tag
+
+    def _hash(self, value: Json) -> int:
+        """``hashCode``: of a value that only Java can read, as Java has told it."""
+        if self._tag and isinstance(value, dict) and self._tag in value:
+            return int(value["hash"])
+        return java_hash(value, self._dialect)
 
     def _key(self, values: Sequence[Json]) -> list[Json]:
         """``Fields.select``."""
@@ -168,7 +189,8 @@ class _Fields(_Keyed):
         return self._of(self._key(values))
 
     def _of(self, key: list[Json]) -> tuple[int, ...]:
-        return (self._targets[values_hash(key, self._dialect) % len(self._targets)],)
+        found = combined_hash(map(self._hash, key)) if self._tag else values_hash(key, self._dialect)
+        return (self._targets[found % len(self._targets)],)
 
 
 class _PartialKey(_Keyed):
@@ -182,7 +204,7 @@ class _PartialKey(_Keyed):
 
     def choose(self, values: Sequence[Json]) -> tuple[int, ...]:
         """Of the two tasks of a key, the one that was sent less so far."""
-        hashes = [java_hash(value, self._dialect) for value in self._key(values)]
+        hashes = [self._hash(value) for value in self._key(values)]
         key = struct.pack(f">{len(hashes)}i", *hashes)
         chosen = min(self._candidates(key, len(self._targets)), key=self._sent.__getitem__)
         self._sent[chosen] += 1

@@ -20,8 +20,10 @@ UNANCHORED = "mlcheck.unanchored"
 """The key of conf with streams on which tuples need no anchor: STREAM, or COMPONENT/STREAM."""
 GUARANTEES = ("at-least-once", "at-most-once", "none")
 
-GroupingType = Literal["SHUFFLE", "FIELDS", "ALL", "GLOBAL", "NONE", "DIRECT", "LOCAL_OR_SHUFFLE", "PARTIAL_KEY"]
-"""Storm's groupings, spelt as the topology context and Flux spell them. CUSTOM needs Java, and is refused."""
+GroupingType = Literal[
+    "SHUFFLE", "FIELDS", "ALL", "GLOBAL", "NONE", "DIRECT", "LOCAL_OR_SHUFFLE", "PARTIAL_KEY", "CUSTOM"
+]
+"""Storm's groupings, spelt as the topology context and Flux spell them. CUSTOM is asked of Java."""
 
 
 class Location(msgspec.Struct, frozen=True):
@@ -97,13 +99,29 @@ class ComponentSpec(msgspec.Struct, frozen=True, kw_only=True):
     sized: Location | None = None
 
 
+class JavaSide(msgspec.Struct, frozen=True, kw_only=True):
+    """Java's part in a topology.
+
+    `components`: ids of those in Java. `tag`: the key by which a value is one that only Java can read. `chooser`: argv
+    of the program that chooses by custom groupings.
+    """
+
+    components: frozenset[str]
+    tag: str
+    chooser: tuple[str, ...]
+
+
 class Topology(msgspec.Struct, frozen=True, kw_only=True):
-    """All of it: components by id in the order of their declaration, who consumes what, and the topology's conf."""
+    """All of it: components by id in the order of their declaration, who consumes what, and the topology's conf.
+
+    `java`: None if there is nothing of Java in it.
+    """
 
     name: str
     components: dict[str, ComponentSpec]
     subscriptions: tuple[Subscription, ...] = ()
     conf: dict[str, Any] = {}
+    java: JavaSide | None = None
 
     @property
     def workers(self) -> int:

@@ -26,6 +26,7 @@ from multilang_cli.topology.engine.logged import GIVEN_UP
 from multilang_cli.topology.engine.tally import Tally
 from multilang_cli.topology.faults.injector import Injector
 from multilang_cli.topology.history_file import NAME, HistoryFile, read_history
+from multilang_cli.topology.java.groupings import CustomGroupings
 from multilang_cli.topology.judging import facts_of, subject_of
 from multilang_cli.topology.model import QUEUED
 from multilang_cli.topology.queue.server import ADDRESS, QueueServer
@@ -130,7 +131,7 @@ def run_topology(
     """
     with ExitStack() as stack:
         stack.enter_context(_alone(setup.folder))
-        return _run(_with_queue(setup, stack), watch, strict=strict)
+        return _run(_with_groupings(_with_queue(setup, stack), stack), watch, strict=strict)
 
 
 def _with_queue(setup: Setup, stack: ExitStack) -> Setup:
@@ -140,6 +141,15 @@ def _with_queue(setup: Setup, stack: ExitStack) -> Setup:
     told = setup.conf[QUEUED]
     server = stack.enter_context(QueueServer(told if isinstance(told, list) else [told]))
     return msgspec.structs.replace(setup, env={**setup.env, ADDRESS: server.address})
+
+
+def _with_groupings(setup: Setup, stack: ExitStack) -> Setup:
+    """Have Java asked by custom groupings, if there are any."""
+    java = setup.topology.java
+    if java is None or all(each.grouping.type != "CUSTOM" for each in setup.topology.subscriptions):
+        return setup
+    custom = stack.enter_context(CustomGroupings(java.chooser, setup.conf, setup.layout.components))
+    return msgspec.structs.replace(setup, custom=custom)
 
 
 def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] | None], *, strict: bool) -> TopologyRun:

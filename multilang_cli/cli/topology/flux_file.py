@@ -13,7 +13,8 @@ from multilang_cli.terminal.exits import CommandError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.topology.flux import FluxFile
+    from multilang_cli.topology.flux import FluxFile, NeedsJavaError
+    from multilang_cli.topology.java.reading import JavaFile
 
 Flux = Annotated[str, typer.Argument(metavar="FLUX", hidden=True)]
 Filter = Annotated[
@@ -32,11 +33,21 @@ Resources = Annotated[
         "--resources", metavar="DIR", help="Where components start. Default: resources beside the file, or its folder."
     ),
 ]
-
-
+Jars = Annotated[
+    list[str] | None,
+    typer.Option("--jar", metavar="JAR", help="A jar with Java components of the topology. Repeatable; needs a JDK."),
+]
+ClassPath = Annotated[
+    str | None, typer.Option("--classpath", metavar="PATH", help="More of the class path of Java components.")
+]
 Ackers = Annotated[
     int | None, typer.Option("--ackers", metavar="N", min=0, help="Short for --conf topology.acker.executors=N.")
 ]
+
+
+def class_path_of(jars: Sequence[str], class_path: str) -> tuple[str, ...]:
+    """The entries of a class path, jars first."""
+    return (*jars, *(each for each in class_path.split(os.pathsep) if each))
 
 
 def read_file(
@@ -49,12 +60,18 @@ def read_file(
     env_filter: bool = False,
     conf: Sequence[str] = (),
     ackers: int | None = None,
+    jars: Sequence[str] = (),
 ) -> FluxFile:
-    """Read the file, `conf` and `ackers` over it. `storm`: a version's id. Raises CommandError."""
+    """Read the file, `conf` and `ackers` over it. `storm`: a version's id. Raises CommandError.
+
+    `jars`: of Java components; the file is then read by Storm's own Flux, as it is if it names Java classes.
+    """
     from multilang_cli.protocol.words.verdicts import ACKERS  # noqa: PLC0415 (slow to import, and not needed for --help)
     from multilang_cli.subject.config import ConfigError  # noqa: PLC0415
     from multilang_cli.subject.flag_values import conf_value, pair  # noqa: PLC0415
-    from multilang_cli.topology.flux import FluxError, read_flux  # noqa: PLC0415
+    from multilang_cli.topology.flux import FluxError, NeedsJavaError, read_flux  # noqa: PLC0415
+    from multilang_cli.topology.java.program import JavaHostError  # noqa: PLC0415
+    from multilang_cli.topology.java.reading import JavaFile  # noqa: PLC0415
     from multilang_cli.transcript.secrets import declare  # noqa: PLC0415
 
     try:
@@ -63,13 +80,36 @@ def read_file(
         given = known if filters or properties else None
         over = dict(map(conf_value, conf)) | ({} if ackers is None else {ACKERS: ackers})
         folder = Path(resources) if resources else None
-        found = read_flux(Path(flux), given, os.environ if env_filter else None, folder, storm, conf=over)
-    except (ConfigError, FluxError) as error:
+        try:
+            found = read_flux(Path(flux), given, os.environ if env_filter else None, folder, storm, conf=over)
+        except NeedsJavaError as needs:
+            asked = JavaFile(
+                path=Path(flux),
+                storm=storm,
+                jars=tuple(jars),
+                properties=given,
+                env=env_filter,
+                resources=folder,
+                conf=over,
+            )
+            found = _by_java(needs, asked)
+    except (ConfigError, FluxError, JavaHostError) as error:
         raise CommandError(str(error)) from None
     declare([found.topology.conf, os.environ])
     for component in found.topology.components.values():
         declare([component.conf, component.env], component.command)
     return found
+
+
+def _by_java(needs: NeedsJavaError, asked: JavaFile) -> FluxFile:
+    """The file as Storm's own Flux reads it. Raises FluxError, JavaHostError."""
+    from multilang_cli.topology.flux import FluxError  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.topology.java.reading import read_java_flux  # noqa: PLC0415
+    from multilang_cli.topology.java.services import is_no_part_of_storm, missing  # noqa: PLC0415
+
+    if needs.class_name and not (asked.jars or needs.dependencies) and is_no_part_of_storm(needs.class_name):
+        raise FluxError(needs.place, missing(needs.class_name))
+    return read_java_flux(asked.told(needs))
 
 
 def _known(filters: Sequence[str]) -> dict[str, str]:

@@ -8,7 +8,18 @@ import typer
 
 from multilang_cli.cli.app import Color, Storm
 from multilang_cli.cli.options.run_options import Conf
-from multilang_cli.cli.topology.flux_file import Ackers, EnvFilter, Filter, Flux, Properties, Resources, read_file
+from multilang_cli.cli.topology.flux_file import (
+    Ackers,
+    ClassPath,
+    EnvFilter,
+    Filter,
+    Flux,
+    Jars,
+    Properties,
+    Resources,
+    class_path_of,
+    read_file,
+)
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close, write
 
@@ -26,6 +37,8 @@ def plan(
     properties: Properties = None,
     env_filter: EnvFilter = False,
     resources: Resources = None,
+    jars: Jars = None,
+    class_path: ClassPath = None,
     conf: Conf = None,
     ackers: Ackers = None,
     run: Annotated[
@@ -55,6 +68,7 @@ def plan(
         env_filter=env_filter,
         conf=conf or (),
         ackers=ackers,
+        jars=class_path_of(jars or (), class_path or ""),
     )
     made = planning.plan(read.topology, version, _history(Path(run)) if run else ())
     if as_json:

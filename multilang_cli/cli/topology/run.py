@@ -6,7 +6,7 @@ import typer
 
 from multilang_cli.cli.app import Color, Reports, Storm, Strict
 from multilang_cli.cli.options import run_options as option
-from multilang_cli.cli.topology.flux_file import Ackers, EnvFilter, Filter, Flux, Properties, Resources
+from multilang_cli.cli.topology.flux_file import Ackers, ClassPath, EnvFilter, Filter, Flux, Jars, Properties, Resources
 
 Messages = Annotated[
     int | None,
@@ -71,6 +71,8 @@ def run(
     properties: Properties = None,
     env_filter: EnvFilter = False,
     resources: Resources = None,
+    jars: Jars = None,
+    class_path: ClassPath = None,
     conf: option.Conf = None,
     ackers: Ackers = None,
     messages: Messages = None,

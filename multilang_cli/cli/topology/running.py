@@ -13,7 +13,7 @@ import msgspec
 from multilang_cli.acking.acker import LatePolicy
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.shared import checked_reports, console_of, known_storm, write_reports
-from multilang_cli.cli.topology.flux_file import read_file
+from multilang_cli.cli.topology.flux_file import class_path_of, read_file
 from multilang_cli.cli.topology.showing import progress_of, show_run
 from multilang_cli.driver.environment import caller_environment
 from multilang_cli.driver.launch import LaunchError
@@ -51,6 +51,8 @@ class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
     filters: tuple[str, ...] = ()
     env_filter: bool = False
     resources: str | None = None
+    jars: tuple[str, ...] = ()
+    class_path: str = ""
     conf: tuple[str, ...] = ()
     ackers: int | None = None
     messages: int = 0
@@ -85,6 +87,7 @@ def run_given(values: dict[str, Any]) -> int:
         env_filter=given.env_filter,
         conf=(*given.conf, *_guarantee(given.guarantee)),
         ackers=given.ackers,
+        jars=class_path_of(given.jars, given.class_path),
     )
     setup = _set_up(given, read, version, rulebook)
     _check_size(given.flux, setup)

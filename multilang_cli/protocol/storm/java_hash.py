@@ -16,7 +16,7 @@ from multilang_cli.protocol.storm import dialects
 from multilang_cli.protocol.storm.dialects.java import java_class, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from decimal import Decimal
 
     from multilang_cli.protocol.storm.dialects.java import Dialect
@@ -46,10 +46,11 @@ def java_hash(value: Json, dialect: Dialect) -> int:
 
 def values_hash(values: Sequence[Json], dialect: Dialect) -> int:
     """``Arrays.deepHashCode`` of values in order: ``TupleUtils.chooseTaskIndex`` takes it modulo the tasks."""
-    return _fold(java_hash(value, dialect) for value in values)
+    return combined_hash(java_hash(value, dialect) for value in values)
 
 
-def _fold(hashes: Iterator[int]) -> int:
+def combined_hash(hashes: Iterable[int]) -> int:
+    """``Arrays.deepHashCode`` of values with these hashes."""
     total = 1
     for each in hashes:
         total = (31 * total + each) & _LOW

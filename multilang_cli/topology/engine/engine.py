@@ -71,12 +71,13 @@ class Engine:
                 spouts |= dict.fromkeys(each.tasks, executor)
         self.flow = Flow(
             layout.components,
-            outgoing_of(setup.topology, layout, setup.version, self.random),
+            outgoing_of(setup.topology, layout, setup.version, self.random, setup.custom),
             spouts,
             [AckerTask(task, partial(acker_of, setup.version.id, setup.conf, setup.late)) for task in layout.ackers],
             random=self.random,
             tell=self.tell,
             capacity=int(setup.conf.get(RECEIVE_BUFFER) or 1024),
+            java=setup.java_values,
         )
         launches = launches_of(setup)
         numbers = sorted(set(layout.workers.values()))

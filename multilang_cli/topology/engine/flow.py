@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.engine.acker_task import AckerTask
     from multilang_cli.topology.groupings import Outgoing
     from multilang_cli.topology.history import Happening
+    from multilang_cli.topology.java.values import JavaValues
 
 VALUES_KEPT = 256
 """Characters of an emission's values that stand in the history."""
@@ -76,6 +77,7 @@ class Flow:
         random: RandomSource,
         tell: Callable[[Happening], object],
         capacity: int = RECEIVE_BUFFER,
+        java: JavaValues | None = None,
     ) -> None:
         self.t = 0.0
         self.components = components
@@ -96,6 +98,7 @@ class Flow:
         self._outgoing = outgoing
         self._by_place = tuple(self.ackers.values())
         self._ackers_to_run: set[int] = set()
+        self._java = java
         self._random = random
         self._bits = random.getrandbits
         self._tell = tell
@@ -143,14 +146,18 @@ class Flow:
         outgoing = self._outgoing[task].get(emit.stream)
         if outgoing is None:
             return ()
-        return outgoing.direct(emit.task) if emit.task else outgoing.tasks(emit.values)
+        targets = outgoing.direct(emit.task) if emit.task else outgoing.tasks(emit.values)
+        if self._java is not None:
+            self._java.check(emit.values, targets)
+        return targets
 
     # Called for every message: no keyword arguments on this path, they make a call several times slower.
     def _emitted(self, task: int, emit: Emit, root: int | None, anchors: tuple[int, ...]) -> int:
         self._emissions = number = self._emissions + 1
         self.tallies[task].emitted += 1
         self.spoken = self.t
-        values = encoded(_encode_values, emit.values).decode()
+        plain = emit.values if self._java is None else self._java.shown(emit.values)
+        values = encoded(_encode_values, plain).decode()
         self._tell(
             Emitted(
                 t=self.t,
@@ -170,8 +177,10 @@ class Flow:
         self, emission: int, task: int, targets: tuple[int, ...], emit: Emit, tuples: Sequence[Anchored]
     ) -> None:
         component, values, stream, bits = self.components[task], emit.values, emit.stream, self._bits
+        java = self._java
         for target, anchored in zip(targets, tuples, strict=True):
-            message = TupleMsg(component, values, task, stream, str(bits(64) - _HALF))
+            given = values if java is None else java.given(values, target)
+            message = TupleMsg(component, given, task, stream, str(bits(64) - _HALF))
             self._send(emission, target, message, anchored.edges)
         self.tallies[task].transferred += len(targets)
 

@@ -81,8 +81,16 @@ class TaskSession(Session):
             self.keep_stderr(raw)
         return super().note(channel, fact, raw)
 
+    def excuse(self, rules: frozenset[str]) -> None:
+        """Have nothing made of breaches of these rules: no shell component says it, and no Storm hears it."""
+        self._excused = rules
+
+    _excused: frozenset[str] = frozenset()
+
     def _found(self, found: Sequence[Finding]) -> None:
         """Of what is found behind an event that Storm does not survive, nobody hears: it was read together with it."""
+        if self._excused:
+            found = [each for each in found if each.rule not in self._excused]
         if self.deaf_from is None:
             self._look_ahead(found)
         super()._found([each for each in found if self._fatal is None or each.seq <= self._fatal])
@@ -98,7 +106,7 @@ class TaskSession(Session):
     def _look_ahead(self, found: Sequence[Finding]) -> None:
         """Storm's worker dies of what its version does not survive; of what comes after it hears nothing."""
         outlook = self.judge.outlook()[self._place]
-        if outlook.fate == "dies" and outlook.seq is not None:
+        if outlook.fate == "dies" and outlook.seq is not None and outlook.rule not in self._excused:
             self.deaf_from = self._fatal = outlook.seq
             about = (each for each in (*found, *self.findings) if (each.rule, each.seq) == (outlook.rule, outlook.seq))
             self.die(next((each.message for each in about), outlook.rule or ""))

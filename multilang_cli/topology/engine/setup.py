@@ -12,6 +12,8 @@ from multilang_cli.driver.environment import WorkerEnvironment, worker_environme
 from multilang_cli.protocol.words.rulebook import Rulebook
 from multilang_cli.protocol.words.verdicts import StormVersion
 from multilang_cli.topology.faults.plan import Fault
+from multilang_cli.topology.java.groupings import CustomGroupings
+from multilang_cli.topology.java.values import JavaValues
 from multilang_cli.topology.model import Topology
 from multilang_cli.topology.tasks import Layout, lay_out, merged_conf
 from multilang_cli.transcript.redact import Redactor
@@ -44,7 +46,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     `folder`: of the run; it exists. `cwd`: the working directory of components that name none (``resources`` in Storm).
     `env`: what they inherit. `limits`: of the judge, in seconds or bytes by name, over the usual ones. `transcripts`:
     False keeps none. `late`: what ackers do about messages for records that expired. `restarts`: deaths that were
-    nobody's wish, after which a worker is given up. `faults`: what goes wrong on purpose.
+    nobody's wish, after which a worker is given up. `faults`: what goes wrong on purpose. `custom`: who is asked by
+    custom groupings.
     """
 
     topology: Topology
@@ -61,6 +64,16 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     late: LatePolicy = "ignore"
     restarts: int = 10
     faults: tuple[Fault, ...] = ()
+    custom: CustomGroupings | None = None
+
+    @property
+    def java_values(self) -> JavaValues | None:
+        """The values that only Java can read; None if there is nothing of Java."""
+        java = self.topology.java
+        if java is None:
+            return None
+        tasks = (task for task, name in self.layout.components.items() if name in java.components)
+        return JavaValues(java.tag, frozenset(tasks))
 
     def redactor(self) -> Redactor:
         """Redactor of the secrets of the topology's conf, and of its components and their environments."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge.conversation import storm_timeout
@@ -12,7 +13,8 @@ if TYPE_CHECKING:
     from random import Random
 
     from multilang_cli.protocol.words.verdicts import StormVersion
-    from multilang_cli.topology.model import ComponentSpec, Grouping, Topology
+    from multilang_cli.topology.java.groupings import CustomGroupings
+    from multilang_cli.topology.model import ComponentSpec, Grouping, Subscription, Topology
     from multilang_cli.topology.tasks import Layout
 
 TIMER = 1.0
@@ -22,9 +24,16 @@ GRACE = 0.2
 
 
 def outgoing_of(
-    topology: Topology, layout: Layout, version: StormVersion, random: Random
+    topology: Topology,
+    layout: Layout,
+    version: StormVersion,
+    random: Random,
+    custom: CustomGroupings | None = None,
 ) -> dict[int, dict[str, Outgoing]]:
-    """Targets of each task's emits, by stream: the tasks of an executor share their choosers, as in Storm."""
+    """Targets of each task's emits, by stream: the tasks of an executor share their choosers, as in Storm.
+
+    `custom`: who is asked by CUSTOM groupings.
+    """
     worker_of = layout.workers
     found: dict[int, dict[str, Outgoing]] = {}
     for executor in layout.executors:
@@ -44,11 +53,19 @@ def outgoing_of(
                     random=random,
                     local=local,
                     conf=topology.conf,
+                    java_tag=topology.java.tag if topology.java else "",
+                    custom=_asked(custom, each, executor.tasks[0]),
                 )
                 consumers[each.target] = (targets, chooser(each.grouping, where))
             streams[name] = Outgoing(consumers)
         found |= dict.fromkeys(executor.tasks, streams)
     return found
+
+
+def _asked(custom: CustomGroupings | None, wish: Subscription, executor: int) -> Any:
+    """Gives the tasks of a tuple by a CUSTOM grouping; its class is told the first task of the executor that emits."""
+    where = {"source": wish.source, "stream": wish.stream, "target": wish.target}
+    return partial(custom.choose, {**where, "executor": executor, "task": executor}) if custom else None
 
 
 def downstream(topology: Topology, layout: Layout) -> dict[int, frozenset[int]]:
@@ -113,7 +130,7 @@ def _sources(topology: Topology, component: ComponentSpec) -> dict[str, dict[str
     return found
 
 
-_NAMES = {"GLOBAL": "FIELDS", "PARTIAL_KEY": "CUSTOM_SERIALIZED"}
+_NAMES = {"GLOBAL": "FIELDS", "PARTIAL_KEY": "CUSTOM_SERIALIZED", "CUSTOM": "CUSTOM_SERIALIZED"}
 """Groupings that are others to Thrift: a global one is a fields grouping on no field."""
 
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 STDERR_KEPT = 16 * 1024 * 1024
 """Bytes of stderr that are kept of one life of a task; all is in its transcript."""
+JAVA_EXCUSED = frozenset({"direct-emit", "nested-value"})
+"""Rules about what Storm makes of the JSON of a shell component, which no Java component says."""
 MOST_LIVES = 100
 """Lives of a worker's tasks that are remembered for the result; all have transcripts."""
 
@@ -86,6 +88,8 @@ class TaskRun:
                 profile, process, judge_of(profile, setup.rulebook), sinks, flow
             )
             self.session.attempt_is_first = attempt == 1
+            if setup.topology.java is not None and component.id in setup.topology.java.components:
+                self.session.excuse(JAVA_EXCUSED)
             self.session.keep_stderr = StderrFile(setup.folder / "stderr" / f"{stem}.txt", setup.redactor()).add
             conf = context.realistic_conf(merged_conf(setup.topology, setup.version.id), profile, {})
             conf["topology.name"] = setup.topology.name

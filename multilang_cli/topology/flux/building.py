@@ -26,6 +26,8 @@ def build(definition: TopologyDef, storm: str, resources: str, over: Mapping[str
 
     `storm`: such as "2.8.3". `resources`: the folder that components start in. `over`: conf over the definition's.
     """
+    if definition.needs_java:
+        raise definition.needs_java
     if not definition.name:
         raise FluxError(definition.place, "name is missing: a topology needs one.")
     conf = {key: objects.json_value(each) for key, each in definition.config.items()} | dict(over)
@@ -68,6 +70,7 @@ class _Builder:
             raise FluxError(
                 vertex.place, f"'{vertex.id}' has no queue: give the messages, as the list {QUEUED} of config."
             )
+        made.conf |= {key: objects.json_value(each) for key, each in vertex.conf.items()}
         if vertex.num_tasks >= 0:
             made.conf[TASKS] = vertex.num_tasks
         return ComponentSpec(

@@ -8,7 +8,7 @@ import msgspec
 
 from multilang_cli.catalogue.texts import TextError
 from multilang_cli.catalogue.yaml_texts import yaml_value
-from multilang_cli.topology.flux.errors import FluxError
+from multilang_cli.topology.flux.errors import FluxError, NeedsJavaError
 from multilang_cli.topology.flux.yaml_tree import Located
 from multilang_cli.topology.model import Location, Notice
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 _MODEL = "org.apache.storm.flux.model."
 _OBJECT = ("className", "constructorArgs", "properties", "configMethods", "factory", "factoryArgs")
-_VERTEX = (*_OBJECT, "id", "parallelism", "numTasks", "onHeapMemoryLoad", "offHeapMemoryLoad", "cpuLoad")
+_VERTEX = (*_OBJECT, "id", "parallelism", "numTasks", "onHeapMemoryLoad", "offHeapMemoryLoad", "cpuLoad", "config")
 _TOPOLOGY = (
     *("name", "config", "components", "spouts", "bolts", "streams", "includes"),
-    *("topologySource", "workerHooks"),
+    *("topologySource", "workerHooks", "dependencies"),
 )
 GROUPINGS = ("ALL", "CUSTOM", "DIRECT", "SHUFFLE", "LOCAL_OR_SHUFFLE", "FIELDS", "GLOBAL", "NONE")
 """The types that Flux knows (``GroupingDef.Type``)."""
@@ -48,11 +48,16 @@ class ObjectDef(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class VertexDef(ObjectDef, frozen=True, kw_only=True):
-    """A spout or a bolt. `num_tasks`: -1 for as many as `parallelism`. `sized`: where that, or this, stands."""
+    """A spout or a bolt. `num_tasks`: -1 for as many as `parallelism`. `sized`: where that, or this, stands.
+
+    `conf`: its own over the topology's, which stands at `conf_place`.
+    """
 
     parallelism: int
     num_tasks: int
     sized: Location
+    conf: dict[str, Located] = {}
+    conf_place: Location | None = None
 
 
 class GroupingDef(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +90,11 @@ class IncludeDef(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TopologyDef(msgspec.Struct, kw_only=True):
-    """A whole file; `notes`: what Flux lets pass."""
+    """A whole file; `notes`: what Flux lets pass.
+
+    `dependencies`: Maven coordinates of what its classes need. `unknown`: places of keys that Storm's own Flux
+    does not know. `needs_java`: why only Java can make it, None if not.
+    """
 
     place: Location
     name: str | None = None
@@ -96,6 +105,9 @@ class TopologyDef(msgspec.Struct, kw_only=True):
     streams: list[StreamDef] = []
     includes: list[IncludeDef] = []
     notes: list[Notice] = []
+    dependencies: tuple[str, ...] = ()
+    unknown: list[Location] = []
+    needs_java: NeedsJavaError | None = None
 
     def include(self, other: TopologyDef, *, override: bool) -> None:
         """Take over what `other` says (``FluxParser.processIncludes``): what is here stays, unless it is to win."""
@@ -131,15 +143,22 @@ def topology_def(root: Located | None, file: str) -> TopologyDef:
             Location(file, 1), "a topology is a mapping with the keys name, config, spouts, bolts and streams."
         )
     fields = _fields(root, "TopologyDef", _TOPOLOGY)
+    found = TopologyDef(place=root.place, name=_text(fields, "name"))
+    if "dependencies" in fields:
+        found.dependencies = tuple(each.text for each in _list(fields["dependencies"], "dependencies"))
+        found.unknown.append(fields["dependencies"].place)
     for key, needs in (("topologySource", "a topology made by Java code"), ("workerHooks", "worker hooks")):
         if key in fields:
-            raise FluxError(fields[key].place, f"{key}: {needs} can't be run without Java; leave it out.")
-    found = TopologyDef(place=root.place, name=_text(fields, "name"))
+            told = f"{key}: {needs} can't be run without Java; leave it out."
+            name = fields[key].value.get("className") if isinstance(fields[key].value, dict) else None
+            found.needs_java = NeedsJavaError(fields[key].place, told, name.text if name else "")
     if "config" in fields:
         found.config = {str(key): value for key, value in _mapping(fields["config"], "config").items()}
     found.components = _by_id(_each(fields, "components", _object_def), found.notes)
     found.spouts = _by_id(_each(fields, "spouts", _spout_def), found.notes)
     found.bolts = _by_id(_each(fields, "bolts", _bolt_def), found.notes)
+    vertices = (*found.spouts.values(), *found.bolts.values())
+    found.unknown += [place for each in vertices if (place := each.conf_place) is not None]
     found.streams = _each(fields, "streams", _stream_def)
     found.includes = _each(fields, "includes", _include_def)
     return found
@@ -178,6 +197,10 @@ def _vertex_def(located: Located, model: str) -> VertexDef:
         parallelism=_int(fields, "parallelism", 1),
         num_tasks=_int(fields, "numTasks", -1),
         sized=sized.place if sized else located.place,
+        conf={str(key): each for key, each in _mapping(fields["config"], "config").items()}
+        if "config" in fields
+        else {},
+        conf_place=fields["config"].place if "config" in fields else None,
         **_object_parts(fields, located.place),
     )
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from multilang_cli.topology.model import Location
 
 
@@ -15,3 +18,20 @@ class FluxError(Exception):
         super().__init__(f"{place}: {sentence}")
         self.place = place
         self.sentence = sentence
+
+
+class NeedsJavaError(FluxError):
+    """A file with parts that only Java can make: Storm's own Flux may.
+
+    `class_name`: the first class that is not known, "" if it is no matter of a class. `dependencies`: Maven coordinates
+    that the file names. `component_conf`: its conf of single components. `unknown`: the lines of keys that no
+    Flux knows.
+    """
+
+    dependencies: tuple[str, ...] = ()
+    component_conf: Mapping[str, dict[str, Any]] = MappingProxyType({})
+    unknown: frozenset[int] = frozenset()
+
+    def __init__(self, place: Location, sentence: str, class_name: str = "") -> None:
+        super().__init__(place, sentence)
+        self.class_name = class_name

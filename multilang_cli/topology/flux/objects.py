@@ -12,7 +12,7 @@ import msgspec
 
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM
 from multilang_cli.topology import queue, standins
-from multilang_cli.topology.flux.errors import FluxError
+from multilang_cli.topology.flux.errors import FluxError, NeedsJavaError
 from multilang_cli.topology.model import Grouping, OutputStream
 from multilang_cli.topology.tasks import MAX_PARALLELISM
 
@@ -79,9 +79,10 @@ def shell_component(definition: ObjectDef, kind: Kind, components: Mapping[str, 
 def component(definition: ObjectDef) -> Fields:
     """Read an entry of ``components``: only Fields are of use without Java. Raises FluxError."""
     if definition.class_name not in _named("tuple.Fields"):
-        raise FluxError(
+        raise NeedsJavaError(
             definition.place,
             f"{definition.class_name} needs Java: of components, mlcheck knows org.apache.storm.tuple.Fields only.",
+            definition.class_name,
         )
     args = _resolved(definition.args, {})
     names = args[0] if len(args) == 1 and isinstance(args[0], list) else args
@@ -92,10 +93,11 @@ def custom_grouping(definition: ObjectDef, components: Mapping[str, Fields]) -> 
     """The grouping of a ``customClass``: partial key. Raises FluxError."""
     args = _resolved(definition.args, components)
     if definition.class_name not in _named("grouping.PartialKeyGrouping"):
-        raise FluxError(
+        raise NeedsJavaError(
             definition.place,
             f"the grouping {definition.class_name} needs Java: of custom groupings, mlcheck knows "
             "org.apache.storm.grouping.PartialKeyGrouping only.",
+            definition.class_name,
         )
     if len(args) != 1 or not isinstance(args[0], Fields):
         raise FluxError(
@@ -148,14 +150,15 @@ def _argument(located: Located, index: int, components: Mapping[str, Fields]) ->
     return json_value(located)
 
 
-def _unknown(definition: ObjectDef, kind: Kind) -> FluxError:
+def _unknown(definition: ObjectDef, kind: Kind) -> NeedsJavaError:
     name = f"{definition.class_name}{definition.factory and f'.{definition.factory}()'}"
     shell = f"{_WRAPPERS}{kind}s.FluxShell{kind.capitalize()}"
     stand_ins = [each.rpartition(".")[2] for each, known in _CLASSES.items() if known.kind == kind]
-    return FluxError(
+    return NeedsJavaError(
         definition.place,
         f"'{definition.id}' is {name}, which needs Java: mlcheck runs shell components. Put {shell} with a command in "
         f"its place. Known {kind}s are {', '.join(dict.fromkeys(stand_ins))}.",
+        definition.class_name,
     )
 
 

@@ -11,7 +11,7 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.topology.flux.building import build
 from multilang_cli.topology.flux.definitions import topology_def
-from multilang_cli.topology.flux.errors import FluxError
+from multilang_cli.topology.flux.errors import FluxError, NeedsJavaError
 from multilang_cli.topology.flux.substitution import Substitution
 from multilang_cli.topology.flux.yaml_tree import load
 from multilang_cli.topology.model import Location, Notice, Topology
@@ -65,7 +65,14 @@ def read_flux(
     definition = reader.definition(str(path), Location(str(path), 0))
     for include in definition.includes:
         definition.include(reader.included(include), override=include.override)
-    topology = build(definition, version, str(folder.absolute()), conf or {})
+    try:
+        topology = build(definition, version, str(folder.absolute()), conf or {})
+    except NeedsJavaError as error:
+        error.dependencies = definition.dependencies
+        vertices = (*definition.spouts.values(), *definition.bolts.values())
+        error.component_conf = {each.id: {key: value.plain for key, value in each.conf.items()} for each in vertices}
+        error.unknown = frozenset(place.line for place in definition.unknown if place.file == str(path))
+        raise
     places = {key: each.place for key, each in definition.config.items()}
     for problem in problems(topology, version, places):
         raise FluxError(problem.place or definition.place, problem.text)

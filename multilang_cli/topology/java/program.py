@@ -1,0 +1,224 @@
+"""The Java program of ``java_host/``: built for a Storm version by Maven and javac on first use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from subprocess import PIPE, STDOUT
+
+import msgspec
+
+from multilang_cli.catalogue.locate import data_path
+from multilang_cli.driver.leash import Leash
+
+LEAST_JAVA = 17
+INSTALL = "on Debian: sudo apt-get install openjdk-17-jdk-headless maven"
+BUILD_SECONDS = 900
+LOGGING = "log4j2-mlcheck.xml"
+
+_PACKAGE = "mlcheck.javahost."
+PLANNER, COMPONENT, CHOOSER = f"{_PACKAGE}PlanMain", f"{_PACKAGE}ComponentMain", f"{_PACKAGE}GroupingMain"
+_JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_OPENED = ("java.lang", "java.util", "java.nio")
+"""Packages of the JDK that Kryo looks into."""
+_SHARED = ("org.apache.storm:storm-client", "org.apache.storm:storm-core", "org.slf4j:*", "org.apache.logging.log4j:*")
+"""What a topology shares with Storm: a second one would hide it."""
+
+
+class JavaHostError(Exception):
+    """Java components can't be run; the message is a sentence that says why, and what to do."""
+
+
+class JavaOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of every JVM of a topology, kept in a file: a class path is too long for a command line.
+
+    `folder`: of the plan. `tag`: the key of values that only Java can read. `class_path`: its entries. `more`: options
+    that the topology wants.
+    """
+
+    folder: Path
+    tag: str
+    class_path: tuple[str, ...]
+    more: tuple[str, ...] = ()
+
+    def write(self) -> None:
+        """Write the file."""
+        options = [
+            *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Dfile.encoding=UTF-8"),
+            *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
+            f"-Dlog4j2.configurationFile=classpath:{LOGGING}",
+            *(f"-Dmlcheck.folder={self.folder}", f"-Dmlcheck.tag={self.tag}"),
+            *self.more,
+            *("-cp", os.pathsep.join(self.class_path)),
+        ]
+        self._file.write_text("\n".join(map(_quoted, options)) + "\n", encoding="utf-8")
+
+    def command(self, program: str, *arguments: str) -> tuple[str, ...]:
+        """The command line of a program. Raises JavaHostError."""
+        return (java_program("java"), f"@{self._file}", program, *arguments)
+
+    @property
+    def _file(self) -> Path:
+        return self.folder / "options"
+
+
+def _quoted(option: str) -> str:
+    """An option as a file of options has it."""
+    return '"' + option.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def java_program(name: str) -> str:
+    """A program of the JDK: that of JAVA_HOME, else of PATH. Raises JavaHostError."""
+    home = Path(os.environ.get("JAVA_HOME", "")) / "bin" / name
+    return str(home) if os.environ.get("JAVA_HOME") and home.exists() else _program(name)
+
+
+def host_class_path(storm: str) -> tuple[str, ...]:
+    """The class path of the program for Storm `storm`, built unless that is done. Raises JavaHostError.
+
+    Each state of the sources has a folder of its own, made whole or not at all.
+    """
+    _check_java()
+    source = data_path("java_host")
+    made = builds() / f"{storm}-{_digest(source)}"
+    if not made.exists():
+        part = _part(made)
+        maven = ["-f", str(source / "pom.xml"), f"-Dstorm.version={storm}", f"-Dflux.libraries={part / 'flux'}"]
+        _maven(part, [*maven, "dependency:copy", "dependency:build-classpath"], f"Storm {storm}")
+        _compile(source, part)
+        _name(part, made)
+    found = (made / "classpath").read_text(encoding="utf-8").strip()
+    # Flux last: its jar holds an slf4j of its own.
+    return (str(made / "classes"), *found.split(os.pathsep), str(made / "flux" / "*"))
+
+
+def fetched(coordinates: tuple[str, ...]) -> tuple[str, ...]:
+    """The jars of Maven coordinates (``group:artifact:version``) and of what they need. Raises JavaHostError."""
+    if not coordinates:
+        return ()
+    project = _project(coordinates)
+    made = builds() / f"dependencies-{hashlib.sha256(project.encode()).hexdigest()[:12]}"
+    if not made.exists():
+        _program("mvn")
+        part = _part(made)
+        (part / "pom.xml").write_text(project, encoding="utf-8")
+        _maven(part, ["-f", str(part / "pom.xml"), "dependency:build-classpath"], ", ".join(coordinates))
+        _name(part, made)
+    found = (made / "classpath").read_text(encoding="utf-8").strip()
+    return tuple(found.split(os.pathsep)) if found else ()
+
+
+def _project(coordinates: tuple[str, ...]) -> str:
+    """A Maven project with these dependencies. Raises JavaHostError for what is no coordinate."""
+    left = "".join(
+        "<exclusion><groupId>{}</groupId><artifactId>{}</artifactId></exclusion>".format(*each.split(":"))
+        for each in _SHARED
+    )
+    found = []
+    for each in coordinates:
+        if not re.fullmatch(r"[\w.-]+(:[\w.-]+){2}", each):
+            raise JavaHostError(f"{each!r} is no Maven coordinate; expected group:artifact:version")
+        group, artifact, version = each.split(":")
+        found.append(
+            f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
+            f"<exclusions>{left}</exclusions></dependency>"
+        )
+    return (
+        "<project><modelVersion>4.0.0</modelVersion><groupId>mlcheck</groupId><artifactId>topology</artifactId>"
+        f"<version>1</version><dependencies>{''.join(found)}</dependencies></project>"
+    )
+
+
+def builds() -> Path:
+    """The folder of what is built and fetched: in a clone beside the sources, else in the user's cache."""
+    source = data_path("java_host")
+    if (source.parent / "pyproject.toml").is_file():
+        return source / "target"
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache) / "mlcheck" / "java_host"
+
+
+def _digest(source: Path) -> str:
+    files = [source / "pom.xml", *sorted(file for file in (source / "src").rglob("*") if file.is_file())]
+    whole = hashlib.sha256()
+    for file in files:
+        whole.update(b"%s\0%s\0" % (str(file.relative_to(source)).encode(), file.read_bytes()))
+    return whole.hexdigest()[:12]
+
+
+def _part(made: Path) -> Path:
+    """A folder in which `made` is prepared."""
+    try:
+        made.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{made.name}.", dir=made.parent))
+    except OSError as error:
+        raise JavaHostError(f"{error.filename}: the program can't be built there: {error.strerror}") from None
+
+
+def _name(part: Path, made: Path) -> None:
+    """Give what was prepared its name, unless somebody else has made it meanwhile."""
+    try:
+        part.rename(made)
+    except OSError:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _maven(part: Path, arguments: list[str], what: str) -> None:
+    """Have Maven write ``classpath`` into `part`. Raises JavaHostError, and then nothing is left of `part`."""
+    plugin = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
+    goals = [each.replace("dependency:", f"{plugin}:", 1) for each in arguments]
+    said, code = _run([_program("mvn"), "-q", "-B", *goals, f"-Dmdep.outputFile={part / 'classpath'}"])
+    if code != 0:
+        shutil.rmtree(part, ignore_errors=True)
+        lines = [line.partition("[ERROR]")[2].strip() for line in said.splitlines() if "[ERROR]" in line]
+        first = next((line for line in lines if line), said.strip()[-500:])
+        raise JavaHostError(f"Maven could not fetch what {what} needs: {first}")
+
+
+def _compile(source: Path, part: Path) -> None:
+    (part / "classes").mkdir()
+    shutil.copy(source / "src" / LOGGING, part / "classes")
+    found = (part / "classpath").read_text(encoding="utf-8").strip()
+    command = [java_program("javac"), "--release", str(LEAST_JAVA), "-proc:none", "-nowarn"]
+    command += ["-d", str(part / "classes"), "-cp", os.pathsep.join([found, str(part / "flux" / "*")])]
+    said, code = _run([*command, *map(str, sorted((source / "src").rglob("*.java")))])
+    if code != 0:
+        shutil.rmtree(part, ignore_errors=True)
+        raise JavaHostError(f"the program that hosts Java components could not be compiled: {said.strip()[:1500]}")
+
+
+def _run(command: list[str]) -> tuple[str, int]:
+    """Run a tool: gives its output and its exit code; nothing of it outlives mlcheck. Raises JavaHostError."""
+    leash = Leash(Path(tempfile.mkdtemp(prefix="mlcheck-build-")))
+    process = leash.start(command, stdout=PIPE, stderr=STDOUT)
+    try:
+        said, _ = process.communicate(timeout=BUILD_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise JavaHostError(f"{Path(command[0]).name} was not done within {BUILD_SECONDS} s") from None
+    finally:
+        leash.end(process)
+    return said, process.returncode
+
+
+def _check_java() -> None:
+    java_program("javac")
+    _program("mvn")
+    said = subprocess.run([java_program("java"), "-version"], capture_output=True, text=True, check=False).stderr
+    found = _JAVA_VERSION.search(said)
+    if found is None or int(found[1]) < LEAST_JAVA:
+        shown = found[1] if found else "of an unknown version"
+        raise JavaHostError(f"this Java is {shown}; Java components need a JDK of {LEAST_JAVA} or later, {INSTALL}")
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        raise JavaHostError(
+            f"{name} was not found on PATH; Java components need a JDK of {LEAST_JAVA} or later and Maven, {INSTALL}"
+        )
+    return found
