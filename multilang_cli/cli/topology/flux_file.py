@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from multilang_cli.topology.flux import FluxFile, NeedsJavaError
     from multilang_cli.topology.java.reading import JavaFile
 
-Flux = Annotated[str, typer.Argument(metavar="FLUX", hidden=True)]
+Flux = Annotated[str | None, typer.Argument(metavar="FLUX", hidden=True)]
+Streamparse = Annotated[
+    str | None,
+    typer.Option(
+        "--streamparse", metavar="DIR[:NAME]", help="Instead of a file: the topology of a streamparse project."
+    ),
+]
 Filter = Annotated[
     list[str] | None,
     typer.Option("--filter", metavar="FILE", help="Java properties that stand for ${name} in the file. Repeatable."),
@@ -51,7 +57,7 @@ def class_path_of(jars: Sequence[str], class_path: str) -> tuple[str, ...]:
 
 
 def read_file(
-    flux: str,
+    flux: str | None,
     storm: str,
     filters: Sequence[str] = (),
     properties: Sequence[str] = (),
@@ -61,10 +67,12 @@ def read_file(
     conf: Sequence[str] = (),
     ackers: int | None = None,
     jars: Sequence[str] = (),
+    project: str | None = None,
 ) -> FluxFile:
     """Read the file, `conf` and `ackers` over it. `storm`: a version's id. Raises CommandError.
 
-    `jars`: of Java components; the file is then read by Storm's own Flux, as it is if it names Java classes.
+    `jars`: of Java components, for a file that names Java classes: Storm's own Flux reads it. `project`: of
+    streamparse, instead of a file.
     """
     from multilang_cli.protocol.words.verdicts import ACKERS  # noqa: PLC0415 (slow to import, and not needed for --help)
     from multilang_cli.subject.config import ConfigError  # noqa: PLC0415
@@ -72,8 +80,11 @@ def read_file(
     from multilang_cli.topology.flux import FluxError, NeedsJavaError, read_flux  # noqa: PLC0415
     from multilang_cli.topology.java.program import JavaHostError  # noqa: PLC0415
     from multilang_cli.topology.java.reading import JavaFile  # noqa: PLC0415
+    from multilang_cli.topology.streamparse.project import ProjectError, read_project  # noqa: PLC0415
     from multilang_cli.transcript.secrets import declare  # noqa: PLC0415
 
+    if bool(flux) == bool(project):
+        raise CommandError("give a Flux file, or --streamparse DIR.")
     try:
         known = _known(filters)
         known |= dict(pair("--property", each, "K=V") for each in properties)
@@ -81,10 +92,14 @@ def read_file(
         over = dict(map(conf_value, conf)) | ({} if ackers is None else {ACKERS: ackers})
         folder = Path(resources) if resources else None
         try:
-            found = read_flux(Path(flux), given, os.environ if env_filter else None, folder, storm, conf=over)
+            found = (
+                read_project(project, storm, over)
+                if project
+                else read_flux(Path(flux or ""), given, os.environ if env_filter else None, folder, storm, conf=over)
+            )
         except NeedsJavaError as needs:
             asked = JavaFile(
-                path=Path(flux),
+                path=Path(flux or ""),
                 storm=storm,
                 jars=tuple(jars),
                 properties=given,
@@ -93,7 +108,7 @@ def read_file(
                 conf=over,
             )
             found = _by_java(needs, asked)
-    except (ConfigError, FluxError, JavaHostError) as error:
+    except (ConfigError, FluxError, JavaHostError, ProjectError) as error:
         raise CommandError(str(error)) from None
     declare([found.topology.conf, os.environ])
     for component in found.topology.components.values():

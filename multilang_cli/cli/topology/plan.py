@@ -17,6 +17,7 @@ from multilang_cli.cli.topology.flux_file import (
     Jars,
     Properties,
     Resources,
+    Streamparse,
     class_path_of,
     read_file,
 )
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def plan(
-    flux: Flux,
+    flux: Flux = None,
     *,
     storm: Storm = None,
     filters: Filter = None,
@@ -39,6 +40,7 @@ def plan(
     resources: Resources = None,
     jars: Jars = None,
     class_path: ClassPath = None,
+    streamparse: Streamparse = None,
     conf: Conf = None,
     ackers: Ackers = None,
     run: Annotated[
@@ -69,6 +71,7 @@ def plan(
         conf=conf or (),
         ackers=ackers,
         jars=class_path_of(jars or (), class_path or ""),
+        project=streamparse,
     )
     made = planning.plan(read.topology, version, _history(Path(run)) if run else ())
     if as_json:

@@ -6,7 +6,17 @@ import typer
 
 from multilang_cli.cli.app import Color, Reports, Storm, Strict
 from multilang_cli.cli.options import run_options as option
-from multilang_cli.cli.topology.flux_file import Ackers, ClassPath, EnvFilter, Filter, Flux, Jars, Properties, Resources
+from multilang_cli.cli.topology.flux_file import (
+    Ackers,
+    ClassPath,
+    EnvFilter,
+    Filter,
+    Flux,
+    Jars,
+    Properties,
+    Resources,
+    Streamparse,
+)
 
 Messages = Annotated[
     int | None,
@@ -64,7 +74,7 @@ Guarantee = Annotated[
 
 
 def run(
-    flux: Flux,
+    flux: Flux = None,
     *,
     storm: Storm = None,
     filters: Filter = None,
@@ -73,6 +83,7 @@ def run(
     resources: Resources = None,
     jars: Jars = None,
     class_path: ClassPath = None,
+    streamparse: Streamparse = None,
     conf: option.Conf = None,
     ackers: Ackers = None,
     messages: Messages = None,

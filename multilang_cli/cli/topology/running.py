@@ -45,7 +45,7 @@ FILES_OF_OURS = 64
 class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
     """The command line."""
 
-    flux: str
+    flux: str = ""
     storm: str = ""
     properties: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
@@ -53,6 +53,7 @@ class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
     resources: str | None = None
     jars: tuple[str, ...] = ()
     class_path: str = ""
+    streamparse: str = ""
     conf: tuple[str, ...] = ()
     ackers: int | None = None
     messages: int = 0
@@ -88,9 +89,10 @@ def run_given(values: dict[str, Any]) -> int:
         conf=(*given.conf, *_guarantee(given.guarantee)),
         ackers=given.ackers,
         jars=class_path_of(given.jars, given.class_path),
+        project=given.streamparse,
     )
     setup = _set_up(given, read, version, rulebook)
-    _check_size(given.flux, setup)
+    _check_size(given.flux or given.streamparse, setup)
     if not given.quiet:
         for note in read.notes:
             remark(str(note))

@@ -1,0 +1,1 @@
+"""Projects of streamparse: their topologies, which are Python classes, as Flux files."""
