@@ -146,7 +146,7 @@ def test_a_bolt_that_is_killed(jar: Path, tmp_path: Path) -> None:
 def test_one_file_two_storms(cluster: Cluster, tmp_path: Path) -> None:
     """Keys of Java values go to the very tasks, and the same is acked, as in a LocalCluster."""
     keys: list[list[Any]] = [
-        ["a", 1], ["b", -1], ["人", 5_000_000_000], ["c", 1.5], ["d", True], ["e", [1, "x"]], ["f", {"k": 2}], ["g", -7],
+        ["a", 1], ["b", -1], ["人", 5_000_000_000], ["c", 1.5], ["d", True], ["e", [1, "x"]], ["f", {"k": 2}],
     ]  # fmt: skip
     flux = {
         "name": "keys",
