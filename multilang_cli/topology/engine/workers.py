@@ -190,13 +190,18 @@ class Worker:
 
 
 def launches_of(setup: Setup) -> dict[int, Launch]:
-    """Launches of all tasks that are processes. Raises LaunchError."""
+    """Launches of all tasks that are processes. Raises LaunchError, which names everything that is missing."""
     by_component = {}
+    faults: list[LaunchError] = []
     for each in setup.topology.components.values():
         env = setup.worker_environment(each.env).variables
         try:
             by_component[each.id] = resolve(each.command, Path(each.cwd or setup.cwd), env)
         except LaunchError as error:
             where = f"{each.place}: " if each.place else ""
-            raise LaunchError(error.reason, f"{where}{each.id}: {error.message}", error.hint) from None
+            faults.append(LaunchError(error.reason, f"{where}{each.id}: {error.message}", error.hint))
+    if faults:
+        raise LaunchError(
+            faults[0].reason, " ".join(each.message for each in faults), faults[0].hint if len(faults) == 1 else ""
+        )
     return {task: by_component[name] for task, name in setup.layout.components.items() if name in by_component}
