@@ -1,4 +1,4 @@
-"""Every Flux file of a clone of Storm, run or refused: ``python -m benchmarks.flux_files DIR [--jar JAR]... [NAME]...``.
+"""Every Flux file of a clone of Storm, run or refused: ``python -m benchmarks.flux_files DIR [NAME]...``.
 
 DIR: a work tree of apache/storm, or its git directory. The Java classes of flux-examples, and of flux-core's tests, are
 compiled into a jar, those that need what is not there left out. Each file runs for some seconds, with the properties
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,13 @@ STORM = "2.8.3"
 SECONDS = "4"
 LIMIT = 150
 SOURCES = ("flux/flux-examples/src/main", "flux/flux-core/src/test")
-EXAMPLES = "examples/multilang/resources"
+SCRIPTS = (
+    "examples/storm-starter/multilang/resources",
+    "storm-multilang/javascript/src/main/resources/resources",
+    "storm-multilang/python/src/main/resources/resources",
+)
+CONFIGS = "flux/flux-core/src/test/resources/configs"
+MISUSE = 2
 _PROPERTY = re.compile(r"\$\{(?!ENV-)([^}\[]+)")
 
 
@@ -36,7 +43,7 @@ def main() -> int:
         work = Path(folder)
         _check_out(given.storm, work)
         jars = [str(_compiled(work)), *given.jar]
-        files = sorted(file for file in work.rglob("*.yaml") if not given.names or file.name in given.names)
+        files = sorted(file for file in (work / "flux").rglob("*.yaml") if not given.names or file.name in given.names)
         odd = 0
         for file in files:
             told, understood = _outcome(file, jars, work)
@@ -49,9 +56,13 @@ def main() -> int:
 def _check_out(storm: Path, work: Path) -> None:
     """Take the sources and files out of the clone."""
     archive = subprocess.run(
-        ["git", "-C", str(storm), "archive", "HEAD", *SOURCES], stdout=subprocess.PIPE, check=True
+        ["git", "-C", str(storm), "archive", "HEAD", *SOURCES, *SCRIPTS], stdout=subprocess.PIPE, check=True
     ).stdout
     subprocess.run(["tar", "-x", "-C", str(work)], input=archive, check=True)
+    resources = work / "resources"
+    for each in SCRIPTS:
+        shutil.copytree(work / each, resources, dirs_exist_ok=True)
+    shutil.copytree(work / CONFIGS, resources / "configs")
 
 
 def _compiled(work: Path) -> Path:
@@ -75,9 +86,10 @@ def _compiled(work: Path) -> Path:
 def _outcome(file: Path, jars: list[str], work: Path) -> tuple[str, bool]:
     """What became of a file, and whether that can be understood."""
     text = file.read_text(encoding="utf-8")
-    values = {name: f"{work}/{name}" for name in _PROPERTY.findall(text)}
+    values = {name: name.replace(".", "-") for name in _PROPERTY.findall(text)}
     command = [sys.executable, "-m", "multilang_cli", "topology", "run", str(file), "--record", str(work / "run")]
-    command += ["--seconds", SECONDS, "--drain", "1", "--storm", STORM]
+    command += ["--conf", "topology.max.task.parallelism=2"]
+    command += ["--seconds", SECONDS, "--drain", "1", "--storm", STORM, "--resources", str(work / "resources")]
     command += [word for jar in jars for word in ("--jar", jar)]
     command += [word for name, value in (values or {"none": ""}).items() for word in ("--property", f"{name}={value}")]
     (work / "run" / "result.json").unlink(missing_ok=True)
@@ -86,9 +98,10 @@ def _outcome(file: Path, jars: list[str], work: Path) -> tuple[str, bool]:
     except subprocess.TimeoutExpired:
         return f"not done within {LIMIT} s", False
     result = work / "run" / "result.json"
-    if done.returncode == 2 or not result.exists():
-        sentence = done.stderr.strip().replace(f"{file}:", "line ").replace(str(file), file.name)
-        return f"refused: {sentence.removeprefix('mlcheck: ')}", sentence.count("\n") == 0
+    if done.returncode == MISUSE or not result.exists():
+        sentence = done.stderr.strip()
+        told = sentence.removeprefix("mlcheck: ").removeprefix(f"{file}:").strip().replace(f"{work}/", "")
+        return f"refused: {told}", sentence.count("\n") == 0
     found = json.loads(result.read_text(encoding="utf-8"))
     emitted = re.search(r"^  \S+ +\d+ +([\d,]+)", done.stdout, re.MULTILINE)
     return f"runs: {found['verdict']}, {emitted[1] if emitted else 'none'} emitted by its first component", True

@@ -25,12 +25,13 @@ class NeedsJavaError(FluxError):
 
     `class_name`: the first class that is not known, "" if it is no matter of a class. `dependencies`: Maven coordinates
     that the file names. `component_conf`: its conf of single components. `unknown`: the lines of keys that no
-    Flux knows.
+    Flux knows. `class_names`: all that it names.
     """
 
     dependencies: tuple[str, ...] = ()
     component_conf: Mapping[str, dict[str, Any]] = MappingProxyType({})
     unknown: frozenset[int] = frozenset()
+    class_names: tuple[str, ...] = ()
 
     def __init__(self, place: Location, sentence: str, class_name: str = "") -> None:
         super().__init__(place, sentence)

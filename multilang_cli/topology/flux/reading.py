@@ -71,6 +71,7 @@ def read_flux(
         error.dependencies = definition.dependencies
         vertices = (*definition.spouts.values(), *definition.bolts.values())
         error.component_conf = {each.id: {key: value.plain for key, value in each.conf.items()} for each in vertices}
+        error.class_names = tuple(each.class_name for each in (*definition.components.values(), *vertices))
         error.unknown = frozenset(place.line for place in definition.unknown if place.file == str(path))
         raise
     places = {key: each.place for key, each in definition.config.items()}

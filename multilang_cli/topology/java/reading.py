@@ -30,7 +30,7 @@ from multilang_cli.topology.java.program import (
     fetched,
     host_class_path,
 )
-from multilang_cli.topology.java.services import missing
+from multilang_cli.topology.java.services import missing, needed_besides
 from multilang_cli.topology.model import (
     QUEUED,
     ComponentSpec,
@@ -105,7 +105,7 @@ class JavaFile(msgspec.Struct, frozen=True, kw_only=True):
 
     `jars`: of the topology, and other entries of a class path. `dependencies`: Maven coordinates. The others as
     `read_flux` takes them. `component_conf`: of single components, which no Flux reads up to Storm 2.8.3.
-    `unknown`: the lines of keys that this Flux does not know.
+    `unknown`: the lines of keys that this Flux does not know. `class_names`: all that are named.
     """
 
     path: Path
@@ -118,11 +118,16 @@ class JavaFile(msgspec.Struct, frozen=True, kw_only=True):
     conf: Mapping[str, Any] = {}
     component_conf: Mapping[str, dict[str, Any]] = {}
     unknown: frozenset[int] = frozenset()
+    class_names: tuple[str, ...] = ()
 
     def told(self, needs: NeedsJavaError) -> JavaFile:
         """The same, with what was read of it before it turned out to need Java."""
         return msgspec.structs.replace(
-            self, dependencies=needs.dependencies, component_conf={**needs.component_conf}, unknown=needs.unknown
+            self,
+            dependencies=needs.dependencies,
+            component_conf={**needs.component_conf},
+            unknown=needs.unknown,
+            class_names=needs.class_names,
         )
 
 
@@ -140,7 +145,7 @@ def read_java_flux(file: JavaFile) -> FluxFile:
     options = JavaOptions(folder=folder, tag=f"java-{secrets.token_hex(4)}", class_path=class_path)
     plan = _planned(file, options, resources)
     if plan.error is not None:
-        raise FluxError(Location(str(file.path), 0), _sentence(plan.error))
+        raise FluxError(Location(str(file.path), 0), _sentence(plan.error, file.class_names))
     child = plan.conf.get(CHILD_OPTIONS)
     options = msgspec.structs.replace(options, more=_words(child))
     options.write()
@@ -215,11 +220,12 @@ def _as_flux_has_it(text: str, keys: frozenset[int]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _sentence(error: Mapping[str, str]) -> str:
+def _sentence(error: Mapping[str, str], named: Sequence[str]) -> str:
     """Sentence for an exception of Java."""
     name, message = error["class"], error["message"]
     if name in _ABSENT:
-        return missing(message.replace("/", ".").removeprefix("L").removesuffix(";"))
+        absent = message.replace("/", ".").removeprefix("L").removesuffix(";")
+        return missing(absent) + needed_besides(absent, named)
     if name.startswith("java.lang.NullPointer"):
         return f"Flux dies of it: {message}"
     return message

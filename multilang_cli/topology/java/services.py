@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class StormModule(NamedTuple):
@@ -44,6 +47,15 @@ def module_of(name: str) -> StormModule | None:
 def is_no_part_of_storm(name: str) -> bool:
     """True if a class is certainly not in Storm's own jars."""
     return module_of(name) is not None or name.startswith(_ELSEWHERE) or not name.startswith(_OWN)
+
+
+def needed_besides(absent: str, named: Sequence[str]) -> str:
+    """A further sentence about what a file needs that names these classes; "" if the absent one tells."""
+    modules = {name: module for name in named if (module := module_of(name)) is not None}
+    if module_of(absent) or not modules:
+        return ""
+    name, module = next(iter(modules.items()))
+    return f" And it needs {module.service}, for {name}."
 
 
 def missing(name: str) -> str:
