@@ -127,6 +127,35 @@ def test_every_kind_of_component(jar: Path, tmp_path: Path) -> None:
     assert {text for _, text in told} == {"hello"}
 
 
+STAND_IN = """
+includes:
+  - {file: kinds.yaml, resource: false, override: false}
+spouts:
+  - id: numbers
+    className: mlcheck.QueueSpout
+    constructorArgs: [[bytes, decimal]]
+bolts:
+  - id: types
+    className: org.apache.storm.flux.wrappers.bolts.FluxShellBolt
+    constructorArgs: [[python3, echo.py], [atomic, text]]
+    configMethods: [{name: setNamedStream, args: [direct, [long, target]]}]
+config:
+  mlcheck.queue: [[1, 2], [3, 4]]
+"""
+
+
+def test_stand_ins_for_what_needs_a_service(jar: Path, tmp_path: Path) -> None:
+    """A file that includes the other one, with components of its own in place of two of its; that has a tick's conf."""
+    (tmp_path / "kinds.yaml").write_text(KINDS, encoding="utf-8")
+    (tmp_path / "stubbed.yaml").write_text(STAND_IN, encoding="utf-8")
+    ran = mlcheck(
+        "topology", "run", "stubbed.yaml", "--jar", str(jar), "--messages", "2", "--record", "run", cwd=tmp_path
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert sorted(emitted(tmp_path / "run", "types")) == [[2, 1], [4, 3]]
+    assert sorted(emitted(tmp_path / "run", "shell")) == [[1, 2], [3, 4]]
+
+
 def test_a_bolt_that_is_killed(jar: Path, tmp_path: Path) -> None:
     """The faults need to know nothing of Java: nothing is lost."""
     flux = KINDS.replace("parallelism: 2\n  - id: window", "\n  - id: window")

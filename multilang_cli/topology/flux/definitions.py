@@ -122,6 +122,8 @@ class TopologyDef(msgspec.Struct, kw_only=True):
         self._merge(self.spouts, other.spouts, "spout '{}'", override=override)
         self.streams += other.streams
         self.notes += other.notes
+        self.dependencies += other.dependencies
+        self.unknown += other.unknown
         for nested in other.includes:
             self.notes.append(Notice(nested.place, "Flux does not follow the includes of an included file."))
 

@@ -24,13 +24,13 @@ class NeedsJavaError(FluxError):
     """A file with parts that only Java can make: Storm's own Flux may.
 
     `class_name`: the first class that is not known, "" if it is no matter of a class. `dependencies`: Maven coordinates
-    that the file names. `component_conf`: its conf of single components. `unknown`: the lines of keys that no
-    Flux knows. `class_names`: all that it names.
+    that the file names. `component_conf`: its conf of single components. `unknown`: places of keys that no Flux
+    knows. `class_names`: all that it names.
     """
 
     dependencies: tuple[str, ...] = ()
     component_conf: Mapping[str, dict[str, Any]] = MappingProxyType({})
-    unknown: frozenset[int] = frozenset()
+    unknown: tuple[Location, ...] = ()
     class_names: tuple[str, ...] = ()
 
     def __init__(self, place: Location, sentence: str, class_name: str = "") -> None:

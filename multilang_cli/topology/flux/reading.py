@@ -72,7 +72,7 @@ def read_flux(
         vertices = (*definition.spouts.values(), *definition.bolts.values())
         error.component_conf = {each.id: {key: value.plain for key, value in each.conf.items()} for each in vertices}
         error.class_names = tuple(each.class_name for each in (*definition.components.values(), *vertices))
-        error.unknown = frozenset(place.line for place in definition.unknown if place.file == str(path))
+        error.unknown = tuple(definition.unknown)
         raise
     places = {key: each.place for key, each in definition.config.items()}
     for problem in problems(topology, version, places):

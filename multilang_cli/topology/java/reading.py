@@ -54,6 +54,8 @@ CHILD_OPTIONS = "topology.worker.childopts"
 """The key of conf with options for the JVMs of workers."""
 
 _RESOURCES = "resources"
+INCLUDED = "included"
+"""The folder of a plan for included files that had to be changed."""
 _ABSENT = ("java.lang.ClassNotFoundException", "java.lang.NoClassDefFoundError")
 _STATEFUL = ("Stateful", "PersistentWindowed", "CheckpointSpout", "CheckpointTupleForwarder")
 _TRIDENT = "org.apache.storm.trident."
@@ -105,7 +107,7 @@ class JavaFile(msgspec.Struct, frozen=True, kw_only=True):
 
     `jars`: of the topology, and other entries of a class path. `dependencies`: Maven coordinates. The others as
     `read_flux` takes them. `component_conf`: of single components, which no Flux reads up to Storm 2.8.3.
-    `unknown`: the lines of keys that this Flux does not know. `class_names`: all that are named.
+    `unknown`: places of keys that this Flux does not know. `class_names`: all that are named.
     """
 
     path: Path
@@ -117,7 +119,7 @@ class JavaFile(msgspec.Struct, frozen=True, kw_only=True):
     resources: Path | None = None
     conf: Mapping[str, Any] = {}
     component_conf: Mapping[str, dict[str, Any]] = {}
-    unknown: frozenset[int] = frozenset()
+    unknown: tuple[Location, ...] = ()
     class_names: tuple[str, ...] = ()
 
     def told(self, needs: NeedsJavaError) -> JavaFile:
@@ -177,17 +179,16 @@ def _resources(file: JavaFile, folder: Path) -> Path:
 
 def _planned(file: JavaFile, options: JavaOptions, resources: Path) -> JavaPlan:
     """Ask the Java program. Raises FluxError, JavaHostError."""
-    try:
-        text = file.path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FluxError(Location(str(file.path), 0), f"can't be read: {error}.") from None
+    folders = (Path.cwd(), file.path.parent.absolute(), resources)
     flux = options.folder / "topology.yaml"
-    flux.write_text(_as_flux_has_it(text, file.unknown), encoding="utf-8")
+    flux.write_text(_as_flux_has_it(file.path, file.unknown), encoding="utf-8")
+    for included in {Path(place.file) for place in file.unknown} - {file.path}:
+        _put_in_place(included, folders, options.folder, file.unknown)
     asked = {
         "file": str(flux),
         "properties": None if file.properties is None else dict(file.properties),
         "env": file.env,
-        "folders": [str(Path.cwd()), str(file.path.parent.absolute()), str(resources)],
+        "folders": [str(each) for each in (options.folder / INCLUDED, *folders)],
         "conf": dict(file.conf),
     }
     (options.folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
@@ -205,8 +206,22 @@ def _planned(file: JavaFile, options: JavaOptions, resources: Path) -> JavaPlan:
     return msgspec.json.decode(told.read_bytes(), type=JavaPlan)
 
 
-def _as_flux_has_it(text: str, keys: frozenset[int]) -> str:
-    """The text less keys that Flux does not know, which begin in these lines; all others stay where they are."""
+def _put_in_place(included: Path, folders: Sequence[Path], work: Path, unknown: Sequence[Location]) -> None:
+    """Have an included file found as Flux has it before it is found as it is."""
+    for folder in folders:
+        if included.absolute().is_relative_to(folder):
+            copy = work / INCLUDED / included.absolute().relative_to(folder)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(_as_flux_has_it(included, unknown), encoding="utf-8")
+
+
+def _as_flux_has_it(file: Path, unknown: Sequence[Location]) -> str:
+    """The text less keys that Flux does not know; all others stay in their lines. Raises FluxError."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FluxError(Location(str(file), 0), f"can't be read: {error}.") from None
+    keys = {place.line for place in unknown if place.file == str(file)}
     lines: list[str] = []
     depth: int | None = None
     for number, line in enumerate(text.splitlines(), start=1):

@@ -55,7 +55,7 @@ def needed_besides(absent: str, named: Sequence[str]) -> str:
     if module_of(absent) or not modules:
         return ""
     name, module = next(iter(modules.items()))
-    return f" And it needs {module.service}, for {name}."
+    return f" It also needs {module.service}, for {name}."
 
 
 def missing(name: str) -> str:

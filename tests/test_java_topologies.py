@@ -1,0 +1,128 @@
+"""Topologies with Java components, as far as no Java is needed: what is refused before one starts, and their values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.protocol.storm.java_hash import java_hash
+from multilang_cli.topology.flux import NeedsJavaError, read_flux
+from multilang_cli.topology.groupings import ChooserContext, GroupingError, chooser
+from multilang_cli.topology.java.program import JavaHostError, fetched
+from multilang_cli.topology.java.reading import JavaFile, read_java_flux
+from multilang_cli.topology.java.values import JavaValues
+from multilang_cli.topology.model import Grouping
+from tests.command import mlcheck, refusal
+from tests.groupings import dice
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from multilang_cli.protocol.words.messages import Json
+
+FILE = """name: words
+dependencies:
+  - org.example:parts:1.0
+spouts:
+  - id: words
+    className: org.apache.storm.testing.TestWordSpout
+    config:
+      topology.max.spout.pending: 7
+bolts:
+  - id: parse
+    className: {0}
+streams:
+  - {{from: words, to: parse, grouping: {{type: SHUFFLE}}}}
+"""
+LOG = "org.apache.storm.flux.wrappers.bolts.LogInfoBolt"
+TAG = "java-1"
+LONG: Json = {"json": -5, "class": "java.lang.Long", "hash": 4, TAG: "AAA="}
+BYTES: Json = {"class": "byte[]", "hash": 31, TAG: "BBB="}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "topology.yaml"
+    path.write_text(FILE.format("org.example.Parse"), encoding="utf-8")
+    return path
+
+
+def test_what_a_file_tells_before_java_reads_it(file: Path) -> None:
+    with pytest.raises(NeedsJavaError) as caught:
+        read_flux(file)
+    assert caught.value.dependencies == ("org.example:parts:1.0",)
+    assert caught.value.component_conf["words"] == {"topology.max.spout.pending": 7}
+    assert [place.line for place in caught.value.unknown] == [2, 7]
+
+
+def test_conf_of_a_component_needs_no_java(file: Path) -> None:
+    file.write_text(FILE.format(LOG), encoding="utf-8")
+    topology = read_flux(file).topology
+    assert topology.components["words"].conf == {"topology.max.spout.pending": 7}
+    assert topology.java is None
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("org.example.Parse", "org.example.Parse: it is in no jar that was given (--jar my-topology.jar"),
+        ("org.apache.storm.hbase.bolt.HBaseBolt", "needs HBase, and its module is in no jar that was given"),
+        ("org.apache.storm.redis.bolt.RedisStoreBolt", "org.apache.storm:storm-redis:VERSION under dependencies"),
+    ],
+)
+def test_classes_that_are_nowhere(file: Path, name: str, told: str) -> None:
+    """Java is not even started."""
+    text = FILE.format(name).replace("dependencies:\n  - org.example:parts:1.0\n", "")
+    file.write_text(text, encoding="utf-8")
+    said = refusal(mlcheck("topology", "plan", "topology.yaml", cwd=file.parent, PATH="/nowhere"))
+    assert said.startswith("mlcheck: topology.yaml:8: ")
+    assert told in said
+
+
+def test_no_jdk(file: Path) -> None:
+    said = refusal(mlcheck("topology", "plan", "topology.yaml", cwd=file.parent, PATH="/nowhere", JAVA_HOME=""))
+    assert "javac was not found on PATH; Java components need a JDK of 17 or later and Maven, on Debian:" in said
+
+
+def test_storm_1(file: Path) -> None:
+    with pytest.raises(JavaHostError, match=r"run on Storm 2 only, not on 1\.2\.4"):
+        read_java_flux(JavaFile(path=file, storm="1.2.4"))
+
+
+def test_a_jar_that_is_not_there(file: Path) -> None:
+    with pytest.raises(JavaHostError, match=r"gone\.jar: there is no such file"):
+        read_java_flux(JavaFile(path=file, storm="2.8.3", jars=("gone.jar",)))
+
+
+def test_what_is_no_coordinate() -> None:
+    with pytest.raises(JavaHostError, match="'parts' is no Maven coordinate; expected group:artifact:version"):
+        fetched(("parts",))
+
+
+def test_values_for_java_and_for_shell_components() -> None:
+    values = JavaValues(TAG, frozenset({2, 3}))
+    assert values.given(["a", LONG], 2) == ["a", LONG]
+    assert values.given(["a", LONG], 4) == ["a", -5]
+    assert values.shown(["a", BYTES]) == ["a", "byte[]"]
+    values.check(["a", BYTES], (2, 3))
+    with pytest.raises(GroupingError, match=r"value 2 of its tuple: byte\[\] has no JSON form"):
+        values.check(["a", BYTES], (2, 4))
+
+
+def test_an_object_with_another_key_is_an_object() -> None:
+    """The tag is not known to shell components, so what they make up is handed on as it is."""
+    values = JavaValues("java-2", frozenset({2}))
+    assert values.given([LONG], 4) == [LONG]
+
+
+@pytest.mark.parametrize("storm", ["2.8.3", "2.5.0"])
+def test_the_hash_of_a_java_value_is_the_one_that_java_told(storm: str) -> None:
+    """That of the Long -5 is 4, that of an Integer -5 is -5."""
+    version = load_rulebook().version(storm)
+    where = ChooserContext(("key",), (1, 2, 3, 4, 5), version, dice(), java_tag=TAG)
+    made = chooser(Grouping("FIELDS", ("key",)), where)
+    assert made is not None
+    assert made.choose([LONG]) == ((31 + 4) % 5 + 1,)
+    assert made.choose(["word"]) == ((31 + java_hash("word", version.dialect)) % 5 + 1,)
