@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
@@ -84,6 +85,15 @@ def test_classes_that_are_nowhere(file: Path, name: str, told: str) -> None:
 def test_no_jdk(file: Path) -> None:
     said = refusal(mlcheck("topology", "plan", "topology.yaml", cwd=file.parent, PATH="/nowhere", JAVA_HOME=""))
     assert "javac was not found on PATH; Java components need a JDK of 17 or later and Maven, on Debian:" in said
+
+
+def test_an_included_resource_of_a_jar(file: Path) -> None:
+    """As Storm finds it: on the class path."""
+    jar = file.parent / "parts.jar"
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("more.yaml", FILE.format(LOG))
+    file.write_text("includes:\n  - {file: /more.yaml, resource: true, override: false}\n", encoding="utf-8")
+    assert read_flux(file, jars=(str(jar),)).topology.components.keys() == {"words", "parse"}
 
 
 def test_storm_1(file: Path) -> None:

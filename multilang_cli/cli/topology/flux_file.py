@@ -95,7 +95,9 @@ def read_file(
             found = (
                 read_project(project, storm, over)
                 if project
-                else read_flux(Path(flux or ""), given, os.environ if env_filter else None, folder, storm, conf=over)
+                else read_flux(
+                    Path(flux or ""), given, os.environ if env_filter else None, folder, storm, conf=over, jars=jars
+                )
             )
         except NeedsJavaError as needs:
             asked = JavaFile(

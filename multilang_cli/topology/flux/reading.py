@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +22,7 @@ from multilang_cli.topology.model import Location, Notice, Topology
 from multilang_cli.topology.validation import problems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from multilang_cli.topology.flux.definitions import IncludeDef, TopologyDef
 
@@ -52,16 +56,18 @@ def read_flux(
     storm: str | None = None,
     *,
     conf: Mapping[str, Any] | None = None,
+    jars: Sequence[str] = (),
 ) -> FluxFile:
     """Read a Flux file, and check it by Storm's rules.
 
     `properties`: what stands for ``${name}`` (Flux's ``--filter``); `env`: what stands for ``${ENV-NAME}`` (Flux's
     ``--env-filter``). `resources`: the folder that components start in; by default ``resources`` beside the file, or
-    the file's own. `storm`: such as "2.8.3", by default the newest. `conf`: over the file's own. Raises FluxError.
+    the file's own. `storm`: such as "2.8.3", by default the newest. `conf`: over the file's own. `jars`: where
+    included resources are looked for, too. Raises FluxError.
     """
     version = storm or load_rulebook().newest.id
     folder = resources or _resources_of(path)
-    reader = _Reader(Substitution(properties, env, version), path, folder)
+    reader = _Reader(Substitution(properties, env, version), path, folder, jars)
     definition = reader.definition(str(path), Location(str(path), 0))
     for include in definition.includes:
         definition.include(reader.included(include), override=include.override)
@@ -86,9 +92,10 @@ def _resources_of(path: Path) -> Path:
 
 
 class _Reader:
-    def __init__(self, substitution: Substitution, main: Path, resources: Path) -> None:
+    def __init__(self, substitution: Substitution, main: Path, resources: Path, jars: Sequence[str]) -> None:
         self.substitution = substitution
-        self._folders = (Path(), main.parent, resources)
+        self._folders = (Path(), main.parent, resources, *(Path(jar) for jar in jars if Path(jar).is_dir()))
+        self._jars = [jar for jar in jars if zipfile.is_zipfile(jar)]
 
     def definition(self, file: str, asked: Location) -> TopologyDef:
         """Read one file. `asked`: what asked for it, for it may not be there. Raises FluxError."""
@@ -109,7 +116,19 @@ class _Reader:
         """Read an included file: looked for here, beside the main file and among the resources."""
         name = include.file.lstrip("/") if include.resource else include.file
         found = next((folder / name for folder in self._folders if (folder / name).is_file()), None)
+        if found is None and include.resource:
+            found = self._from_jar(name)
         if found is None:
             looked = ", ".join(str(folder.absolute()) for folder in dict.fromkeys(self._folders))
             raise FluxError(include.place, f"the included file {include.file} is in none of {looked}.")
         return self.definition(str(found), include.place)
+
+    def _from_jar(self, name: str) -> Path | None:
+        """A copy of a file of a jar; None if no jar has it."""
+        for jar in self._jars:
+            with zipfile.ZipFile(jar) as archive:
+                if name in archive.namelist():
+                    folder = tempfile.mkdtemp(prefix="mlcheck-included-")
+                    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+                    return Path(archive.extract(name, folder))
+        return None
