@@ -49,7 +49,7 @@ _NUMBERS = {
     "topology.shellbolt.max.pending": _Number(1, null=False),
     "topology.executor.receive.buffer.size": _Number(1),
 }
-_BOOLEANS = (LOAD_AWARE_OFF, "topology.enable.message.timeouts")
+_BOOLEANS = (LOAD_AWARE_OFF, "topology.enable.message.timeouts", "topology.tuple.compression.enable")
 
 
 def problems(topology: Topology, storm: str, conf_places: Mapping[str, Location] | None = None) -> Iterator[Notice]:
