@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+from multilang_cli.audit.local_rows import local_rows
 from multilang_cli.audit.stages.edges import of_history, of_lines
 from multilang_cli.audit.stages.roots import TIMEOUT, roots
 from multilang_cli.audit.tables import MARKS
@@ -64,8 +65,8 @@ def step(
 ) -> WatchedBatch:
     """Add the marks `new` to those of the open roots. `before`, `after`: by run, the time of its latest mark."""
     spark = state.sparkSession
-    ends = spark.createDataFrame(list(after.items()) or [("", 0.0)], _ENDS)
-    known = spark.createDataFrame(list(before.items()) or [("", 0.0)], "run string, seen double")
+    ends = local_rows(spark, list(after.items()), _ENDS)
+    known = local_rows(spark, list(before.items()), "run string, seen double")
     timed = new.join(F.broadcast(known), "run", "left")
     is_late = F.expr(f"coalesce(t < seen - {rules.delay}, false)")
     columns = [column.name for column in MARKS.columns]
@@ -118,7 +119,7 @@ class WatchFolder:
         """State left by the batch before: how far each run is, how much was late, and the marks of open roots."""
         path = self._folder / "state" / f"{number - 1:08d}"
         if number == 0:
-            return {"latest": {}, "late": 0}, self._spark.createDataFrame([], MARKS.ddl)
+            return {"latest": {}, "late": 0}, local_rows(self._spark, [], MARKS.ddl)
         return json.loads(path.with_suffix(".json").read_text(encoding="utf-8")), self._spark.read.parquet(str(path))
 
     def _alert(self, name: str) -> int:

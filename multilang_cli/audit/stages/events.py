@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit import parsing
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.inputs import literally, named
+from multilang_cli.audit.local_rows import local_rows
 from multilang_cli.audit.outline import LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
 from multilang_cli.audit.stages.packed import packed_lines
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, TableColumn
@@ -101,7 +102,7 @@ def events(read: DataFrame, known: Outline) -> DataFrame:
 def quarantine(read: DataFrame, known: Outline, of: Collection[str] | None = None) -> DataFrame:
     """The table quarantine; `of`: the files that have something for it, by their URIs, None if nobody knows."""
     if of is not None and not of:
-        return read.sparkSession.createDataFrame([], QUARANTINE.ddl)
+        return local_rows(read.sparkSession, [], QUARANTINE.ddl)
     wanted = partial(_quarantine_batches, known=_shared(read, known), of=None if of is None else frozenset(of))
     return read.mapInArrow(wanted, QUARANTINE.ddl)
 
@@ -119,7 +120,7 @@ def unaccounted(known: Outline, found: DataFrame) -> set[str]:
 def files(known: Outline, found: DataFrame, bad: DataFrame) -> DataFrame:
     """The table files. `found`, `bad`: the tables events and quarantine."""
     rows = [(named(file), lines, *known.told.get(file, (0, 0))) for file, lines in known.lines.items()]
-    told = found.sparkSession.createDataFrame(rows, "file string, lines bigint, headers bigint, ends bigint")
+    told = local_rows(found.sparkSession, rows, "file string, lines bigint, headers bigint, ends bigint")
     counts = [
         each.groupBy("file").agg(F.count("*").alias(name)) for each, name in ((found, "events"), (bad, "quarantined"))
     ]

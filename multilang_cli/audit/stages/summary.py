@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit import summary_tables as kept
+from multilang_cli.audit.local_rows import local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,7 +29,8 @@ def people(conversations: DataFrame) -> DataFrame:
     named = [F.expr(f"min_by({name}, part) as {name}") for name in first]
     worker = F.expr("min_by(if(worker = '', host, worker), part) as worker")
     found = conversations.groupBy("conv").agg(*named, worker)
-    return F.broadcast(conversations.sparkSession.createDataFrame(found.collect(), found.schema))
+    ddl = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in found.schema)
+    return F.broadcast(local_rows(conversations.sparkSession, found.collect(), ddl))
 
 
 def rates(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.clocks import offsets
+from multilang_cli.audit.local_rows import local_rows
 from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
 from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channel
 from multilang_cli.audit.stages.people import Life, Person, lives, people, run_ends
@@ -44,7 +45,7 @@ def marks_of_taps(conversations: DataFrame, events: DataFrame) -> DataFrame:
     names = [each.conv for each in known]
     fastest = {(names[row.sender], names[row.receiver]): row.least for row in _fastest(paired)}
     lived = lives(known, offsets(fastest, [each.conv for each in known if each.role == "spout"]))
-    ends = spark.createDataFrame(run_ends(known, lived), "run string, run_end double, timeout double")
+    ends = local_rows(spark, run_ends(known, lived), "run string, run_end double, timeout double")
     return _marks(said, _trees(said, sent, paired), _lives(said, lived), F.broadcast(ends))
 
 
@@ -52,18 +53,18 @@ def _placed(events: DataFrame, known: Sequence[Person]) -> DataFrame:
     """Events that matter here, each once, with whose they are."""
     spark = events.sparkSession
     rows = [(p.conv, p.n, p.run, p.role, p.component, p.me, p.started, p.gap) for p in known]
-    whose = F.broadcast(spark.createDataFrame(rows, _WHOSE))
+    whose = F.broadcast(local_rows(spark, rows, _WHOSE))
     said = events.where("kind in ('emit', 'task-ids', 'tuple', 'ack', 'fail')")
     doubled = [(each.conv,) for each in known if each.doubled]
     if doubled:
-        which = F.broadcast(spark.createDataFrame(doubled, "conv string"))
+        which = F.broadcast(local_rows(spark, doubled, "conv string"))
         again = said.join(which, "conv", "left_semi").dropDuplicates(["conv", "seq"])
         said = said.join(which, "conv", "left_anti").unionByName(again)
     return said.join(whose, "conv").withColumn("at", F.expr("started + t"))
 
 
 def _lives(said: DataFrame, lived: Sequence[Life]) -> DataFrame:
-    return F.broadcast(said.sparkSession.createDataFrame(list(lived), _LIVES))
+    return F.broadcast(local_rows(said.sparkSession, lived, _LIVES))
 
 
 # --- emissions and what became of them --------------------------------------------------------------------------------
@@ -102,9 +103,7 @@ def _pairs(sent: DataFrame, said: DataFrame, known: Sequence[Person]) -> DataFra
         "xxhash64(run, task, stream, me) as channel", "true as got", "n", "seq", "xxhash64(values) as hash", "gap",
         "at", "cast(null as bigint) as emission", "me as target", "xxhash64(conv, id) as edge", "id",
     )  # fmt: skip
-    recorded = F.broadcast(
-        spark.createDataFrame(sorted({(each.run, each.me) for each in known}), "run string, target int")
-    )
+    recorded = F.broadcast(local_rows(spark, sorted({(each.run, each.me) for each in known}), "run string, target int"))
     left = sent.where("target is not null").join(recorded, ["run", "target"], "left_semi")
     ends = left.selectExpr("*", "false as got", "cast(null as string) as id").select(_SIDES)
     unknown = sent.where("target is null").select("run", "me", "stream").distinct().collect()
@@ -113,7 +112,7 @@ def _pairs(sent: DataFrame, said: DataFrame, known: Sequence[Person]) -> DataFra
     aligned = both.groupBy("channel").applyInArrow(align_channel, PAIRS.ddl)
     if not unknown:
         return aligned
-    streams = F.broadcast(spark.createDataFrame(unknown, "run string, me int, stream string"))
+    streams = F.broadcast(local_rows(spark, unknown, "run string, me int, stream string"))
     heard = tuples.selectExpr(
         "run", "task as me", "stream", "component as by", "me as target", "n", "seq", "at",
         "xxhash64(values) as hash", "xxhash64(conv, id) as edge", "id",

@@ -1,0 +1,31 @@
+"""Rows that the driver has, as a DataFrame that needs no task: Spark plans with them as they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyspark
+
+from multilang_cli.audit.arrow import arrow_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+_TAKES_ARROW = int(pyspark.__version__.partition(".")[0]) >= 4  # noqa: PLR2004 (the version that does)
+
+
+def local_rows(spark: SparkSession, rows: Sequence[Sequence[Any]], ddl: str) -> DataFrame:
+    """A few rows; `ddl`: names and types of their columns, as ``TableColumn`` spells them, parted by a comma and a space.
+
+    A list given to Spark becomes a job of its own wherever it is sent to; an Arrow table of so few bytes does not.
+    """
+    if not _TAKES_ARROW:
+        return spark.createDataFrame(list(rows), ddl)
+    columns = [column.split(" ") for column in ddl.replace("`", "").split(", ")]
+    values = zip(*rows, strict=True) if rows else [()] * len(columns)
+    arrays = [pa.array(each, arrow_type(spelt)) for each, (_, spelt) in zip(values, columns, strict=True)]
+    table: Any = pa.table(arrays, names=[name for name, _ in columns])
+    return spark.createDataFrame(table)
