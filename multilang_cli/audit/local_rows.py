@@ -18,7 +18,7 @@ _TAKES_ARROW = int(pyspark.__version__.partition(".")[0]) >= 4  # noqa: PLR2004 
 
 
 def local_rows(spark: SparkSession, rows: Sequence[Sequence[Any]], ddl: str) -> DataFrame:
-    """A few rows; `ddl`: names and types of their columns, as ``TableColumn`` spells them, parted by a comma and a space.
+    """A few rows; `ddl`: names and types of their columns, as ``TableColumn`` spells them, each parted by ", ".
 
     A list given to Spark becomes a job of its own wherever it is sent to; an Arrow table of so few bytes does not.
     """

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark import StorageLevel
-from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.inputs import AuditPlan
+from multilang_cli.audit.inputs import AuditPlan  # noqa: TC001 (in a type that others use)
+from multilang_cli.audit.local_rows import local_rows
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, roots, summary
+from multilang_cli.audit.stages.facts import Facts, Part, facts_of
 from multilang_cli.audit.tables import TABLES
 
 if TYPE_CHECKING:
@@ -23,11 +25,35 @@ Known = dict[str, "DataFrame"]
 
 
 Tables = Iterator[dict[str, "DataFrame"]]
-Make = Callable[["SparkSession", AuditPlan, Known, list["DataFrame"]], Tables]
+Make = Callable[["Standing", list["DataFrame"]], Tables]
 """Makes tables of those that stand already. Those that it yields together are written side by side, before it goes on.
 
 What it keeps for that, it appends to the list.
 """
+
+
+class Standing:
+    """What a stage is made of: the session, the plan, the tables that stand already, and facts of them."""
+
+    def __init__(self, spark: SparkSession, plan: AuditPlan, known: Known) -> None:
+        self.spark = spark
+        self.plan = plan
+        self.known = known
+        self._lock = Lock()
+        self._facts: Facts | None = None
+
+    @property
+    def facts(self) -> Facts:
+        """Facts of conversations and files; asked for once, when conversations and events stand."""
+        with self._lock:
+            if self._facts is None:
+                self._facts = facts_of(self.known["conversations"], self.known["events"])
+            return self._facts
+
+    @property
+    def who(self) -> DataFrame:
+        """Tasks and components that speak."""
+        return self.facts.people(self.spark)
 
 
 class AuditStage(NamedTuple):
@@ -75,10 +101,10 @@ class _Work:
 
     def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, writers: ThreadPoolExecutor) -> None:
         self._spark = spark
-        self._plan = plan
         self._folder = folder.rstrip("/")
         self._writers = writers
         self.known: Known = {}
+        self._standing = Standing(spark, plan, self.known)
         self._happened: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def wait(self) -> None:
@@ -90,7 +116,7 @@ class _Work:
         """Make the tables of a stage, and drop what it kept for that."""
         kept: list[DataFrame] = []
         try:
-            for together in stage.make(self._spark, self._plan, self.known, kept):
+            for together in stage.make(self._standing, kept):
                 list(self._writers.map(self._write, together.items()))
             for each in kept:
                 each.unpersist()
@@ -120,50 +146,56 @@ def _keep(rows: DataFrame, kept: list[DataFrame]) -> DataFrame:
     return kept[-1]
 
 
-def _events(spark: SparkSession, plan: AuditPlan, known: Known, kept: list[DataFrame]) -> Tables:
-    read = events.lines(spark, plan.inputs.transcripts)
+def _events(at: Standing, kept: list[DataFrame]) -> Tables:
+    read = events.lines(at.spark, at.plan.inputs.transcripts)
     rows = _keep(events.outlined(read), kept)
     outline = events.outline_of(rows)
     yield {"conversations": events.conversations(rows, outline), "events": events.events(read, outline)}
-    yield {"quarantine": events.quarantine(read, outline, events.unaccounted(outline, known["events"]))}
-    yield {"files": events.files(outline, known["events"], known["quarantine"])}
+    counts = at.facts.counts
+    of = events.unaccounted(outline, counts)
+    yield {"quarantine": events.quarantine(read, outline, of)}
+    yield {"files": events.files(outline, counts, at.known["quarantine"], of)}
 
 
-def _findings(_: SparkSession, plan: AuditPlan, known: Known, kept: list[DataFrame]) -> Tables:
-    found = findings.judged(known["conversations"], known["events"], known["quarantine"], plan.storm)
+def _findings(at: Standing, kept: list[DataFrame]) -> Tables:
+    known = at.known
+    found = findings.judged(known["conversations"], known["events"], known["quarantine"], at.plan.storm)
     # The first that is written computes what both are made of.
     for name, rows in findings.tables(_keep(found, kept))._asdict().items():
         yield {name: rows}
 
 
-def _ledger(_: SparkSession, __: AuditPlan, known: Known, ___: list[DataFrame]) -> Tables:
-    yield {"ledger": ledger.ledger(known["conversations"], known["events"])}
+def _ledger(at: Standing, _: list[DataFrame]) -> Tables:
+    yield {"ledger": ledger.ledger(at.facts.ends(at.spark), at.known["events"])}
 
 
-def _trees(spark: SparkSession, plan: AuditPlan, known: Known, _: list[DataFrame]) -> Tables:
+def _trees(at: Standing, _: list[DataFrame]) -> Tables:
     """Of runs that have a history what it says, of all others what can be inferred."""
-    told = _by_run(plan, known)
-    marks = edges.of_taps(told.where("run = topology").drop("run"), known["events"])
-    if plan.inputs.histories:
-        marks = marks.unionByName(edges.of_history(events.lines(spark, plan.inputs.histories)))
+    told = at.facts.only(lambda part: _run_of(part, at.plan) == part.topology)
+    marks = edges.of_taps(told, at.known["events"])
+    if at.plan.inputs.histories:
+        marks = marks.unionByName(edges.of_history(events.lines(at.spark, at.plan.inputs.histories)))
     yield {"marks": marks}
 
 
-def _roots(_: SparkSession, plan: AuditPlan, known: Known, __: list[DataFrame]) -> Tables:
-    timeouts = _by_run(plan, known).groupBy("run").agg(F.max("timeout").alias("timeout"))
-    yield {"roots": roots.roots(known["marks"], timeouts=timeouts)}
+def _roots(at: Standing, _: list[DataFrame]) -> Tables:
+    longest: dict[str, float] = {}
+    for parts in at.facts.parts.values():
+        for part in parts:
+            run = _run_of(part, at.plan)
+            longest[run] = max(part.timeout, longest.get(run, part.timeout))
+    timeouts = local_rows(at.spark, list(longest.items()), "run string, timeout double")
+    yield {"roots": roots.roots(at.known["marks"], timeouts=timeouts)}
 
 
-def _by_run(plan: AuditPlan, known: Known) -> DataFrame:
-    """The table conversations with `run`: the folder of a run that has a history, else the topology's name."""
-    whose = F.col("topology")
-    for folder in (history.rpartition("/")[0] for history in plan.inputs.histories):
-        whose = F.when(F.startswith("file", F.lit(f"{folder}/")), F.lit(folder)).otherwise(whose)
-    return known["conversations"].withColumn("run", whose)
+def _run_of(part: Part, plan: AuditPlan) -> str:
+    """The folder of a run that has a history, else the topology's name."""
+    folders = (history.rpartition("/")[0] for history in plan.inputs.histories)
+    return next((folder for folder in folders if part.file.startswith(f"{folder}/")), part.topology)
 
 
-def _ledger_summary(_: SparkSession, __: AuditPlan, known: Known, ___: list[DataFrame]) -> Tables:
-    happened, settled, who = known["events"], known["ledger"], summary.people(known["conversations"])
+def _ledger_summary(at: Standing, _: list[DataFrame]) -> Tables:
+    happened, settled, who = at.known["events"], at.known["ledger"], at.who
     yield {
         "rates": summary.rates(who, happened, settled),
         "silences": summary.silences(who, happened, settled),
@@ -173,13 +205,12 @@ def _ledger_summary(_: SparkSession, __: AuditPlan, known: Known, ___: list[Data
     }
 
 
-def _keys(_: SparkSession, __: AuditPlan, known: Known, ___: list[DataFrame]) -> Tables:
-    who = summary.people(known["conversations"])
-    yield {"keys": keys.keys(known["conversations"], who, known["events"])}
+def _keys(at: Standing, _: list[DataFrame]) -> Tables:
+    yield {"keys": keys.keys(at.known["conversations"], at.who, at.known["events"])}
 
 
-def _dialects(_: SparkSession, __: AuditPlan, known: Known, ___: list[DataFrame]) -> Tables:
-    yield {"dialects": summary.dialects(summary.people(known["conversations"]), known["findings"])}
+def _dialects(at: Standing, _: list[DataFrame]) -> Tables:
+    yield {"dialects": summary.dialects(at.who, at.known["findings"])}
 
 
 _HEARD = ("conversations", "events")

@@ -72,11 +72,13 @@ def run(
     """
     from multilang_cli.audit.stages import events  # noqa: PLC0415 (executors need none)
 
-    stage = events.tables(events.lines(spark, files))
-    whose = stage.conversations
+    read = events.lines(spark, files)
+    rows = events.outlined(read).persist()
+    outline = events.outline_of(rows)
+    whose = events.conversations(rows, outline)
     if component is not None:
         whose = whose.where(whose.component == component)
-    replayed(whose, stage.events.persist(), request).write.parquet(folder)
+    replayed(whose, events.events(read, outline).persist(), request).write.parquet(folder)
     table = spark.read.parquet(folder)
     found = [row.asDict() for row in shortest(table).orderBy("component", "change").collect()]
     return found, table.where("problem is not null").count()

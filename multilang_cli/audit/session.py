@@ -33,12 +33,15 @@ LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "2g",
     # Spark's own 200 are for clusters: here most of them are empty, and each costs a task in every stage.
-    "spark.sql.shuffle.partitions": str(max(4, 2 * (os.cpu_count() or 1))),
+    "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
     # It runs each stage of a query as a job of its own, which costs more here than better plans give back.
     "spark.sql.adaptive.enabled": "false",
 }
+HERE = "-XX:+UseParallelGC"
+"""Java's options on this machine: nobody waits for an answer while garbage is collected, so it is done at once."""
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
 """Java's options where it is over too soon for its second compiler to pay: that takes a third of all CPU then."""
+BRIEFLY = {"spark.sql.shuffle.partitions": str(os.cpu_count() or 1)}
 LITTLE = 256 * 2**20
 """Bytes of recordings up to which it is."""
 
@@ -61,10 +64,13 @@ def session(
     _check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {**USUAL, **(QUIET if quiet else LOUD), **(LOCAL if master.startswith("local") else {})}
-    if brief:
-        settings[JAVA] = f"{settings.get(JAVA, '')} {BRIEF}".strip()
+    local = master.startswith("local")
+    java = (settings.get(JAVA, ""), HERE if local else "", BRIEF if brief else "")
+    settings[JAVA] = " ".join(filter(None, java))
+    if brief and local:
+        settings |= BRIEFLY
     settings |= conf or {}
-    if master.startswith("local"):
+    if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("mlcheck audit").master(master)
     for name, value in settings.items():

@@ -12,4 +12,4 @@ from multilang_cli.audit.stages import channels, events, findings, keys, packed
 PRELOADED = (channels, events, findings, keys, packed)
 
 if __name__ == "__main__":
-    manager()
+    manager()  # type: ignore[no-untyped-call]

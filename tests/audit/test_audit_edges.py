@@ -33,12 +33,13 @@ def resent(file: bytes) -> bytes:
 )
 def test_every_root_that_is_sure_is_right(spark: SparkSession, tmp_path: Path, *, asks: bool, twice: bool) -> None:
     from multilang_cli.audit.stages.edges import of_taps  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.stages.facts import facts_of  # noqa: PLC0415
     from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415
 
     files = transcripts(PLAN, Taps(skew={0: 3.0, 1: -2.0}, asks=asks))
     write_tables({name: resent(file) for name, file in files.items()} if twice else files, tmp_path)
     conversations, events = (spark.read.parquet(str(tmp_path / f"{n}.parquet")) for n in ("conversations", "events"))
-    of_taps(conversations, events).write.parquet(str(tmp_path / "marks"))
+    of_taps(facts_of(conversations, events), events).write.parquet(str(tmp_path / "marks"))
     found = {row.message_id: row for row in roots(spark.read.parquet(str(tmp_path / "marks"))).collect()}
     assert found.keys() == {str(each.number) for each in truth(PLAN)}
     right: Counter[str] = Counter()

@@ -80,8 +80,10 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     write_tables({str(path): path.read_bytes() for path in (tmp_path / "run" / "transcripts").iterdir()}, tmp_path)
     plan = inputs.AuditPlan(inputs.find([str(tmp_path / "run")]))
     marks = edges.of_history(events.lines(spark, plan.inputs.histories))
-    known = {"conversations": spark.read.parquet(str(tmp_path / "conversations.parquet")), "marks": marks}
-    found = next(pipeline.STAGES["roots"].make(spark, plan, known, []))["roots"].collect()
+    heard = {name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in ("conversations", "events")}
+    known = {**heard, "marks": marks}
+    standing = pipeline.Standing(spark, plan, known)
+    found = next(pipeline.STAGES["roots"].make(standing, []))["roots"].collect()
     assert [row.verdict for row in found] == ["never acked"] * len(SENTENCES)
 
 

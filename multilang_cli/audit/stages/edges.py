@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from multilang_cli.audit.stages.facts import Facts
+
 _MARKS = arrow_schema(MARKS.columns)
 
 
@@ -39,12 +41,12 @@ def of_lines(lines: DataFrame) -> DataFrame:
     return lines.select("file", "text").mapInArrow(_transcript_batches, MARKS.ddl)
 
 
-def of_taps(conversations: DataFrame, events: DataFrame) -> DataFrame:
-    """The table marks, inferred from the tables conversations and events.
+def of_taps(facts: Facts, events: DataFrame) -> DataFrame:
+    """The table marks, inferred from the table events; `facts`: of the conversations to look at.
 
     Parts of it are computed at once, and kept by executors: not for a cluster that takes executors away meanwhile.
     """
-    return marks_of_taps(conversations, events)
+    return marks_of_taps(facts, events)
 
 
 def _transcript_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -24,7 +24,7 @@ from multilang_cli.audit.stages.packed import packed_lines
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, TableColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -107,33 +107,32 @@ def quarantine(read: DataFrame, known: Outline, of: Collection[str] | None = Non
     return read.mapInArrow(wanted, QUARANTINE.ddl)
 
 
-def unaccounted(known: Outline, found: DataFrame) -> set[str]:
-    """The files that have other lines than headers, ends and events. `found`: the table events."""
-    counted = {row.file: row["count"] for row in found.groupBy("file").count().collect()}
+def unaccounted(known: Outline, counts: Mapping[str, int]) -> set[str]:
+    """The files that have other lines than headers, ends and events. `counts`: events of each file."""
     return {
         file
         for file, number in known.lines.items()
-        if number != sum(known.told.get(file, (0, 0))) + counted.get(named(file), 0)
+        if number != sum(known.told.get(file, (0, 0))) + counts.get(named(file), 0)
     }
 
 
-def files(known: Outline, found: DataFrame, bad: DataFrame) -> DataFrame:
-    """The table files. `found`, `bad`: the tables events and quarantine."""
-    rows = [(named(file), lines, *known.told.get(file, (0, 0))) for file, lines in known.lines.items()]
-    told = local_rows(found.sparkSession, rows, "file string, lines bigint, headers bigint, ends bigint")
-    counts = [
-        each.groupBy("file").agg(F.count("*").alias(name)) for each, name in ((found, "events"), (bad, "quarantined"))
-    ]
-    both = told.join(F.broadcast(counts[0]), "file", "left").join(F.broadcast(counts[1]), "file", "left")
-    return both.fillna(0, ["events", "quarantined"]).select([column.name for column in FILES.columns])
+def files(known: Outline, counts: Mapping[str, int], bad: DataFrame, of: Collection[str]) -> DataFrame:
+    """The table files. `counts`: events of each; `bad`: the table quarantine, which has lines of the files `of`."""
+    out = {row.file: row["count"] for row in bad.groupBy("file").count().collect()} if of else {}
+    rows = []
+    for file, lines in known.lines.items():
+        (headers, ends), name = known.told.get(file, (0, 0)), named(file)
+        rows.append((name, lines, headers, counts.get(name, 0), ends, out.get(name, 0)))
+    return local_rows(bad.sparkSession, rows, FILES.ddl)
 
 
 def tables(read: DataFrame) -> LineTables:
-    """The tables of lines. Each reads them anew."""
+    """The tables of lines. Each reads them anew, and files are counted at once."""
     rows = outlined(read).persist()
     known = outline_of(rows)
     happened, bad = events(read, known), quarantine(read, known)
-    return LineTables(files(known, happened, bad), conversations(rows, known), happened, bad)
+    counts = {row.file: row["count"] for row in happened.groupBy("file").count().collect()}
+    return LineTables(files(known, counts, bad, known.lines), conversations(rows, known), happened, bad)
 
 
 def _ddl(columns: Iterable[TableColumn]) -> str:

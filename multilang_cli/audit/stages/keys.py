@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.local_rows import local_rows
 from multilang_cli.audit.summary_tables import KEYS
 from multilang_cli.protocol.storm.java_hash import values_hash
 from multilang_cli.transcript.format import decode_header
@@ -43,6 +44,8 @@ Source = tuple[str, str, str]
 def keys(conversations: DataFrame, who: DataFrame, events: DataFrame) -> DataFrame:
     """The table keys. What groupings there are is read from headers: Storm tells them since 0.10. `who`: people."""
     groupings = groupings_of(row.header for row in _one_each(conversations).collect())
+    if not groupings:
+        return local_rows(events.sparkSession, [], KEYS.ddl)
     speakers = who.select("conv", "topology", "component")
     emitted = events.where("kind = 'emit' and task is null").select("conv", "stream", "values").join(speakers, "conv")
     counted = emitted.select("topology", "component", "stream", "values").mapInArrow(

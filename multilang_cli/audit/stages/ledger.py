@@ -39,10 +39,9 @@ LATENESS = """case
     else 'in-time' end"""
 
 
-def ledger(conversations: DataFrame, events: DataFrame) -> DataFrame:
-    """The table ledger."""
-    known = F.broadcast(_known(conversations, events))
-    mine = events.withColumnRenamed("kind", "what").join(known, "conv").selectExpr(
+def ledger(ends: DataFrame, events: DataFrame) -> DataFrame:
+    """The table ledger. `ends`: of conversations, see `Facts`."""
+    mine = events.withColumnRenamed("kind", "what").join(ends, "conv").selectExpr(
         "conv", "xxhash64(conv, id) as key", "id", "what", "seq", "t", "stream", "comp",
         "task as source", "kind", "started", "timeout", "last_t", "gap_at", "exited",
         f"{_BEGINS} as begins", f"{_SETTLES} as settles",
@@ -52,21 +51,6 @@ def ledger(conversations: DataFrame, events: DataFrame) -> DataFrame:
     rows = _firsts(numbered).selectExpr("*", "settled_t - t as after").withColumn("lateness", F.expr(LATENESS))
     judged = rows.withColumn("verdict", F.expr(VERDICT)).withColumn("at", F.expr("started + t"))
     return _with_waiting(judged).select([column.name for column in LEDGER.columns])
-
-
-def _known(conversations: DataFrame, events: DataFrame) -> DataFrame:
-    """Facts of a conversation as a whole: how long it was recorded, if its process ended, the last gap."""
-    heads = conversations.groupBy("conv").agg(
-        F.expr("min_by(kind, part) as kind"),
-        F.expr("min_by(started, part) as started"),
-        F.expr("max(timeout) as timeout"),
-    )
-    ends = events.groupBy("conv").agg(
-        F.expr("max(t) as last_t"),
-        F.expr("max(if(kind = 'gap', seq, null)) as gap_at"),
-        F.expr("bool_or(kind in ('exited', 'stdout-closed')) as exited"),
-    )
-    return heads.join(F.broadcast(ends), "conv")
 
 
 def _firsts(numbered: DataFrame) -> DataFrame:

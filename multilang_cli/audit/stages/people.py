@@ -5,15 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyspark.sql import functions as F  # noqa: N812 (its usual name)
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, Row
-
-KEPT = "(ch in ('in', 'out', 'process') or kind = 'gap')"
-"""Events that tell how long a conversation was heard."""
+    from multilang_cli.audit.stages.facts import Facts, Part, Span
 
 
 class Person(NamedTuple):
@@ -47,41 +42,21 @@ class Life(NamedTuple):
     over: bool
 
 
-def people(conversations: DataFrame, events: DataFrame) -> list[Person]:
-    """All conversations that have events."""
-    whose = conversations.groupBy("conv").agg(
-        F.expr("max(topology) as run"),
-        F.expr("max(kind) as role"),
-        F.expr("max(component) as component"),
-        F.expr("max(task) as me"),
-        F.expr("coalesce(min(started), 0) as started"),
-        F.expr("max(timeout) as timeout"),
-    )
-    found = whose.join(F.broadcast(_spans(events)), "conv").collect()
-    return [_person(n, row) for n, row in enumerate(sorted(found, key=lambda row: (row.started, row.conv)))]
+def people(facts: Facts) -> list[Person]:
+    """All conversations that have events, in the order in which they began."""
+    known = [(parts[0].started or 0.0, conv, parts) for conv, parts in facts.parts.items() if conv in facts.spans]
+    return [_person(n, parts, facts.spans[conv]) for n, (_, conv, parts) in enumerate(sorted(known))]
 
 
-def _spans(events: DataFrame) -> DataFrame:
-    """By conversation what its events tell together. Numbers that are all there have a known sum and a known XOR."""
-    return events.groupBy("conv").agg(
-        F.expr(f"max(t) filter (where {KEPT}) as last"),
-        F.expr(f"min(t) filter (where {KEPT}) as first"),
-        F.expr("count_if(kind = 'exited') > 0 as exited"),
-        F.expr("count_if(kind = 'gap') > 0 as gap"),
-        F.expr("count(*) as number"),
-        F.expr("min(seq) as least"),
-        F.expr("max(seq) as most"),
-        F.expr("bit_xor(seq) as xor"),
-        F.expr("try_sum(seq) as total"),
-    )
-
-
-def _person(n: int, row: Row) -> Person:
-    first, last = (None if t is None else row.started + t for t in (row.first, row.last))
+def _person(n: int, parts: list[Part], span: Span) -> Person:
+    one = parts[0]
+    started = one.started or 0.0
+    first, last = (None if t is None else started + t for t in (span.first, span.last))
     return Person(
-        conv=row.conv, n=n, run=row.run, role=row.role, component=row.component, me=row.me, started=row.started,
-        timeout=row.timeout, gap=row.gap, doubled=doubled(row.number, (row.least, row.most), row.total, row.xor),
-        exited=row.exited, first=first, last=last,
+        conv=one.conv, n=n, run=one.topology, role=one.kind, component=one.component, me=one.task, started=started,
+        timeout=max(part.timeout for part in parts), gap=span.gap is not None,
+        doubled=doubled(span.number, (span.least, span.most), span.total, span.xor),
+        exited=span.exited, first=first, last=last,
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit import summary_tables as kept
-from multilang_cli.audit.local_rows import local_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,16 +20,6 @@ TOGETHER = 10.0
 HARMFUL = ("dies", "hangs", "loses-data", "fails-tuple")
 _WHO = ("topology", "component", "task", "worker", "kind")
 _HOUR = "date_trunc('hour', timestamp_seconds({}))"
-
-
-def people(conversations: DataFrame) -> DataFrame:
-    """Tasks and components that speak, one row a conversation. The driver has them, and sends them out."""
-    first = ("storm", "topology", "component", "task", "kind", "started", "timeout")
-    named = [F.expr(f"min_by({name}, part) as {name}") for name in first]
-    worker = F.expr("min_by(if(worker = '', host, worker), part) as worker")
-    found = conversations.groupBy("conv").agg(*named, worker)
-    ddl = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in found.schema)
-    return F.broadcast(local_rows(conversations.sparkSession, found.collect(), ddl))
 
 
 def rates(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:

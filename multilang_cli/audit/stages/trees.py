@@ -19,9 +19,11 @@ from multilang_cli.audit.stages.people import Life, Person, lives, people, run_e
 from multilang_cli.audit.tables import MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pyspark.sql import DataFrame
+
+    from multilang_cli.audit.stages.facts import Facts
 
 DEEPEST = 64
 """Tuples in a row, from a spout's on, that are followed."""
@@ -35,18 +37,21 @@ _LEGS = ["root", "emission", "sender", "sent_at", "target", "edge", "receiver", 
 _NO_EDGE = ("cast(null as bigint) as edge", "cast(null as int) as task", "cast(null as string) as id")
 
 
-def marks_of_taps(conversations: DataFrame, events: DataFrame) -> DataFrame:
-    """The table marks, inferred from the tables conversations and events."""
+def marks_of_taps(facts: Facts, events: DataFrame) -> DataFrame:
+    """The table marks, inferred from the table events, of conversations that `facts` has."""
     spark = events.sparkSession
-    known = people(conversations, events)
+    known = people(facts)
     said = _placed(events, known)
-    sent = _sent(said).localCheckpoint()
-    paired = _pairs(sent, said, known).localCheckpoint()
+    # What is used several times is kept when it is first computed, by the job that needs it.
+    sent = _sent(said).localCheckpoint(eager=False)
+    paired = _pairs(sent, said, known).localCheckpoint(eager=False)
+    met = _met(paired)
     names = [each.conv for each in known]
-    fastest = {(names[row.sender], names[row.receiver]): row.least for row in _fastest(paired)}
+    fastest = {(names[row.sender], names[row.receiver]): row.least for row in met if row.least is not None}
     lived = lives(known, offsets(fastest, [each.conv for each in known if each.role == "spout"]))
+    depth = deepest({(row.sender, row.receiver) for row in met}, {each.n for each in known if each.role == "spout"})
     ends = local_rows(spark, run_ends(known, lived), "run string, run_end double, timeout double")
-    return _marks(said, _trees(said, sent, paired), _lives(said, lived), F.broadcast(ends))
+    return _marks(said, _trees(said, sent, paired, depth), _lives(said, lived), F.broadcast(ends))
 
 
 def _placed(events: DataFrame, known: Sequence[Person]) -> DataFrame:
@@ -146,26 +151,42 @@ def _by_values(sent: DataFrame, got: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def _fastest(paired: DataFrame) -> list[Any]:
-    """By sender and receiver, the least time that a tuple took between them."""
-    sure = paired.where(f"receiver is not null and doubt < {LOW}")
-    return sure.groupBy("sender", "receiver").agg(F.expr("min(got_at - sent_at) as least")).collect()
+def _met(paired: DataFrame) -> list[Any]:
+    """By sender and receiver, the least time that a tuple took between them; null if none is sure."""
+    pairs = paired.where("receiver is not null").groupBy("sender", "receiver")
+    return pairs.agg(F.expr(f"min(got_at - sent_at) filter (where doubt < {LOW}) as least")).collect()
 
 
-def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame) -> DataFrame:
-    """Every tuple of every root's tree: level by level, from what the spout emitted."""
+def deepest(met: Collection[tuple[int, int]], spouts: Collection[int]) -> int:
+    """Levels of tuples in a row, at most, from spouts on, if these senders met these receivers; 0 if it is a circle.
+
+    Nobody knows then.
+    """
+    receivers: dict[int, set[int]] = {}
+    for sender, receiver in met:
+        receivers.setdefault(sender, set()).add(receiver)
+    level, depth = set(spouts), 1
+    while level := {receiver for sender in level for receiver in receivers.get(sender, ())}:
+        depth += 1
+        if depth > min(len(receivers) + 2, DEEPEST):
+            return 0
+    return depth
+
+
+def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame, depth: int) -> DataFrame:
+    """Every tuple of every root's tree: level by level, from what the spout emitted. `depth`: levels, 0 for unknown."""
     anchored = sent.where("role = 'bolt'").select("emission", F.explode("anchors").alias("anchor")).distinct()
-    children = anchored.join(paired, "emission").localCheckpoint()
+    children = anchored.join(paired, "emission").localCheckpoint(eager=False)
     roots = said.where("role = 'spout' and kind = 'emit' and id is not null")
     level = roots.selectExpr("xxhash64(conv, seq) as emission").join(paired, "emission")
     level = level.withColumn("root", F.col("emission")).select(_LEGS)
     found: list[DataFrame] = []
-    for _ in range(DEEPEST):
+    for _ in range(depth or DEEPEST):
         # Each level's plan would hold those of all above it, and the driver would take minutes over them: so each is
-        # computed here and its plan forgotten. What is kept so is on the executors alone: one that is lost takes the
+        # kept when it is first computed and its plan forgotten. What is kept so is on the executors alone: one that is lost
         # audit with it, which then is to be run again.
         level = level.localCheckpoint(eager=False)
-        if not level.count():
+        if not depth and not level.count():
             break
         found.append(level)
         above = level.where("receiver is not null").selectExpr("root", "edge as anchor", "doubt as doubt_above")
