@@ -165,5 +165,5 @@ def test_what_can_be_refused_is_refused_before_spark_starts(tmp_path: Path) -> N
     assert nothing.returncode == 4
     assert "there are no transcripts" in nothing.stderr
     recorded(tmp_path / "in" / "a.ndjson", ACKED)
-    assert "exists already" in refusal(mlcheck("audit", "run", "in", "-o", "out", cwd=tmp_path))
+    assert "holds no tables" in refusal(mlcheck("audit", "run", "in", "-o", "out", cwd=tmp_path))
     assert "is no setting" in refusal(mlcheck("audit", "run", "in", "-o", "new", "--spark-conf", "x", cwd=tmp_path))

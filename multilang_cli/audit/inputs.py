@@ -91,6 +91,11 @@ def is_url(name: str) -> bool:
     return "://" in name and not _LOCAL.match(name)
 
 
+def here(name: str) -> str:
+    """A path of this machine in place of a ``file:`` URL; anything else as it is."""
+    return _LOCAL.sub("/", name)
+
+
 @cache
 def named(uri: str) -> str:
     """A file as people write it, and as Spark takes it, of its URI as Spark tells it; a path is what it is."""
@@ -110,7 +115,7 @@ def _shown(path: str) -> str:
 
 def _files(name: str, left_out: list[str], spark: SparkSession | None) -> Iterator[str]:
     if not is_url(name):
-        yield from _local(_LOCAL.sub("/", name), left_out)
+        yield from _local(here(name), left_out)
     elif spark is not None:
         yield from _of_url(name, left_out, spark)
 

@@ -1,4 +1,8 @@
-"""Run of the stages, each into tables of a folder, which is all that a later one reads: so each can be used alone."""
+"""Run of the stages, each into tables of a folder, which is all that a later one reads: so each can be used alone.
+
+A run on a folder that has tables reads only files that are new, or changed, or that others have made a copy: their
+lines, and what is judged of their conversations, take the place of what stood there. See ``manifest``.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,53 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark import StorageLevel
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.inputs import AuditPlan  # noqa: TC001 (in a type that others use)
+from multilang_cli import __version__
+from multilang_cli.audit.inputs import AuditPlan, here, named
 from multilang_cli.audit.local_rows import local_rows
+from multilang_cli.audit.manifest import (
+    Manifest,
+    StoredPiece,
+    clear,
+    last_number,
+    new_name,
+    newest,
+    only_writer,
+    publish,
+    states,
+)
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, roots, summary
 from multilang_cli.audit.stages.facts import Facts, Part, facts_of
+from multilang_cli.audit.stored import read_pieces, stored_tables
 from multilang_cli.audit.tables import TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from multilang_cli.audit.outline import Outline
+
 
 Known = dict[str, "DataFrame"]
 """Tables by name."""
+
+
+class Gone(NamedTuple):
+    """Rows of earlier runs that count no more: those whose `column` has one of these values."""
+
+    column: str
+    values: frozenset[str]
+
+
+class Stored(NamedTuple):
+    """What earlier runs left: pieces of tables, `inputs` that are the same still, and a reader of tables."""
+
+    pieces: dict[str, tuple[StoredPiece, ...]]
+    same: frozenset[str]
+    read: Callable[[str], DataFrame | None]
 
 
 Tables = Iterator[dict[str, "DataFrame"]]
@@ -33,12 +68,19 @@ What it keeps for that, it appends to the list.
 
 
 class Standing:
-    """What a stage is made of: the session, the plan, the tables that stand already, and facts of them."""
+    """What a stage is made of: the session, the plan, the tables that stand already, and facts of them.
 
-    def __init__(self, spark: SparkSession, plan: AuditPlan, known: Known) -> None:
+    `before`: what earlier runs left. `touched`: the conversations that this run has lines of; None for all. `gone`: by
+    table, what this run's rows take the place of in earlier ones; a table without an entry is made anew as a whole.
+    """
+
+    def __init__(self, spark: SparkSession, plan: AuditPlan, known: Known, before: Stored | None = None) -> None:
         self.spark = spark
         self.plan = plan
         self.known = known
+        self.before = before or Stored({}, frozenset(), lambda _: None)
+        self.gone: dict[str, Gone] = {}
+        self.touched: frozenset[str] | None = None
         self._lock = Lock()
         self._facts: Facts | None = None
 
@@ -54,6 +96,14 @@ class Standing:
     def who(self) -> DataFrame:
         """Tasks and components that speak."""
         return self.facts.people(self.spark)
+
+    def new(self, table: str) -> DataFrame:
+        """Rows of conversations that this run is about: all of them, or those that it has lines of."""
+        rows = self.known[table]
+        if self.touched is None:
+            return rows
+        wanted = F.broadcast(local_rows(self.spark, [(conv,) for conv in sorted(self.touched)], "conv string"))
+        return rows.join(wanted, "conv", "left_semi").select(rows.columns)
 
 
 class AuditStage(NamedTuple):
@@ -73,51 +123,81 @@ def run(
     """Every stage, its tables written as Parquet in `folder`; returns all tables, as they were written.
 
     A stage begins when the tables stand that it reads, so that several run at a time. `say`: is told what goes on, a
-    line at a time. `overwrite`: tables that are there already are removed first, all of them, so that none of an audit
-    that was not finished stands beside those of another.
+    line at a time. `overwrite`: what earlier runs left does not count. Raises ManifestError.
     """
-    if overwrite:
-        _clear(spark, folder)
-    with ThreadPoolExecutor(WRITERS) as writers, ThreadPoolExecutor(len(STAGES)) as pool:
-        work = _Work(spark, plan, folder, writers)
-        waiting = dict(STAGES)
-        running: list[Future[None]] = []
-        try:
-            while waiting or not all(each.done() for each in running):
-                for name, stage in list(waiting.items()):
-                    if work.known.keys() >= set(stage.needs):
-                        del waiting[name]
-                        say(f"[{len(running) + 1}/{len(STAGES)}] {name}")
-                        running.append(pool.submit(work.run, stage))
-                work.wait()
-        except BaseException:
-            spark.sparkContext.cancelAllJobs()
-            raise
-    return {name: work.known[name] for name in TABLES if name in work.known}
+    folder = here(folder)
+    with only_writer(folder):
+        before = None if overwrite else newest(spark, folder)
+        inputs = states(spark, (*plan.inputs.transcripts, *plan.inputs.histories))
+        number = last_number(spark, folder)
+        if before is not None and before.storm == plan.storm and before.inputs.items() >= inputs.items():
+            say("nothing is new: the tables of the run before are those of these files")
+            return stored_tables(spark, folder)
+        usable = before if before is not None and before.storm == plan.storm else None
+        work = _Work(spark, plan, folder, new_name(number + 1), _stored(spark, folder, usable, inputs))
+        work.all(say)
+        kept = usable.inputs if usable else {}
+        manifest = Manifest(
+            number=number + 1, mlcheck=__version__, storm=plan.storm, inputs={**kept, **inputs}, tables=work.pieces
+        )
+        publish(spark, folder, manifest)
+        clear(folder, (*TABLES, OUTLINE), manifest, before)
+        return {name: work.known[name] for name in TABLES if name in work.known}
+
+
+def _stored(spark: SparkSession, folder: str, before: Manifest | None, inputs: dict[str, tuple[int, int]]) -> Stored:
+    if before is None:
+        return Stored({}, frozenset(), lambda _: None)
+    pieces = before.tables
+    same = frozenset(named(file) for file, state in before.inputs.items() if inputs.get(file, state) == state)
+
+    def read(table: str) -> DataFrame | None:
+        ddl = events.OUTLINED if table == OUTLINE else TABLES[table].ddl
+        return read_pieces(spark, folder, pieces[table], ddl) if pieces.get(table) else None
+
+    return Stored(pieces, same, read)
 
 
 class _Work:
     """The tables written so far, and the news: None for a table or the end of a stage, else what went wrong."""
 
-    def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, writers: ThreadPoolExecutor) -> None:
+    def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, name: str, before: Stored) -> None:
         self._spark = spark
         self._folder = folder.rstrip("/")
-        self._writers = writers
+        self._name = name
         self.known: Known = {}
-        self._standing = Standing(spark, plan, self.known)
+        self.pieces: dict[str, tuple[StoredPiece, ...]] = {}
+        self._standing = Standing(spark, plan, self.known, before)
         self._happened: SimpleQueue[BaseException | None] = SimpleQueue()
 
-    def wait(self) -> None:
+    def all(self, say: Callable[[str], None]) -> None:
+        """Run every stage."""
+        waiting = dict(STAGES)
+        running: list[Future[None]] = []
+        with ThreadPoolExecutor(WRITERS) as writers, ThreadPoolExecutor(len(STAGES)) as pool:
+            try:
+                while waiting or not all(each.done() for each in running):
+                    for name, stage in list(waiting.items()):
+                        if self.known.keys() >= set(stage.needs):
+                            del waiting[name]
+                            say(f"[{len(running) + 1}/{len(STAGES)}] {name}")
+                            running.append(pool.submit(self._run, stage, writers))
+                    self._wait()
+            except BaseException:
+                self._spark.sparkContext.cancelAllJobs()
+                raise
+
+    def _wait(self) -> None:
         """Wait for the next news. Raises what went wrong in a stage."""
         if (fault := self._happened.get()) is not None:
             raise fault
 
-    def run(self, stage: AuditStage) -> None:
+    def _run(self, stage: AuditStage, writers: ThreadPoolExecutor) -> None:
         """Make the tables of a stage, and drop what it kept for that."""
         kept: list[DataFrame] = []
         try:
             for together in stage.make(self._standing, kept):
-                list(self._writers.map(self._write, together.items()))
+                list(writers.map(self._write, together.items()))
             for each in kept:
                 each.unpersist()
         except BaseException as error:  # noqa: BLE001 (raised again where it is waited for)
@@ -127,18 +207,20 @@ class _Work:
 
     def _write(self, table: tuple[str, DataFrame]) -> None:
         name, rows = table
-        place = f"{self._folder}/{name}"
-        rows.write.mode("error").parquet(place)
-        self.known[name] = self._spark.read.schema(TABLES[name].ddl).parquet(place)
+        folder = f"{name}/{self._name}"
+        rows.write.mode("error").parquet(f"{self._folder}/{folder}")
+        found = [StoredPiece(folder)]
+        if gone := self._standing.gone.get(name):
+            before = self._standing.before.pieces.get(name, ())
+            found = [_less(piece, gone) for piece in before] + found
+        self.pieces[name] = tuple(found)
+        ddl = events.OUTLINED if name == OUTLINE else TABLES[name].ddl
+        self.known[name] = read_pieces(self._spark, self._folder, found, ddl)
         self._happened.put(None)
 
 
-def _clear(spark: SparkSession, folder: str) -> None:
-    """Remove our tables, and nothing else."""
-    jvm: Any = spark._jvm  # noqa: SLF001 (PySpark has no other door to file systems)
-    for table in TABLES:
-        path = jvm.org.apache.hadoop.fs.Path(f"{folder.rstrip('/')}/{table}")
-        path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)  # noqa: SLF001
+def _less(piece: StoredPiece, gone: Gone) -> StoredPiece:
+    return StoredPiece(piece.folder, gone.column, tuple(sorted(gone.values.union(piece.gone))))
 
 
 def _keep(rows: DataFrame, kept: list[DataFrame]) -> DataFrame:
@@ -146,27 +228,59 @@ def _keep(rows: DataFrame, kept: list[DataFrame]) -> DataFrame:
     return kept[-1]
 
 
-def _events(at: Standing, kept: list[DataFrame]) -> Tables:
-    read = events.lines(at.spark, at.plan.inputs.transcripts)
-    rows = _keep(events.outlined(read), kept)
+OUTLINE = "outline"
+"""The table of headers, ends and sizes: what the next run needs to know of the files that it does not read."""
+
+
+def _events(at: Standing, _: list[DataFrame]) -> Tables:
+    """Lines of files that are new or changed; and of those that, beside these, count in another way than before."""
+    paths = [path for path in at.plan.inputs.transcripts if named(path) not in at.before.same]
+    read = events.lines(at.spark, paths)
+    old = at.before.read(OUTLINE)
+    if old is not None:
+        changed = frozenset(map(named, paths))
+        at.gone[OUTLINE] = Gone("file", frozenset(uri for uri in _uris(old) if named(uri) in changed))
+    yield {OUTLINE: events.outlined(read)}
+    rows = at.known[OUTLINE]
     outline = events.outline_of(rows)
+    again: set[str] = set()
+    if old is not None:
+        before = events.outline_of(old)
+        fresh = {uri for uri in outline.lines if before.pieces.get(uri) != outline.pieces.get(uri)}
+        again = {named(uri) for uri in fresh} - set(map(named, paths))
+        if again:
+            read = events.lines(at.spark, [*paths, *sorted(again)])
+        files = frozenset({*map(named, paths), *again})
+        at.gone["events"] = at.gone["quarantine"] = Gone("file", files)
+        at.touched = _conversations_in(files, before) | _conversations_in(files, outline)
+        for table in ("findings", "outlooks", "ledger"):
+            at.gone[table] = Gone("conv", at.touched)
     yield {"conversations": events.conversations(rows, outline), "events": events.events(read, outline)}
     counts = at.facts.counts
     of = events.unaccounted(outline, counts)
-    yield {"quarantine": events.quarantine(read, outline, of)}
+    mine = of if old is None else {uri for uri in of if named(uri) in at.gone["events"].values}
+    yield {"quarantine": events.quarantine(read, outline, mine)}
     yield {"files": events.files(outline, counts, at.known["quarantine"], of)}
 
 
+def _uris(rows: DataFrame) -> list[str]:
+    return [row.file for row in rows.select("file").distinct().collect()]
+
+
+def _conversations_in(files: frozenset[str], known: Outline) -> frozenset[str]:
+    pieces = (by_conv for uri, by_conv in known.pieces.items() if named(uri) in files)
+    return frozenset(piece.key for by_conv in pieces for each in by_conv.values() for piece in each)
+
+
 def _findings(at: Standing, kept: list[DataFrame]) -> Tables:
-    known = at.known
-    found = findings.judged(known["conversations"], known["events"], known["quarantine"], at.plan.storm)
+    found = findings.judged(at.new("conversations"), at.new("events"), at.known["quarantine"], at.plan.storm)
     # The first that is written computes what both are made of.
     for name, rows in findings.tables(_keep(found, kept))._asdict().items():
         yield {name: rows}
 
 
 def _ledger(at: Standing, _: list[DataFrame]) -> Tables:
-    yield {"ledger": ledger.ledger(at.facts.ends(at.spark), at.known["events"])}
+    yield {"ledger": ledger.ledger(at.facts.ends(at.spark), at.new("events"))}
 
 
 def _trees(at: Standing, _: list[DataFrame]) -> Tables:

@@ -36,6 +36,8 @@ _PLACE = (
 )
 _LATER = {"file", "line", "closed"}
 _OUTLINED = (*_PLACE, *(column for column in CONVERSATIONS.columns if column.name not in _LATER))
+OUTLINED = ", ".join(f"`{column.name}` {column.type}" for column in _OUTLINED)
+"""Columns of headers, ends and sizes, as Spark reads them."""
 _OUTLINED_SCHEMA = arrow_schema(_OUTLINED)
 _EVENTS_SCHEMA = arrow_schema(EVENTS.columns)
 _CONVERSATIONS_SCHEMA = arrow_schema(CONVERSATIONS.columns)
@@ -61,6 +63,8 @@ def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 
     Files that end in .gz or .zst are unpacked by Python, on the executors: what is damaged there costs its file only.
     """
+    if not paths:
+        return local_rows(spark, [], "text binary, file string, split bigint")
     packed = [path for path in paths if path.endswith((".gz", ".zst"))]
     plain = [path for path in paths if not path.endswith((".gz", ".zst"))]
     found = [packed_lines(spark, packed)] if packed else []
@@ -76,7 +80,7 @@ def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
 
 def outlined(read: DataFrame) -> DataFrame:
     """Headers and ends with their places, and the size of each piece of a file: few rows, which are used twice."""
-    return read.mapInArrow(_outline_batches, _ddl(_OUTLINED))
+    return read.mapInArrow(_outline_batches, OUTLINED)
 
 
 def outline_of(rows: DataFrame) -> Outline:
@@ -133,10 +137,6 @@ def tables(read: DataFrame) -> LineTables:
     happened, bad = events(read, known), quarantine(read, known)
     counts = {row.file: row["count"] for row in happened.groupBy("file").count().collect()}
     return LineTables(files(known, counts, bad, known.lines), conversations(rows, known), happened, bad)
-
-
-def _ddl(columns: Iterable[TableColumn]) -> str:
-    return ", ".join(f"`{column.name}` {column.type}" for column in columns)
 
 
 def _shared(rows: DataFrame, known: Outline) -> Any:

@@ -183,8 +183,8 @@ def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame, depth: int) -> D
     found: list[DataFrame] = []
     for _ in range(depth or DEEPEST):
         # Each level's plan would hold those of all above it, and the driver would take minutes over them: so each is
-        # kept when it is first computed and its plan forgotten. What is kept so is on the executors alone: one that is lost
-        # audit with it, which then is to be run again.
+        # kept when it is first computed and its plan forgotten. What is kept so is on the executors alone: one that is
+        # lost takes the audit with it, which then is to be run again.
         level = level.localCheckpoint(eager=False)
         if not depth and not level.count():
             break

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.inputs import AuditPlan
+from multilang_cli.audit.manifest import FOLDER, ManifestError
 from multilang_cli.audit.session import LITTLE
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.audit.spark import pairs_of, running
@@ -55,7 +56,10 @@ def _audit(spark: SparkSession, plan: AuditPlan, given: dict[str, Any], reports:
     from multilang_cli.audit.result import result_of  # noqa: PLC0415
 
     folder, limits = given["output"], _limits()
-    known = pipeline.run(spark, plan, folder, _say, overwrite=given["overwrite"])
+    try:
+        known = pipeline.run(spark, plan, folder, _say, overwrite=given["overwrite"])
+    except ManifestError as error:
+        raise CommandError(f"audit run: {error}.") from None
     result = result_of(known, plan, folder, limits)
     for report in reports:
         if report.format == "html":
@@ -98,8 +102,11 @@ def _check_folder(folder: str, *, overwrite: bool) -> None:
         return
     if path.exists() and not path.is_dir():
         raise CommandError(f"audit run: {folder} is a file; choose a folder with -o.")
-    if path.is_dir() and any(path.iterdir()) and not overwrite:
-        raise CommandError(f"audit run: {folder} exists already; choose another with -o, or give --overwrite.")
+    if path.is_dir() and any(path.iterdir()) and not (path / FOLDER).is_dir() and not overwrite:
+        raise CommandError(
+            f"audit run: {folder} holds no tables that this mlcheck can add to; choose another with -o, or give"
+            " --overwrite."
+        )
 
 
 def _say(text: str) -> None:

@@ -1,0 +1,196 @@
+"""The manifest of an audit's folder: which folders of which tables count. It is written last, whole, and once.
+
+Each run of the audit writes new folders, then a manifest with the next number, which nobody may have written before:
+who reads the newest manifest sees all of a run or nothing, and of two runs at a time the second is refused.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.audit.inputs import is_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+SCHEMA = 1
+"""The version of the tables. One more when a column is added, changed or removed."""
+FOLDER = "_manifest"
+KEPT = 2
+"""Manifests whose folders stay: a reader may still be at the one before the newest."""
+
+
+class ManifestError(Exception):
+    """A folder whose tables can't be read, or written, by this run; the message says why, and what to do."""
+
+
+class StoredPiece(msgspec.Struct, frozen=True):
+    """A folder with rows of a table, but for those whose `column` has one of the values in `gone`."""
+
+    folder: str
+    column: str = ""
+    gone: tuple[str, ...] = ()
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """What stands in an audit's folder. `inputs`: files that were read, each with its bytes and its time of change."""
+
+    schema: int = SCHEMA
+    number: int = 0
+    mlcheck: str = ""
+    storm: str = ""
+    inputs: dict[str, tuple[int, int]] = {}
+    tables: dict[str, tuple[StoredPiece, ...]] = {}
+
+
+_decode = msgspec.json.Decoder(Manifest).decode
+
+
+def new_name(number: int) -> str:
+    """The name of the folders that a run writes: no other run has it, whatever became of that one."""
+    return f"{number:06d}-{secrets.token_hex(3)}"
+
+
+def newest(spark: SparkSession, folder: str) -> Manifest | None:
+    """The manifest that counts; None if there is none. Raises ManifestError for one of another schema."""
+    place = f"{folder.rstrip('/')}/{FOLDER}"
+    names = [name for name in _names(spark, place) if name.endswith(".json") and not name.startswith(".")]
+    if not names:
+        return None
+    text = _text(spark, f"{place}/{max(names)}")
+    try:
+        schema = msgspec.json.decode(text)["schema"]
+        if schema == SCHEMA:
+            return _decode(text)
+    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+        raise ManifestError(f"{place}/{max(names)} is no manifest: {error}") from None
+    raise ManifestError(
+        f"the tables in {folder} have schema {schema}, and this mlcheck writes schema {SCHEMA}; choose another folder"
+        " with -o, or give --overwrite to make them anew"
+    )
+
+
+def last_number(spark: SparkSession, folder: str) -> int:
+    """The number of the newest manifest, whatever its schema; 0 if there is none."""
+    names = _names(spark, f"{folder.rstrip('/')}/{FOLDER}")
+    return max((int(name[:6]) for name in names if name[:6].isdigit()), default=0)
+
+
+def publish(spark: SparkSession, folder: str, manifest: Manifest) -> None:
+    """Write it. Raises ManifestError if another run has written this number."""
+    place = f"{folder.rstrip('/')}/{FOLDER}"
+    target, part = f"{place}/{manifest.number:06d}.json", f"{place}/.{new_name(manifest.number)}"
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    written = _publish_far(spark, part, target, text) if is_url(folder) else _publish_here(part, target, text)
+    if not written:
+        raise ManifestError(f"another run has written {target} meanwhile; what this one made is not kept: run it again")
+
+
+@contextmanager
+def only_writer(folder: str) -> Iterator[None]:
+    """Hold the folder for the block, if it is on this machine. Raises ManifestError if another run holds it."""
+    if is_url(folder):
+        yield
+        return
+    place = Path(folder, FOLDER)
+    place.mkdir(parents=True, exist_ok=True)
+    with (place / ".writing").open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ManifestError(
+                f"another run is writing to {folder}; wait for its end, or choose another folder"
+            ) from None
+        yield
+
+
+def clear(folder: str, tables: tuple[str, ...], manifest: Manifest, before: Manifest | None) -> None:
+    """Remove folders that neither manifest has, and manifests before these, from a folder of this machine."""
+    if is_url(folder):
+        return
+    wanted = {
+        piece.folder for each in (manifest, before) if each for pieces in each.tables.values() for piece in pieces
+    }
+    for table in tables:
+        for path in Path(folder, table).glob("*"):
+            if f"{table}/{path.name}" not in wanted:
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
+    for old in sorted(Path(folder, FOLDER).glob("[0-9]*.json"))[:-KEPT]:
+        old.unlink()
+
+
+def _publish_here(part: str, target: str, text: bytes) -> bool:
+    Path(part).parent.mkdir(parents=True, exist_ok=True)
+    with Path(part).open("wb") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        return False
+    finally:
+        Path(part).unlink()
+    return True
+
+
+def _publish_far(spark: SparkSession, part: str, target: str, text: bytes) -> bool:
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
+
+    jvm, files, path = _hadoop(spark, part)
+    stream = files.create(path, True)
+    stream.write(bytearray(text))
+    stream.close()
+    context = jvm.org.apache.hadoop.fs.FileContext.getFileContext(files.getUri(), spark._jsc.hadoopConfiguration())  # noqa: SLF001
+    none = spark._sc._gateway.new_array(jvm.org.apache.hadoop.fs.Options.Rename, 0)  # type: ignore[union-attr]  # noqa: SLF001
+    try:
+        context.rename(path, jvm.org.apache.hadoop.fs.Path(target), none)
+    except Py4JJavaError:
+        files.delete(path, False)
+        if not files.exists(jvm.org.apache.hadoop.fs.Path(target)):
+            raise
+        return False
+    return True
+
+
+def _names(spark: SparkSession, place: str) -> list[str]:
+    if not is_url(place):
+        return [path.name for path in Path(place).glob("*")]
+    _, files, path = _hadoop(spark, place)
+    return [status.getPath().getName() for status in files.listStatus(path)] if files.exists(path) else []
+
+
+def _text(spark: SparkSession, place: str) -> bytes:
+    if not is_url(place):
+        return Path(place).read_bytes()
+    return bytes(spark.read.format("binaryFile").load(place).select("content").collect()[0][0])
+
+
+def _hadoop(spark: SparkSession, place: str) -> tuple[Any, Any, Any]:
+    jvm: Any = spark._jvm  # noqa: SLF001 (PySpark has no other door to file systems)
+    path = jvm.org.apache.hadoop.fs.Path(place)
+    return jvm, path.getFileSystem(spark._jsc.hadoopConfiguration()), path  # noqa: SLF001
+
+
+def states(spark: SparkSession, paths: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+    """Bytes and time of change of each file."""
+    found = {}
+    for path in paths:
+        if is_url(path):
+            _, files, place = _hadoop(spark, path)
+            status = files.getFileStatus(place)
+            found[path] = int(status.getLen()), int(status.getModificationTime())
+        else:
+            told = Path(path).stat()
+            found[path] = told.st_size, told.st_mtime_ns
+    return found

@@ -1,0 +1,116 @@
+"""Runs on a folder that has tables: the same files again, more of them, a crash, a second writer, older tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from multilang_cli.audit import inputs
+from multilang_cli.audit.generator.taps import transcripts
+from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
+from multilang_cli.audit.manifest import FOLDER, Manifest, ManifestError, StoredPiece, only_writer
+from tests.pages import TWICE, recorded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
+PLAN = TreesPlan(roots=80, weights=EVERYTHING)
+
+
+def rows(tables: dict[str, DataFrame]) -> dict[str, list[str]]:
+    """All rows of all tables, whatever their order."""
+    return {name: sorted(map(str, table.collect())) for name, table in tables.items()}
+
+
+def audited(spark: SparkSession, folder: Path, out: Path, said: list[str] | None = None) -> dict[str, list[str]]:
+    from multilang_cli.audit import pipeline  # noqa: PLC0415 (Spark)
+
+    plan = inputs.AuditPlan(inputs.find([str(folder)]))
+    return rows(pipeline.run(spark, plan, str(out), (said if said is not None else []).append))
+
+
+def manifests(out: Path) -> list[str]:
+    return sorted(path.name for path in (out / FOLDER).glob("*.json"))
+
+
+def lay(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    for name, text in files:
+        (folder / name).write_bytes(text)
+
+
+def test_a_folder_that_grows_is_audited_as_if_it_had_been_whole(spark: SparkSession, tmp_path: Path) -> None:
+    from multilang_cli.audit.stored import stored_tables  # noqa: PLC0415 (Spark)
+
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    files = sorted(transcripts(PLAN).items())
+    (grows, whole), *first = files
+    # One file is cut amid a line, two are not there yet, and one of a folder's will be found to be the shorter copy.
+    lay(folder, [*first[:-2], (grows, whole[: len(whole) // 2])])
+    copy = recorded(folder / "twice.ndjson", TWICE)
+    before = audited(spark, folder, out)
+
+    said: list[str] = []
+    assert audited(spark, folder, out, said) == before
+    assert said == ["nothing is new: the tables of the run before are those of these files"]
+    assert manifests(out) == ["000001.json"]
+
+    lay(folder, [*first[-2:], (grows, whole)])
+    (folder / "a-longer.ndjson").write_bytes(copy.read_bytes() + b"junk\n")
+    # It stops amid its tables: the folder of the last one can't be made.
+    (out / "roots").rename(tmp_path / "roots")
+    (out / "roots").write_bytes(b"")
+    with pytest.raises(Exception, match="roots"):
+        audited(spark, folder, out)
+    (out / "roots").unlink()
+    (tmp_path / "roots").rename(out / "roots")
+    assert rows(stored_tables(spark, str(out))) == before
+    assert manifests(out) == ["000001.json"]
+
+    after = audited(spark, folder, out)
+    fresh = audited(spark, folder, tmp_path / "fresh")
+    for name, found in fresh.items():
+        assert after[name] == found, name
+    assert after["files"] != before["files"]
+    assert any("twice.ndjson" in row and "copy of part" in row for row in after["quarantine"])
+    assert manifests(out) == ["000001.json", "000002.json"]
+    _is_only_what_is_new(out, files, read={name for name, _ in first[-2:]} | {grows, "a-longer.ndjson", "twice.ndjson"})
+    _others_are_refused(spark, folder, out)
+
+
+def _is_only_what_is_new(out: Path, files: list[tuple[str, bytes]], read: set[str]) -> None:
+    """The second run wrote events of those files that it had to read, and no leftovers stand beside them."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 (an extra)
+
+    manifest = json.loads((out / FOLDER / "000002.json").read_bytes())
+    old, new = (out / piece["folder"] for piece in manifest["tables"]["events"])
+    written = {file.rpartition("/")[2] for file in pq.read_table(new, columns=["file"])["file"].to_pylist()}
+    assert written <= read
+    assert {name for name, _ in files} - written
+    assert sorted((out / "events").iterdir()) == sorted([old, new])
+
+
+def _others_are_refused(spark: SparkSession, folder: Path, out: Path) -> None:
+    from multilang_cli.audit.manifest import _publish_far, newest, publish  # noqa: PLC0415 (Spark)
+
+    with only_writer(str(out)), pytest.raises(ManifestError, match="another run is writing"):
+        audited(spark, folder, out)
+    with pytest.raises(ManifestError, match="another run has written"):
+        publish(spark, str(out), Manifest(number=2))
+    pieces: dict[str, Any] = {"events": (StoredPiece("events/x", "file", ("a",)),)}
+    far = Manifest(number=1, tables=pieces)
+    place = f"{out}/far/{FOLDER}"
+    for written in (True, False):
+        assert _publish_far(spark, f"{place}/.part", f"{place}/000001.json", msgspec.json.encode(far)) is written
+    assert [path.name for path in (out / "far" / FOLDER).glob("[!.]*")] == ["000001.json"]
+    assert newest(spark, str(out / "far")) == far
+    (out / FOLDER / "000003.json").write_text('{"schema": 0}')
+    with pytest.raises(ManifestError, match="have schema 0, and this mlcheck writes schema 1"):
+        audited(spark, folder, out)
