@@ -43,7 +43,10 @@ class StoredPiece(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What stands in an audit's folder. `inputs`: files that were read, each with its bytes and its time of change."""
+    """What stands in an audit's folder. `inputs`: files that were read, each with its bytes and its time of change.
+
+    `trees`: how many roots have each verdict.
+    """
 
     schema: int = SCHEMA
     number: int = 0
@@ -51,6 +54,7 @@ class Manifest(msgspec.Struct, frozen=True):
     storm: str = ""
     inputs: dict[str, tuple[int, int]] = {}
     tables: dict[str, tuple[StoredPiece, ...]] = {}
+    trees: dict[str, int] = {}
 
 
 _decode = msgspec.json.Decoder(Manifest).decode
@@ -78,6 +82,15 @@ def newest(spark: SparkSession, folder: str) -> Manifest | None:
         f"the tables in {folder} have schema {schema}, and this mlcheck writes schema {SCHEMA}; choose another folder"
         " with -o, or give --overwrite to make them anew"
     )
+
+
+def trees_before(folder: str) -> dict[str, int] | None:
+    """Trees by verdict of the run before the newest, in a folder of this machine; None if there was none."""
+    found = sorted(Path(folder, FOLDER).glob("[0-9]*.json"))[:-1] if not is_url(folder) else []
+    try:
+        return _decode(found[-1].read_bytes()).trees if found else None
+    except msgspec.MsgspecError:
+        return None
 
 
 def last_number(spark: SparkSession, folder: str) -> int:

@@ -137,9 +137,11 @@ def run(
         work = _Work(spark, plan, folder, new_name(number + 1), _stored(spark, folder, usable, inputs))
         work.all(say)
         kept = usable.inputs if usable else {}
+        trees = {row.verdict: row["count"] for row in work.known["roots"].groupBy("verdict").count().collect()}
         manifest = Manifest(
-            number=number + 1, mlcheck=__version__, storm=plan.storm, inputs={**kept, **inputs}, tables=work.pieces
-        )
+            number=number + 1, mlcheck=__version__, storm=plan.storm, inputs={**kept, **inputs}, tables=work.pieces,
+            trees=trees,
+        )  # fmt: skip
         publish(spark, folder, manifest)
         clear(folder, (*TABLES, OUTLINE), manifest, before)
         return {name: work.known[name] for name in TABLES if name in work.known}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, Row
 
+    from multilang_cli.audit.answer import Answer
     from multilang_cli.audit.inputs import AuditPlan
     from multilang_cli.audit.pipeline import Known
 
@@ -50,9 +51,21 @@ LIMITS: dict[str, Limit] = {
 """What ``[audit]`` of mlcheck.toml may bound, by its key."""
 
 
-def result_of(known: Known, plan: AuditPlan, folder: str, limits: Mapping[str, int]) -> RunResult:
-    """The result of an audit whose tables are `known`; they stand in `folder`."""
-    subjects = [_accounted(known, folder), *(_held(known, name, most, folder) for name, most in limits.items())]
+LOOSENING = frozenset({"max_roots_lost", "max_never_acked"})
+"""Limits that stand in place of the one that holds unless told otherwise: no tree is lost for certain."""
+
+
+def result_of(
+    known: Known, plan: AuditPlan, folder: str, limits: Mapping[str, int], answer: Answer | None = None
+) -> RunResult:
+    """The result of an audit whose tables are `known`; they stand in `folder`. `answer`: what they say, if it is known.
+
+    Unless a limit of roots says otherwise, none may be lost for certain.
+    """
+    subjects = [_accounted(known, folder)]
+    if answer is not None and answer.trees and not LOOSENING & limits.keys():
+        subjects.append(_none_lost(answer, folder))
+    subjects += (_held(known, name, most, folder) for name, most in limits.items())
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="audit"),
@@ -64,6 +77,24 @@ def result_of(known: Known, plan: AuditPlan, folder: str, limits: Mapping[str, i
         limits={name: float(most) for name, most in limits.items()},
     )
     return conclude(result)
+
+
+def _none_lost(answer: Answer, folder: str) -> SubjectResult:
+    """Where nobody set a limit, what is lost for certain is too much."""
+    reason = (
+        f"{answer.certain:,} tuple trees were lost or never acked for certain (table roots in {folder}); max_roots_lost"
+        " in [audit] of mlcheck.toml allows for some"
+        if answer.certain
+        else ""
+    )
+    return SubjectResult(
+        id="audit.lost",
+        title="No tuple was lost for certain",
+        kind="limit",
+        verdict="fail" if reason else "pass",
+        reason=reason,
+        expected="no tree that was lost or never acked for certain",
+    )
 
 
 def _accounted(known: Known, folder: str) -> SubjectResult:

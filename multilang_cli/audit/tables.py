@@ -106,7 +106,10 @@ ROOTS = Table(
         TableColumn("message_id", "string", "the spout's message id as JSON; null if its emit is not in the recording"),
         TableColumn("emitted", "double", "when it was emitted; null if that is not in the recording"),
         TableColumn(
-            "verdict", "string", "completed, failed, timed out, late ack, double ack, never acked, lost or open"
+            "verdict",
+            "string",
+            "completed, failed, timed out, late ack, double ack, never acked, lost or open; uncertain: it timed out,"
+            " and what was guessed of its tree can't be right",
         ),
         TableColumn("outcome", "string", "what the spout was told: acked, failed or timed out; null if nothing"),
         TableColumn("ended", "double", "when the spout was told; null if it was not"),

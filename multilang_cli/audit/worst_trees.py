@@ -46,7 +46,7 @@ def worst_trees(roots: DataFrame, conversations: DataFrame, events: DataFrame) -
     Two passes over the events: one finds the places, one the lines around all of them.
     """
     wanted = roots.limit(MOST).collect()
-    places = _places(wanted, conversations, events) if wanted else []
+    places = places_of(wanted, conversations, events) if wanted else []
     around = _around(places, events) if places else {}
     sections, links = [], {}
     for number, place in enumerate(places):
@@ -57,7 +57,7 @@ def worst_trees(roots: DataFrame, conversations: DataFrame, events: DataFrame) -
     return WorstTrees(tuple(sections), links)
 
 
-def _places(wanted: list[Row], conversations: DataFrame, events: DataFrame) -> list[Row]:
+def places_of(wanted: list[Row], conversations: DataFrame, events: DataFrame) -> list[Row]:
     """Place where each root's open tuple was delivered, or its spout emitted it: the first such event, and a header."""
     asked = events.sparkSession.createDataFrame(
         [

@@ -97,7 +97,8 @@ def _of_root(made: Made, taps: Taps, turns: Iterator[int]) -> Iterator[_Said]:
     yield from _emits(made, taps, None, turns)
     yield _Said(made.emitted, next(turns), made.task, "out", {"command": "sync"})
     for place, node in enumerate(made.nodes):
-        if node.arrived is None:
+        if node.arrived is None or (node.lost is not None and node.lost <= node.made + DELAY):
+            # Its receiver died before it came: the next life never sees it.
             continue
         comp = "source" if node.parent is None else "split"
         message = {"id": node.id, "comp": comp, "stream": "default", "task": node.source, "tuple": node.values}

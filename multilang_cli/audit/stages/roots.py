@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.marks import CONFIDENCE
+from multilang_cli.audit.marks import CONFIDENCE, LOW
 from multilang_cli.audit.tables import ROOTS
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ def _verdict() -> Column:
         # Who holds a tuple until the spout has heard its end, and dies then, has not lost it.
         .when(F.expr("open_gone <= coalesce(ended, open_gone)"), "lost")
         .when(F.expr("open_edge is not null and run_end - open_since >= timeout"), "never acked")
+        # All that is known was acked in time, and yet the spout was told that it timed out: what was guessed is wrong.
+        .when(F.expr(f"outcome = 'timed out' and balanced and doubt = {LOW}"), "uncertain")
         .when(F.expr("outcome = 'timed out'"), "timed out")
         .otherwise("open")
     )

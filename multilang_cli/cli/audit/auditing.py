@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.inputs import AuditPlan
-from multilang_cli.audit.manifest import FOLDER, ManifestError
+from multilang_cli.audit.manifest import FOLDER, ManifestError, trees_before
 from multilang_cli.audit.session import LITTLE
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.audit.spark import pairs_of, running
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from multilang_cli.audit.answer import Answer
     from multilang_cli.audit.inputs import Inputs
     from multilang_cli.reports.model import RunResult
 
@@ -33,7 +34,6 @@ _WHAT = "audit run"
 def run_given(given: dict[str, Any]) -> int:
     """Audit what the options say; returns the exit code. Raises CommandError."""
     reports = checked_reports([*given.get("report", ()), *(["json=-"] if given["json"] else [])])
-    console = console_of(given.get("color"))
     storm = known_storm(given.get("storm", ""))
     settings = pairs_of(_WHAT, given.get("spark_conf", ()))
     _limits()
@@ -44,14 +44,12 @@ def run_given(given: dict[str, Any]) -> int:
     with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief) as spark:
         plan = AuditPlan(_found(given["inputs"], spark), storm)
         result = _audit(spark, plan, given, reports)
-    if all(each.path != STDOUT for each in reports):
-        with stdout_may_close():
-            _show(Page(console), result, given["output"])
     return result.exit_code
 
 
 def _audit(spark: SparkSession, plan: AuditPlan, given: dict[str, Any], reports: Sequence[Report]) -> RunResult:
     from multilang_cli.audit import pipeline  # noqa: PLC0415 (needs Spark)
+    from multilang_cli.audit.answer import answer_of  # noqa: PLC0415
     from multilang_cli.audit.page import page_of  # noqa: PLC0415
     from multilang_cli.audit.result import result_of  # noqa: PLC0415
 
@@ -60,11 +58,15 @@ def _audit(spark: SparkSession, plan: AuditPlan, given: dict[str, Any], reports:
         known = pipeline.run(spark, plan, folder, _say, overwrite=given["overwrite"])
     except ManifestError as error:
         raise CommandError(f"audit run: {error}.") from None
-    result = result_of(known, plan, folder, limits)
+    answer = answer_of(known)
+    result = result_of(known, plan, folder, limits, answer)
     for report in reports:
         if report.format == "html":
             _put(report, page_of(result, known))
     write_reports([each for each in reports if each.format != "html"], result, load_rulebook(plan.storm))
+    if all(each.path != STDOUT for each in reports):
+        with stdout_may_close():
+            _show(Page(console_of(given.get("color"))), result, answer, folder)
     return result
 
 
@@ -114,7 +116,17 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def _show(page: Page, result: RunResult, folder: str) -> None:
+def _show(page: Page, result: RunResult, answer: Answer, folder: str) -> None:
+    page.para(answer.sentence(), "bold")
+    before = trees_before(folder)
+    if before is not None and (changed := answer.since(before)):
+        page.para(changed)
+    for line in answer.tasks:
+        page.line(line, indent=2)
+    for number, (what, command) in enumerate(answer.worst, 1):
+        page.para(what, label=f"worst {number}:")
+        if command:
+            page.line(command, indent=2)
     for note in result.notes:
         page.para(note, label="Note:")
     for subject in result.subjects:
