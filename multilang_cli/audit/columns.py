@@ -24,3 +24,9 @@ class Table(NamedTuple):
     def ddl(self) -> str:
         """The columns as Spark reads them."""
         return ", ".join(f"`{column.name}` {column.type}" for column in self.columns)
+
+    @property
+    def commented_ddl(self) -> str:
+        """The same, each column with its meaning."""
+        told = ((column, column.meaning.replace("\\", "\\\\").replace("'", "\\'")) for column in self.columns)
+        return ", ".join(f"`{column.name}` {column.type} comment '{meaning}'" for column, meaning in told)

@@ -29,7 +29,7 @@ from multilang_cli.audit.manifest import (
     publish,
     states,
 )
-from multilang_cli.audit.stages import edges, events, findings, keys, ledger, roots, summary
+from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, roots, summary
 from multilang_cli.audit.stages.facts import Facts, Part, facts_of
 from multilang_cli.audit.stored import read_pieces, stored_tables
 from multilang_cli.audit.tables import TABLES
@@ -154,7 +154,7 @@ def _stored(spark: SparkSession, folder: str, before: Manifest | None, inputs: d
     same = frozenset(named(file) for file, state in before.inputs.items() if inputs.get(file, state) == state)
 
     def read(table: str) -> DataFrame | None:
-        ddl = events.OUTLINED if table == OUTLINE else TABLES[table].ddl
+        ddl = events.OUTLINED if table == OUTLINE else TABLES[table].commented_ddl
         return read_pieces(spark, folder, pieces[table], ddl) if pieces.get(table) else None
 
     return Stored(pieces, same, read)
@@ -209,6 +209,10 @@ class _Work:
 
     def _write(self, table: tuple[str, DataFrame]) -> None:
         name, rows = table
+        if name in TABLES:
+            # Whoever reads the files finds the meaning of each column in them.
+            told = [(each.name, {"comment": each.meaning}) for each in TABLES[name].columns]
+            rows = rows.select([F.col(column).alias(column, metadata=comment) for column, comment in told])
         folder = f"{name}/{self._name}"
         rows.write.mode("error").parquet(f"{self._folder}/{folder}")
         found = [StoredPiece(folder)]
@@ -216,7 +220,7 @@ class _Work:
             before = self._standing.before.pieces.get(name, ())
             found = [_less(piece, gone) for piece in before] + found
         self.pieces[name] = tuple(found)
-        ddl = events.OUTLINED if name == OUTLINE else TABLES[name].ddl
+        ddl = events.OUTLINED if name == OUTLINE else TABLES[name].commented_ddl
         self.known[name] = read_pieces(self._spark, self._folder, found, ddl)
         self._happened.put(None)
 
@@ -325,6 +329,10 @@ def _keys(at: Standing, _: list[DataFrame]) -> Tables:
     yield {"keys": keys.keys(at.known["conversations"], at.who, at.known["events"])}
 
 
+def _quality(at: Standing, _: list[DataFrame]) -> Tables:
+    yield {"quality": quality.quality(at.facts, at.known["files"], at.known["ledger"], at.known["roots"])}
+
+
 def _dialects(at: Standing, _: list[DataFrame]) -> Tables:
     yield {"dialects": summary.dialects(at.who, at.known["findings"])}
 
@@ -338,6 +346,7 @@ STAGES: dict[str, AuditStage] = {
     "roots": AuditStage(_roots, ("conversations", "marks")),
     "summary": AuditStage(_ledger_summary, (*_HEARD, "ledger")),
     "keys": AuditStage(_keys, _HEARD),
+    "quality": AuditStage(_quality, ("files", "ledger", "roots")),
     "dialects": AuditStage(_dialects, ("conversations", "findings")),
 }
 """Every stage; of those that can begin, the one that most waits for comes first."""

@@ -26,7 +26,7 @@ def stored_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
     if manifest is None:
         raise ManifestError(f"there are no tables of an audit in {folder}")
     return {
-        name: read_pieces(spark, folder, pieces, TABLES[name].ddl)
+        name: read_pieces(spark, folder, pieces, TABLES[name].commented_ddl)
         for name, pieces in manifest.tables.items()
         if name in TABLES
     }

@@ -130,4 +130,15 @@ DIALECTS = Table(
     ),
 )
 
-SUMMARY = (RATES, REPLAYS, TIMEOUTS, SILENCES, RESTARTS, KEYS, DIALECTS)
+QUALITY = Table(
+    "quality",
+    "What whoever relies on the other tables expects of the recordings, one row each, and how often it does not hold.",
+    (
+        TableColumn("expectation", "string", "a sentence"),
+        TableColumn("about", "string", "the table that shows more"),
+        TableColumn("found", "bigint", "how often it does not hold, in lines, parts, events, tuples or trees"),
+        TableColumn("passed", "boolean", "true if it always does"),
+    ),
+)
+
+SUMMARY = (RATES, REPLAYS, TIMEOUTS, SILENCES, RESTARTS, KEYS, DIALECTS, QUALITY)

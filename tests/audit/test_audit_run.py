@@ -127,6 +127,9 @@ def test_everything_once(spark: SparkSession, folder: Path, tmp_path: Path) -> N
     for name, table in known.items():
         assert table.columns == [column.name for column in TABLES[name].columns], name
         assert [kind for _, kind in table.dtypes] == [column.type for column in TABLES[name].columns], name
+        [place] = (tmp_path / name).iterdir()
+        comments = [field.metadata.get("comment") for field in spark.read.parquet(str(place)).schema]
+        assert comments == [column.meaning for column in TABLES[name].columns], name
     _counts_add_up(known, plan)
     _shipping_changes_nothing(known)
     _findings_are_those_of_lint(known, folder)
@@ -243,5 +246,9 @@ def _summary_is_right(known: pipeline.Known) -> None:
         ("[-1]", 1, 5, 4, True),
     }
     assert keys['["a"]'].share == pytest.approx(2 / 3)
+    told = {row.expectation: row.found for row in known["quality"].collect()}
+    assert told["every line went into a table"] == 0
+    assert told["no line is in quarantine"] == known["quarantine"].count()
+    assert told["every part was closed"] > 0
     fatal = known["dialects"].where("rule = 'direct-to-plain-stream' and version = '0.9.7'").collect()
     assert [(row.fate, row.messages, row.components, row.conv) for row in fatal] == [("dies", 1, ["words"], "keyed")]
