@@ -54,9 +54,9 @@ def plans(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     }
 
 
-def counted(spark: SparkSession, made: DataFrame) -> tuple[int, int, int]:
+def counted(made: DataFrame) -> tuple[int, int, int]:
     """Exchanges, broadcasts and sorts of a plan."""
-    text = made._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    text = made._jdf.queryExecution().executedPlan().toString()
     operators = re.findall(r"^[\s:+\-*()\d]*(\w+)", text, re.MULTILINE)
     return operators.count("Exchange"), operators.count("BroadcastExchange"), operators.count("Sort")
 
@@ -64,5 +64,5 @@ def counted(spark: SparkSession, made: DataFrame) -> tuple[int, int, int]:
 def test_no_plan_has_more_exchanges_than_the_documents_say(spark: SparkSession, tmp_path: Path) -> None:
     text = (ROOT / "docs" / "audit-plans.md").read_text(encoding="utf-8")
     told = {name: tuple(map(int, numbers)) for name, *numbers in _ROW.findall(text)}
-    found = {name: counted(spark, made) for name, made in plans(spark, tmp_path).items()}
+    found = {name: counted(made) for name, made in plans(spark, tmp_path).items()}
     assert found == told
