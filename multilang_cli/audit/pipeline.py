@@ -17,8 +17,10 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli import __version__
 from multilang_cli.audit.inputs import AuditPlan, here, named
-from multilang_cli.audit.local_rows import local_rows
-from multilang_cli.audit.manifest import (
+from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, roots, summary
+from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, facts_of
+from multilang_cli.audit.store.local_rows import local_rows
+from multilang_cli.audit.store.manifest import (
     Manifest,
     StoredPiece,
     clear,
@@ -29,9 +31,7 @@ from multilang_cli.audit.manifest import (
     publish,
     states,
 )
-from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, roots, summary
-from multilang_cli.audit.stages.facts import Facts, Part, facts_of
-from multilang_cli.audit.stored import read_pieces, stored_tables
+from multilang_cli.audit.store.stored import read_pieces, stored_tables
 from multilang_cli.audit.tables import TABLES
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Gone(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What earlier runs left: pieces of tables, `inputs` that are the same still, and a reader of tables."""
+    """Remains of earlier runs: pieces of tables, `inputs` that are the same still, and a reader of tables."""
 
     pieces: dict[str, tuple[StoredPiece, ...]]
     same: frozenset[str]
@@ -68,7 +68,7 @@ What it keeps for that, it appends to the list.
 
 
 class Standing:
-    """What a stage is made of: the session, the plan, the tables that stand already, and facts of them.
+    """Everything that a stage is made of: the session, the plan, the tables that stand already, and facts of them.
 
     `before`: what earlier runs left. `touched`: the conversations that this run has lines of; None for all. `gone`: by
     table, what this run's rows take the place of in earlier ones; a table without an entry is made anew as a whole.
@@ -82,10 +82,10 @@ class Standing:
         self.gone: dict[str, Gone] = {}
         self.touched: frozenset[str] | None = None
         self._lock = Lock()
-        self._facts: Facts | None = None
+        self._facts: AuditFacts | None = None
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> AuditFacts:
         """Facts of conversations and files; asked for once, when conversations and events stand."""
         with self._lock:
             if self._facts is None:
@@ -308,7 +308,7 @@ def _roots(at: Standing, _: list[DataFrame]) -> Tables:
     yield {"roots": roots.roots(at.known["marks"], timeouts=timeouts)}
 
 
-def _run_of(part: Part, plan: AuditPlan) -> str:
+def _run_of(part: HeardPart, plan: AuditPlan) -> str:
     """The folder of a run that has a history, else the topology's name."""
     folders = (history.rpartition("/")[0] for history in plan.inputs.histories)
     return next((folder for folder in folders if part.file.startswith(f"{folder}/")), part.topology)

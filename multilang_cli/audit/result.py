@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, Row
 
-    from multilang_cli.audit.answer import Answer
     from multilang_cli.audit.inputs import AuditPlan
     from multilang_cli.audit.pipeline import Known
+    from multilang_cli.audit.stages.answer import AuditAnswer
 
 MOST_NAMED = 5
 """Things of a kind that a sentence names."""
@@ -56,7 +56,7 @@ LOOSENING = frozenset({"max_roots_lost", "max_never_acked"})
 
 
 def result_of(
-    known: Known, plan: AuditPlan, folder: str, limits: Mapping[str, int], answer: Answer | None = None
+    known: Known, plan: AuditPlan, folder: str, limits: Mapping[str, int], answer: AuditAnswer | None = None
 ) -> RunResult:
     """The result of an audit whose tables are `known`; they stand in `folder`. `answer`: what they say, if it is known.
 
@@ -79,8 +79,8 @@ def result_of(
     return conclude(result)
 
 
-def _none_lost(answer: Answer, folder: str) -> SubjectResult:
-    """Where nobody set a limit, what is lost for certain is too much."""
+def _none_lost(answer: AuditAnswer, folder: str) -> SubjectResult:
+    """The limit that holds where nobody set one: nothing may be lost for certain."""
     reason = (
         f"{answer.certain:,} tuple trees were lost or never acked for certain (table roots in {folder}); max_roots_lost"
         " in [audit] of mlcheck.toml allows for some"

@@ -23,7 +23,7 @@ USUAL = {
     "spark.sql.adaptive.enabled": "true",
     "spark.log.level": "ERROR",
     "spark.ui.showConsoleProgress": "false",
-    "spark.python.daemon.module": "multilang_cli.audit.workers",
+    "spark.python.daemon.module": "multilang_cli.audit.stages.workers",
 }
 LOUD = {"spark.log.level": "INFO", "spark.ui.showConsoleProgress": "true"}
 JAVA = "spark.driver.extraJavaOptions"

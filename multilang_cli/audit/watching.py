@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.local_rows import local_rows
 from multilang_cli.audit.stages.edges import of_history, of_lines
 from multilang_cli.audit.stages.roots import TIMEOUT, roots
+from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
 
 if TYPE_CHECKING:

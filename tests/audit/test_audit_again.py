@@ -11,7 +11,7 @@ import pytest
 from multilang_cli.audit import inputs
 from multilang_cli.audit.generator.taps import transcripts
 from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
-from multilang_cli.audit.manifest import FOLDER, Manifest, ManifestError, StoredPiece, only_writer
+from multilang_cli.audit.store.manifest import FOLDER, Manifest, ManifestError, StoredPiece, only_writer
 from tests.pages import TWICE, recorded
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def lay(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
 
 
 def test_a_folder_that_grows_is_audited_as_if_it_had_been_whole(spark: SparkSession, tmp_path: Path) -> None:
-    from multilang_cli.audit.stored import stored_tables  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.store.stored import stored_tables  # noqa: PLC0415 (Spark)
 
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
@@ -98,7 +98,7 @@ def _is_only_what_is_new(out: Path, files: list[tuple[str, bytes]], read: set[st
 
 
 def _others_are_refused(spark: SparkSession, folder: Path, out: Path) -> None:
-    from multilang_cli.audit.manifest import _publish_far, newest, publish  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.store.manifest import _publish_far, newest, publish  # noqa: PLC0415 (Spark)
 
     with only_writer(str(out)), pytest.raises(ManifestError, match="another run is writing"):
         audited(spark, folder, out)

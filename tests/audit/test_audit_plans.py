@@ -23,10 +23,10 @@ _ROW = re.compile(r"^\| `(\w+)` \| (\d+) \| (\d+) \| (\d+) \|", re.MULTILINE)
 
 def plans(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     """Tables by their names, as the stages make them of others that stand."""
-    from multilang_cli.audit.local_rows import local_rows  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.stages import findings, ledger, roots, summary  # noqa: PLC0415
     from multilang_cli.audit.stages.edges import of_taps  # noqa: PLC0415
     from multilang_cli.audit.stages.facts import facts_of  # noqa: PLC0415
+    from multilang_cli.audit.store.local_rows import local_rows  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.tables import TABLES  # noqa: PLC0415
 
     def table(name: str, made: DataFrame | None = None) -> DataFrame:

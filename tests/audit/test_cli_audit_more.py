@@ -38,5 +38,5 @@ def test_a_replay_needs_recordings_and_a_component(tmp_path: Path) -> None:
         replay([str(recording), "python3"], output=tmp_path / "out", comparing=["colours"])
     with pytest.raises(CommandError, match="nonsense"):
         replay([str(recording), "nonsense"], output=tmp_path / "out")
-    with pytest.raises(CommandError, match="holds no tables"):
+    with pytest.raises(CommandError, match="exists already"):
         replay([str(recording), "python3"], output=tmp_path)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from multilang_cli.audit.stages.facts import Facts
+    from multilang_cli.audit.stages.facts import AuditFacts
 
 _MARKS = arrow_schema(MARKS.columns)
 
@@ -41,7 +41,7 @@ def of_lines(lines: DataFrame) -> DataFrame:
     return lines.select("file", "text").mapInArrow(_transcript_batches, MARKS.ddl)
 
 
-def of_taps(facts: Facts, events: DataFrame) -> DataFrame:
+def of_taps(facts: AuditFacts, events: DataFrame) -> DataFrame:
     """The table marks, inferred from the table events; `facts`: of the conversations to look at.
 
     Parts of it are computed at once, and kept by executors: not for a cluster that takes executors away meanwhile.

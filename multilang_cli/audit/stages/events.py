@@ -18,9 +18,9 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit import parsing
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.inputs import literally, named
-from multilang_cli.audit.local_rows import local_rows
 from multilang_cli.audit.outline import LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
 from multilang_cli.audit.stages.packed import packed_lines
+from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, TableColumn
 
 if TYPE_CHECKING:

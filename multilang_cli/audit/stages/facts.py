@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.local_rows import local_rows
+from multilang_cli.audit.store.local_rows import local_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ _ENDS = (
 )  # fmt: skip
 
 
-class Part(NamedTuple):
+class HeardPart(NamedTuple):
     """A row of the table conversations, less its header."""
 
     conv: str
@@ -82,14 +82,14 @@ def _of(choose: Any, one: Any, other: Any) -> Any:
     return other if one is None else one if other is None else choose(one, other)
 
 
-class Facts(NamedTuple):
+class AuditFacts(NamedTuple):
     """`parts` by conversation, in order; `spans` of those that have events; `counts`: events of each file."""
 
-    parts: dict[str, list[Part]]
+    parts: dict[str, list[HeardPart]]
     spans: dict[str, Span]
     counts: dict[str, int]
 
-    def only(self, wanted: Callable[[Part], bool]) -> Facts:
+    def only(self, wanted: Callable[[HeardPart], bool]) -> AuditFacts:
         """Facts of those conversations whose first part is wanted."""
         return self._replace(parts={conv: parts for conv, parts in self.parts.items() if wanted(parts[0])})
 
@@ -103,7 +103,7 @@ class Facts(NamedTuple):
         return F.broadcast(local_rows(spark, rows, _PEOPLE))
 
     def ends(self, spark: SparkSession) -> DataFrame:
-        """How long each conversation was recorded, if its process ended, its last gap; to be sent to each task."""
+        """Length of each conversation, if its process ended, its last gap; to be sent to each task."""
         rows = []
         for conv, parts in self.parts.items():
             if span := self.spans.get(conv):
@@ -112,11 +112,11 @@ class Facts(NamedTuple):
         return F.broadcast(local_rows(spark, rows, _ENDS))
 
 
-def facts_of(conversations: DataFrame, events: DataFrame) -> Facts:
+def facts_of(conversations: DataFrame, events: DataFrame) -> AuditFacts:
     """The facts, from the tables conversations and events."""
-    parts: dict[str, list[Part]] = {}
-    for row in conversations.select(*Part._fields).collect():
-        parts.setdefault(row.conv, []).append(Part(*row))
+    parts: dict[str, list[HeardPart]] = {}
+    for row in conversations.select(*HeardPart._fields).collect():
+        parts.setdefault(row.conv, []).append(HeardPart(*row))
     for each in parts.values():
         each.sort(key=lambda part: part.part)
     spans: dict[str, Span] = {}
@@ -125,7 +125,7 @@ def facts_of(conversations: DataFrame, events: DataFrame) -> Facts:
         span = Span(*row[2:])
         spans[row.conv] = spans[row.conv].beside(span) if row.conv in spans else span
         counts[row.file] = counts.get(row.file, 0) + span.number
-    return Facts(parts, spans, counts)
+    return AuditFacts(parts, spans, counts)
 
 
 def _spans(events: DataFrame) -> DataFrame:

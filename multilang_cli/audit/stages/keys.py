@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.local_rows import local_rows
+from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.summary_tables import KEYS
 from multilang_cli.protocol.storm.java_hash import values_hash
 from multilang_cli.transcript.format import decode_header

@@ -40,7 +40,7 @@ LATENESS = """case
 
 
 def ledger(ends: DataFrame, events: DataFrame) -> DataFrame:
-    """The table ledger. `ends`: of conversations, see `Facts`."""
+    """The table ledger. `ends`: of conversations, see `AuditFacts`."""
     mine = events.withColumnRenamed("kind", "what").join(ends, "conv").selectExpr(
         "conv", "xxhash64(conv, id) as key", "id", "what", "seq", "t", "stream", "comp",
         "task as source", "kind", "started", "timeout", "last_t", "gap_at", "exited",

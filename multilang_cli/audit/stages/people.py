@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from multilang_cli.audit.stages.facts import Facts, Part, Span
+    from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, Span
 
 
 class Person(NamedTuple):
@@ -42,13 +42,13 @@ class Life(NamedTuple):
     over: bool
 
 
-def people(facts: Facts) -> list[Person]:
+def people(facts: AuditFacts) -> list[Person]:
     """All conversations that have events, in the order in which they began."""
     known = [(parts[0].started or 0.0, conv, parts) for conv, parts in facts.parts.items() if conv in facts.spans]
     return [_person(n, parts, facts.spans[conv]) for n, (_, conv, parts) in enumerate(sorted(known))]
 
 
-def _person(n: int, parts: list[Part], span: Span) -> Person:
+def _person(n: int, parts: list[HeardPart], span: Span) -> Person:
     one = parts[0]
     started = one.started or 0.0
     first, last = (None if t is None else started + t for t in (span.first, span.last))

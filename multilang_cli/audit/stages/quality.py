@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from multilang_cli.audit.local_rows import local_rows
+from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.summary_tables import QUALITY
 
 if TYPE_CHECKING:
@@ -12,24 +12,24 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from multilang_cli.audit.stages.facts import Facts
+    from multilang_cli.audit.stages.facts import AuditFacts
 
 
 class Expectation(NamedTuple):
-    """What should hold of a table, and how often it does not."""
+    """Something that should hold of a table, and how often it does not."""
 
     expectation: str
     about: str
     found: int
 
 
-def quality(facts: Facts, files: DataFrame, ledger: DataFrame, roots: DataFrame) -> DataFrame:
+def quality(facts: AuditFacts, files: DataFrame, ledger: DataFrame, roots: DataFrame) -> DataFrame:
     """The table quality. `files`, `ledger`, `roots`: the tables."""
     rows = [(each.expectation, each.about, each.found, not each.found) for each in _all(facts, files, ledger, roots)]
     return local_rows(files.sparkSession, rows, QUALITY.ddl)
 
 
-def _all(facts: Facts, files: DataFrame, ledger: DataFrame, roots: DataFrame) -> Iterator[Expectation]:
+def _all(facts: AuditFacts, files: DataFrame, ledger: DataFrame, roots: DataFrame) -> Iterator[Expectation]:
     lines = _first(files, "lines - headers - events - ends - quarantined", "quarantined")
     yield Expectation("every line went into a table", "files", lines[0])
     yield Expectation("no line is in quarantine", "quarantine", lines[1])

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.clocks import offsets
-from multilang_cli.audit.local_rows import local_rows
 from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
 from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channel
 from multilang_cli.audit.stages.people import Life, Person, lives, people, run_ends
+from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from multilang_cli.audit.stages.facts import Facts
+    from multilang_cli.audit.stages.facts import AuditFacts
 
 DEEPEST = 64
 """Tuples in a row, from a spout's on, that are followed."""
@@ -37,7 +37,7 @@ _LEGS = ["root", "emission", "sender", "sent_at", "target", "edge", "receiver", 
 _NO_EDGE = ("cast(null as bigint) as edge", "cast(null as int) as task", "cast(null as string) as id")
 
 
-def marks_of_taps(facts: Facts, events: DataFrame) -> DataFrame:
+def marks_of_taps(facts: AuditFacts, events: DataFrame) -> DataFrame:
     """The table marks, inferred from the table events, of conversations that `facts` has."""
     spark = events.sparkSession
     known = people(facts)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.inputs import AuditPlan
-from multilang_cli.audit.manifest import FOLDER, ManifestError, trees_before
 from multilang_cli.audit.session import LITTLE
+from multilang_cli.audit.store.manifest import FOLDER, ManifestError, trees_before
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.audit.spark import pairs_of, running
 from multilang_cli.cli.shared import checked_reports, console_of, known_storm, write_reports
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from multilang_cli.audit.answer import Answer
     from multilang_cli.audit.inputs import Inputs
+    from multilang_cli.audit.stages.answer import AuditAnswer
     from multilang_cli.reports.model import RunResult
 
 _WHAT = "audit run"
@@ -49,9 +49,9 @@ def run_given(given: dict[str, Any]) -> int:
 
 def _audit(spark: SparkSession, plan: AuditPlan, given: dict[str, Any], reports: Sequence[Report]) -> RunResult:
     from multilang_cli.audit import pipeline  # noqa: PLC0415 (needs Spark)
-    from multilang_cli.audit.answer import answer_of  # noqa: PLC0415
     from multilang_cli.audit.page import page_of  # noqa: PLC0415
     from multilang_cli.audit.result import result_of  # noqa: PLC0415
+    from multilang_cli.audit.stages.answer import answer_of  # noqa: PLC0415
 
     folder, limits = given["output"], _limits()
     try:
@@ -116,7 +116,7 @@ def _say(text: str) -> None:
     sys.stderr.flush()
 
 
-def _show(page: Page, result: RunResult, answer: Answer, folder: str) -> None:
+def _show(page: Page, result: RunResult, answer: AuditAnswer, folder: str) -> None:
     page.para(answer.sentence(), "bold")
     before = trees_before(folder)
     if before is not None and (changed := answer.since(before)):

@@ -26,7 +26,7 @@ WORST = 3
 _SUMS = ("tuples", "emits", "acks", "fails", "late", "twice", "never")
 
 
-class Answer(NamedTuple):
+class AuditAnswer(NamedTuple):
     """`trees`: how many have each verdict; `certain`: how many of those that are lost are so for certain.
 
     `tasks`: lines of a table; `worst`: a sentence and a command for each.
@@ -54,7 +54,7 @@ class Answer(NamedTuple):
         return f"since the run before: {', '.join(told)}" if told else ""
 
 
-def answer_of(known: Known) -> Answer:
+def answer_of(known: Known) -> AuditAnswer:
     """The answer, from the tables of an audit."""
     counted = known["roots"].selectExpr(
         "verdict", f"verdict in {LOST} and confidence = 'certain' as sure", f"verdict in {BAD} as bad",
@@ -67,7 +67,7 @@ def answer_of(known: Known) -> Answer:
         if row.bad:
             held[row.held] = held.get(row.held, 0) + row["count"]
     certain = sum(row["count"] for row in counted if row.sure)
-    return Answer(trees, certain, tuple(_tasks(known, held)), tuple(_worst(known) if held else ()))
+    return AuditAnswer(trees, certain, tuple(_tasks(known, held)), tuple(_worst(known) if held else ()))
 
 
 def _tasks(known: Known, held: Mapping[int, int]) -> Iterator[str]:

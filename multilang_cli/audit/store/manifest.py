@@ -43,7 +43,7 @@ class StoredPiece(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What stands in an audit's folder. `inputs`: files that were read, each with its bytes and its time of change.
+    """Contents of an audit's folder. `inputs`: files that were read, each with its bytes and its time of change.
 
     `trees`: how many roots have each verdict.
     """

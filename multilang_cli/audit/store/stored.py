@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.inputs import here
-from multilang_cli.audit.local_rows import local_rows
-from multilang_cli.audit.manifest import ManifestError, newest
+from multilang_cli.audit.store.local_rows import local_rows
+from multilang_cli.audit.store.manifest import ManifestError, newest
 from multilang_cli.audit.tables import TABLES
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from multilang_cli.audit.manifest import StoredPiece
+    from multilang_cli.audit.store.manifest import StoredPiece
 
 
 def stored_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
