@@ -95,8 +95,8 @@ def test_help_of_run_names_every_option(tmp_path: Path) -> None:
         (
             "list",
             (
-                "list: which? mlcheck list rules, mlcheck list cases, mlcheck list host-cases, mlcheck list versions, "
-                "mlcheck list --kills."
+                "list: which? mlcheck list rules, mlcheck list cases, mlcheck list host-cases, mlcheck list protocol, "
+                "mlcheck list versions, mlcheck list --kills."
             ),
         ),
         ("list rule", "list: there is no command 'rule'; did you mean rules?"),
@@ -116,7 +116,10 @@ def test_help_of_run_names_every_option(tmp_path: Path) -> None:
         ("run --report jsn=x y", "there is no format 'jsn'; did you mean json?"),
         ("run --report json=/dev/null/x y", "can't write /dev/null/x"),
         ("run --suite absent x", "absent: No such file or directory."),
-        ("explain ack-twise", "explain: there is no rule, cause or case 'ack-twise'; did you mean ack-twice?"),
+        (
+            "explain ack-twise",
+            "there is no rule, cause, case or sentence 'ack-twise'; did you mean ack-twice?",
+        ),
         ("explain bolt.heartbeat.idel", "did you mean bolt.heartbeat.idle?"),
         ("explain", "explain: give a rule, a cause, a case or an error's text, or a worker's log by --log FILE."),
         ("lint absent", "lint: absent: can't be read: No such file or directory."),

@@ -9,7 +9,7 @@ import pytest
 
 from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.catalogue.loader import example_profile, load_clauses, load_rulebook
+from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.schemas import load
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.judge.coverage import OCCASIONS, Coverage, covered
@@ -107,9 +107,3 @@ def test_lint_says_what_was_never_exercised(tmp_path: Path) -> None:
     assert "it was sent no heartbeat  heartbeat-acked, heartbeat-unanswered" in ran.stdout
     assert "Clause" in ran.stdout
     assert mlcheck("schema", "validate", "report", "it.json", cwd=tmp_path).returncode == 0
-
-
-def test_clauses_name_rules_that_exist() -> None:
-    clauses = load_clauses()
-    assert clauses
-    assert all(rule in RULES for clause in clauses for rule in clause.rules)

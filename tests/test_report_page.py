@@ -13,6 +13,7 @@ import pytest
 
 from multilang_cli.catalogue import notation, schemas
 from multilang_cli.catalogue.loader import load_rulebook, load_rules
+from multilang_cli.catalogue.written import clause_of
 from multilang_cli.protocol.storm.reading import read
 from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
 from multilang_cli.protocol.words.events import Chunk, Event, Gap
@@ -83,7 +84,7 @@ def test_a_finding_is_explained(tmp_path: Path) -> None:
     talk = section(page, "c1")
     [found] = talk["findings"]
     rule = load_rules()["ack-twice"]
-    assert (found["title"], found["source"]) == (rule.title, rule.clause.source)
+    assert (found["title"], found["source"]) == (rule.title, clause_of(rule.clause).source)
     assert found["why"]
     assert found["mend"]
     assert {fate["fate"] for fate in found["fates"]} >= {"dies"}

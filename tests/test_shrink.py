@@ -110,7 +110,7 @@ def test_from_an_incident_to_a_regression_test(incident: tuple[JudgedRecording, 
     ran = mlcheck("promote", "short.ndjson", "-o", "bolt.thirteen.yaml", cwd=folder)
     assert ran.returncode == 0
     case = read_case(folder / "bolt.thirteen.yaml")
-    assert (case.id, case.level, case.clause.source) == ("bolt.thirteen", "must", "Storm: ShellBolt.handleAck")
+    assert (case.id, case.level, case.clause) == ("bolt.thirteen", "must", "bolt.ack.once")
     words = ["run", "--kind", "bolt", "--suite", "bolt.thirteen.yaml", "-k", "bolt.thirteen", "--"]
     red, green = mlcheck(*words, *wrong, cwd=folder), mlcheck(*words, *mended, cwd=folder)
     assert (red.returncode, green.returncode) == (1, 0)

@@ -7,7 +7,7 @@ that can't be loaded is, and the error says what is wrong where.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from packaging.version import Version
@@ -47,43 +47,6 @@ class _Versions(msgspec.Struct, frozen=True):
 NEVER_RUN = "Never run: it has what changed up to it, as far as sources and the verified versions tell."
 
 _RELEASE = re.compile(r"\d{1,4}(\.\d{1,4}){2}")
-
-
-@once
-def cases_by_rule() -> dict[str, tuple[str, ...]]:
-    """The cases that try what a rule is about, as ``conformance/traceability`` has it: by the rule, not to be changed.
-
-    Raises CatalogueError.
-    """
-    found: dict[str, tuple[str, ...]] = {}
-    for file in sorted(locate.data_path("conformance", "traceability").glob("*.yaml")):
-        for entry in _plain(file)["entries"]:
-            for rule in entry.get("rules", ()):
-                found[rule] = (*found.get(rule, ()), *entry.get("cases", ()))
-    return found
-
-
-class ClauseEntry(NamedTuple):
-    """A sentence of the protocol that demands something: where it stands, and the rules that judge it."""
-
-    text: str
-    heading: str
-    rules: tuple[str, ...]
-
-
-@once
-def load_clauses() -> tuple[ClauseEntry, ...]:
-    """The sentences of the protocol page that rules judge, in their order. Raises CatalogueError."""
-    entries = _plain(locate.data_path("conformance", "traceability", "protocol-page.yaml"))["entries"]
-    return tuple(ClauseEntry(e["text"], e["heading"], tuple(e["rules"])) for e in entries if e.get("rules"))
-
-
-@once
-def load_english() -> dict[str, str]:
-    """English texts of clauses that are quoted in Chinese, by the clause: not to be changed. Raises CatalogueError."""
-    return {
-        each["text"]: each["english"] for each in _plain(locate.data_path("conformance", "clauses-in-english.yaml"))
-    }
 
 
 def load_worker_log() -> list[dict[str, Any]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from multilang_cli.protocol.words.events import Deadline, Event, StdinClosed
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.replay.case_files import step_of
@@ -37,7 +39,7 @@ def promote(recording: JudgedRecording, finding: Finding, id_: str, path: str) -
         "title": f"does not do what was recorded: {rule.title}",
         "kind": recording.profile.kind,
         "level": rule.level,
-        "clause": {"text": rule.clause.text, "source": rule.clause.source},
+        "clause": msgspec.to_builtins(rule.clause),
         "expected": f"nothing that breaks {rule.id}, nor any other rule",
         "steps": [step_of(operation, arguments) for operation, arguments in writer.finished()],
     }

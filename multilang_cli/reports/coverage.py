@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.catalogue.loader import load_clauses
+from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.model import CoverageReport, Untested
 
@@ -54,6 +54,7 @@ def _show_never(page: Page, coverage: CoverageReport) -> None:
         rules = ", ".join(untested.ids) or "(no rule needs it)"
         page.para(rules, label=untested.reason, label_style="yellow", indent=2, hang=6)
     never = {rule for untested in coverage.never for rule in untested.ids}
-    clauses = [clause for clause in load_clauses() if clause.rules and never.issuperset(clause.rules)]
-    for clause in clauses:
-        page.para(f'"{clause.text}" ({clause.heading})', label="Clause", indent=2, hang=12)
+    for placed in load_sentences().values():
+        sentence = placed.sentence
+        if sentence.level == "must" and sentence.rules and never.issuperset(sentence.rules):
+            page.para(f'"{sentence.text.strip()}" ({sentence.id})', label="Clause", indent=2, hang=12)

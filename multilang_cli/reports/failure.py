@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.tracebacks import shown_lines
 from multilang_cli.reports.escape import chunks, width
-from multilang_cli.reports.explaining.clauses import in_english, quoted
+from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.grouping import fates_of_subject, some_of
 
 if TYPE_CHECKING:
@@ -45,12 +45,10 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
     _show_way_out(page, group, rule)
 
 
-def show_clause(page: Page, clause: Clause | None) -> None:
+def show_clause(page: Page, clause: Clause | str | None) -> None:
     """The sentence of the protocol, and where it stands."""
     if clause is not None:
         page.para(quoted(clause), label="Clause", indent=2, hang=12)
-        if english := in_english(clause):
-            page.para(english, indent=12, hang=12)
 
 
 def show_excerpt(page: Page, excerpt: Iterable[ExcerptLine]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from multilang_cli.catalogue.loader import cases_by_rule, load_causes
+from multilang_cli.catalogue.loader import load_causes
+from multilang_cli.catalogue.written import cases_by_rule
 from multilang_cli.reports.verdict import decisive, effect_in_words, weigh
 
 if TYPE_CHECKING:

@@ -10,14 +10,17 @@ from rich.console import Console
 
 from multilang_cli.catalogue.loader import load_causes, load_rulebook
 from multilang_cli.catalogue.worker_log import load_index, process_of
+from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.cli.app import Color
 from multilang_cli.cli.shared import console_of
 from multilang_cli.reports.explaining.causes import render_cause
 from multilang_cli.reports.explaining.explain import render_rule
+from multilang_cli.reports.explaining.sentence import render_sentence
 from multilang_cli.reports.explaining.worker_log import read_log, show_log, show_recognised
 from multilang_cli.reports.failure import show_clause
 from multilang_cli.reports.page import Page
 from multilang_cli.suite.cases.case import Case, load_cases
+from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.terminal.output import remark, stdout_may_close
@@ -29,14 +32,15 @@ Log = Annotated[
 
 
 def explain(
-    name: Annotated[str, typer.Argument(metavar="RULE|CAUSE|CASE|TEXT", hidden=True)] = "",
+    name: Annotated[str, typer.Argument(metavar="RULE|CAUSE|CASE|SENTENCE|TEXT", hidden=True)] = "",
     log: Log = "",
     color: Color = None,
 ) -> int:
-    """Explain a rule, a cause, a case, or what a worker's log says.
+    """Explain a rule, a cause, a case, a sentence of the protocol, or what a worker's log says.
 
-    RULE, CAUSE or CASE: its id, such as ack-twice; `mlcheck list rules` and `mlcheck list cases` show them all, reports
-    name causes. TEXT: an error from a worker's log, pasted in quotes, with whatever stands around it.
+    RULE, CAUSE, CASE or SENTENCE: its id, such as ack-twice or bolt.ack.once; `mlcheck list rules`, `mlcheck list
+    cases` and `mlcheck list protocol` show them all, reports name causes. TEXT: an error from a worker's log, pasted in
+    quotes, with whatever stands around it.
     """
     page = Page(console_of(color))
     if bool(name) == bool(log):
@@ -52,10 +56,12 @@ def explain(
             render_cause(causes[name], console_of(color))
         elif name in cases:
             render_case(cases[name], console_of(color))
+        elif name in load_sentences():
+            render_sentence(load_sentences()[name], _titles(cases), console_of(color))
         elif found := load_index().recognise(name):
             show_recognised(page, found, process_of(name), rulebook)
         else:
-            raise CommandError(_unknown(name, [*rulebook.rules, *causes, *cases]))
+            raise CommandError(_unknown(name, [*rulebook.rules, *causes, *cases, *load_sentences()]))
     return 0
 
 
@@ -63,11 +69,18 @@ def _cases() -> dict[str, Case]:
     return {case.id: case for case in (*load_cases(), *load_cases("library"))}
 
 
+def _titles(cases: dict[str, Case]) -> dict[str, str]:
+    """The titles of all cases, those that hosts are checked with too."""
+    return {id_: case.title for id_, case in cases.items()} | {case.id: case.title for case in load_host_cases()}
+
+
 def _unknown(name: str, known: list[str]) -> str:
     if any(character.isspace() for character in name.strip()):
         return f"explain: no text of Storm's shell classes is known here that stands in {name[:60]!r}."
     hint = did_you_mean(name, known)
-    return f"explain: there is no rule, cause or case {name[:60]!r}{hint} `mlcheck list rules` shows all rules."
+    return (
+        f"explain: there is no rule, cause, case or sentence {name[:60]!r}{hint} `mlcheck list rules` shows all rules."
+    )
 
 
 def _explain_log(page: Page, name: str) -> int:

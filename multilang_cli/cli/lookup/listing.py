@@ -1,4 +1,4 @@
-"""``mlcheck list rules|cases|host-cases|versions|--kills``: a line each, its fields parted by spaces."""
+"""``mlcheck list rules|cases|host-cases|protocol|versions|--kills``: a line each, its fields parted by spaces."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from multilang_cli.catalogue.loader import load_rules, load_versions
+from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import remark, write
 
@@ -13,6 +14,15 @@ from multilang_cli.terminal.output import remark, write
 def rules() -> int:
     """List what the protocol asks and what real Storm punishes: id, level, kind, title."""
     _print((rule.id, rule.level, rule.kind, rule.title) for rule in load_rules().values())
+    return 0
+
+
+def protocol() -> int:
+    """List the sentences of the written protocol: id, section, level, whom it binds, text."""
+    _print(
+        (placed.sentence.id, placed.number, placed.sentence.level, placed.sentence.binds, placed.sentence.text.strip())
+        for placed in load_sentences().values()
+    )
     return 0
 
 

@@ -132,7 +132,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Clause(msgspec.Struct, frozen=True):
-    """A quoted sentence and where it stands: the protocol page, or a class of Storm."""
+    """A quoted sentence and where it stands."""
 
     text: str
     source: str
@@ -141,6 +141,7 @@ class Clause(msgspec.Struct, frozen=True):
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One thing the protocol asks, or one thing real Storm punishes (``conformance/rules/``).
 
+    `clause`: the id of a sentence of the written protocol, or one quoted.
     `occasions`: what gives a component the chance to break it, all of it (``coverage.OCCASIONS``). `effects`: those of
     the variant that `bad` shows come first. `good` and `bad`: the smallest transcripts that show it, in the notation of
     ``catalogue.notation``. `profile`: what their profile has beyond the example topology's.
@@ -152,7 +153,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     kind: Literal["bolt", "spout", "both"]
     level: Level
     occasions: tuple[str, ...]
-    clause: Clause
+    clause: Clause | str
     effects: tuple[Effect, ...]
     why: str
     mend: str

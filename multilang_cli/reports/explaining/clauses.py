@@ -1,21 +1,16 @@
-"""Clauses for people: quoted as they stand, and in English where the source is Chinese."""
+"""Clauses for people: the sentence, and where it stands."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.catalogue.loader import load_english
+from multilang_cli.catalogue.written import clause_of
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Clause
 
 
-def quoted(clause: Clause) -> str:
+def quoted(clause: Clause | str) -> str:
     """A clause, and where it stands."""
-    return f'"{clause.text.strip()}" ({clause.source})'
-
-
-def in_english(clause: Clause) -> str:
-    """The clause in English, a line of its own; "" where it is in English already."""
-    english = load_english().get(clause.text.strip())
-    return f"In English: {english}" if english else ""
+    found = clause_of(clause)
+    return f'"{found.text.strip()}" ({found.source})'

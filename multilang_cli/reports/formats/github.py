@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from multilang_cli.reports.bundles import bundles, groups_in, notes_in, subjects_in, untested_in_all
 from multilang_cli.reports.escape import escape, fit
-from multilang_cli.reports.explaining.clauses import in_english, quoted
+from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.failure import first_paragraph, stderr_lines
 from multilang_cli.reports.formats.console import group_text, next_command, summary_of
 from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of, told_first
@@ -179,7 +179,7 @@ def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"Expected: {group.expected}"
     clause = (rule.clause if rule else None) or subject.clause
     if clause:
-        yield " ".join(filter(None, (f"Clause: {quoted(clause)}", in_english(clause))))
+        yield f"Clause: {quoted(clause)}"
     for fates in fates_of_subject(subject, group.finding):
         yield f"Storm {', '.join(fates.versions)}: {fates.text}"
     if rule:

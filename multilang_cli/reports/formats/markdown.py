@@ -10,6 +10,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
+from multilang_cli.catalogue.written import clause_of
 from multilang_cli.reports.bundles import (
     bundles,
     groups_in,
@@ -21,7 +22,6 @@ from multilang_cli.reports.bundles import (
 )
 from multilang_cli.reports.combined import untested_in
 from multilang_cli.reports.escape import escape_lines, fit
-from multilang_cli.reports.explaining.clauses import in_english
 from multilang_cli.reports.failure import exit_in_words, first_paragraph, show_excerpt, stderr_lines
 from multilang_cli.reports.formats.console import COUNTED, as_text, next_command, summary_of
 from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of, told_first
@@ -174,8 +174,8 @@ def _details(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"**Expected:** {code(group.expected)}\n"
     clause = (rule.clause if rule else None) or subject.clause
     if clause:
-        english = in_english(clause)
-        yield f"**Clause:** “{prose(clause.text)}” ({prose(clause.source)}){' ' * bool(english)}{prose(english)}\n"
+        clause = clause_of(clause)
+        yield f"**Clause:** “{prose(clause.text)}” ({prose(clause.source)})\n"
     yield from _said(subject)
     fates = fates_of_subject(subject, finding)
     if fates:

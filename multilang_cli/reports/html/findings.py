@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.written import clause_of
 from multilang_cli.protocol.words.verdicts import FATAL
 from multilang_cli.reports.escape import escape, escape_lines, fit
-from multilang_cli.reports.explaining.clauses import in_english
 from multilang_cli.reports.grouping import fates_of
 from multilang_cli.reports.html.document import PinnedFate, PinnedFinding, VersionOutlook
 from multilang_cli.reports.verdict import FATE_WORDS
@@ -47,6 +47,7 @@ class Explainer:
 
     def _pinned(self, finding: Finding, kept: Collection[int], clean: Callable[[str], str]) -> PinnedFinding:
         rule = self._rulebook.rules.get(finding.rule)
+        clause = clause_of(rule.clause) if rule else None
         return PinnedFinding(
             seq=finding.seq if finding.seq in kept else None,
             rule=finding.rule,
@@ -54,8 +55,8 @@ class Explainer:
             level=finding.level,
             message=fit(clean(finding.message), _MESSAGE).text,
             related=tuple(seq for seq in finding.related if seq in kept),
-            clause=escape(rule.clause.text.strip().replace("\n", " ")) if rule else "",
-            source=escape(". ".join(filter(None, (rule.clause.source, in_english(rule.clause))))) if rule else "",
+            clause=escape(clause.text.strip().replace("\n", " ")) if clause else "",
+            source=escape(clause.source) if clause else "",
             why=escape_lines(rule.why.strip()) if rule else "",
             mend=escape_lines(rule.mend.strip()) if rule else "",
             fates=self._fates_of(finding, clean),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.reports.escape import fit
-from multilang_cli.reports.explaining.clauses import in_english, quoted
+from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.failure import exit_in_words, first_paragraph, show_excerpt, stderr_lines
 from multilang_cli.reports.formats.console import as_text
 from multilang_cli.reports.grouping import fates_of_subject, only_on, some_of, told_first
@@ -50,7 +50,7 @@ def _paragraphs(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"Expected: {group.expected}"
     clause = (rule.clause if rule else None) or subject.clause
     if clause:
-        yield " ".join(filter(None, (f"Clause: {quoted(clause)}", in_english(clause))))
+        yield f"Clause: {quoted(clause)}"
     for fate in fates_of_subject(subject, finding):
         yield f"Storm {', '.join(fate.versions)}: {fate.text}"
     if rule:

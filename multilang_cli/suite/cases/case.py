@@ -51,7 +51,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     kind: Literal["bolt", "spout", "both"]
     level: Level
-    clause: Clause
+    clause: Clause | str
     expected: str
     steps: tuple[Step, ...]
     since: str = ""

@@ -34,7 +34,7 @@ class HostCase(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     kind: Literal["bolt", "spout"]
     level: Level
-    clause: Clause
+    clause: Clause | str
     expected: str
     script: tuple[dict[str, Any], ...]
     feed: Feed = Feed()

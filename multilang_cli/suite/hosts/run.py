@@ -15,6 +15,7 @@ import msgspec
 
 from multilang_cli.catalogue.feed_file import VARIABLE, written
 from multilang_cli.catalogue.judging import judge_of
+from multilang_cli.catalogue.written import clause_of
 from multilang_cli.component import player
 from multilang_cli.driver.launch import Launch, readable
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
@@ -138,7 +139,7 @@ class HostRun:
             reason=reason,
             expected=case.expected,
             duration=round(time.monotonic() - began, 4),
-            clause=case.clause,
+            clause=clause_of(case.clause),
             findings=findings,
             excerpt=excerpt_of(findings, seen.events, secrets.text) if seen is not None else (),
             stderr_tail=decode(seen.process.stderr_tail[-STDERR_SHOWN:]) if seen is not None else "",

@@ -14,6 +14,7 @@ from packaging.version import Version
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.catalogue.written import clause_of
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
@@ -391,7 +392,7 @@ class CaseRun:
             reason=reason,
             expected=case.expected,
             duration=round(time.monotonic() - began, 4),
-            clause=case.clause,
+            clause=clause_of(case.clause),
             findings=findings,
             outlook=session.judge.outlook() if session is not None else (),
             excerpt=self._excerpt(findings, watch) if watch is not None and verdict not in {"pass", "skip"} else (),

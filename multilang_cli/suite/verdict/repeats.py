@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from multilang_cli.catalogue.written import clause_of
 from multilang_cli.causes.tracebacks import last_line
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.words.messages import Ack, Fail, SpoutCommand, Sync, TupleMsg
@@ -302,7 +303,7 @@ def _repetition(case: Case, cause: _Cause) -> SubjectResult:
         verdict="untestable",
         reason=f"same cause as {cause.first}: {cause.reason} (--exhaustive plays it all the same)",
         expected=case.expected,
-        clause=case.clause,
+        clause=clause_of(case.clause),
         same_cause=cause.first,
     )
 
