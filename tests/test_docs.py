@@ -16,6 +16,7 @@ import pytest
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_causes, load_rules, load_versions
 from multilang_cli.catalogue.worker_log import load_index
+from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.cli.commands import COMMANDS
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.reports.verdict import OUTCOMES
@@ -82,7 +83,8 @@ def test_rules_and_cases_that_are_named_exist() -> None:
     assert shown
     options = {word for word in explained if word.startswith("--")}
     texts = {word for word in explained if word in {"TEXT", "CAUSE"} or load_index().recognise(word)}
-    known = {*load_rules(), *(cause.id for cause in load_causes()), *(case.id for case in load_cases())}
+    known = {*load_rules(), *load_sentences(), *(cause.id for cause in load_causes())}
+    known |= {case.id for case in load_cases()}
     assert {*explained, *shown} - options - texts <= known
 
 
