@@ -129,7 +129,7 @@ def _remarks(sentence: Sentence) -> Iterator[str]:
     rules = load_rulebook().rules
     for name in sentence.rules:
         told = told_fates(rules[name])
-        yield f"[{name}](fates.md#{name}){': ' if told else ''}{told}"
+        yield f"breach [{name}](fates.md#{name}){': ' if told else ''}{told}"
     if sentence.cases:
         yield "tried by " + ", ".join(f"[{name}](cases.md#{name})" for name in sentence.cases)
     if standing := standing_of(sentence):
