@@ -7,6 +7,7 @@
     python3 dev.py lock                   write requirements.lock, from which the GitHub action installs, from uv.lock
     python3 dev.py audit                  write a software bill of materials, and ask for known vulnerabilities
     python3 dev.py lowest                 run the unit tests on the oldest packages that pyproject.toml allows
+    python3 dev.py release                build what is published, twice, and try it with each Python: a minute
 
 What is missing is installed by package managers: Python packages by uv, from uv.lock, into .venv; the programs that
 tests need by apt-get, for root on Debian and its kin. Elsewhere the line to type is printed.
@@ -139,6 +140,10 @@ def main(arguments: list[str]) -> int:
         set_up_python()
         program = str(BIN / "mlcheck")
         os.execv(program, [program, *rest])  # noqa: S606 (mlcheck takes this process over: its signals and exit code)
+    if command == "release":
+        set_up_python()
+        os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(UV.parent)])
+        return subprocess.run([str(BIN / "python"), str(ROOT / ".ci" / "release.py"), *rest], check=False).returncode
     if command == "quick" and not rest:
         return test(list(QUICK))
     if command == "test":

@@ -1,3 +1,3 @@
 """mlcheck: a debugger and conformance tester for Apache Storm's multilang protocol."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
