@@ -2,7 +2,7 @@
 
     python3 dev.py release [--python 3.11 --python 3.12 ...] [--out DIRECTORY]
 
-Both are built twice, in two places, and must come out byte for byte alike (SOURCE_DATE_EPOCH is the time of the commit).
+Both are built twice, in two places, and must come out byte for byte alike; SOURCE_DATE_EPOCH is the commit's time.
 twine checks what a package index would. Each Python, as uv finds it on this machine, gets an environment of its own
 with the wheel, where `mlcheck` and `multilang-cli` check a component. Nothing is uploaded and nothing is tagged.
 """
@@ -86,7 +86,7 @@ def alike(first: list[Path], second: list[Path]) -> None:
 def try_out(wheel: Path, python: str, folder: Path) -> str:
     """Install the wheel for one Python and check a component by both commands; the versions, as a line."""
     folder.mkdir()
-    call("uv", "venv", "--quiet", "--no-python-downloads", "--python", python, str(folder / "venv"), cwd=folder)
+    call("uv", "venv", "--quiet", "--python", found(python), str(folder / "venv"), cwd=folder)
     programs = folder / "venv" / "bin"
     call("uv", "pip", "install", "--quiet", "--python", str(programs / "python"), str(wheel), cwd=folder)
     said = call(str(programs / "multilang-cli"), "--version", cwd=folder).strip()
@@ -96,6 +96,16 @@ def try_out(wheel: Path, python: str, folder: Path) -> str:
     shown = call(str(programs / "multilang-cli"), "run", "-q", cwd=folder / "words")
     call(str(programs / "mlcheck"), "explain", "ack-twice", cwd=folder)
     return f"{said}, {call(str(programs / 'python'), '--version', cwd=folder).strip()}; run: {shown.splitlines()[-1]}"
+
+
+def found(python: str) -> str:
+    """The path of a Python of this version that runs, also below pyenv, whose stand-ins on PATH may not; else its name.
+
+    A name is looked for by uv, which installs what is missing where it can.
+    """
+    versions = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    below = sorted(versions.glob(f"{python}*/bin/python"))
+    return str(below[-1]) if below else python
 
 
 def left_to_do() -> list[str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.component
 
 TELLER = Path(__file__).parent / "secrets" / "teller.py"
-FORMATS = ("pretty", "json", "junit", "github", "markdown", "html")
+FORMATS = ("pretty", "json", "junit", "github", "markdown", "sarif", "html")
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ while True:
 """
 SECRETS = ("Quick-4711", "4711471147", "zebra-crossing")
 PATTERNS = ("--redact", 'customer=(\\S+?)(?=["\\s\\\\]|$)', "--redact", "4711471147")
-FORMATS = ("json", "junit", "github", "markdown", "html")
+FORMATS = ("json", "junit", "github", "markdown", "sarif", "html")
 RUN = ("run", "--kind", "bolt", "-k", "bolt.settle.once", "--record-all", "-v")
 
 

@@ -26,7 +26,7 @@ Reports = Annotated[
     typer.Option(
         "--report",
         metavar="FORMAT=PATH",
-        help="pretty, json, junit, github, markdown or html; - is stdout. May be repeated.",
+        help="pretty, json, junit, github, markdown, sarif or html; - is stdout. May be repeated.",
     ),
 ]
 

@@ -131,9 +131,9 @@ def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> l
     gating = {part.storm for part in parts if part.gates}
     found = []
     for group in groups_in(parts):
-        level = _level(group, strict=parts[-1].strict)
+        level = level_of(group, strict=parts[-1].strict)
         excused = level == "error" and not gating & set(group.storms or (part.storm for part in parts))
-        title, own = f"{name}{_headline(group)}", _line_of(group, parts[-1].component)
+        title, own = f"{name}{_headline(group)}", line_of(group, parts[-1].component)
         lines = tuple(_lines(group, rulebook))
         found.append(Annotation("warning" if excused else level, title, lines, *(own or (file, 0))))
     for part in parts:
@@ -148,7 +148,7 @@ def _annotations(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> l
     return found
 
 
-def _line_of(group: Group, component: ComponentReport) -> tuple[str, int] | None:
+def line_of(group: Group, component: ComponentReport) -> tuple[str, int] | None:
     """The user's own file below the working directory, and the line in it, where the cause names one or a suspect."""
     cause = group.first.causes[0] if group.first.causes else None
     place = (cause.place or cause.suspect) if cause else None
@@ -158,7 +158,8 @@ def _line_of(group: Group, component: ComponentReport) -> tuple[str, int] | None
     return None if found is None else (str(found), place.line)
 
 
-def _level(group: Group, *, strict: bool) -> Level:
+def level_of(group: Group, *, strict: bool) -> Level:
+    """The level at which a trouble is told: an error fails the run."""
     return "warning" if group.verdict == "warn" and not strict else "error"
 
 

@@ -27,6 +27,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "junit": ("multilang_cli.reports.formats.junit", "to_junit"),
     "github": ("multilang_cli.reports.formats.github", "to_github"),
     "markdown": ("multilang_cli.reports.formats.markdown", "to_markdown"),
+    "sarif": ("multilang_cli.reports.formats.sarif", "to_sarif"),
     "html": ("multilang_cli.reports.html.page", "to_html"),
 }
 """The module and the function of each format; modules are loaded when they are asked for."""
