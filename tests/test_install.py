@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
 import tarfile
 import tomllib
 import zipfile
@@ -162,6 +164,21 @@ def test_the_metadata_asks_for_no_more_than_is_needed(built: dict[str, Path]) ->
     assert len(asked) - len(always) == sum(map(len, project["optional-dependencies"].values()))
     assert (metadata["Requires-Python"], metadata["License-Expression"]) == (">=3.11", "Apache-2.0")
     assert metadata["Description-Content-Type"] == "text/markdown"
+
+
+def test_the_readme_of_a_package_index_leads_out_of_it(built: dict[str, Path]) -> None:
+    with zipfile.ZipFile(built[".whl"]) as wheel:
+        [name] = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
+        readme = wheel.read(name).decode().partition("\n\n")[2]
+    links = re.findall(r"\]\(([^)\s]+)\)", readme)
+    assert len(links) > 20
+    assert [link for link in links if not link.startswith("https://")] == []
+
+
+def test_a_release_is_built_twice_alike_and_tried(tmp_path: Path) -> None:
+    said = call(sys.executable, ROOT / ".ci" / "release.py", "--python", "3.11", "--out", tmp_path, cwd=tmp_path)
+    assert said.count("reproducible: ") == len(list(tmp_path.glob("multilang_cli-*"))) == 2
+    assert "twine: passed\nPython 3.11: mlcheck " in said
 
 
 def test_the_sdist_has_what_a_build_and_the_tests_need(built: dict[str, Path]) -> None:
