@@ -90,10 +90,26 @@ def test_a_finding_of_the_judge_fails_the_test(pytester: pytest.Pytester) -> Non
             assert shell_bolt("python3", MUTANT, "ack-twice").send(["a b"]).done
         """,
     )
-    assert outcomes == {"passed": 2, "errors": 1}, shown
+    assert outcomes == {"passed": 1, "failed": 1}, shown
     assert "ack-twice: ack of a tuple that is settled already" in shown
     assert "mlcheck explain ack-twice" in shown
     assert "it settles a tuple twice: " in shown
+
+
+def test_a_broken_conversation_fails_at_the_assert_with_cause_and_messages(pytester: pytest.Pytester) -> None:
+    outcomes, shown = outcome(
+        pytester,
+        """
+        def test_none_is_acked(shell_bolt):
+            answer = shell_bolt("python3", MUTANT, "ack-twice").send(["a b"])
+            assert answer.acked == []
+        """,
+    )
+    assert outcomes == {"failed": 1}, shown
+    _, _, told = shown.partition(">       assert answer.acked == []")
+    for line in ("E       AssertionError", "E       it settles a tuple twice: ", "-->", 'out   ack  "'):
+        _, found, told = told.partition(line)
+        assert found, f"{line!r} is missing, or stands elsewhere:\n{shown}"
 
 
 LATE = """
@@ -119,7 +135,7 @@ def test_what_is_said_behind_the_last_answer_is_judged(pytester: pytest.Pytester
             assert shell_bolt({sys.executable!r}, "late.py").send(["a b"]).done
         """,
     )
-    assert outcomes == {"passed": 1, "errors": 1}, shown
+    assert outcomes == {"failed": 1}, shown
 
 
 def test_a_should_fails_only_where_it_is_asked(pytester: pytest.Pytester) -> None:
@@ -131,7 +147,7 @@ def test_a_should_fails_only_where_it_is_asked(pytester: pytest.Pytester) -> Non
             shell_bolt("python3", MUTANT, "lone-surrogate").send(["a b"])
         """,
     )
-    assert outcomes == {"passed": 2, "errors": 1}, shown
+    assert outcomes == {"passed": 1, "failed": 1}, shown
 
 
 MISUSES = [

@@ -7,25 +7,37 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
-from multilang_cli.protocol.wire import context
-from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log
-from multilang_cli.subject.options import RunOptions
-from multilang_cli.subject.profiles import profile_of
-from multilang_cli.suite.runner.suite_run import plan_of
-from multilang_cli.suite.runner.watch import Watch
-from multilang_cli.suite.verdict.causes import causes_of
+from multilang_cli.host.process import ComponentProcess, private_pid_dir
+from multilang_cli.host.shell_bolt import ShellBolt
+from multilang_cli.host.shell_spout import ShellSpout
+from multilang_cli.protocol import context
+from multilang_cli.protocol.messages import Ack, Emit, Error, Fail, Json, Log
+from multilang_cli.reports.console import as_text
+from multilang_cli.reports.failure import show_excerpt
+from multilang_cli.reports.grouping import in_a_sentence
+from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.page import Page
+from multilang_cli.reports.screen import show_story
+from multilang_cli.suite.causes import causes_of
+from multilang_cli.suite.excerpts import excerpt_of
+from multilang_cli.suite.options import RunOptions
+from multilang_cli.suite.profiles import profile_of
+from multilang_cli.suite.runner import plan_of
+from multilang_cli.suite.secrecy import redactor_of
+from multilang_cli.suite.watch import Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from multilang_cli.causes.model import Cause
-    from multilang_cli.driver.session import Session
-    from multilang_cli.protocol.words.events import Event
-    from multilang_cli.protocol.words.verdicts import Finding
-    from multilang_cli.subject.options import Component
+    from multilang_cli.host.session import Session
+    from multilang_cli.protocol.events import Event
+    from multilang_cli.protocol.verdicts import Finding
+    from multilang_cli.suite.options import Component
+
+
+_COLUMNS = 100
+"""Width of what a test that fails is told."""
 
 
 class EmittedTuple(NamedTuple):
@@ -105,6 +117,7 @@ class Driven:
         process = ComponentProcess.start(
             self._plan.launch.argv, cwd=self._plan.cwd, env=self._plan.env, pid_dir=private_pid_dir()
         )
+        self._over = False
         self._heard = _Heard()
         self._watch = Watch()
         shell = ShellBolt if component.kind == "bolt" else ShellSpout
@@ -125,13 +138,37 @@ class Driven:
         """Causes of the findings so far, the one that tells most first."""
         return causes_of(self._plan, self.session, self._watch, self.findings) if self.findings else ()
 
+    def story(self, levels: Collection[str], allowed: Collection[str] = ()) -> str:
+        """The findings of these levels, but for rules that are allowed, as a reader is told them; "" if there is none.
+
+        The cause comes first, with the messages that led to it, then a line for each finding, then stderr.
+        """
+        wrong = [each for each in self.findings if each.level in levels and each.rule not in allowed]
+        if not wrong:
+            return ""
+        causes = self.causes
+        about = causes[0].seq if causes else None
+        clean = redactor_of(self._plan.component).text
+        excerpt = excerpt_of(wrong, self._watch.events, clean, about)
+        subject = SubjectResult(id="", title="", verdict="fail", findings=tuple(wrong), excerpt=excerpt, causes=causes)
+        lines = [in_a_sentence(cause) for cause in causes[:1]]
+        lines += as_text(lambda console: _show_messages(Page(console), subject), _COLUMNS).rstrip("\n").splitlines()
+        lines += [f"{each.rule}: {each.message} (event {each.seq}; mlcheck explain {each.rule})" for each in wrong]
+        return "\n".join([*lines, *([f"stderr: {self.stderr}"] if self.stderr else [])])
+
     @property
     def stderr(self) -> str:
         """The last that it wrote to stderr."""
         return self.session.process.stderr_tail.decode("utf-8", "backslashreplace")
 
     def end(self) -> None:
-        """End the component, once it waits for us: what it says behind its last answer is judged as well."""
+        """End the component, once it waits for us: what it says behind its last answer is judged as well.
+
+        Nothing is done the second time.
+        """
+        if self._over:
+            return
+        self._over = True
         self.session.wait_quiet(self.limits["output"])
         self.session.end()
 
@@ -142,6 +179,13 @@ class Driven:
     def __exit__(self, *_: object) -> None:
         """End the component."""
         self.end()
+
+
+def _show_messages(page: Page, subject: SubjectResult) -> None:
+    if subject.causes:
+        show_story(page, subject, subject.causes[0])
+    else:
+        show_excerpt(page, subject.excerpt)
 
 
 def _checked(values: Any) -> list[Json]:

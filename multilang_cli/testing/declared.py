@@ -1,0 +1,71 @@
+"""Declarations of components as Python code writes them, checked before anything starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.suite.options import Component, InputSource, StreamDeclaration
+from multilang_cli.suite.profiles import LIMITS
+from multilang_cli.suite.samples import misdeclared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Fields = Mapping[str, Sequence[str]]
+
+
+class DeclarationError(ValueError):
+    """A component is declared in a way that can't be: one sentence says what. No component is to blame."""
+
+
+def declare(
+    command: Sequence[str],
+    kind: Literal["bolt", "spout", "auto"],
+    storm: str = "",
+    *,
+    streams: Fields | None = None,
+    sources: Fields | None = None,
+    **more: Any,
+) -> Component:
+    """The component of this command. `more`: as in a ``[[component]]`` of mlcheck.toml. Raises DeclarationError."""
+    if not command:
+        raise DeclarationError('which command? For example "python3", "split.py"')
+    check_storm(storm)
+    limits = more.get("limits", {})
+    if wrong := [name for name, seconds in limits.items() if name in LIMITS and not seconds > 0]:
+        raise DeclarationError(
+            f"the limit {wrong[0]!r} is {limits[wrong[0]]!r}; it is a number of seconds, more than 0"
+        )
+    check_known("the limit", limits, LIMITS)
+    known = [name for name in Component.__struct_fields__ if name not in {"command", "kind"}]
+    check_known("the key", more, known)
+    if streams:
+        more["streams"] = {name: StreamDeclaration(tuple(fields)) for name, fields in streams.items()}
+    if sources:
+        more["sources"] = _sources(sources)
+    component = Component(command=tuple(command), kind=kind, **more)
+    if wrong_samples := misdeclared(component):
+        raise DeclarationError(wrong_samples)
+    return component
+
+
+def check_storm(storm: str) -> None:
+    """Raise DeclarationError for a Storm version that is not known; "" is the newest."""
+    try:
+        load_rulebook(storm).version(storm or "2")
+    except KeyError as known:
+        raise DeclarationError(f"there is no Storm version {storm!r}; known are {known.args[0]}") from None
+
+
+def check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise DeclarationError for the first name that is not known: a misspelt one must not go unheard."""
+    known = tuple(known)
+    for name in names:
+        if name not in known:
+            raise DeclarationError(f"{what} {name!r} is not known; there are {', '.join(known)}")
+
+
+def _sources(told: Fields) -> tuple[InputSource, ...]:
+    names = {name: name.partition(":") for name in told}
+    return tuple(InputSource(names[name][0], names[name][2] or "default", tuple(told[name])) for name in told)
