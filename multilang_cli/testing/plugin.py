@@ -127,7 +127,7 @@ def _end(item: Any) -> list[Driven]:
 
 
 def _judged(item: pytest.Item) -> str:
-    """What fails a test, as its author is told; "" if nothing does."""
+    """Tell a test's author what fails it; "" if nothing does."""
     ended, wishes = _end(item), _wishes(item)
     levels = {"must", "should"} if wishes.get("strict") else {"must"}
     stories = [one.story(levels, frozenset(wishes.get("allow", ()))) for one in ended]
