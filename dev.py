@@ -8,6 +8,8 @@
     python3 dev.py audit                  write a software bill of materials, and ask for known vulnerabilities
     python3 dev.py lowest                 run the unit tests on the oldest packages that pyproject.toml allows
     python3 dev.py release                build what is published, twice, and try it with each Python: a minute
+    python3 dev.py docs                   show the site, and build it anew when a page changes
+    python3 dev.py pictures               make the pictures of the docs anew
 
 What is missing is installed by package managers: Python packages by uv, from uv.lock, into .venv; the programs that
 tests need by apt-get, for root on Debian and its kin. Elsewhere the line to type is printed.
@@ -93,6 +95,7 @@ STAGES = (
     Stage("format", 20, (str(BIN / "ruff"), "format", "--check")),
     Stage("mypy", 120, (str(BIN / "python"), "-m", "mypy")),
     Stage("imports", 30, (str(BIN / "lint-imports"),)),
+    Stage("docs", 30, (str(BIN / "mkdocs"), "build", "--quiet", "--strict")),
     Stage("unit", 90, (*PYTEST, f"not component and {FAST}", "-n", "auto")),
     Stage("component", 1200, (*PYTEST, f"component and {FAST}", *MANY), programs=True),
     Stage("library", 900, (*PYTEST, "library", *MANY), programs=True),
@@ -104,6 +107,13 @@ STAGES = (
     Stage("install", 180, (*PYTEST, "install")),
 )
 
+
+SCRIPTS = {
+    "docs": (str(BIN / "mkdocs"), "serve"),
+    "pictures": (str(BIN / "python"), ".ci/pictures.py"),
+    "release": (str(BIN / "python"), ".ci/release.py"),
+}
+"""Commands that are programs of their own."""
 
 QUICK = ("ruff", "format", "mypy", "imports", "unit")
 """Stages that start no other program: the loop of whoever changes a line."""
@@ -140,10 +150,10 @@ def main(arguments: list[str]) -> int:
         set_up_python()
         program = str(BIN / "mlcheck")
         os.execv(program, [program, *rest])  # noqa: S606 (mlcheck takes this process over: its signals and exit code)
-    if command == "release":
+    if command in SCRIPTS:
         set_up_python()
-        os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(UV.parent)])
-        return subprocess.run([str(BIN / "python"), str(ROOT / ".ci" / "release.py"), *rest], check=False).returncode
+        os.chdir(ROOT)
+        return subprocess.run([*SCRIPTS[command], *rest], env=_test_environment(), check=False).returncode
     if command == "quick" and not rest:
         return test(list(QUICK))
     if command == "test":
@@ -370,6 +380,7 @@ def _test_environment() -> dict[str, str]:
     hidden = {"PYTHONPATH", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE"}
     environment = {key: value for key, value in os.environ.items() if key not in hidden}
     environment["PYTHONPYCACHEPREFIX"] = str(BYTECODE)
+    environment["NO_MKDOCS_2_WARNING"] = "1"  # mkdocs-material's own, about a later year
     environment["PATH"] = os.pathsep.join([os.environ.get("PATH", os.defpath), str(UV.parent)])
     return environment
 

@@ -33,7 +33,7 @@ from tests.test_docs import BLOCK, INLINE, LINK, blocks, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
 OWN = [ROOT / "docs" / f"{name}.md" for name in ("ci", "debugging", "first-run", "not-tested", "samples-and-settles")]
 CASES = [case.id for case in load_cases()]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -129,9 +129,11 @@ def test_links_to_headings_resolve(page: Path) -> None:
             assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_the_readme_leads_to_every_page() -> None:
-    links = LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")} - set(links) == set()
+def test_the_site_leads_to_every_page() -> None:
+    nav = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
+    assert pages - set(nav) == set()
+    assert "docs/index.md" in LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", OWN, ids=lambda page: page.name)
