@@ -18,7 +18,7 @@ from multilang_cli.catalogue.loader import load_causes, load_english, load_ruleb
 from multilang_cli.cli.commands import COMMANDS
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.reports.verdict import OUTCOMES
-from multilang_cli.suite.case import Case, load_cases
+from multilang_cli.suite.cases.case import Case, load_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
 
-    from multilang_cli.protocol.rulebook import VersionEffect
-    from multilang_cli.protocol.verdicts import Clause, Rule
+    from multilang_cli.protocol.words.rulebook import VersionEffect
+    from multilang_cli.protocol.words.verdicts import Clause, Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE")
@@ -52,6 +52,8 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "reference/rules.md", rules()
     yield "reference/causes.md", causes()
     yield "reference/cases.md", cases()
+    contract = (ROOT / "conformance" / "testees" / "README.md").read_text(encoding="utf-8")
+    yield "reference/testees.md", contract.replace("](../../docs/", "](../")
     for name in PROJECT:
         text = (ROOT / name).read_text(encoding="utf-8")
         yield (

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.host.launch import LaunchError
+from multilang_cli.driver.launch import LaunchError
+from multilang_cli.judging.linting import judge_transcripts, lint_result
 from multilang_cli.reports.model import RunResult
-from multilang_cli.suite.case import CaseError
-from multilang_cli.suite.linting import judge_transcripts, lint_result
-from multilang_cli.suite.options import RunOptions
+from multilang_cli.subject.options import RunOptions
+from multilang_cli.suite.cases.case import CaseError
+from multilang_cli.suite.cases.selection import SelectionError
 from multilang_cli.suite.probe import kind_of
-from multilang_cli.suite.runner import RecordError, run_suite
-from multilang_cli.suite.selection import SelectionError
+from multilang_cli.suite.runner.suite_run import RecordError, run_suite
 from multilang_cli.testing.declared import DeclarationError, check_storm, declare
 from multilang_cli.testing.driven import Answer, DrivenBolt, DrivenSpout
 from multilang_cli.transcript.format import TranscriptError
@@ -27,7 +27,7 @@ from multilang_cli.transcript.format import TranscriptError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from multilang_cli.suite.options import Component
+    from multilang_cli.subject.options import Component
 
 __all__ = ["Answer", "CheckError", "Conversation", "DrivenBolt", "DrivenSpout", "RunResult", "check", "judge"]
 

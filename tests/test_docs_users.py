@@ -33,7 +33,7 @@ from tests.test_docs import BLOCK, INLINE, LINK, blocks, quoted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
 OWN = [ROOT / "docs" / f"{name}.md" for name in ("ci", "debugging", "first-run", "not-tested", "samples-and-settles")]
 CASES = [case.id for case in load_cases()]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

@@ -111,6 +111,7 @@ def shipped() -> set[str]:
     return (
         C_SOURCES
         | ORACLE
+        | {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")}
         | {
             path.relative_to(ROOT).as_posix()
             for name in DATA
@@ -199,6 +200,7 @@ def test_version_and_catalogue(mlcheck: Path, tmp_path: Path) -> None:
     rules = {line.split()[0] for line in call(mlcheck, "list", "rules", cwd=tmp_path).splitlines()}
     assert rules == {path.stem for path in (ROOT / "conformance" / "rules").glob("*.yaml")}
     assert "messages/emit" in call(mlcheck, "schema", "list", cwd=tmp_path)
+    assert "# In CI" in call(mlcheck, "docs", "ci", cwd=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["split_bolt", "sentence_spout"])

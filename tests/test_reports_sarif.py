@@ -11,6 +11,7 @@ import pytest
 from multilang_cli.reports.sarif import NO_FILE, to_sarif
 
 from multilang_cli.causes.model import Cause, Place
+from multilang_cli.reports.formats.sarif import NO_FILE, to_sarif
 from multilang_cli.reports.model import ComponentReport
 from tests.results import RESULTS, RULEBOOK, TWICE, WARNED, result
 

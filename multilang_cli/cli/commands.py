@@ -33,6 +33,7 @@ COMMANDS: dict[str, Command] = {
     "audit replay": Command("audit.replay", "replay", "Play recordings to a component again, on a cluster."),
     "audit run": Command("audit.run", "run", "Say what became of every tuple of a cluster, on Spark."),
     "explain": Command("lookup.explain", "explain", "Explain a rule, cause, case, sentence, or a worker's log."),
+    "docs": Command("lookup.docs", "docs", "Show a page of the docs, or find it by a word."),
     "list rules": Command("lookup.listing", "rules", "List what the protocol asks and what real Storm punishes."),
     "list cases": Command("lookup.listing", "cases", "List the cases that `run` plays."),
     "list host-cases": Command("lookup.listing", "host_cases", "List the cases that `host` plays."),

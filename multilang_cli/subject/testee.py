@@ -79,7 +79,7 @@ def read_testee(folder: Path | str) -> Testee:
     """The testee in `folder`. Raises ConfigError, which says what is wrong in its file, and where."""
     path = Path(folder) / FILE
     if not path.is_file():
-        raise ConfigError(f"{folder}: there is no {FILE} in it; the contract is conformance/testees/README.md.")
+        raise ConfigError(f"{folder}: there is no {FILE} in it; mlcheck docs testees has the contract.")
     try:
         if wrong := problems(path, "testee"):
             raise ConfigError("\n".join(wrong))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.suite.options import Component, InputSource, StreamDeclaration
-from multilang_cli.suite.profiles import LIMITS
-from multilang_cli.suite.samples import misdeclared
+from multilang_cli.subject.options import Component, InputSource, StreamDeclaration
+from multilang_cli.subject.profiles import LIMITS
+from multilang_cli.subject.samples import misdeclared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,33 +7,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.host.process import ComponentProcess, private_pid_dir
-from multilang_cli.host.shell_bolt import ShellBolt
-from multilang_cli.host.shell_spout import ShellSpout
-from multilang_cli.protocol import context
-from multilang_cli.protocol.messages import Ack, Emit, Error, Fail, Json, Log
-from multilang_cli.reports.console import as_text
+from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.protocol.wire import context
+from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log
 from multilang_cli.reports.failure import show_excerpt
+from multilang_cli.reports.formats.console import as_text
+from multilang_cli.reports.formats.screen import show_story
 from multilang_cli.reports.grouping import in_a_sentence
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.page import Page
-from multilang_cli.reports.screen import show_story
-from multilang_cli.suite.causes import causes_of
-from multilang_cli.suite.excerpts import excerpt_of
-from multilang_cli.suite.options import RunOptions
-from multilang_cli.suite.profiles import profile_of
-from multilang_cli.suite.runner import plan_of
-from multilang_cli.suite.secrecy import redactor_of
-from multilang_cli.suite.watch import Watch
+from multilang_cli.subject.options import RunOptions
+from multilang_cli.subject.profiles import profile_of
+from multilang_cli.subject.secrecy import redactor_of
+from multilang_cli.suite.runner.suite_run import plan_of
+from multilang_cli.suite.runner.watch import Watch
+from multilang_cli.suite.verdict.causes import causes_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from multilang_cli.causes.model import Cause
-    from multilang_cli.host.session import Session
-    from multilang_cli.protocol.events import Event
-    from multilang_cli.protocol.verdicts import Finding
-    from multilang_cli.suite.options import Component
+    from multilang_cli.driver.session import Session
+    from multilang_cli.protocol.words.events import Event
+    from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.subject.options import Component
 
 
 _COLUMNS = 100

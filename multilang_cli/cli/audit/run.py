@@ -28,7 +28,8 @@ def run(
     """Say what became of every tuple, from recordings of taps, on Spark.
 
     INPUT: transcripts, folders of them, patterns, or URLs that Spark understands; .gz and .zst are read as well. Each
-    stage is a table in Parquet below DIR (mlcheck docs audit). The limits of [audit] in mlcheck.toml decide the exit code.
+    stage is a table in Parquet below DIR (mlcheck docs audit). The limits of [audit] in mlcheck.toml decide the exit
+    code.
     """
     given = {name: value for name, value in locals().items() if value is not None}
     from multilang_cli.cli.audit.auditing import run_given  # noqa: PLC0415 (slow to import, not needed for --help)

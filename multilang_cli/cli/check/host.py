@@ -36,7 +36,7 @@ def host(
 
     COMMAND comes after --. It is started once a case, with the command of a scripted component after its own arguments;
     the variable MLCHECK_FEED names a JSON file that says what to tell that component (`mlcheck schema show feed`). It
-    goes on until SIGTERM. docs/host.md has the whole contract.
+    goes on until SIGTERM. `mlcheck docs host` has the whole contract.
     """
     from multilang_cli.cli.check.hosting import HostShowing, judge  # noqa: PLC0415 (slow to import, and not needed for --help)
     from multilang_cli.suite.hosts.suite import Wish  # noqa: PLC0415

@@ -47,7 +47,7 @@ Faults = Annotated[
     typer.Option(
         "--fault",
         metavar="KIND:TARGET",
-        help="Break something on purpose: kill:split, pause:count:2@30, random:3. Repeatable; see the docs.",
+        help="Break something on purpose: kill:split, pause:count:2@30, random:3. Repeatable; mlcheck docs topology.",
     ),
 ]
 Record = Annotated[

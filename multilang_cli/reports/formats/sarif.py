@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from multilang_cli.reports.bundles import bundles, groups_in
-from multilang_cli.reports.clauses import in_english, quoted
 from multilang_cli.reports.escape import escape, escape_json, fit
+from multilang_cli.reports.explaining.clauses import in_english, quoted
 from multilang_cli.reports.failure import first_paragraph
-from multilang_cli.reports.github import file_of, level_of, line_of
+from multilang_cli.reports.formats.github import file_of, level_of, line_of
 from multilang_cli.reports.grouping import fates_of_subject, told_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from multilang_cli.protocol.rulebook import Rulebook
+    from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.grouping import Group
     from multilang_cli.reports.model import ComponentReport, RunResult
 
