@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from multilang_cli.catalogue.locate import data_path
 from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.subject import config as config_file
 from multilang_cli.subject import flag_values, settings
@@ -179,6 +180,16 @@ def test_known_failures_are_those_of_the_flag_else_of_the_file(tmp_path: Path, n
     assert chosen.known_failures == "z.txt"
     (own,) = settings.components(Flags(command=("z",)), config)
     assert own.known_failures == ""
+
+
+def test_a_part_of_a_testee_is_chosen_by_its_name(tmp_path: Path) -> None:
+    folder = str(data_path("conformance", "testees", "perl"))
+    config = Config(tmp_path / "mlcheck.toml", {}, (Component(command=("x",), name="bolt"),))
+    for name in ("bolt", "storm.perl-bolt"):
+        (chosen,) = settings.components(Flags(testees=(folder,), component=name, known_failures="k.txt"), config)
+        assert (chosen.name, chosen.testee, chosen.known_failures) == ("storm.perl-bolt", "bolt", "k.txt")
+    with pytest.raises(ConfigError, match=r"the testee has no part 'bold'; there are storm\.perl-bolt, storm"):
+        settings.components(Flags(testees=(folder,), component="bold"), config)
 
 
 def test_the_gate_is_for_one_component_and_a_whole_run() -> None:

@@ -129,12 +129,10 @@ def run_options(flags: Flags, environ: Mapping[str, str], config: Config) -> Run
 
 def components(flags: Flags, config: Config) -> tuple[Component, ...]:
     """The components to run: that of the command line, else those of the file. Raises ConfigError if there is none."""
-    if flags.component is not None:
-        chosen: tuple[Component, ...] = (config.component(flags.component),)
-    elif flags.testees:
-        if flags.command:
-            raise ConfigError("--testee DIR says what is started: leave the command out.")
-        chosen = tuple(each for folder in flags.testees for each in read_testee(folder).components())
+    if flags.testees:
+        chosen = _of_testees(flags)
+    elif flags.component is not None:
+        chosen = (config.component(flags.component),)
     elif flags.command:
         chosen = (Component(command=flags.command, kind="auto"),)
     elif config.components:
@@ -148,6 +146,20 @@ def components(flags: Flags, config: Config) -> tuple[Component, ...]:
     return tuple(with_flags(component, flags) for component in chosen)
 
 
+def _of_testees(flags: Flags) -> tuple[Component, ...]:
+    """The parts of the testees; of these the one that --component names, whole or by its part. Raises ConfigError."""
+    if flags.command:
+        raise ConfigError("--testee DIR says what is started: leave the command out.")
+    found = tuple(each for folder in flags.testees for each in read_testee(folder).components())
+    if flags.component is None:
+        return found
+    chosen = tuple(each for each in found if flags.component in {each.name, each.testee})
+    if not chosen:
+        names = ", ".join(each.name for each in found)
+        raise ConfigError(f"--component: the testee has no part {flags.component[:60]!r}; there are {names}.")
+    return chosen
+
+
 def check_gate(flags: Flags, chosen: tuple[Component, ...]) -> None:
     """See that known failures are asked for where they can be told and kept. Raises ConfigError."""
     for name, file in (
@@ -156,8 +168,8 @@ def check_gate(flags: Flags, chosen: tuple[Component, ...]) -> None:
     ):
         if file is not None and len(chosen) > 1:
             raise ConfigError(
-                f"{name}: a file belongs to one component, and these are {len(chosen)}; add --component NAME, "
-                "or give each [[component]] its own known_failures."
+                f"{name}: a file belongs to one component, and these are {len(chosen)}; add --component NAME "
+                f"({', '.join(each.name for each in chosen)}), or give each its own known failures."
             )
     partial = {"-k": flags.include, "--exclude": flags.exclude, "-x": flags.fail_fast}
     given = next((flag for flag, value in partial.items() if value), "")

@@ -8,7 +8,10 @@ Text = str | None
 Texts = list[str] | None
 
 Component = Annotated[
-    Text, typer.Option("--component", metavar="NAME", help="Only this [[component]] of mlcheck.toml.")
+    Text,
+    typer.Option(
+        "--component", metavar="NAME", help="Only this [[component]] of mlcheck.toml, or this part of a --testee."
+    ),
 ]
 Kind = Annotated[
     Text, typer.Option("--kind", metavar="bolt|spout|auto", help="What it is. auto (the default) asks the component.")
