@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -9,10 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli import __version__
-from multilang_cli.cli.commands import COMMANDS, GROUPS
+from multilang_cli.cli.commands import COMMANDS, GROUPS, TOP
+from multilang_cli.cli.examples import EXAMPLES, MOST_USED, PANELS
 from multilang_cli.reports.verdict import OUTCOMES
 from multilang_cli.terminal.exits import PRECEDENCE, ExitCode, worst
 from tests.command import ROOT, mlcheck, refusal
+from tests.test_docs_users import given
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,6 +77,30 @@ def test_help_names_every_command(tmp_path: Path) -> None:
             assert command.help in mlcheck(group, "-h", cwd=tmp_path).stdout
         else:
             assert command.help in top
+
+
+def test_help_has_every_command_in_one_panel() -> None:
+    named = [name for names in TOP.values() for name in names]
+    assert sorted(named) == sorted({words.split()[0] for words in COMMANDS})
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_examples_of_the_help_are_understood(command: str) -> None:
+    for line in EXAMPLES[command]:
+        words = shlex.split(line, comments=True)
+        assert words[0] == "mlcheck"
+        assert " ".join(words[1:]).startswith(command)
+        given(words[1:])
+
+
+def test_panels_hold_options_that_there_are(tmp_path: Path) -> None:
+    texts = "".join(
+        mlcheck(*words.split(), "--help", cwd=tmp_path).stdout for words in ("run", "topology run", "replay")
+    )
+    texts += mlcheck("repl", "--help", cwd=tmp_path).stdout
+    flags = {flag for group in (*PANELS.values(), *MOST_USED.values()) for flag in group}
+    assert {flag for flag in flags if not re.search(rf"{flag}\b", texts)} == set()
+    assert not re.search(r"\[default|INTEGER|<\w+ range>|\[x>", texts)
 
 
 def test_help_of_run_names_every_option(tmp_path: Path) -> None:

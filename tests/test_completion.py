@@ -161,7 +161,7 @@ def test_bash_parts_words_at_the_equals_sign(words: tuple[str, ...], expected: s
 
 
 def test_every_option_of_run_is_offered(home: Path) -> None:
-    told = mlcheck("run", "--help", cwd=home).stdout.partition("Options:")[2]
+    told = mlcheck("run", "--help", cwd=home).stdout.partition("Most used:")[2]
     first = [line.split() for line in told.splitlines() if line.startswith("  -")]
     options = {word.strip(",").split("/")[0] for words in first for word in words[:2] if word.startswith("--")}
     assert len(options) > 20

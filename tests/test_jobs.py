@@ -72,6 +72,13 @@ def test_the_first_failure_in_order_ends_all_others(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["bolt.settle.once.ndjson"]
 
 
+def test_a_run_ends_at_so_many_failures(tmp_path: Path) -> None:
+    result = run([sys.executable, MUTANT_BOLT, "ack-twice"], "bolt", tmp_path, max_fail=3)
+    assert result.counts["fail"] == 3
+    [rest] = [untested for untested in result.untested if "stopped" in untested.reason]
+    assert rest.reason == "stopped after 3 failures (--max-fail)"
+
+
 def test_a_silent_component_ends_all_at_once(tmp_path: Path) -> None:
     result = run(["sh", "-c", "exit 3"], "bolt", tmp_path, include=("handshake",), jobs=4)
     assert (result.exit_code, result.verdict, len(result.subjects)) == (3, "no-first-message", 1)

@@ -44,6 +44,10 @@ if TYPE_CHECKING:
         (Flags(command=("x",), tuples=("abd=[1]",)), "tell it with --input abd:FIELD,..."),
         (Flags(command=("x",), inputs=("a:s:b",), tuples=("a:t=[1]",)), "the source 'a' has no stream 't'"),
         (Flags(command=("x",), streams=("a",)), "--stream: expected NAME:field,field"),
+        (
+            Flags(command=("x",), streams=("a:b:c",)),
+            "--stream: fields are parted by commas, as in 'a:b,c', not 'a:b:c'",
+        ),
         (Flags(command=("x",), streams=("a:b,b",)), "no field twice"),
         (Flags(command=("x",), limits=("synk=1",)), "--limit: there is no 'synk'; did you mean sync?"),
         (Flags(command=("x",), limits=("sync=-1",)), "--limit sync: '-1' is not above 0"),

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from multilang_cli.cli.commands import REDACTING
+from multilang_cli.cli.help import PanelledCommand
 from multilang_cli.cli.redacting import declare_given, with_redact
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
@@ -42,7 +43,7 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
 
     redacts = name in REDACTING
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(context_settings=SETTINGS)(with_redact(keep) if redacts else keep)
+    app.command(cls=PanelledCommand, context_settings=SETTINGS)(with_redact(keep) if redacts else keep)
     try:
         code = app(args=list(arguments), prog_name=f"mlcheck {name}", standalone_mode=False)
     except typer.TyperException as error:

@@ -70,6 +70,15 @@ GROUPS = {
 }
 """First words that are no command by themselves."""
 
+TOP: dict[str, tuple[str, ...]] = {
+    "Most used": ("run", "explain", "repl", "lint", "topology", "new"),
+    "Check": ("matrix", "host", "fuzz", "bench"),
+    "Recordings": ("tap", "report", "replay", "diff", "shrink", "promote", "audit"),
+    "Look up": ("docs", "list", "config", "schema"),
+    "More": ("kafka", "verify-storm", "completion"),
+}
+"""Panels of ``mlcheck --help``, and the commands in each."""
+
 _EXIT_CODES = """\
 Exit codes:
   0    conformant
@@ -84,17 +93,20 @@ Exit codes:
 
 
 def top_help() -> str:
-    """The text of ``mlcheck --help``."""
+    """The text of ``mlcheck --help``: prepared, so that it starts at once."""
     lines = {name: GROUPS.get(name, command.help) for words, command in COMMANDS.items() for name in [words.split()[0]]}
+    wide = max(map(len, lines))
+    panels = "\n".join(_table(title, {name: lines[name] for name in names}, wide) for title, names in TOP.items())
     return (
         "Usage: mlcheck COMMAND [OPTIONS] ...\n\n"
         "  Check spouts and bolts that speak Apache Storm's multilang protocol.\n\n"
-        f"{_table('Commands', lines)}\n"
-        f"{_table('Options', {'--version': 'Print the version.', '-h, --help': 'Print this help.'})}\n"
-        "Begin with:\n"
+        "Examples:\n"
         "  mlcheck run bolt.py\n"
         "  mlcheck run --kind spout -- ruby spout.rb --flag\n"
+        "  mlcheck explain 'Pipe to subprocess seems to be broken! No output read.'\n"
         "  mlcheck COMMAND --help\n\n"
+        f"{panels}\n"
+        f"{_table('Options', {'--version': 'Print the version.', '-h, --help': 'Print this help.'}, wide)}\n"
         f"{_EXIT_CODES}"
     )
 
@@ -110,6 +122,6 @@ def group_help(group: str) -> str:
     )
 
 
-def _table(title: str, lines: dict[str, str]) -> str:
-    wide = max(map(len, lines))
+def _table(title: str, lines: dict[str, str], wide: int = 0) -> str:
+    wide = wide or max(map(len, lines))
     return f"{title}:\n" + "".join(f"  {name:{wide}}  {text}\n" for name, text in lines.items())

@@ -101,6 +101,9 @@ def stream(text: str) -> tuple[str, StreamDeclaration]:
     plain = text.removesuffix(DIRECT)
     name, colon, listed = plain.partition(":")
     fields = tuple(field.strip() for field in listed.split(",")) if listed.strip() else ()
+    if any(":" in field for field in fields):
+        written = f"{name}:{listed.replace(':', ',')}"
+        raise ConfigError(f"--stream: fields are parted by commas, as in {written[:60]!r}, not {text[:60]!r}.")
     if not (name and colon and all(fields)) or len(set(fields)) < len(fields):
         expected = f"expected NAME:field,field with {DIRECT} at the end if it is direct, no field twice"
         raise ConfigError(f"--stream: {expected}, not {text[:60]!r}.")

@@ -88,7 +88,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `storm`: the version to play; ``all`` or several, parted by commas, until each is run for itself. `storm_required`:
     those of them whose verdicts count, parted by commas; all if it is empty.
-    `include` and `exclude`: case id patterns (a dotted prefix, or a glob). `jobs`: cases played at once. `retries`: how
+    `include` and `exclude`: case id patterns (a dotted prefix, or a glob). `jobs`: cases played at once.
+    `fail_fast`, `max_fail`: end at the first failure, at so many; 0: play all. `retries`: how
     often a case that fails is played again. `timeout`: seconds, for every limit that the component's own limits do not
     set; None: as patient as Storm is. `exhaustive`: play also the cases that could only show a hang
     again. `real_ticks`: ticks come as often as the component's conf says, not each second. `memory`: what the
@@ -103,6 +104,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     fail_fast: bool = False
+    max_fail: int = 0
     jobs: int = 1
     retries: int = 0
     timeout: float | None = None

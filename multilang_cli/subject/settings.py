@@ -49,6 +49,7 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     fail_fast: bool = False
+    max_fail: str | None = None
     jobs: str | None = None
     retries: str | None = None
     known_failures: str | None = None
@@ -118,6 +119,7 @@ def run_options(flags: Flags, environ: Mapping[str, str], config: Config) -> Run
         include=patterns("-k", flags.include),
         exclude=patterns("--exclude", flags.exclude),
         fail_fast=flags.fail_fast,
+        max_fail=_at_least(1)("--max-fail", flags.max_fail) if flags.max_fail else 0,
         retries=_at_least(0)("--retries", flags.retries or "0"),
         write_known_failures=flags.write_known_failures or "",
         record_all=flags.record_all,
@@ -171,7 +173,7 @@ def check_gate(flags: Flags, chosen: tuple[Component, ...]) -> None:
                 f"{name}: a file belongs to one component, and these are {len(chosen)}; add --component NAME "
                 f"({', '.join(each.name for each in chosen)}), or give each its own known failures."
             )
-    partial = {"-k": flags.include, "--exclude": flags.exclude, "-x": flags.fail_fast}
+    partial = {"-k": flags.include, "--exclude": flags.exclude, "-x": flags.fail_fast, "--max-fail": flags.max_fail}
     given = next((flag for flag, value in partial.items() if value), "")
     if flags.write_known_failures is not None and given:
         raise ConfigError(f"--write-known-failures: only a whole run tells what fails; leave {given} out.")

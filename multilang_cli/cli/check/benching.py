@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 NAME = "bench"
 BAR = 30
 """Columns of the longest bar."""
-WITHOUT_BAR = 92
+WITHOUT_BAR = 80
 """Columns of the table without it."""
 WIDEST = 1_000_000
 """The largest window."""
@@ -267,7 +267,7 @@ def _table(candidate: Candidate, longest: float, room: int) -> Table:
     names = ["pending" if spout else "window", "next/s" if spout else "tuples/s"]
     names += ["p50", "p99", "p99.9", "max", *(["emits/s"] if spout else ["beat", "most"]), "CPU", "MiB"]
     bar = min(BAR, room - WITHOUT_BAR)
-    table = Table(box=None, pad_edge=True, title=None)
+    table = Table(box=None, pad_edge=False, padding=(0, 0, 0, 1), title=None)
     for name in [*names, *([""] if bar > 0 else [])]:
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     for cell in candidate.cells:

@@ -34,6 +34,7 @@ def run(
     include: option.Include = None,
     exclude: option.Exclude = None,
     fail_fast: option.FailFast = False,
+    max_fail: option.MaxFail = None,
     jobs: option.Jobs = None,
     retries: option.Retries = None,
     known_failures: option.KnownFailures = None,

@@ -140,6 +140,7 @@ DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Start nothing: show the command, and the cases that would be played.")
 ]
 FailFast = Annotated[bool, typer.Option("-x", help="Stop at the first failure.")]
+MaxFail = Annotated[Text, typer.Option("--max-fail", metavar="N", help="Stop at the Nth failure.")]
 Timeout = Annotated[
     Text,
     typer.Option(

@@ -81,6 +81,7 @@ class Run:
         self.settling = Settling()
         self._done: dict[int, SubjectResult] = {}
         self._stopped = False
+        self._failures = 0
         self._has_shaken = False
         self._begun = 0
         self._lock = threading.Lock()
@@ -119,7 +120,11 @@ class Run:
         """The reason why some were not played."""
         if self.befell.no_first_message:
             return "the component did not answer the handshake"
-        return "stopped at the first failure (-x)" if self._stopped else "interrupted"
+        if not self._stopped:
+            return "interrupted"
+        if self.plan.options.fail_fast:
+            return "stopped at the first failure (-x)"
+        return f"stopped after {self.plan.options.max_fail} failures (--max-fail)"
 
     def go(self, progress: Progress | None) -> None:
         """Play the cases until one shows that going on is useless. Raises LaunchError."""
@@ -192,7 +197,9 @@ class Run:
         if not played.shaken and subject.verdict != "error" and not self._shakes(case):
             self.befell = Circumstances(no_first_message=True)
             return True
-        self._stopped = self.plan.options.fail_fast and subject.verdict in STOPS
+        self._failures += subject.verdict in STOPS
+        most = 1 if self.plan.options.fail_fast else self.plan.options.max_fail
+        self._stopped = 0 < most <= self._failures
         return self._stopped
 
     def _shakes(self, case: Case) -> bool:

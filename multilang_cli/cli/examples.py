@@ -1,0 +1,67 @@
+"""Texts of the help as data: examples of commands, and the panels of their options."""
+
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "run": (
+        "mlcheck run bolt.py",
+        "mlcheck run --kind spout -- ruby spout.rb --flag",
+        "mlcheck run --tuple '[\"a b\", 1]' --stream default:word,count bolt.py",
+        "mlcheck run --strict --report junit=mlcheck.xml     # all of mlcheck.toml",
+    ),
+    "explain": (
+        "mlcheck explain ack-twice",
+        "mlcheck explain 'Pipe to subprocess seems to be broken! No output read.'",
+        "mlcheck explain --log worker.log",
+    ),
+    "repl": ("mlcheck repl bolt.py", "mlcheck repl --kind bolt --source steps.repl bolt.py"),
+    "lint": ("mlcheck lint .mlcheck/last", "mlcheck lint --storm 1.2 incident.ndjson"),
+    "report": ("mlcheck report --open incident.ndjson",),
+    "replay": (
+        "mlcheck replay incident.ndjson -- python3 bolt.py",
+        "mlcheck replay incident.ndjson --until 120 --then repl -- python3 bolt.py",
+    ),
+    "shrink": ("mlcheck shrink incident.ndjson -o small.ndjson -- python3 bolt.py",),
+    "promote": ("mlcheck promote small.ndjson -o bolt.thirteen.yaml",),
+    "tap": ("mlcheck tap --record /var/tmp/tap -- python3 bolt.py",),
+    "topology run": (
+        "mlcheck topology run topology.yaml",
+        "mlcheck topology run --fault kill:split@20 topology.yaml",
+    ),
+    "topology plan": ("mlcheck topology plan topology.yaml",),
+    "fuzz": ("mlcheck fuzz --kind bolt bolt.py",),
+    "bench": ("mlcheck bench bolt.py",),
+    "host": ("mlcheck host -- java -jar host.jar",),
+    "matrix": ("mlcheck matrix testees -o matrix",),
+    "audit run": ("mlcheck audit run recordings/ -o audit",),
+    "new": ("mlcheck new bolt --language python words", "mlcheck new testee --language go library"),
+    "docs": ("mlcheck docs heartbeat", "mlcheck docs worker-log"),
+    "verify-storm": ("mlcheck verify-storm 2.8.3",),
+    "schema validate": ("mlcheck schema validate config mlcheck.toml",),
+}
+"""Command lines by command; a test parses each."""
+
+MOST_USED: dict[str, tuple[str, ...]] = {
+    "run": ("--kind", "--tuple", "--stream", "--storm", "-k", "--report"),
+    "repl": ("--kind", "--source", "--storm", "--stream"),
+    "replay": ("--until", "--ignore", "--key"),
+    "topology run": ("--storm", "--fault", "--messages", "--seconds", "--guarantee", "--record"),
+}
+"""Options that are told first, of commands that have many."""
+
+PANELS: dict[str, tuple[str, ...]] = {
+    "The component": ("--component", "--cwd", "--env", "--task", "--pid", "--testee", "--prepare", "--resources"),
+    "What it is told": (
+        *("--tuples", "--conf", "--conf-file", "--ackers", "--input", "--stream", "--kind"),
+        *("--filter", "--property", "--env-filter"),
+    ),
+    "What it promises": ("--settles", "--accepts", "--real-ticks"),
+    "Cases": ("--exclude", "--suite", "--exhaustive", "--known-failures", "--write-known-failures", "--dry-run"),
+    "How it is played": (
+        *("-x", "--max-fail", "--jobs", "--retries", "--limit", "--timeout", "--memory", "--seed", "--storm-required"),
+        *("--idle", "--drain", "--late", "--real-time"),
+    ),
+    "What comes out": (
+        *("--strict", "--report", "--record", "--record-all", "--transcripts", "--color", "--quiet", "--verbose"),
+        *("--redact", "--help"),
+    ),
+}
+"""Panels of options, in their order."""
