@@ -33,6 +33,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "matrix": ("mlcheck matrix testees -o matrix",),
     "audit run": ("mlcheck audit run recordings/ -o audit",),
     "new": ("mlcheck new bolt --language python words", "mlcheck new testee --language go library"),
+    "init": ("mlcheck init topology.yaml", "mlcheck init my-streamparse-project --output -"),
     "docs": ("mlcheck docs heartbeat", "mlcheck docs worker-log"),
     "verify-storm": ("mlcheck verify-storm 2.8.3",),
     "schema validate": ("mlcheck schema validate config mlcheck.toml",),

@@ -1,0 +1,79 @@
+"""``mlcheck.toml`` of components that were found in a project."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.driver.launch import INTERPRETERS
+from multilang_cli.subject.options import Component
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+SCHEMA = "https://multilang-cli.dev/schemas/config.schema.json"
+_NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+"""Characters that the name of a component can't have in the file: it is part of paths."""
+_BARE = re.compile(r"[\w-]+")
+
+
+def components_beside(folder: Path) -> tuple[Component, ...]:
+    """Programs in a resources folder: files whose suffix or shebang makes them one, but for Storm's libraries."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and _is_program(path))
+    return tuple(Component(command=(path.name,), kind="auto", name=path.stem, cwd=str(folder)) for path in files)
+
+
+def _is_program(path: Path) -> bool:
+    if path.suffix in INTERPRETERS:
+        # A library that others load has neither a shebang nor a main part that one could see.
+        return path.stem != "storm" and not path.name.startswith("_")
+    with path.open("rb") as file:
+        return file.read(2) == b"#!"
+
+
+def config_text(components: Sequence[Component], origin: str) -> str:
+    """The file: each component with what was found of it, and hints at what only its author knows."""
+    head = f"#:schema {SCHEMA}\n# Made by mlcheck init from {origin}. `mlcheck docs config` tells every key.\n"
+    return "\n".join([head, *("\n".join(_lines(each)) + "\n" for each in components)])
+
+
+def _lines(component: Component) -> Iterator[str]:
+    yield "[[component]]"
+    yield f"name = {_value(_NO_NAME.sub('-', component.name).strip('.-') or 'component')}"
+    if component.kind != "auto":
+        yield f"kind = {_value(component.kind)}"
+    yield f"command = {_value(list(component.command))}"
+    if component.cwd:
+        yield f"cwd = {_value(component.cwd)}"
+    for key, table in (("conf", component.conf), ("env", component.env)):
+        if table:
+            yield f"{key} = {_value(table)}"
+    for source in component.sources:
+        yield "\n[[component.sources]]"
+        yield f"component = {_value(source.component)}"
+        if source.stream != "default":
+            yield f"stream = {_value(source.stream)}"
+        if source.fields is not None:
+            yield f"fields = {_value(list(source.fields))}"
+        yield "# samples = [[...]]      # tuples of it that the component takes; without one it is fed made-up ones"
+    for name, stream in (component.streams or {}).items():
+        yield f"\n[component.streams.{_key(name)}]"
+        yield f"fields = {_value(list(stream.fields))}"
+        if stream.direct:
+            yield "direct = true"
+
+
+def _value(value: Any) -> str:
+    """A value as TOML has it: inline, keys quoted where they must be. None has no spelling, and is left out."""
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_key(key)} = {_value(each)}" for key, each in value.items() if each is not None)
+        return f"{{ {inner} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(_value(each) for each in value if each is not None)}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) and name.isascii() else json.dumps(name, ensure_ascii=False)

@@ -1,0 +1,116 @@
+"""Components of a streamparse project: read from its topologies and classes, of which nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from multilang_cli.subject.options import Component, InputSource, StreamDeclaration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+RUNNER = "streamparse_run"
+"""The program by which streamparse starts a class."""
+
+
+class _Spec(NamedTuple):
+    """One ``name = Class.spec(...)`` of a topology: its class, where that is, and the streams it reads, in order."""
+
+    name: str
+    of: str
+    module: str
+    inputs: tuple[tuple[str, str], ...]
+
+
+def components_in(project: Path) -> tuple[Component, ...]:
+    """The components of every topology below ``topologies/``. Raises OSError and SyntaxError."""
+    found: dict[str, Component] = {}
+    for file in sorted((project / "topologies").glob("*.py")):
+        specs = {spec.name: spec for spec in _specs(ast.parse(file.read_text(encoding="utf-8"), str(file)))}
+        declared = {name: _outputs(project, spec) for name, spec in specs.items()}
+        for name, spec in specs.items():
+            found.setdefault(name, _component(project, spec, declared))
+    return tuple(found.values())
+
+
+def _specs(tree: ast.Module) -> Iterator[_Spec]:
+    modules = {
+        alias.asname or alias.name: (alias.name, node.module or "")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
+            continue
+        call, target = node.value, node.targets[0]
+        is_spec = isinstance(call.func, ast.Attribute) and call.func.attr == "spec"
+        if not (is_spec and isinstance(target, ast.Name)):
+            continue
+        of = ast.unparse(call.func.value)  # type: ignore[attr-defined]
+        name, module = modules.get(of, (of, ""))
+        inputs = next((keyword.value for keyword in call.keywords if keyword.arg == "inputs"), None)
+        yield _Spec(target.id, name, module, tuple(_inputs(inputs)))
+
+
+def _inputs(node: ast.expr | None) -> Iterator[tuple[str, str]]:
+    """Components and streams: ``[a, b["late"]]``, or the keys of a dictionary of groupings."""
+    keys = node.elts if isinstance(node, ast.List | ast.Tuple) else node.keys if isinstance(node, ast.Dict) else []
+    for key in keys:
+        if isinstance(key, ast.Name):
+            yield key.id, "default"
+        elif isinstance(key, ast.Subscript) and isinstance(key.value, ast.Name):
+            yield key.value.id, str(ast.literal_eval(key.slice)) if isinstance(key.slice, ast.Constant) else "default"
+
+
+def _outputs(project: Path, spec: _Spec) -> dict[str, StreamDeclaration]:
+    """The streams that a class declares as ``outputs``; none where its source is not in the project."""
+    body = _class_body(project, spec)
+    for node in body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "outputs":
+            return dict(_streams(node.value))
+    return {}
+
+
+def _class_body(project: Path, spec: _Spec) -> list[ast.stmt]:
+    path = project.joinpath("src", *spec.module.split(".")).with_suffix(".py")
+    if not spec.module or not path.is_file():
+        return []
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    found = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == spec.of)
+    return next(found, ast.ClassDef(spec.of, [], [], [], [])).body
+
+
+def _streams(node: ast.expr) -> Iterator[tuple[str, StreamDeclaration]]:
+    elements = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+    fields = tuple(str(each.value) for each in elements if isinstance(each, ast.Constant))
+    if fields:
+        yield "default", StreamDeclaration(fields)
+    for each in elements:
+        if isinstance(each, ast.Call):
+            told = {keyword.arg: ast.literal_eval(keyword.value) for keyword in each.keywords}
+            yield (
+                str(told.get("name", "default")),
+                StreamDeclaration(tuple(told.get("fields", ())), bool(told.get("direct"))),
+            )
+
+
+def _component(project: Path, spec: _Spec, declared: dict[str, dict[str, StreamDeclaration]]) -> Component:
+    nothing = StreamDeclaration()
+    sources = tuple(
+        InputSource(name, stream, declared.get(name, {}).get(stream, nothing).fields or None)
+        for name, stream in spec.inputs
+    )
+    kind: Literal["bolt", "spout"] = "bolt" if spec.inputs else "spout"
+    where = f"{spec.module}.{spec.of}" if spec.module else spec.of
+    cwd = str(project / "src") if (project / "src").is_dir() else None
+    return Component(
+        command=(RUNNER, where),
+        kind=kind,
+        name=spec.name,
+        cwd=cwd,
+        sources=sources,
+        streams=declared[spec.name] or None,
+    )
