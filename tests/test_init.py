@@ -10,6 +10,7 @@ from multilang_cli.catalogue.locate import data_path
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.subject import config
 from multilang_cli.subject.options import InputSource, StreamDeclaration
+from tests.command import mlcheck
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,3 +119,20 @@ def test_what_is_refused(words: list[str], why: str, here: Path, capsys: pytest.
     assert dispatch(["init", *words]) == 2
     assert why in capsys.readouterr().err
     assert not (here / "mlcheck.toml").exists()
+
+
+@pytest.mark.component
+def test_the_demo_shows_each_of_its_steps(here: Path) -> None:
+    ran = mlcheck("demo", "--no-input", cwd=here, TMPDIR=str(here))
+    assert (ran.returncode, list(here.iterdir())) == (0, []), ran.stderr
+    shown = ran.stdout
+    for what in (
+        "$ mlcheck new bolt",
+        "PASS",
+        "FAIL  it settles a tuple twice",
+        "must, bolts",
+        "must ack-twice",
+        "Means ",
+    ):
+        _, found, shown = shown.partition(what)
+        assert found, what

@@ -48,6 +48,7 @@ COMMANDS: dict[str, Command] = {
     "kafka lag": Command("kafka", "lag", "Show how far a Kafka spout is behind."),
     "verify-storm": Command("verify_storm", "verify_storm", "Ask real Storm, and print what differs from the records."),
     "new": Command("new", "new", "Write a small working component, with configuration and CI."),
+    "demo": Command("demo", "demo", "Show in a minute what mlcheck does."),
     "init": Command("init", "init", "Write mlcheck.toml for components that there are already."),
     "completion": Command("completion", "completion", "Print a script that completes the command line in a shell."),
 }
@@ -76,7 +77,7 @@ TOP: dict[str, tuple[str, ...]] = {
     "Check": ("matrix", "host", "fuzz", "bench"),
     "Recordings": ("tap", "report", "replay", "diff", "shrink", "promote", "audit"),
     "Look up": ("docs", "list", "config", "schema"),
-    "More": ("init", "kafka", "verify-storm", "completion"),
+    "More": ("demo", "init", "kafka", "verify-storm", "completion"),
 }
 """Panels of ``mlcheck --help``, and the commands in each."""
 
