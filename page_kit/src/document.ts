@@ -9,14 +9,24 @@ interface Common {
   type: string;
   title: string;
   note?: string;
+  folded?: boolean;
 }
 
 export interface Facts extends Common {
   rows: [string, string][];
 }
 
+export interface Step {
+  seq: number;
+  side: "storm" | "component" | "process";
+  text: string;
+  mark?: boolean;
+}
+
 export interface Text extends Common {
   paragraphs: string[];
+  sequence?: Step[];
+  command?: string;
   code?: string;
 }
 

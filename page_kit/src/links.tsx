@@ -50,8 +50,13 @@ export class Links {
   follow(): void {
     const target = this.find(location.hash.slice(1));
     if (!target) return;
-    this.elements.get(target.section)?.scrollIntoView({ block: "start" });
-    if (target.seq !== null) this.reveals.get(target.section)?.(target.seq);
+    const element = this.elements.get(target.section);
+    element?.dispatchEvent(new Event("unfold"));
+    // What was folded is drawn first.
+    requestAnimationFrame(() => {
+      element?.scrollIntoView({ block: "start" });
+      if (target.seq !== null) this.reveals.get(target.section)?.(target.seq);
+    });
   }
 }
 

@@ -102,9 +102,9 @@ function SectionFrame({ section }: { section: Section }) {
     links.place(section.id, element.current);
     return () => links.place(section.id, null);
   }, [section.id]);
-  return (
-    <section ref={element} class="section" aria-label={section.title} data-section={section.id}>
-      <h2>{section.title}</h2>
+  const [open, setOpen] = useState(!section.folded);
+  const body = (
+    <>
       {section.note && <p class="note">{section.note}</p>}
       <Boundary>
         {Shown ? (
@@ -113,6 +113,29 @@ function SectionFrame({ section }: { section: Section }) {
           <p class="empty">This part is of the type "{String(section.type)}", which this page cannot show.</p>
         )}
       </Boundary>
+    </>
+  );
+  // What is folded is not drawn: a link that leads there opens it first, by the event that Links sends.
+  useEffect(() => {
+    const show = () => setOpen(true);
+    element.current?.addEventListener("unfold", show);
+    return () => element.current?.removeEventListener("unfold", show);
+  }, []);
+  return (
+    <section ref={element} class="section" aria-label={section.title} data-section={section.id}>
+      {section.folded ? (
+        <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary>
+            <h2>{section.title}</h2>
+          </summary>
+          {open && body}
+        </details>
+      ) : (
+        <>
+          <h2>{section.title}</h2>
+          {body}
+        </>
+      )}
     </section>
   );
 }

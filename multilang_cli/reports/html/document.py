@@ -30,11 +30,15 @@ def _tag(name: str) -> str:
 
 
 class Section(_Part, frozen=True, kw_only=True, tag_field="type", tag=_tag):
-    """One part of the page. `id`: unique, of a-z, 0-9 and -; `note`: one sentence below the heading."""
+    """One part of the page. `id`: unique, of a-z, 0-9 and -; `note`: one sentence below the heading.
+
+    `folded`: closed until the reader opens it, or a link leads there.
+    """
 
     id: str
     title: str
     note: str = ""
+    folded: bool = False
 
 
 class FactsSection(Section, frozen=True, kw_only=True):
@@ -43,11 +47,22 @@ class FactsSection(Section, frozen=True, kw_only=True):
     rows: tuple[tuple[str, str], ...]
 
 
+class SequenceStep(_Part, frozen=True, kw_only=True):
+    """One message of a few: `side` is who said it; `mark`: this is the wrong one."""
+
+    seq: int
+    side: Literal["storm", "component", "process"]
+    text: str
+    mark: bool = False
+
+
 class Text(Section, frozen=True, kw_only=True):
-    """Paragraphs, and lines to be shown as they are."""
+    """Paragraphs, the messages that matter, lines to be shown as they are, a command to be copied."""
 
     paragraphs: tuple[str, ...]
+    sequence: tuple[SequenceStep, ...] = ()
     code: str = ""
+    command: str = ""
 
 
 class Cell(_Part, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from multilang_cli.reports.html.document import PageDocument, PageVerdict, Text
 from multilang_cli.reports.html.keeping import EVENTS, Shelf
 from multilang_cli.reports.html.page_file import load_kit, render
 from multilang_cli.reports.html.recordings import Recordings
-from multilang_cli.reports.html.run_sections import about, component_sections, everything, line
+from multilang_cli.reports.html.run_sections import about, component_sections, everything, folded, line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,12 +63,12 @@ def document_of(
 def _run(
     result: RunResult, rulebook: Rulebook, recordings: Recordings, more: Sequence[AnySection]
 ) -> Iterator[AnySection]:
-    yield about(result)
-    yield from _notes(recordings.notes)
     yield from more
     yield from component_sections(result, rulebook, recordings.section_of)
+    yield from _notes(recordings.notes)
+    yield about(result)
     for told in recordings.told:
-        yield from told.sections()
+        yield from map(folded, told.sections())
 
 
 def _recorded(result: RunResult, recordings: Recordings) -> Iterator[AnySection]:

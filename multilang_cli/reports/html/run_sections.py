@@ -10,7 +10,7 @@ from multilang_cli.reports.bundles import bundles, groups_in, notes_in, rows_of,
 from multilang_cli.reports.combined import parts_of
 from multilang_cli.reports.escape import escape_lines, fit
 from multilang_cli.reports.formats.console import next_command, summary_of
-from multilang_cli.reports.grouping import note_lines, notes_of
+from multilang_cli.reports.grouping import SHOWN_FIRST, note_lines, notes_of
 from multilang_cli.reports.html.document import Cell, FactsSection, SectionColumn, TableSection, Text
 from multilang_cli.reports.html.troubles import trouble
 from multilang_cli.reports.model import VERDICTS
@@ -70,7 +70,12 @@ def about(result: RunResult) -> FactsSection:
         ("next", next_command(result)),
     ]
     shown = tuple((line(name), line(value, 2000)) for name, value in rows if value)
-    return FactsSection(id="about", title="About", rows=shown)
+    return FactsSection(id="about", title="About", rows=shown, folded=True)
+
+
+def folded(section: AnySection) -> AnySection:
+    """The same section, closed until a reader wants it."""
+    return msgspec.structs.replace(section, folded=True)
 
 
 def component_sections(result: RunResult, rulebook: Rulebook, to: To) -> Iterator[AnySection]:
@@ -81,8 +86,7 @@ def component_sections(result: RunResult, rulebook: Rulebook, to: To) -> Iterato
             _versions(bundle.parts, to),
             *troubles(bundle.parts, rulebook),
             everything(bundle.parts, to),
-            _untested(bundle.parts),
-            _notes(bundle.parts),
+            *(folded(each) for each in (_untested(bundle.parts), _notes(bundle.parts)) if each is not None),
         )
         for place, section in enumerate(each for each in sections if each is not None):
             yield msgspec.structs.replace(section, id=f"b{number}-{place}", title=name + section.title)
@@ -137,8 +141,10 @@ def everything(parts: Sequence[RunResult], to: To, title: str = "Everything that
             round(subject.duration, 3),
             line(subject.reproduce, _COMMAND),
         )
-        for part in parts
-        for subject in part.subjects
+        for part, subject in sorted(
+            ((part, subject) for part in parts for subject in part.subjects),
+            key=lambda pair: SHOWN_FIRST.index(pair[1].verdict) if pair[1].verdict in SHOWN_FIRST else len(SHOWN_FIRST),
+        )
     )
     storm = ("Storm",) if several else ()
     columns = _columns("verdict", "subject", *storm, "got", "expected", "rules", "seconds", "again")

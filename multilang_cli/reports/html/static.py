@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.reports.html.document import PageDocument, PinnedFinding, Section
 
+_SIDES = {"storm": "Storm: ", "component": "component: ", "process": ""}
 MOST_FINDINGS = 100
 """Findings of one conversation that stand in the static part."""
 
@@ -46,6 +47,11 @@ def _shown(section: Section) -> Iterator[str]:
         yield f"<dl>{''.join(rows)}</dl>"
     elif isinstance(section, Text):
         yield from (_element("p", paragraph) for paragraph in section.paragraphs)
+        if section.sequence:
+            steps = ("".join((_SIDES[each.side], each.text)) for each in section.sequence)
+            yield f"<ol>{''.join(_element('li', step) for step in steps)}</ol>"
+        if section.command:
+            yield _element("p", f"Again: {section.command}")
         if section.code:
             yield _element("pre", section.code)
     elif isinstance(section, ConversationSection):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from multilang_cli.causes.model import Cause
 from multilang_cli.reports.escape import fit
 from multilang_cli.reports.explaining.clauses import quoted
-from multilang_cli.reports.failure import exit_in_words, first_paragraph, show_excerpt, stderr_lines
+from multilang_cli.reports.failure import exit_in_words, first_paragraph, stderr_lines
 from multilang_cli.reports.formats.console import as_text
 from multilang_cli.reports.grouping import fates_of_subject, only_on, some_of, told_first
-from multilang_cli.reports.html.document import Text
+from multilang_cli.reports.html.document import SequenceStep, Text
 from multilang_cli.reports.page import MOST_CELLS, Page
+from multilang_cli.reports.saying import in_short, telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import SubjectResult
 
 _COLUMNS = 110
+_STEPS = 12
+"""Messages of a sequence, at most."""
+_NO_CAUSE = Cause(id="", certainty="certain", headline="")
+_SIDES: dict[str, Literal["storm", "component"]] = {"in": "storm", "out": "component", "err": "component"}
 _SAME = 50
 
 
@@ -34,7 +40,20 @@ def trouble(group: Group, rulebook: Rulebook) -> Text:
         title=_line(f"{group.verdict.upper()} {what}{more}{only_on(group)}", 100),
         note=_line(group.first.title),
         paragraphs=tuple(map(_line, _paragraphs(group, rulebook))),
+        sequence=_sequence(group.first),
         code=as_text(lambda console: _said(console, group.first), _COLUMNS).rstrip("\n"),
+        command=_line(group.first.reproduce),
+    )
+
+
+def _sequence(subject: SubjectResult) -> tuple[SequenceStep, ...]:
+    """The messages that led to a trouble, in short."""
+    cause = subject.causes[0] if subject.causes else _NO_CAUSE
+    return tuple(
+        SequenceStep(
+            seq=row.seq, side=_SIDES.get(row.channel, "process"), text=_line(in_short(row, cause)), mark=row.mark
+        )
+        for row in telling(subject.excerpt, cause, _STEPS)
     )
 
 
@@ -57,14 +76,11 @@ def _paragraphs(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"Mend: {first_paragraph(rule.mend)}"
     if len(group.subjects) > 1:
         yield f"The same in {some_of((each.id for each in group.subjects), _SAME)}"
-    if subject.reproduce:
-        yield f"Again: {subject.reproduce}"
 
 
 def _said(console: Console, subject: SubjectResult) -> None:
-    """The messages that matter, and how the component ended."""
+    """Write how the component ended, and its last words."""
     page = Page(console)
-    show_excerpt(page, subject.excerpt)
     ended = exit_in_words(subject.exit)
     if ended:
         page.line(f"The component {ended}.")

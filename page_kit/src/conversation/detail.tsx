@@ -1,4 +1,5 @@
 // What is chosen: its findings explained, its place in its thread, its message.
+import { CopyButton } from "../copy";
 import { useState } from "preact/hooks";
 import type { Filter } from "./filter";
 import { FindingCard } from "./finding";
@@ -106,19 +107,4 @@ function Message({ text }: { text: string }) {
       </pre>
     </section>
   );
-}
-
-function CopyButton({ text }: { text: string }) {
-  const [said, setSaid] = useState("copy");
-  const copy = () => {
-    navigator.clipboard.writeText(text).then(
-      () => setSaid("copied"),
-      () => setSaid("not allowed here"),
-    );
-  };
-  return "clipboard" in navigator ? (
-    <button type="button" class="link" onClick={copy}>
-      {said}
-    </button>
-  ) : null;
 }
