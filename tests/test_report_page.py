@@ -40,6 +40,21 @@ def test_a_page_of_a_run_holds_to_the_schema(name: str) -> None:
     assert len({each["id"] for each in page["sections"]}) == len(page["sections"])
 
 
+def test_a_page_of_a_run_begins_with_the_cause_and_its_messages() -> None:
+    first, *others = json.loads(msgspec.json.encode(document_of(RESULTS["fail"], RULEBOOK)))["sections"]
+    assert first["title"].startswith("FAIL ack-twice")
+    assert [(step["seq"], step["side"], step.get("mark", False)) for step in first["sequence"]] == [
+        (1, "storm", False),
+        (2, "component", False),
+        (3, "component", True),
+    ]
+    assert first["command"] == "mlcheck run bolt.py -k bolt.settle.once"
+    folded = {section["title"] for section in others if section.get("folded")}
+    assert folded == {"Not tested", "Notes", "About"}
+    [table] = [section for section in others if section["title"] == "Everything that was tested"]
+    assert [row[0]["text"] for row in table["rows"]][:3] == ["FAIL", "FAIL", "warn"]
+
+
 def test_a_page_of_a_run_says_what_is_wrong_and_what_was_not_tested() -> None:
     page = json.loads(msgspec.json.encode(document_of(RESULTS["fail"], RULEBOOK)))
     told = "\n".join(texts(page))
@@ -47,7 +62,7 @@ def test_a_page_of_a_run_says_what_is_wrong_and_what_was_not_tested() -> None:
         "tuple 5 was acked twice (rule ack-twice), in 2 cases",
         "one ack or fail of tuple 5",
         "Mend: Ack each tuple in one place",
-        "Again: mlcheck run bolt.py -k bolt.settle.once",
+        "mlcheck run bolt.py -k bolt.settle.once",
         "undeclared: ticks",
         "bolt.tick.settled",
     ):
