@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from mkdocs.structure.files import File
 
-from multilang_cli.catalogue.loader import load_causes, load_english, load_rulebook
+from multilang_cli.catalogue.loader import load_causes, load_rulebook
+from multilang_cli.catalogue.written import clause_of
 from multilang_cli.cli.commands import COMMANDS
 from multilang_cli.cli.dispatch import dispatch
+from multilang_cli.reports.explaining import protocol_pages
 from multilang_cli.reports.verdict import OUTCOMES
 from multilang_cli.suite.cases.case import Case, load_cases
 
@@ -52,6 +54,8 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "reference/rules.md", rules()
     yield "reference/causes.md", causes()
     yield "reference/cases.md", cases()
+    for name, text in protocol_pages.pages().items():
+        yield f"protocol/{name}", text
     contract = (ROOT / "conformance" / "testees" / "README.md").read_text(encoding="utf-8")
     yield "reference/testees.md", contract.replace("](../../docs/", "](../")
     for name in PROJECT:
@@ -183,10 +187,10 @@ def family_of(name: str) -> str:
     return ".".join(name.split(".")[: 2 if name.startswith("library.") else 1])
 
 
-def clause_text(clause: Clause) -> str:
-    """A clause in English, and where it stands."""
-    english = load_english().get(clause.text.strip(), clause.text.strip())
-    return f"> {text_of(english)} ({text_of(clause.source)})"
+def clause_text(clause: Clause | str) -> str:
+    """A clause, and where it stands."""
+    found = clause_of(clause)
+    return f"> {text_of(found.text)} ({text_of(found.source)})"
 
 
 def version_key(version: str) -> list[int]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import msgspec
 import pytest
-from multilang_cli.reports.sarif import NO_FILE, to_sarif
 
 from multilang_cli.causes.model import Cause, Place
 from multilang_cli.reports.formats.sarif import NO_FILE, to_sarif

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from multilang_cli.reports.bundles import bundles, groups_in
 from multilang_cli.reports.escape import escape, escape_json, fit
-from multilang_cli.reports.explaining.clauses import in_english, quoted
+from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.failure import first_paragraph
 from multilang_cli.reports.formats.github import file_of, level_of, line_of
 from multilang_cli.reports.grouping import fates_of_subject, told_first
@@ -65,11 +65,10 @@ def _descriptor(group: Group, rulebook: Rulebook) -> Json:
     if rule is None:
         name = group.finding.rule if group.finding else group.first.id
         return {"id": name, "shortDescription": _text(group.first.title)}
-    clause = " ".join(filter(None, (quoted(rule.clause), in_english(rule.clause))))
     return {
         "id": rule.id,
         "shortDescription": _text(rule.title),
-        "fullDescription": _text(" ".join(filter(None, (first_paragraph(rule.why), clause)))),
+        "fullDescription": _text(" ".join(filter(None, (first_paragraph(rule.why), quoted(rule.clause))))),
         "help": _text(first_paragraph(rule.mend)),
         "helpUri": f"{SITE}reference/rules/#{rule.id}",
         "defaultConfiguration": {"level": {"must": "error", "should": "warning", "note": "note"}[rule.level]},
