@@ -64,6 +64,7 @@ PACKAGES = {
     "php": ("php-cli",),
     "chromium": ("chromium",),
     "chromedriver": ("chromium-driver",),
+    "valgrind": ("valgrind",),
 }
 """Debian's packages of the programs that tests start."""
 
@@ -97,6 +98,7 @@ STAGES = (
     Stage("imports", 30, (str(BIN / "lint-imports"),)),
     Stage("docs", 30, (str(BIN / "mkdocs"), "build", "--quiet", "--strict")),
     Stage("unit", 90, (*PYTEST, f"not component and {FAST}", "-n", "auto")),
+    Stage("work", 60, (str(BIN / "python"), "-m", "benchmarks.work"), programs=True),
     Stage("component", 1200, (*PYTEST, f"component and {FAST}", *MANY), programs=True),
     Stage("library", 900, (*PYTEST, "library", *MANY), programs=True),
     Stage("oracle", 360, (*PYTEST, "oracle and not storm and not install")),

@@ -281,7 +281,7 @@ class _File:
         return span
 
     def _line(self, text: bytes, source: _Source | None = None) -> Iterator[Entry]:
-        """What one line says, and before that of the one before it whether it was cut or is damaged.
+        """Read one line; before that, tell of the one before it whether it was cut or is damaged.
 
         A line that can't be read is only damaged if it ends, or a line other than a header follows. `source`: has the
         rest of a line that is longer than what is read of one.
@@ -309,7 +309,7 @@ class _File:
         self.byte += size
 
     def _ended(self, torn: Exception | None) -> Iterator[Entry]:
-        """What is lost at the end of the file: `torn` where what was compressed is damaged."""
+        """Tell of a loss at the end of the file: `torn` where what was compressed is damaged."""
         if self._cut is not None:
             yield self._damaged(self._cut.line, self._why, self._cut.byte) if self._whole else self._cut
         if torn is not None:
