@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
-from multilang_cli.protocol.wire.batches import Span
+from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.transcript import read
 from multilang_cli.transcript.format import Header, header_line
 from multilang_cli.transcript.read import Happened, entries
@@ -88,7 +88,7 @@ def test_lines_are_read_together_as_each_alone(
     together = (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(read, "TOGETHER", 1)
-        assert not any(isinstance(e.events, Span) for e in entries(path) if isinstance(e, Happened))
+        assert not any(isinstance(e.events, RecordedEvents) for e in entries(path) if isinstance(e, Happened))
         assert together == (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
 
 
@@ -98,5 +98,5 @@ def test_plain_lines_are_read_together(tmp_path: Path, odd: tuple[str, str], siz
     picked = [(pick, "", number == 0) for number, pick in enumerate([*RIGHT[5:14], odd])]
     header = header_line(Header(conv="t", profile=example_profile("bolt")))
     path.write_bytes(header + "".join(lines_of(picked)).encode())
-    spans = [e.events for e in entries(path) if isinstance(e, Happened) and isinstance(e.events, Span)]
+    spans = [e.events for e in entries(path) if isinstance(e, Happened) and isinstance(e.events, RecordedEvents)]
     assert list(map(len, spans)) == sizes

@@ -60,14 +60,14 @@ class Stored(NamedTuple):
 
 
 Tables = Iterator[dict[str, "DataFrame"]]
-Make = Callable[["Standing", list["DataFrame"]], Tables]
+Make = Callable[["StoredState", list["DataFrame"]], Tables]
 """Makes tables of those that stand already. Those that it yields together are written side by side, before it goes on.
 
 What it keeps for that, it appends to the list.
 """
 
 
-class Standing:
+class StoredState:
     """Everything that a stage is made of: the session, the plan, the tables that stand already, and facts of them.
 
     `before`: what earlier runs left. `touched`: the conversations that this run has lines of; None for all. `gone`: by
@@ -169,7 +169,7 @@ class _Work:
         self._name = name
         self.known: Known = {}
         self.pieces: dict[str, tuple[StoredPiece, ...]] = {}
-        self._standing = Standing(spark, plan, self.known, before)
+        self._standing = StoredState(spark, plan, self.known, before)
         self._happened: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def all(self, say: Callable[[str], None]) -> None:
@@ -238,7 +238,7 @@ OUTLINE = "outline"
 """The table of headers, ends and sizes: what the next run needs to know of the files that it does not read."""
 
 
-def _events(at: Standing, _: list[DataFrame]) -> Tables:
+def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     """Lines of files that are new or changed; and of those that, beside these, count in another way than before."""
     paths = [path for path in at.plan.inputs.transcripts if named(path) not in at.before.same]
     read = events.lines(at.spark, paths)
@@ -278,18 +278,18 @@ def _conversations_in(files: frozenset[str], known: Outline) -> frozenset[str]:
     return frozenset(piece.key for by_conv in pieces for each in by_conv.values() for piece in each)
 
 
-def _findings(at: Standing, kept: list[DataFrame]) -> Tables:
+def _findings(at: StoredState, kept: list[DataFrame]) -> Tables:
     found = findings.judged(at.new("conversations"), at.new("events"), at.known["quarantine"], at.plan.storm)
     # The first that is written computes what both are made of.
     for name, rows in findings.tables(_keep(found, kept))._asdict().items():
         yield {name: rows}
 
 
-def _ledger(at: Standing, _: list[DataFrame]) -> Tables:
+def _ledger(at: StoredState, _: list[DataFrame]) -> Tables:
     yield {"ledger": ledger.ledger(at.facts.ends(at.spark), at.new("events"))}
 
 
-def _trees(at: Standing, _: list[DataFrame]) -> Tables:
+def _trees(at: StoredState, _: list[DataFrame]) -> Tables:
     """Of runs that have a history what it says, of all others what can be inferred."""
     told = at.facts.only(lambda part: _run_of(part, at.plan) == part.topology)
     marks = edges.of_taps(told, at.known["events"])
@@ -298,7 +298,7 @@ def _trees(at: Standing, _: list[DataFrame]) -> Tables:
     yield {"marks": marks}
 
 
-def _roots(at: Standing, _: list[DataFrame]) -> Tables:
+def _roots(at: StoredState, _: list[DataFrame]) -> Tables:
     longest: dict[str, float] = {}
     for parts in at.facts.parts.values():
         for part in parts:
@@ -314,7 +314,7 @@ def _run_of(part: HeardPart, plan: AuditPlan) -> str:
     return next((folder for folder in folders if part.file.startswith(f"{folder}/")), part.topology)
 
 
-def _ledger_summary(at: Standing, _: list[DataFrame]) -> Tables:
+def _ledger_summary(at: StoredState, _: list[DataFrame]) -> Tables:
     happened, settled, who = at.known["events"], at.known["ledger"], at.who
     yield {
         "rates": summary.rates(who, happened, settled),
@@ -325,15 +325,15 @@ def _ledger_summary(at: Standing, _: list[DataFrame]) -> Tables:
     }
 
 
-def _keys(at: Standing, _: list[DataFrame]) -> Tables:
+def _keys(at: StoredState, _: list[DataFrame]) -> Tables:
     yield {"keys": keys.keys(at.known["conversations"], at.who, at.known["events"])}
 
 
-def _quality(at: Standing, _: list[DataFrame]) -> Tables:
+def _quality(at: StoredState, _: list[DataFrame]) -> Tables:
     yield {"quality": quality.quality(at.facts, at.known["files"], at.known["ledger"], at.known["roots"])}
 
 
-def _dialects(at: Standing, _: list[DataFrame]) -> Tables:
+def _dialects(at: StoredState, _: list[DataFrame]) -> Tables:
     yield {"dialects": summary.dialects(at.who, at.known["findings"])}
 
 

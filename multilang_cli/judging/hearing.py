@@ -13,7 +13,7 @@ from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.judge.coverage import Coverage
-from multilang_cli.protocol.wire.batches import Span
+from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Chunk, Event, Exited, Gap, Signalled
 from multilang_cli.protocol.words.messages import Handshake, Malformed
 from multilang_cli.reports.escape import decode
@@ -112,7 +112,7 @@ class Hearing:
 
     def feed(self, events: Sequence[Event]) -> None:
         """Take what happened next. Many events are judged together, which is faster."""
-        if events.__class__ is Span:
+        if events.__class__ is RecordedEvents:
             self.catch_up()
             self._judge(events, events)
             return
@@ -160,7 +160,7 @@ class Hearing:
 
     def _judge(self, events: Sequence[Event], quotable: Sequence[Event]) -> None:
         self._keep(quotable)
-        self._t = events.times[-1] if isinstance(events, Span) else events[-1].t
+        self._t = events.times[-1] if isinstance(events, RecordedEvents) else events[-1].t
         if not self._said:
             self._begin(events)
         found = self.judge.feed_all(events)

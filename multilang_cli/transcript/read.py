@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedReader
 
-    from multilang_cli.protocol.wire.batches import Span
+    from multilang_cli.protocol.wire.batches import RecordedEvents
     from multilang_cli.transcript.format import PlainLine
 
 
@@ -264,7 +264,7 @@ class _File:
             return None
         return lines if len(lines) == len(texts) else None
 
-    def _span(self, lines: list[PlainLine], texts: list[bytes]) -> Span | None:
+    def _span(self, lines: list[PlainLine], texts: list[bytes]) -> RecordedEvents | None:
         """The events of plain lines; None unless they are the next ones of one conversation."""
         conv, seq = lines[0].conv, lines[0].seq
         conversation = self.here.get(conv)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.protocol.storm.reading import read as read_text
 from multilang_cli.protocol.storm.reading import read_frame, read_lines
 from multilang_cli.protocol.wire import encoding as wire
-from multilang_cli.protocol.wire.batches import Span
+from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.wire.framing import TERMINATOR, Frame, frame_text
 from multilang_cli.protocol.words.events import Chunk, Event, Gap
 from multilang_cli.protocol.words.messages import Malformed
@@ -76,7 +76,7 @@ class ConversationReader:
             self.expecting_pid, self.last = False, None
         return Event(line.seq, line.t, channel, fact)  # type: ignore[arg-type]
 
-    def span(self, lines: Sequence[PlainLine]) -> Span | None:
+    def span(self, lines: Sequence[PlainLine]) -> RecordedEvents | None:
         """The events of plain lines that follow each other and the last one; None if they must be read one by one."""
         sent = [line.ch == "in" for line in lines]
         raws = [line.msg for line in lines]
@@ -96,7 +96,9 @@ class ConversationReader:
         self.lines += len(lines)
         self.last = lines[-1].seq
         times = [line.t for line in lines]
-        return Span(lines[0].seq, bodies, times, sent=sent, raws=raws, offsets=offsets, ascii_only=told.isascii())
+        return RecordedEvents(
+            lines[0].seq, bodies, times, sent=sent, raws=raws, offsets=offsets, ascii_only=told.isascii()
+        )
 
     def _plain(self, line: EventLine, text: bytes) -> Event:
         """A frame that stands in the line as it was: most of them are such."""

@@ -82,7 +82,7 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     marks = edges.of_history(events.lines(spark, plan.inputs.histories))
     heard = {name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in ("conversations", "events")}
     known = {**heard, "marks": marks}
-    standing = pipeline.Standing(spark, plan, known)
+    standing = pipeline.StoredState(spark, plan, known)
     found = next(pipeline.STAGES["roots"].make(standing, []))["roots"].collect()
     assert [row.verdict for row in found] == ["never acked"] * len(SENTENCES)
 

@@ -25,7 +25,7 @@ from multilang_cli.protocol.words.messages import (
 if TYPE_CHECKING:
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.judge.state import State
-    from multilang_cli.protocol.wire.batches import Batch, Span
+    from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
     from multilang_cli.protocol.words.events import Event
 
 TIMER = 1.0
@@ -232,7 +232,7 @@ def _said_right(judge: Conversation, batch: Batch, settled: dict[str, int]) -> i
     return len(batch)
 
 
-def pass_span(judge: Conversation, span: Span, begin: int) -> int:
+def pass_span(judge: Conversation, span: RecordedEvents, begin: int) -> int:
     """Judge what is plainly right in `span` from the event `begin` on, as the handlers would; the first that is not.
 
     As with `pass_right`, what a handler asks of a message is asked here too, or the message is not passed.
@@ -248,7 +248,7 @@ def pass_span(judge: Conversation, span: Span, begin: int) -> int:
     return passed
 
 
-def _right_until(judge: Conversation, span: Span, begin: int, settled: dict[str, int]) -> int:
+def _right_until(judge: Conversation, span: RecordedEvents, begin: int, settled: dict[str, int]) -> int:
     state, pending, seq = judge.state, judge.state.open, span.seq
     for at, (message, t) in enumerate(zip(span.bodies[begin:], span.times[begin:], strict=True), begin):
         kind = message.__class__
@@ -272,7 +272,7 @@ def _right_until(judge: Conversation, span: Span, begin: int, settled: dict[str,
     return len(span)
 
 
-def _takes_sent(state: State, span: Span, at: int) -> bool:
+def _takes_sent(state: State, span: RecordedEvents, at: int) -> bool:
     """Take a tuple or task ids of Storm's; False for anything else."""
     message = span.bodies[at]
     if message.__class__ is TaskIds:

@@ -25,7 +25,7 @@ from multilang_cli.protocol.judge.state import (
 from multilang_cli.protocol.storm.outlooks import Outlooks, effects_of_malformed, fingerprint, goes_on, refused, throws
 from multilang_cli.protocol.storm.serializing import effects_with
 from multilang_cli.protocol.storm.taking import fields_of, is_emit, taken
-from multilang_cli.protocol.wire.batches import Batch, Span
+from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
 from multilang_cli.protocol.words.events import (
     Chunk,
     Deadline,
@@ -129,7 +129,7 @@ class Conversation:
         """Judge the next events, oldest first, as `feed` would one by one; returns all that is wrong with them."""
         found = self._found = []
         if self.profile.kind == "bolt" and not self._watched:
-            if events.__class__ is Span:
+            if events.__class__ is RecordedEvents:
                 self._judge_span(events)
                 return found
             if events.__class__ is Batch:
@@ -149,7 +149,7 @@ class Conversation:
             handler(self, event, body)
         state.last_seq = event.seq
 
-    def _judge_span(self, span: Span) -> None:
+    def _judge_span(self, span: RecordedEvents) -> None:
         at = 0
         while at < len(span):
             passed = bolt_rules.pass_span(self, span, at)

@@ -77,7 +77,7 @@ class Batch(Sequence[Event]):
         return self._all()[index]
 
 
-class Span(Sequence[Event]):
+class RecordedEvents(Sequence[Event]):
     """Events of plain frames of both pipes, in the order of their seq, as a recording tells them; made when looked at.
 
     `seq` of the first; `bodies` and `times` of each; `raws`: its bytes, without the terminator; `sent`: True if Storm

@@ -53,7 +53,13 @@ def to_sarif(result: RunResult, rulebook: Rulebook) -> str:
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": result.complete, "exitCode": result.exit_code}],
         "results": results,
-        "properties": {"verdict": result.verdict, "storm": result.storm, "suite": result.suite.name},
+        "properties": {
+            "verdict": result.verdict,
+            "storm": result.storm,
+            "suite": result.suite.name,
+            "components": [escape(part.component.name) for part in result.parts or (result,)],
+            "versions": [escape(sentence) for sentence in result.sentences],
+        },
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return escape_json(json.dumps(log, ensure_ascii=False, indent=2)) + "\n"
