@@ -183,7 +183,7 @@ def requirements() -> str:
     """The packages of uv.lock that mlcheck itself needs, with their hashes, as pip reads them."""
     words = (
         "--locked",
-        "--no-dev",
+        "--no-default-groups",
         "--no-emit-project",
         "--no-header",
         "--no-annotate",
@@ -213,7 +213,7 @@ def audit() -> int:
     """
     materials = ROOT / ".cache" / "sbom.cdx.json"
     materials.parent.mkdir(exist_ok=True)
-    extras = ("--no-dev", "--all-extras")
+    extras = ("--no-default-groups", "--all-extras")
     materials.write_text(_export(*extras, "--format", "cyclonedx1.5"), encoding="utf-8")
     _say(f"the bill of materials: {materials}")
     listed = materials.with_name("audited.txt")
