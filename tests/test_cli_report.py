@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.command import MUTANT_BOLT, ROOT, mlcheck, refusal
-from tests.pages import ACKED, TWICE, PageFile, recorded, section, texts
+from tests.pages import ACKED, TWICE, PageFile, recorded, section
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,4 +100,4 @@ def test_a_run_makes_a_page_with_the_conversations_of_its_failures(tmp_path: Pat
     [table] = [each for each in page["sections"] if each["title"] == "On each Storm version"]
     assert [column["name"] for column in table["columns"]] == ["case", "1.2.4", "2.8.3"]
     assert [cell["to"] for cell in table["rows"][0][1:]] == list(talks)
-    assert any(text.startswith("Again: mlcheck run") for text in texts(page))
+    assert '"command": "mlcheck run ' in json.dumps(page)
