@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.soak import busy
-from multilang_cli.cli.check.fuzzing import FuzzFlags, Fuzzing
-from multilang_cli.cli.one_component import One
+from multilang_cli.fuzz.fuzzing import FuzzFlags, Fuzzing
 from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner.suite_run import plan_of
+from multilang_cli.subject.subject import Subject
 from tests.components import copy_examples, examples, unusual
 
 if TYPE_CHECKING:
@@ -60,11 +59,11 @@ def _ruby(copy: Path) -> Iterator[tuple[str, Component]]:
 
 def fuzz(name: str, component: Component, conversations: int, seed: int, folder: str) -> int:
     """Fuzz one component; 1 if anything was said against it."""
-    plan = plan_of(component, RunOptions(record=f"{folder}/record", strict=True, seed=seed))
-    plan.record.mkdir(exist_ok=True)
+    checked = Subject.of(component, RunOptions(record=f"{folder}/record", strict=True, seed=seed))
+    checked.record.mkdir(exist_ok=True)
     asked = FuzzFlags(conversations=conversations, max_time=3600.0, database=f"{folder}/database", quiet=True)
     began = time.monotonic()
-    result = Fuzzing(One(plan, ""), asked).hunt()
+    result = Fuzzing(checked, asked).hunt()
     print(f"{name}: {result.verdict}, {time.monotonic() - began:.0f} s; {result.notes[-1]}", flush=True)
     return _told(result)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import sides, throughput
 from benchmarks.measure import Figure, Result, interleaved
-from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.replay.recording import load
-from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.replaying import ReplayOptions, replay
 from multilang_cli.replay.shrink.shrinker import Shrinker, Shrunk
+from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.subject.subject import Subject
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
@@ -87,13 +87,12 @@ def _told(shrunk: Shrunk) -> str:
     return f"shrink: {fewer}, values simpler: {shrunk.simpler}, in {shrunk.tried} plays and {shrunk.seconds:.1f} s"
 
 
-def _target(argv: list[str]) -> ReplayTarget:
-    return ReplayTarget(
-        argv=tuple(map(str, argv)), cwd=Path.cwd(), env=worker_environment({}).variables, limits={"settle": sides.LIMIT}
-    )
+def _target(argv: list[str]) -> Subject:
+    component = Component(command=tuple(map(str, argv)), limits={"settle": sides.LIMIT})
+    return Subject.of(component, RunOptions())
 
 
-def replayed(recording: JudgedRecording, target: ReplayTarget) -> float:
+def replayed(recording: JudgedRecording, target: Subject) -> float:
     """Tuples a second, from the first to the last that the component was told."""
     done = replay(recording, target, ReplayOptions(record=sides.folder() / "not-kept.ndjson"))
     told = [event.t for event in done.events if event.channel in {"in", "out"}]

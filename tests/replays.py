@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.driver.environment import worker_environment
-from multilang_cli.driver.launch import resolve
 from multilang_cli.replay.comparison import Comparison, Side, compare
 from multilang_cli.replay.recording import JudgedRecording, load
-from multilang_cli.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.replaying import Replayed, ReplayOptions, replay
 from multilang_cli.replay.said import ComparisonOptions
-from multilang_cli.subject.options import RunOptions
+from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.runner.suite_run import run_suite
 
 if TYPE_CHECKING:
-    from multilang_cli.subject.options import Component
+    from pathlib import Path
 
 LIMITS = dict.fromkeys(("pid", "sync", "heartbeat", "settle", "read", "output", "exit-after-eof"), 20.0)
 
@@ -30,10 +28,8 @@ def recorded(component: Component, folder: Path, *cases: str) -> list[JudgedReco
 
 def replayed(recording: JudgedRecording, command: tuple[str, ...], **how: Any) -> Replayed:
     conf, settings = how.pop("conf", {}), how.pop("settings", {})
-    cwd, env = Path.cwd(), worker_environment(settings).variables
-    argv = resolve(command, cwd, env).argv
-    target = ReplayTarget(argv=argv, cwd=cwd, env=env, limits=LIMITS, conf=conf, settings=settings)
-    return replay(recording, target, ReplayOptions(**how))
+    component = Component(command=command, limits=LIMITS, conf=conf, env=settings)
+    return replay(recording, Subject.of(component, RunOptions()), ReplayOptions(**how))
 
 
 def against(

@@ -37,7 +37,7 @@ def test_version(tmp_path: Path) -> None:
         (["list", "--help"], {"typer", "msgspec", "yaml", "rich", "jsonschema"}),
         (
             ["run", "--help"],
-            {"rich.console", "jsonschema", "multilang_cli.cli.check.running", "multilang_cli.suite.runner.suite_run"},
+            {"rich.console", "jsonschema", "multilang_cli.suite.checking", "multilang_cli.suite.runner.suite_run"},
         ),
         (["list", "rules"], {"rich.console", "jsonschema", "multilang_cli.suite.runner.suite_run"}),
     ],

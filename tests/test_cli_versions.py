@@ -11,7 +11,7 @@ import pytest
 
 from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_versions
-from multilang_cli.cli.shared import played_storms, required_storms
+from multilang_cli.subject.storms import played_storms, required_storms
 from multilang_cli.terminal.exits import CommandError
 from tests.command import BOLT, MUTANT_BOLT, SPOUT, mlcheck, refusal
 

@@ -18,7 +18,6 @@ from multilang_cli.catalogue.loader import load_causes, load_rules
 from multilang_cli.catalogue.worker_log import load_index
 from multilang_cli.cli.app import SETTINGS
 from multilang_cli.cli.commands import COMMANDS, GROUPS
-from multilang_cli.cli.shared import played_storms, required_storms
 from multilang_cli.reports.formats.registry import parse_reports
 from multilang_cli.reports.verdict import OUTCOMES
 from multilang_cli.scaffold.writing import KINDS, WORKFLOW, languages
@@ -26,6 +25,7 @@ from multilang_cli.subject.config import Config
 from multilang_cli.subject.options import ACCEPTS, SETTLES, Component
 from multilang_cli.subject.profiles import LIMITS
 from multilang_cli.subject.settings import Flags, components, run_options
+from multilang_cli.subject.storms import played_storms, required_storms
 from multilang_cli.suite.cases.case import load_cases
 from tests.command import ROOT, mlcheck
 from tests.test_docs import BLOCK, INLINE, LINK, blocks, quoted

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from multilang_cli.catalogue import schemas
-from multilang_cli.cli.check.fuzzing import NAME
 from multilang_cli.driver.pump import OutOfTimeError
+from multilang_cli.fuzz.fuzzing import NAME
 from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, lives
 from multilang_cli.fuzz.search import ScenarioResult, Search, SearchLimits
 from multilang_cli.protocol.wire.context import Sample

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.cli.check import fuzzing
-from multilang_cli.cli.check.fuzzing import FuzzFlags, Fuzzing, fuzz_given
-from multilang_cli.cli.one_component import One
+from multilang_cli.fuzz import fuzzing
+from multilang_cli.fuzz.fuzzing import FuzzFlags, Fuzzing, fuzz_given
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
-from multilang_cli.suite.runner.suite_run import plan_of
+from multilang_cli.subject.subject import Subject
 from multilang_cli.terminal.exits import CommandError
 from tests.command import BOLT, MUTANT_BOLT, SPOUT, mlcheck, refusal
 from tests.components import unusual
@@ -42,10 +41,10 @@ QUIET = ("bolt-threads", "bolt-on-tick", "bolt-batch-of-5", "spout-logs", "spout
 
 
 def hunt(component: Component, folder: Path, conversations: int) -> RunResult:
-    plan = plan_of(component, RunOptions(record=str(folder / "record"), strict=True, seed=1))
-    plan.record.mkdir()
+    checked = Subject.of(component, RunOptions(record=str(folder / "record"), strict=True, seed=1))
+    checked.record.mkdir()
     asked = FuzzFlags(conversations=conversations, max_time=60.0, database=str(folder / "database"), quiet=True)
-    return Fuzzing(One(plan, ""), asked).hunt()
+    return Fuzzing(checked, asked).hunt()
 
 
 def mutant(file: str, name: str) -> tuple[Component, str]:
@@ -184,13 +183,13 @@ while True: time.sleep(0.01)
 def test_when_time_ends_it_is_said_how_much_was_played(seconds: float, code: int, said: str, tmp_path: Path) -> None:
     program = tmp_path / "bolt.py"
     program.write_text(HANGS_AT_THE_FOURTH, encoding="utf-8")
-    plan = plan_of(
+    checked = Subject.of(
         Component(command=(sys.executable, str(program)), kind="bolt", samples=(["a"],)),
         RunOptions(record=str(tmp_path / "record"), seed=1),
     )
-    plan.record.mkdir()
+    checked.record.mkdir()
     asked = FuzzFlags(conversations=300, max_time=seconds, database=str(tmp_path / "database"), quiet=True)
-    result = Fuzzing(One(plan, ""), asked).hunt()
+    result = Fuzzing(checked, asked).hunt()
     # What hangs would be found after 31 s: there is no time for that here, and no PASS that hides it.
     assert result.exit_code == code, result
     assert said in summary_of(result)

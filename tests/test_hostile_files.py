@@ -18,8 +18,8 @@ from multilang_cli.catalogue.feed_file import FeedError
 from multilang_cli.catalogue.feed_file import read as read_feed
 from multilang_cli.catalogue.texts import LARGEST, TextError, file_bytes, file_text
 from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner, read_state
+from multilang_cli.repl.commands.table import Misuse
 from multilang_cli.repl.parsing import leading_json, text_of
-from multilang_cli.repl.table import Misuse
 from multilang_cli.reports.evidence.bundle import BundleError, unpack
 from multilang_cli.reports.matrix.files import DATA, read_matrix
 from multilang_cli.subject.config import ConfigError

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from multilang_cli.subject.declared import Probe
 from multilang_cli.subject.options import Component, RunOptions
-from multilang_cli.suite.probe import Probe, kind_of
+from multilang_cli.suite.probe import kind_of
 from tests.command import mlcheck
 
 if TYPE_CHECKING:

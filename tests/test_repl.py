@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.repl.driver import COMMANDS
+from multilang_cli.repl.commands.every import COMMANDS
 from tests.command import BOLT, ROOT, SPOUT, mlcheck
 from tests.sessions import PID
 

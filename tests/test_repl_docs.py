@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.repl.driver import COMMANDS
+from multilang_cli.repl.commands.every import COMMANDS
 from tests.command import BOLT, ROOT, mlcheck
 from tests.test_docs import INLINE, blocks
 

@@ -15,10 +15,10 @@ from multilang_cli.protocol.words.events import Chunk, End, Event
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
 from multilang_cli.protocol.words.verdicts import Profile
 from multilang_cli.repl import parsing
+from multilang_cli.repl.commands.speaking import id_of, with_fields
+from multilang_cli.repl.commands.table import Misuse
 from multilang_cli.repl.screen import Screen
 from multilang_cli.repl.show import EventLines
-from multilang_cli.repl.speaking import id_of, with_fields
-from multilang_cli.repl.table import Misuse
 from multilang_cli.reports.trees import Trees
 
 if TYPE_CHECKING:

@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.cli.by_hand import setup_of
+from multilang_cli.repl.commands.every import COMMANDS
 from multilang_cli.repl.driver import Driver
 from multilang_cli.repl.screen import Screen
+from multilang_cli.repl.starting import config_of
+from multilang_cli.subject.config import Config
+from multilang_cli.subject.declared import Declared
 from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.subject.settings import Flags
 from tests.command import BOLT, ROOT, SPOUT, mlcheck, refusal
 from tests.test_repl import DIES, component, said
 
@@ -29,8 +33,8 @@ pytestmark = pytest.mark.component
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
     """A session with a bolt that is right, in which many commands can be tried."""
     folder = tmp_path_factory.mktemp("driver")
-    setup = setup_of(Component(command=(BOLT,), kind="bolt"), RunOptions(), limited=True)
-    driver = Driver(setup, Screen(lambda: 160, color=False), folder, waits=True)
+    setup = config_of(Declared(Component(command=(BOLT,), kind="bolt"), RunOptions(), Flags(), Config()), limited=True)
+    driver = Driver(setup, COMMANDS, Screen(lambda: 160, color=False), folder, waits=True)
     driver.begin()
     yield driver
     driver.end_life()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pexpect  # type: ignore[import-untyped]
 import pytest
 
-from multilang_cli.repl.driver import COMMANDS
+from multilang_cli.repl.commands.every import COMMANDS
 from tests.command import BOLT, ROOT, SPOUT
 from tests.test_repl import ASKS_IDS, LOOP, component
 
@@ -318,7 +318,7 @@ def test_a_component_without_a_first_message_can_be_looked_at(tmp_path: Path) ->
 
 def test_no_other_command_imports_prompt_toolkit() -> None:
     code = (
-        "import sys, multilang_cli.cli.by_hand, multilang_cli.cli.check.running; print('prompt_toolkit' in sys.modules)"
+        "import sys, multilang_cli.repl.starting, multilang_cli.suite.checking; print('prompt_toolkit' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

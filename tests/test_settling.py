@@ -16,9 +16,10 @@ from multilang_cli.protocol.words.events import Again, Deadline, Event, Exited, 
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Message, TupleMsg
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.subject.options import Component, InputSource, RunOptions
+from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.runner.case_run import CaseRun
-from multilang_cli.suite.runner.suite_run import planned, run_suite
+from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.steps import holes, settling, stage, values
 from multilang_cli.suite.steps.settling import SUBJECT, FedTuples, Settling, others_than
 from tests.running import rules_of
@@ -279,14 +280,14 @@ def test_the_pace_of_a_bolt_is_that_of_its_quickest_conversation() -> None:
     ("pace", "settles", "fed_in_all"), [(0.0, "", 50), (5.0, "", 3), (1.0, "", 10), (5.0, "after-2", 50)]
 )
 def test_a_slow_bolt_is_fed_no_more_than_tells(tmp_path: Path, pace: float, settles: str, fed_in_all: int) -> None:
-    plan = planned(
+    subject = Subject.of(
         Component(command=(sys.executable, str(HERE / "right" / "bolts.py"), "threads"), kind="bolt", settles=settles),
         RunOptions(record=str(tmp_path), include=("stdout.clean",)),
-    ).plan
+    )
     (case,) = (case for case in load_cases("component") if case.id == "stdout.clean")
     known = Settling()
     known.pace = known.slowest = pace
-    run = CaseRun(plan, case, known=known)
+    run = CaseRun(subject, case, known=known)
     run.run()
     assert run.feed.fed == fed_in_all
 

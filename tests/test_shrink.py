@@ -15,14 +15,13 @@ import msgspec
 import pytest
 import yaml
 
-from multilang_cli.driver.environment import worker_environment
 from multilang_cli.protocol.words.messages import SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.replay.choosing import choose
 from multilang_cli.replay.recording import JudgedRecording, load
-from multilang_cli.replay.replaying import ReplayTarget
 from multilang_cli.replay.shrink.shrinker import Shrinker
 from multilang_cli.replay.shrink.units import part_of, units_of
-from multilang_cli.subject.options import Component, StreamDeclaration
+from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
+from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import read_case
 from tests.command import MUTANT_BOLT, ROOT, mlcheck, refusal
 from tests.components import unusual
@@ -71,8 +70,8 @@ def _played_to(recording: JudgedRecording, folder: Path, script: str, **options:
     argv = (sys.executable, "-I", "-S", str(folder / script))
     finding = choose(recording.findings(), "ack-twice")
     assert finding is not None
-    target = ReplayTarget(argv=argv, cwd=folder, env=worker_environment({}).variables, limits=LIMITS)
-    return Shrinker(recording, target, finding, folder / "small.ndjson", **options)  # type: ignore[arg-type]
+    subject = Subject.of(Component(command=argv, cwd=str(folder), limits=LIMITS), RunOptions())
+    return Shrinker(recording, subject, finding, folder / "small.ndjson", **options)  # type: ignore[arg-type]
 
 
 def test_only_what_is_needed_is_left(incident: tuple[JudgedRecording, Path]) -> None:

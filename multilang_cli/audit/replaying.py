@@ -17,7 +17,7 @@ from multilang_cli.audit.tables import Table, TableColumn
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.replay.comparison import Side, compare
 from multilang_cli.replay.recording import load
-from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.replaying import ReplayOptions, replay
 from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.transcript.format import TranscriptError
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.replay.matching import MessageDifference
     from multilang_cli.replay.recording import JudgedRecording
+    from multilang_cli.subject.subject import Subject
 
 MOST = 100
 """Differences of one conversation that are listed; all are counted."""
@@ -59,7 +60,7 @@ _SCHEMA = arrow_schema(REPLAYED.columns)
 class Request(NamedTuple):
     """The component, and the comparison to make, less the fields: every recording declares its own."""
 
-    target: ReplayTarget
+    subject: Subject
     wanted: ComparisonOptions
 
 
@@ -159,7 +160,7 @@ def _differences(recording: JudgedRecording, request: Request) -> tuple[list[dic
     specs = recording.profile.streams or {}
     fields = {name: spec.fields for name, spec in specs.items() if spec.fields is not None}
     wanted = ComparisonOptions(wanted.aspects, fields, wanted.ignored, wanted.key)
-    done = replay(recording, request.target, ReplayOptions(wanted=wanted))
+    done = replay(recording, request.subject, ReplayOptions(wanted=wanted))
     then = recording if done.stopped_at is None else recording.until(done.stopped_at - 1)
     sides = Side(then.events, then.findings()), Side(done.events, done.findings)
     compared = compare(*sides, wanted, spout=recording.profile.kind == "spout")

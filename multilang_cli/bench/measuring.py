@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from multilang_cli.protocol.words.messages import Json
-    from multilang_cli.subject.setup import SessionSetup
+    from multilang_cli.subject.subject import Subject
 
 CpuPlacement = Literal["any", "one", "two"]
 
@@ -57,22 +57,23 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...]
 
 
-def measure(setup: SessionSetup, window: int, seconds: float, place: CpuPlacement) -> Measured:
+def measure(subject: Subject, window: int, seconds: float, place: CpuPlacement) -> Measured:
     """Work for some `seconds` with `window` tuples in flight, or pending. Raises LaunchError, Silent."""
     pid_dir = private_pid_dir()
-    process = ComponentProcess.start(setup.argv, cwd=setup.cwd, env=setup.env, pid_dir=pid_dir)
-    judge = judge_of(setup.profile, setup.rulebook)
+    process = ComponentProcess.start(subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=pid_dir)
+    profile = subject.profile
+    judge = judge_of(profile, subject.rulebook)
     answers = AnswerTimer()
     session: ShellBolt | ShellSpout
-    if setup.profile.kind == "bolt":
-        session = ShellBolt(process, judge, (answers,), timer=BEAT, seed=setup.seed)
+    if profile.kind == "bolt":
+        session = ShellBolt(process, judge, (answers,), timer=BEAT, seed=subject.options.seed)
     else:
         session = ShellSpout(process, judge, (answers,))
     with session:
         _bind(process.pid, place)
-        if not session.handshake(setup.handshake(str(pid_dir)), setup.profile.limits["pid"]):
+        if not session.handshake(subject.handshake(str(pid_dir)), profile.limits["pid"]):
             raise Silent("it ended before its pid" if session.exit is not None else "it did not answer the handshake")
-        work = _bolt_work(session, setup, window) if isinstance(session, ShellBolt) else _spout_work(session, window)
+        work = _bolt_work(session, subject, window) if isinstance(session, ShellBolt) else _spout_work(session, window)
         work(seconds * WARM_UP, Histogram())
         answers.forget()
         before, began = cost_of(process.pid), time.perf_counter()
@@ -95,14 +96,14 @@ def measure(setup: SessionSetup, window: int, seconds: float, place: CpuPlacemen
         )
 
 
-def _bolt_work(bolt: ShellBolt, setup: SessionSetup, window: int) -> Callable[[float, Histogram], int]:
-    limit = setup.profile.limits["settle"]
+def _bolt_work(bolt: ShellBolt, subject: Subject, window: int) -> Callable[[float, Histogram], int]:
+    limit, samples = bolt.profile.limits["settle"], subject.samples
     bolt.keep_emits = False
 
     def work(seconds: float, _: Histogram) -> int:
         """Drive the bolt for so many seconds; 0, since its emits are not counted."""
-        values = [sample.values for sample in setup.samples]
-        sources = [(sample.component, sample.stream) for sample in setup.samples]
+        values = [sample.values for sample in samples]
+        sources = [(sample.component, sample.stream) for sample in samples]
         bolt.drive(_until(time.perf_counter() + seconds, values), window, limit, sources)
         return 0
 

@@ -115,7 +115,7 @@ def _versions() -> list[str]:
 
 
 def _several_versions() -> list[str]:
-    from multilang_cli.cli.shared import ALL  # noqa: PLC0415
+    from multilang_cli.subject.storms import ALL  # noqa: PLC0415
 
     return [*_versions(), ALL]
 

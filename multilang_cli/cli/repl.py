@@ -1,4 +1,4 @@
-"""``mlcheck repl``: the command line. The session begins in ``by_hand``, its commands are in ``multilang_cli.repl``."""
+"""``mlcheck repl``."""
 
 from typing import Annotated
 
@@ -50,6 +50,6 @@ def repl(
     Without a terminal, commands come from stdin, one a line, each done when the component has answered the one before.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.by_hand import play_by_hand  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.repl.starting import play_by_hand  # noqa: PLC0415 (slow to import, and not needed for --help)
 
     return play_by_hand(given)

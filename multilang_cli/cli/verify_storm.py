@@ -9,7 +9,7 @@ import typer
 
 from multilang_cli.catalogue.oracle import Case, oracle_cases
 from multilang_cli.cli.app import Color
-from multilang_cli.cli.shared import console_of
+from multilang_cli.subject.outputs import console_of
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.terminal.output import progress_line, remark, stdout_may_close

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.repl.table import Misuse
+from multilang_cli.repl.commands.table import Misuse
 from multilang_cli.replay.case_files import ID, NoCaseError, step_of, write_case_file
 from multilang_cli.transcript.secrets import without_secrets
 
@@ -45,7 +45,7 @@ def write_case(life: ComponentRun, name: str) -> SavedCase:
     if life.fed:
         fed.write_text("".join(f"{json.dumps(secrets.clean(values))}\n" for values in life.fed), encoding="utf-8")
         words += ["--tuples", str(fed)]
-    again = shlex.join([*words, "--", *secrets.words(setup.command)])
+    again = shlex.join([*words, "--", *secrets.words(setup.subject.component.command)])
     return SavedCase(path, tuple(dict.fromkeys(life.left_out)), again)
 
 

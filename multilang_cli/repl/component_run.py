@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Json
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.repl.by_hand import ByHand
-    from multilang_cli.subject.setup import SessionSetup
+    from multilang_cli.repl.session_config import SessionConfig
 
     Display = Callable[[Sequence[Event], Sequence[Finding]], None]
 
@@ -47,7 +47,7 @@ class ComponentRun:
     Raises LaunchError, OSError if the transcript can't be written.
     """
 
-    def __init__(self, setup: SessionSetup, number: int, record: Path, display: Display) -> None:
+    def __init__(self, setup: SessionConfig, number: int, record: Path, display: Display) -> None:
         self.setup = setup
         self.number = number
         self.path = record / f"repl-{number}.ndjson"
@@ -63,13 +63,13 @@ class ComponentRun:
         self._asked_before = 0
         self.unrecorded = ""
         self._display = display
-        profile = setup.judged()
+        subject, profile = setup.subject, setup.judged()
         judge = judge_of(profile, setup.rulebook)
         self.path.unlink(missing_ok=True)
         pid_dir = private_pid_dir()
-        process = ComponentProcess.start(setup.argv, cwd=setup.cwd, env=setup.env, pid_dir=pid_dir)
+        process = ComponentProcess.start(subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=pid_dir)
         try:
-            self._writer = TranscriptWriter(self.path, self._header(), more_settings=setup.settings, flush_at=1)
+            self._writer = TranscriptWriter(self.path, self._header(), more_settings=subject.component.env, flush_at=1)
         except BaseException:
             process.end()
             raise
@@ -86,7 +86,7 @@ class ComponentRun:
             conv=f"repl-{self.number}",
             profile=profile,
             storm=profile.storm,
-            argv=tuple(map(readable, self.setup.argv)),
+            argv=tuple(map(readable, self.setup.subject.launch.argv)),
             topology=TOPOLOGY,
             component=profile.component,
             task=profile.task,

@@ -5,18 +5,17 @@ The edges (``terminal``, ``plain``) hand it commands, and let it listen while no
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from multilang_cli.driver.launch import LaunchError
-from multilang_cli.repl import keeping, looking, parsing, speaking, steering, waiting
+from multilang_cli.repl import parsing
+from multilang_cli.repl.commands.table import Misuse, command_of, in_json
 from multilang_cli.repl.component_run import ComponentRun
+from multilang_cli.repl.session_config import ENDLESS
 from multilang_cli.repl.show import EventLines, show_breach, show_finding
-from multilang_cli.repl.table import Misuse
 from multilang_cli.reports.words import waits
-from multilang_cli.subject.setup import ENDLESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,17 +25,10 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.repl.by_hand import ByHand
+    from multilang_cli.repl.commands.table import CommandTable
     from multilang_cli.repl.screen import Screen
-    from multilang_cli.repl.table import CommandTable, ReplCommand
-    from multilang_cli.subject.setup import SessionSetup
+    from multilang_cli.repl.session_config import SessionConfig
 
-COMMANDS: CommandTable = {
-    name: command
-    for module in (speaking, waiting, steering, looking, keeping)
-    for name, command in module.COMMANDS.items()
-}
-"""Every command by its name."""
-JSON_COMMANDS = frozenset(name for name, command in COMMANDS.items() if command.json)
 _TURN = 0.02
 """Seconds of reading and writing before whoever types is looked after."""
 _QUIET_SLICE = 1.0
@@ -53,17 +45,19 @@ class SessionSettings(msgspec.Struct):
 class Driver:
     """A session by hand over any number of starts of a component.
 
-    `waits`: after each command that speaks, what the component has to say to it is waited for, as scripts need it.
-    `record`: the folder for transcripts. Raises what `ComponentRun` raises when it is begun.
+    `commands`: those that it knows, by name. `waits`: after each command that speaks, what the component has to say to
+    it is waited for, as scripts need it. `record`: the folder for transcripts. Raises what `ComponentRun` raises.
     """
 
-    def __init__(self, setup: SessionSetup, screen: Screen, record: Path, *, waits: bool) -> None:
-        self.setup: SessionSetup = setup
+    def __init__(
+        self, setup: SessionConfig, commands: CommandTable[Driver], screen: Screen, record: Path, *, waits: bool
+    ) -> None:
+        self.setup: SessionConfig = setup
         self.screen = screen
         self.record = record
         self.waits = waits
         self.settings: SessionSettings = SessionSettings()
-        self.commands: CommandTable = COMMANDS
+        self.commands = commands
         self.quitting = False
         self.depth = 0
         self.next_sample = 0
@@ -178,7 +172,7 @@ class Driver:
 
     def _do(self, text: str) -> None:
         name, _, rest = text.strip().partition(" ") if "\n" not in text else _first_word(text)
-        command = command_of(name)
+        command = command_of(self.commands, name)
         kind = self.setup.profile.kind
         if command.kind not in {"both", kind}:
             raise Misuse(f"{name}: Storm says that to a {command.kind}, and this is a {kind}")
@@ -197,7 +191,7 @@ class Driver:
         before, self.waits = self.waits, True
         self.depth += 1
         try:
-            for place, statement in parsing.statements(text.split("\n"), JSON_COMMANDS):
+            for place, statement in parsing.statements(text.split("\n"), in_json(self.commands)):
                 self.screen.line(statement.replace("\n", " "), "dim", lead="> ")
                 if not self.execute(statement):
                     self.screen.line(f"{name}:{place}: this command could not be done", "wrong")
@@ -258,6 +252,15 @@ class Driver:
         """True if the command that runs, or ran last, was not to be waited for."""
         return self._interrupted
 
+    def candidates(self, before: str) -> Iterable[str]:
+        """The words that can take the place of the last of `before`, which may be empty."""
+        name, space, rest = before.lstrip().partition(" ")
+        if not space:
+            kinds = {"both", self.setup.profile.kind}
+            return [each for each, command in self.commands.items() if command.kind in kinds]
+        command = self.commands.get(name)
+        return () if command is None else command.complete(self, rest.split(" "))
+
     # --- showing ------------------------------------------------------------------------------------------------
 
     def _display(self, events: Sequence[Event], findings: Sequence[Finding]) -> None:
@@ -304,25 +307,6 @@ def said_by(session: ByHand) -> tuple[int, int, int]:
     return (*session.spoken, session.process.stderr_total)
 
 
-def command_of(name: str) -> ReplCommand:
-    """The command `name`. Raises Misuse that names the nearest."""
-    if name in COMMANDS:
-        return COMMANDS[name]
-    near = get_close_matches(name, COMMANDS, n=1)
-    hint = f"; did you mean {near[0]}?" if near else "; `help` shows all"
-    raise Misuse(f"there is no command {name[: parsing.SHOWN]!r}{hint}")
-
-
 def _first_word(text: str) -> tuple[str, str, str]:
     name, *rest = text.strip().split(None, 1)
     return name, " ", rest[0] if rest else ""
-
-
-def candidates(driver: Driver, before: str) -> Iterable[str]:
-    """The words that can take the place of the last of `before`, which may be empty."""
-    name, space, rest = before.lstrip().partition(" ")
-    if not space:
-        kind = driver.setup.profile.kind
-        return [each for each, command in COMMANDS.items() if command.kind in {"both", kind}]
-    command = COMMANDS.get(name)
-    return () if command is None else command.complete(driver, rest.split(" "))

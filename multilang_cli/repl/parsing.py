@@ -9,7 +9,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.texts import TextError, file_text
-from multilang_cli.repl.table import Misuse
+from multilang_cli.repl.commands.table import Misuse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

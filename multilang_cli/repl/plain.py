@@ -7,7 +7,7 @@ import select
 from typing import TYPE_CHECKING
 
 from multilang_cli.repl import parsing
-from multilang_cli.repl.driver import JSON_COMMANDS
+from multilang_cli.repl.commands.table import in_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ _PIECE = 64 * 1024
 
 def run_commands(driver: Driver, stdin: int) -> None:
     """Do the commands that come in on the descriptor `stdin` until its end, `quit`, or one that can't be done."""
-    for place, statement in parsing.statements(_lines(driver, stdin), JSON_COMMANDS):
+    for place, statement in parsing.statements(_lines(driver, stdin), in_json(driver.commands)):
         driver.screen.line(statement.replace("\n", " "), "dim", lead="> ")
         if not driver.execute(statement):
             driver.screen.line(f"line {place}: this command could not be done", "wrong")

@@ -21,9 +21,8 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from multilang_cli.repl import parsing
-from multilang_cli.repl.driver import JSON_COMMANDS, Driver, candidates
-from multilang_cli.repl.speaking import fields_asked, with_fields
-from multilang_cli.repl.table import Misuse
+from multilang_cli.repl.commands.speaking import fields_asked, with_fields
+from multilang_cli.repl.commands.table import Misuse, in_json
 from multilang_cli.transcript.secrets import is_name
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
     from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.document import Document
+
+    from multilang_cli.repl.driver import Driver
 
 LOOK = 0.02
 """Seconds between two looks at what the component says while the prompt stands."""
@@ -48,7 +49,7 @@ class _Words(Completer):
         del complete_event
         before = document.text_before_cursor
         word = before.rpartition(" ")[2]
-        for each in candidates(self._driver, before):
+        for each in self._driver.candidates(before):
             if each.startswith(word):
                 yield Completion(each, start_position=-len(word))
 
@@ -96,7 +97,7 @@ class _Terminal:
     def _goes_on(self) -> bool:
         """True if Enter begins a new line: a bracket of a command that takes JSON is open."""
         text = self._session.default_buffer.text
-        return bool(JSON_COMMANDS.intersection(text.split(None, 1)[:1])) and parsing.is_open(text)
+        return bool(in_json(self._driver.commands).intersection(text.split(None, 1)[:1])) and parsing.is_open(text)
 
     async def run(self) -> None:
         """The loop."""
@@ -106,7 +107,7 @@ class _Terminal:
             if text is None:
                 driver.quitting |= await self._may_end()
                 continue
-            for _, statement in parsing.statements(text.split("\n"), JSON_COMMANDS):
+            for _, statement in parsing.statements(text.split("\n"), in_json(driver.commands)):
                 if not (await self._execute(statement) and driver.goes_on):
                     break
 

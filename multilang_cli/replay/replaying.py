@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,9 +17,12 @@ from multilang_cli.protocol.storm.reading import read
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words.events import Event
-from multilang_cli.protocol.words.verdicts import Finding, Outlook, Profile
+from multilang_cli.protocol.words.verdicts import Finding, Outlook
 from multilang_cli.replay.player import RecordingPlayer
 from multilang_cli.replay.said import ComparisonOptions
+from multilang_cli.subject.options import Component
+from multilang_cli.subject.settings import with_flags
+from multilang_cli.subject.subject import Subject
 from multilang_cli.transcript.format import FRAMES
 from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.write import TranscriptWriter
@@ -28,35 +31,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.protocol.words.verdicts import Profile
     from multilang_cli.replay.recording import JudgedRecording
+    from multilang_cli.subject.declared import Declared
 
 STDERR_KEPT = 4096
 """Bytes of a component's last stderr that are kept."""
-
-
-class ReplayTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """Component that a recording is played to, and its start.
-
-    `surroundings`: what is other in `env` than here. `settings`: the variables of the environment that were
-    given. `conf`: values for the handshake's conf. `limits`: seconds or bytes by name, in place of those of the
-    recording.
-    """
-
-    argv: tuple[str, ...]
-    cwd: Path
-    env: dict[str, str]
-    why: str = ""
-    surroundings: tuple[str, ...] = ()
-    settings: dict[str, str] = {}
-    conf: dict[str, Any] = {}
-    limits: dict[str, float] = {}
-
-    def profile(self, recording: JudgedRecording) -> Profile:
-        """Profile for the judge now: the recorded one, with what was given."""
-        before = recording.profile
-        return msgspec.structs.replace(
-            before, conf={**before.conf, **self.conf}, limits={**before.limits, **self.limits}
-        )
 
 
 class ReplayOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,24 +93,52 @@ class _EventCollector:
         return msgspec.structs.replace(changed, body=body)
 
 
-def replay(recording: JudgedRecording, target: ReplayTarget, how: ReplayOptions) -> Replayed:
-    """Play `recording` to a fresh process of `target`, to its end. Raises LaunchError, OSError.
+def replayed_to(declared: Declared, recording: JudgedRecording) -> Subject:
+    """The component that `recording` is played to: of its kind, on its Storm version. Raises LaunchError.
+
+    Of a component's own conf only what was recorded without its value counts, and what the command line has. Limits
+    are those of the recording, but for what was given.
+    """
+    component, options = declared.component, declared.options
+    given = with_flags(Component(command=component.command), declared.flags).conf
+    secrets = {key: value for key, value in component.conf.items() if key in recording.redacted}
+    played = msgspec.structs.replace(component, kind=recording.profile.kind, conf={**secrets, **given})
+    if options.timeout is None:
+        played = msgspec.structs.replace(played, limits={**recording.profile.limits, **component.limits})
+    options = msgspec.structs.replace(options, storm=recording.version.id)
+    return Subject.of(played, options, worker_conf={**recording.profile.conf, **given})
+
+
+def profile_now(recording: JudgedRecording, subject: Subject) -> Profile:
+    """Profile for the judge now: the recorded one, with what was given."""
+    before, limits = recording.profile, subject.component.limits
+    if subject.options.timeout is not None:
+        limits = subject.profile.limits
+    return msgspec.structs.replace(
+        before, conf={**before.conf, **subject.component.conf}, limits={**before.limits, **limits}
+    )
+
+
+def replay(recording: JudgedRecording, subject: Subject, how: ReplayOptions) -> Replayed:
+    """Play `recording` to a fresh process of `subject`, to its end. Raises LaunchError, OSError.
 
     Ctrl-C ends it: what had come until then is returned.
     """
-    redactor = Redactor({"": [target.settings, target.conf]}, words=target.argv)
+    redactor = Redactor({"": [subject.component.env, subject.component.conf]}, words=subject.launch.argv)
     collector = _EventCollector(redactor)
-    profile = target.profile(recording)
+    profile = profile_now(recording, subject)
     interrupted = False
     with ExitStack() as stack:
         sinks: tuple[EventSink, ...] = (collector,)
         if how.record is not None:
             how.record.unlink(missing_ok=True)
-            sinks = (*sinks, stack.enter_context(_writer(how.record, recording, target, profile)))
-        process = ComponentProcess.start(target.argv, cwd=target.cwd, env=target.env, pid_dir=private_pid_dir())
+            sinks = (*sinks, stack.enter_context(_writer(how.record, recording, subject, profile)))
+        process = ComponentProcess.start(
+            subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=private_pid_dir()
+        )
         session = stack.enter_context(Session(process, judge_of(profile, recording.rulebook), sinks))
         session.keep_emits = False
-        player = RecordingPlayer(session, recording, how.wanted, conf=target.conf, real_time=how.real_time)
+        player = RecordingPlayer(session, recording, how.wanted, conf=subject.component.conf, real_time=how.real_time)
         try:
             stops = how.until_finding or how.until
             player.play((lambda: player.found(how.until)) if stops else None)
@@ -153,11 +161,11 @@ def replay(recording: JudgedRecording, target: ReplayTarget, how: ReplayOptions)
     )
 
 
-def _writer(path: Path, recording: JudgedRecording, target: ReplayTarget, profile: Profile) -> TranscriptWriter:
+def _writer(path: Path, recording: JudgedRecording, subject: Subject, profile: Profile) -> TranscriptWriter:
     header = msgspec.structs.replace(
         recording.header,
         profile=profile,
-        argv=tuple(map(readable, target.argv)),
+        argv=tuple(map(readable, subject.launch.argv)),
         started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         host="",
         worker="",
@@ -165,4 +173,4 @@ def _writer(path: Path, recording: JudgedRecording, target: ReplayTarget, profil
         snapshot=None,
         redacted=(),
     )
-    return TranscriptWriter(path, header, more_settings=target.settings)
+    return TranscriptWriter(path, header, more_settings=subject.component.env)

@@ -9,6 +9,7 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.driver.launch import readable
+from multilang_cli.replay.replaying import profile_now
 from multilang_cli.replay.telling import end_text, lines_of, reason_of, summary_of, title_of, turned_text
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool
@@ -18,8 +19,9 @@ from multilang_cli.transcript.secrets import hide_words
 if TYPE_CHECKING:
     from multilang_cli.replay.comparison import Comparison
     from multilang_cli.replay.recording import JudgedRecording
-    from multilang_cli.replay.replaying import Replayed, ReplayTarget
+    from multilang_cli.replay.replaying import Replayed
     from multilang_cli.reports.model import Verdict
+    from multilang_cli.subject.subject import Subject
 
 MOST = 200
 """Differences that a report lists; of more, the number is given."""
@@ -101,7 +103,7 @@ def _conversation(
     )
 
 
-def replay_result(result: RunResult, recording: JudgedRecording, target: ReplayTarget, done: Replayed) -> RunResult:
+def replay_result(result: RunResult, recording: JudgedRecording, subject: Subject, done: Replayed) -> RunResult:
     """The concluded result of a replay: with what is known of the process of now."""
     first = msgspec.structs.replace(
         result.subjects[0],
@@ -111,7 +113,7 @@ def replay_result(result: RunResult, recording: JudgedRecording, target: ReplayT
         exit=Exit(code=done.exit[0], signal=done.exit[1]) if done.exit is not None else None,
     )
     component = msgspec.structs.replace(
-        result.component, why=target.why, exit=first.exit, stderr_tail=decode(done.stderr_tail)
+        result.component, why=subject.launch.why, exit=first.exit, stderr_tail=decode(done.stderr_tail)
     )
     said_then = any(event.channel == "out" for event in recording.events)
     circumstances = Circumstances(
@@ -123,6 +125,6 @@ def replay_result(result: RunResult, recording: JudgedRecording, target: ReplayT
         subjects=(first, *result.subjects[1:]),
         component=component,
         duration=round(done.duration, 3),
-        limits=dict(target.profile(recording).limits),
+        limits=dict(profile_now(recording, subject).limits),
     )
     return conclude(whole, circumstances)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import contextmanager
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -26,10 +26,10 @@ from multilang_cli.protocol.storm.diagnosis import bare_pid
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed
 from multilang_cli.reports.escape import decode
-from multilang_cli.reports.grouping import told_first
+from multilang_cli.subject.declared import Probe
 from multilang_cli.subject.profiles import profile_of
 from multilang_cli.subject.samples import samples_of
-from multilang_cli.suite.runner.suite_run import SuitePlan, plan_of
+from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.verdict.causes import LastWords, hear_out, met_by_the_probe, source_of
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import SubjectResult
     from multilang_cli.subject.options import Component, RunOptions
 
-    _Question = Callable[[SuitePlan, Session, "_Ear"], Callable[[], bool]]
+    _Question = Callable[[Subject, Session, "_Ear"], Callable[[], bool]]
     """Asks a session something, and gives back what tells whether it is answered."""
 
 _LOOK = 0.2
@@ -57,26 +57,6 @@ _TUPLES = 10
 _SPOUT = "it answers `next` with a sync: a spout"
 _BOLT = "it answers a heartbeat with a sync, and no `next`: a bolt"
 _SAY = "say --kind bolt or --kind spout"
-
-
-class Probe(NamedTuple):
-    """The result of the probe. `kind` None: undecided. `how`: one sentence for people. `silent`: it never said a pid.
-
-    `fault`: it died or hung by itself after its pid, which is wrong in a bolt as in a spout. `met`: what went wrong
-    meanwhile, for a report.
-    """
-
-    kind: Literal["bolt", "spout"] | None
-    how: str
-    silent: bool = False
-    fault: bool = False
-    met: tuple[SubjectResult, ...] = ()
-
-    @property
-    def seen(self) -> str:
-        """The cause of a silence or a fault, where one is known; else what was seen."""
-        first = next((subject for subject in self.met if subject.causes), None)
-        return told_first(first) if first is not None and (self.silent or self.fault) else self.how
 
 
 class _Ear:
@@ -139,8 +119,11 @@ class _Answer(NamedTuple):
 
 def kind_of(component: Component, options: RunOptions) -> Probe:
     """Ask it as a bolt (a heartbeat, a tuple) and as a spout (a `next`). Raises LaunchError if it can't be started."""
-    plan = plan_of(component, options)
-    as_bolt, as_spout = _asked(plan, "bolt", _beat if plan.version.heartbeats else _feed), _asked(plan, "spout", _next)
+    checked = Subject.of(component, options)
+    as_bolt, as_spout = (
+        _asked(checked, "bolt", _beat if checked.version.heartbeats else _feed),
+        _asked(checked, "spout", _next),
+    )
     for each in (as_bolt, as_spout):
         if each.silent:
             return Probe(None, f"it did not answer the handshake{each.end}", silent=True, met=each.met)
@@ -152,8 +135,8 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
         return Probe("spout", _SPOUT)
     if as_bolt.answered and not as_spout.answered and as_spout.sure:
         return Probe("bolt", _BOLT)
-    fed = _asked(plan, "bolt", _feed) if plan.version.heartbeats else as_bolt
-    return _by_a_tuple(fed, as_bolt, as_spout) or _by_waiting(plan, fed, as_bolt, as_spout)
+    fed = _asked(checked, "bolt", _feed) if checked.version.heartbeats else as_bolt
+    return _by_a_tuple(fed, as_bolt, as_spout) or _by_waiting(checked, fed, as_bolt, as_spout)
 
 
 def _by_a_tuple(fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe | None:
@@ -169,10 +152,10 @@ def _by_a_tuple(fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe | No
     return None
 
 
-def _by_waiting(plan: SuitePlan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe:
+def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe:
     """A slow spout is given its whole limit, once all else is tried."""
     if not as_spout.sure:
-        as_spout = _asked(plan, "spout", _next, patient=True)
+        as_spout = _asked(checked, "spout", _next, patient=True)
     if as_spout.answered:
         return Probe("spout", _SPOUT)
     if as_bolt.answered:
@@ -181,8 +164,8 @@ def _by_waiting(plan: SuitePlan, fed: _Answer, as_bolt: _Answer, as_spout: _Answ
         return Probe("spout", "it emits in answer to `next`, and not to a tuple: a spout, although no sync came")
     if as_spout.fault:
         return Probe(None, f"{as_spout.fault}{as_spout.end}", fault=True, met=as_spout.met)
-    if plan.version.heartbeats and as_bolt.died:
-        activated = _asked(plan, "spout", _activated_next, patient=True)
+    if checked.version.heartbeats and as_bolt.died:
+        activated = _asked(checked, "spout", _activated_next, patient=True)
         if activated.answered:
             return Probe("spout", _SPOUT)
         deed = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
@@ -190,43 +173,43 @@ def _by_waiting(plan: SuitePlan, fed: _Answer, as_bolt: _Answer, as_spout: _Answ
         # Most die of a message of the other kind: who lives on with a `next` is rather a spout that does not answer it.
         met = (*as_bolt.met, *activated.met) if activated.died else activated.met
         return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True, met=met)
-    return Probe(None, _unsure(plan, fed, as_bolt, as_spout), met=(*as_bolt.met, *as_spout.met))
+    return Probe(None, _unsure(checked, fed, as_bolt, as_spout), met=(*as_bolt.met, *as_spout.met))
 
 
 def _deed(ear: _Ear) -> str:
     return "settles" if ear.settles else "anchors an emit to"
 
 
-def _unsure(plan: SuitePlan, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> str:
+def _unsure(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> str:
     """A sentence on what was seen, for people who have to say it themselves."""
-    beats = plan.version.heartbeats
+    beats = checked.version.heartbeats
     asked = "a heartbeat nor a tuple nor `next`" if beats else "a tuple nor `next`"
     seen = [("to a heartbeat", as_bolt)] if beats else []
     seen += [("to a tuple", fed), ("to `next`", as_spout)]
     told = "; ".join(f"{to} it said {each.ear}{each.end}" for to, each in seen)
-    more = "" if plan.component.samples else ", or give a tuple that it takes (--tuple JSON)"
+    more = "" if checked.component.samples else ", or give a tuple that it takes (--tuple JSON)"
     return f"it answers neither {asked}: {told}: {_SAY}{more}"
 
 
-def _asked(plan: SuitePlan, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
+def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
     """Ask it as a `kind` is asked; `patient`: within the whole limit, whatever it looks like meanwhile."""
     ear, watch = _Ear(), Watch()
 
     def met() -> tuple[SubjectResult, ...]:
         """The faults so far."""
-        return (met_by_the_probe(plan, session, watch, LastWords()),) if session.findings else ()
+        return (met_by_the_probe(checked, session, watch, LastWords()),) if session.findings else ()
 
-    with _started(plan, kind, (ear, watch)) as (session, shaken):
+    with _started(checked, kind, (ear, watch)) as (session, shaken):
         if not shaken:
             end = _before_its_pid(session, ear)
-            last = hear_out(session, source_of(plan, kind))
-            return _Answer(ear, silent=True, end=end, met=(met_by_the_probe(plan, session, watch, last),))
+            last = hear_out(session, source_of(checked, kind))
+            return _Answer(ear, silent=True, end=end, met=(met_by_the_probe(checked, session, watch, last),))
         # What it says by itself is no answer, and what it does by itself is its own fault.
         session.wait_quiet(_PATIENCE)
         if fault := _fault_of(session):
             return _Answer(ear, fault=f"{fault} before it was asked anything", end=_last_words(session), met=met())
-        done = ask(plan, session, ear)
-        session.memory = ceiling(plan.options.memory)
+        done = ask(checked, session, ear)
+        session.memory = ceiling(checked.options.memory)
         try:
             answered = _settles(session, lambda: done() or ear.acts_as_a_bolt, patient=patient)
         except TooMuchMemoryError as error:
@@ -238,24 +221,24 @@ def _asked(plan: SuitePlan, kind: Kind, ask: _Question, *, patient: bool = False
         return answer if answered else answer._replace(met=met())
 
 
-def _beat(_: SuitePlan, session: Session, __: _Ear) -> Callable[[], bool]:
+def _beat(_: Subject, session: Session, __: _Ear) -> Callable[[], bool]:
     assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
     bolt = session
     bolt.heartbeat()
     return lambda: bolt.syncs > 0
 
 
-def _feed(plan: SuitePlan, session: Session, ear: _Ear) -> Callable[[], bool]:
+def _feed(checked: Subject, session: Session, ear: _Ear) -> Callable[[], bool]:
     assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
-    samples = samples_of(plan.component)
-    word, _, number = plan.component.settles.partition("-")
+    samples = samples_of(checked.component)
+    word, _, number = checked.component.settles.partition("-")
     many = int(number) if word == "after" else min(len(samples), _TUPLES)
     for sample in islice(cycle(samples), many):
         session.send(sample.values, sample.component, sample.stream)
     return lambda: ear.acts_as_a_bolt
 
 
-def _next(_: SuitePlan, session: Session, __: _Ear) -> Callable[[], bool]:
+def _next(_: Subject, session: Session, __: _Ear) -> Callable[[], bool]:
     assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
     spout = session
     # A bolt may send a sync that nobody asked for.
@@ -264,24 +247,24 @@ def _next(_: SuitePlan, session: Session, __: _Ear) -> Callable[[], bool]:
     return lambda: spout.answered
 
 
-def _activated_next(plan: SuitePlan, session: Session, ear: _Ear) -> Callable[[], bool]:
+def _activated_next(checked: Subject, session: Session, ear: _Ear) -> Callable[[], bool]:
     """Ask for a tuple as Storm does: who opens its source when it is activated can't know a `next` before."""
     assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
-    if plan.version.activate:
+    if checked.version.activate:
         session.call("activate", limit=session.profile.limits["sync"])
-    return _next(plan, session, ear) if session.running else lambda: False
+    return _next(checked, session, ear) if session.running else lambda: False
 
 
 @contextmanager
-def _started(plan: SuitePlan, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[Session, bool]]:
+def _started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[Session, bool]]:
     """The component as a `kind`, and whether its handshake is done."""
-    component = msgspec.structs.replace(plan.component, kind=kind)
-    profile = profile_of(component, plan.version, plan.options.timeout)
+    component = msgspec.structs.replace(checked.component, kind=kind)
+    profile = profile_of(component, checked.version, checked.options.timeout)
     pid_dir = private_pid_dir()
-    process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=plan.env, pid_dir=pid_dir)
-    judge = Conversation(profile, plan.rulebook, roles=roles_of(profile))
-    conf = context.realistic_conf(base_conf(plan.version.id), profile, component.conf)
-    handshake = context.handshake(profile, plan.version, conf, str(pid_dir))
+    process = ComponentProcess.start(checked.launch.argv, cwd=checked.cwd, env=checked.env, pid_dir=pid_dir)
+    judge = Conversation(profile, checked.rulebook, roles=roles_of(profile))
+    conf = context.realistic_conf(base_conf(checked.version.id), profile, component.conf)
+    handshake = context.handshake(profile, checked.version, conf, str(pid_dir))
     with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, sinks) as session:
         session.say(handshake)
         shaken = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")

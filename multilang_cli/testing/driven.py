@@ -6,12 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.judging.excerpts import excerpt_of
-from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log
 from multilang_cli.reports.failure import show_excerpt
 from multilang_cli.reports.formats.console import as_text
@@ -20,9 +18,8 @@ from multilang_cli.reports.grouping import in_a_sentence
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.options import RunOptions
-from multilang_cli.subject.profiles import profile_of
 from multilang_cli.subject.secrecy import redactor_of
-from multilang_cli.suite.runner.suite_run import plan_of
+from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.verdict.causes import causes_of
 
@@ -111,20 +108,18 @@ class Driven:
     """
 
     def __init__(self, component: Component, storm: str = "") -> None:
-        self._plan = plan_of(component, RunOptions(storm=storm))
-        profile = profile_of(component, self._plan.version, None)
-        self.surroundings = self._plan.surroundings
+        self._subject = subject = Subject.of(component, RunOptions(storm=storm))
+        profile = subject.profile
+        self.surroundings = subject.surroundings
         process = ComponentProcess.start(
-            self._plan.launch.argv, cwd=self._plan.cwd, env=self._plan.env, pid_dir=private_pid_dir()
+            subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=private_pid_dir()
         )
         self._over = False
         self._heard = _Heard()
         self._watch = Watch()
         shell = ShellBolt if component.kind == "bolt" else ShellSpout
-        judge = judge_of(profile, self._plan.rulebook)
-        self.session: Session = shell(process, judge, (self._heard, self._watch))
-        conf = context.realistic_conf(base_conf(self._plan.version.id), profile, dict(component.conf))
-        message = context.handshake(profile, self._plan.version, conf, str(process.pid_dir), None)
+        self.session: Session = shell(process, judge_of(profile, subject.rulebook), (self._heard, self._watch))
+        message = subject.handshake(str(process.pid_dir))
         self.session.handshake(message, profile.limits["pid"])
         self.limits = profile.limits
 
@@ -136,7 +131,7 @@ class Driven:
     @property
     def causes(self) -> tuple[Cause, ...]:
         """Causes of the findings so far, the one that tells most first."""
-        return causes_of(self._plan, self.session, self._watch, self.findings) if self.findings else ()
+        return causes_of(self._subject, self.session, self._watch, self.findings) if self.findings else ()
 
     def story(self, levels: Collection[str], allowed: Collection[str] = ()) -> str:
         """The findings of these levels, but for rules that are allowed, as a reader is told them; "" if there is none.
@@ -148,7 +143,7 @@ class Driven:
             return ""
         causes = self.causes
         about = causes[0].seq if causes else None
-        clean = redactor_of(self._plan.component).text
+        clean = redactor_of(self._subject.component).text
         excerpt = excerpt_of(wrong, self._watch.events, clean, about)
         subject = SubjectResult(id="", title="", verdict="fail", findings=tuple(wrong), excerpt=excerpt, causes=causes)
         lines = [in_a_sentence(cause) for cause in causes[:1]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,9 @@ import pytest
 from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.generator.trees import TreesPlan
 from multilang_cli.cli.audit.replay import replay
-from multilang_cli.replay.replaying import ReplayTarget
 from multilang_cli.replay.said import ComparisonOptions
+from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.subject.subject import Subject
 from multilang_cli.terminal.exits import ExitCode
 from tests.audit.test_audit_watching import FEW, SMALL
 from tests.command import mlcheck
@@ -42,7 +42,8 @@ def played(program: Path, lines: dict[str, list[bytes]], size: int) -> list[dict
 
     rows = [(name, line) for name, of_one in lines.items() for line in of_one]
     table = pa.table({"conv": [name for name, _ in rows], "line": [line for _, line in rows]})
-    target = ReplayTarget(argv=(sys.executable, str(program)), cwd=program.parent, env=dict(os.environ))
+    component = Component(command=(sys.executable, str(program)), cwd=str(program.parent))
+    target = Subject.of(component, RunOptions())
     found = play(iter(table.to_batches(max_chunksize=size)), Request(target, ComparisonOptions()))
     return [row for batch in found for row in batch.to_pylist()]
 

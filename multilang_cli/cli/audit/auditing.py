@@ -12,10 +12,11 @@ from multilang_cli.audit.session import LITTLE
 from multilang_cli.audit.store.manifest import FOLDER, ManifestError, trees_before
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.audit.spark import pairs_of, running
-from multilang_cli.cli.shared import checked_reports, console_of, known_storm, write_reports
 from multilang_cli.reports.formats.registry import STDOUT, Report, ReportError, put
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.config import ConfigError, find, load
+from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.storms import known_storm
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import stdout_may_close
 

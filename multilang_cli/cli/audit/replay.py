@@ -8,12 +8,12 @@ import typer
 
 from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog, pairs_of, running
 from multilang_cli.cli.options.replay_options import Compare, Ignore, Key
-from multilang_cli.cli.recordings.recorded import paths_of
-from multilang_cli.cli.recordings.replaying import not_started
-from multilang_cli.driver.environment import worker_environment
-from multilang_cli.driver.launch import LaunchError, resolve
-from multilang_cli.replay.replaying import ReplayTarget
+from multilang_cli.driver.launch import LaunchError
 from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
+from multilang_cli.subject.declared import not_started
+from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.subject.recordings import paths_of
+from multilang_cli.subject.subject import Subject
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.terminal.output import remark, stdout_may_close, write
@@ -49,11 +49,11 @@ def replay(
     files = paths_of(_WHAT, inputs) if inputs else []
     if not files:
         raise CommandError(f"{_WHAT}: there are no transcripts in {', '.join(words[:1])}.", ExitCode.NOTHING_SELECTED)
-    wanted, target = _wanted(ignore, comparing, key), _target(argv, cwd or Path.cwd())
+    wanted, subject = _wanted(ignore, comparing, key), _subject(argv, cwd or Path.cwd())
     with running(_WHAT, master, pairs_of(_WHAT, spark_conf or ()), quiet=not spark_log) as spark:
         from multilang_cli.audit.replaying import Request, run  # noqa: PLC0415 (needs Spark)
 
-        found, troubles = run(spark, files, Request(target, wanted), str(output), only)
+        found, troubles = run(spark, files, Request(subject, wanted), str(output), only)
     with stdout_may_close():
         write("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found))
     return ExitCode.NOT_CONFORMANT if found or troubles else ExitCode.CONFORMANT
@@ -63,16 +63,15 @@ def _is_input(word: str) -> bool:
     return Path(word).is_dir() or word.endswith((".ndjson", ".ndjson.gz", ".ndjson.zst"))
 
 
-def _target(argv: list[str], cwd: Path) -> ReplayTarget:
+def _subject(argv: list[str], cwd: Path) -> Subject:
     """The command that every executor plays to. Raises CommandError where it can't be started, as seen from here."""
-    worker = worker_environment({}, how_to_keep="")
-    for note in worker.notes:
-        remark(f"Note: {note}")
     try:
-        launch = resolve(tuple(argv), cwd.absolute(), worker.variables)
+        subject = Subject.of(Component(command=tuple(argv), cwd=str(cwd)), RunOptions(), how_to_keep="")
     except LaunchError as error:
-        raise not_started(_WHAT, error) from None
-    return ReplayTarget(argv=launch.argv, cwd=cwd.absolute(), env=worker.variables, why=launch.why)
+        raise not_started(error, _WHAT) from None
+    for note in subject.surroundings:
+        remark(f"Note: {note}")
+    return subject
 
 
 def _wanted(ignore: list[str] | None, compare: list[str] | None, key: list[str] | None) -> ComparisonOptions:

@@ -1,4 +1,4 @@
-"""``mlcheck bench``: the command line. What it does is in ``benching``."""
+"""``mlcheck bench``."""
 
 from typing import Annotated
 
@@ -59,6 +59,7 @@ def bench(
     tuples are acked, real ones too.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.check.benching import bench_given  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.bench.benching import bench_given  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.suite.probe import kind_of  # noqa: PLC0415
 
-    return bench_given(given)
+    return bench_given(given, kind_of)

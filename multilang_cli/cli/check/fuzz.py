@@ -1,4 +1,4 @@
-"""``mlcheck fuzz``: the command line. What it does is in ``fuzzing``."""
+"""``mlcheck fuzz``."""
 
 from typing import Annotated
 
@@ -66,6 +66,6 @@ def fuzz(
     acked and failed, real ones too.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.check.fuzzing import fuzz_given  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.fuzz.fuzzing import fuzz_given  # noqa: PLC0415 (slow to import, and not needed for --help)
 
     return fuzz_given(given)

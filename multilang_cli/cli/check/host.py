@@ -38,7 +38,7 @@ def host(
     the variable MLCHECK_FEED names a JSON file that says what to tell that component (`mlcheck schema show feed`). It
     goes on until SIGTERM. `mlcheck docs host` has the whole contract.
     """
-    from multilang_cli.cli.check.hosting import HostShowing, judge  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.suite.hosts.hosting import HostShowing, judge  # noqa: PLC0415 (slow to import, and not needed for --help)
     from multilang_cli.suite.hosts.suite import Wish  # noqa: PLC0415
 
     wish = Wish(tuple(include or ()), tuple(exclude or ()), jobs, strict=bool(strict), fail_fast=fail_fast)

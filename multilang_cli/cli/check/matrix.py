@@ -1,4 +1,4 @@
-"""``mlcheck matrix``: the command line. What it does is in ``matrixing``."""
+"""``mlcheck matrix``."""
 
 from typing import Annotated
 
@@ -33,6 +33,6 @@ def matrix(
     but only a new one, or one that is gone, makes the exit code 1.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.check.matrixing import matrix_given  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.suite.matrix_run import matrix_given  # noqa: PLC0415 (slow to import, and not needed for --help)
 
     return matrix_given(given)

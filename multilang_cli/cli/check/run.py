@@ -1,4 +1,4 @@
-"""``mlcheck run``: the command line. What it does is in ``running``."""
+"""``mlcheck run``."""
 
 from typing import Annotated
 
@@ -65,6 +65,6 @@ def run(
     which wins over mlcheck.toml or [tool.mlcheck] of pyproject.toml, the first that is found upwards.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.check.running import run_given  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.suite.checking import run_given  # noqa: PLC0415 (slow to import, and not needed for --help)
 
     return run_given(given)

@@ -66,8 +66,8 @@ def _json(config: "Config", settings: "Iterable[Setting]", components: "dict[str
 def _print(
     config: "Config", settings: "tuple[Setting, ...]", components: "dict[str, tuple[Setting, ...]]", color: str | None
 ) -> None:
-    from multilang_cli.cli.shared import console_of  # noqa: PLC0415 (slow to import)
     from multilang_cli.reports.page import Page  # noqa: PLC0415
+    from multilang_cli.subject.outputs import console_of  # noqa: PLC0415 (slow to import)
 
     page = Page(console_of(color))
     with stdout_may_close():

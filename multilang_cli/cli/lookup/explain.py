@@ -12,13 +12,13 @@ from multilang_cli.catalogue.loader import load_causes, load_rulebook
 from multilang_cli.catalogue.worker_log import load_index, process_of
 from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.cli.app import Color
-from multilang_cli.cli.shared import console_of
 from multilang_cli.reports.explaining.causes import render_cause
 from multilang_cli.reports.explaining.explain import render_rule
 from multilang_cli.reports.explaining.sentence import render_sentence
 from multilang_cli.reports.explaining.worker_log import read_log, show_log, show_recognised
 from multilang_cli.reports.failure import show_clause
 from multilang_cli.reports.page import Page
+from multilang_cli.subject.outputs import console_of
 from multilang_cli.suite.cases.case import Case, load_cases
 from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.terminal.exits import CommandError, ExitCode

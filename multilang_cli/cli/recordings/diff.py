@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from multilang_cli.cli.app import Color, Reports
-from multilang_cli.cli.options.replay_options import Compare, Ignore, Key, recording_of, wanted_of
-from multilang_cli.cli.recordings.recorded import spare
-from multilang_cli.cli.shared import checked_reports, console_of, write_reports
+from multilang_cli.cli.options.replay_options import Compare, Ignore, Key
 from multilang_cli.replay.comparison import Side, compare
+from multilang_cli.replay.named import recording_of, wanted_of
 from multilang_cli.replay.result import result_of
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.reports.verdict import conclude
+from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.recordings import spare
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import stdout_may_close
 

@@ -5,12 +5,13 @@ from typing import Annotated
 import typer
 
 from multilang_cli.cli.app import Color, Reports, Strict
-from multilang_cli.cli.recordings.recorded import judged, paths_of, spare
-from multilang_cli.cli.shared import checked_reports, console_of, write_reports
+from multilang_cli.cli.recordings.recorded import judged
 from multilang_cli.reports.coverage import render_coverage
 from multilang_cli.reports.explaining.explain import render_findings
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.reports.page import Page
+from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.recordings import paths_of, spare
 from multilang_cli.terminal.output import stdout_may_close
 
 

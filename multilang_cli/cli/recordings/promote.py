@@ -6,17 +6,11 @@ from typing import Annotated
 
 import typer
 
-from multilang_cli.cli.options.replay_options import recording_of
-from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.replay.case_files import ID, NoCaseError, write_case_file
-from multilang_cli.replay.choosing import choose, known
+from multilang_cli.replay.named import finding_in, recording_of
 from multilang_cli.replay.promoting import promote as promoted
-from multilang_cli.replay.recording import JudgedRecording
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, write
-
-_UNSURE = ExitCode.INCONCLUSIVE
-_WANTED = "--finding {name!r}: there is no such finding in it; found are {known}."
 
 
 def promote(
@@ -53,19 +47,3 @@ def promote(
         remark(f"Left out, since no case can say it: {note}")
     write(f"{path}: {wrong.rule}, {len(case.case['steps'])} steps; play it with\n  {case.again}\n")
     return ExitCode.CONFORMANT
-
-
-def finding_in(command: str, recording: JudgedRecording, name: str) -> Finding:
-    """The finding that is meant. Raises CommandError."""
-    findings = recording.findings()
-    if not findings and recording.part_only:
-        why = "; ".join(recording.notes) or recording.damage
-        raise CommandError(
-            f"{command}: {recording.path}: nothing is wrong in what can be played of it: {why}.", _UNSURE
-        )
-    if not findings:
-        raise CommandError(f"{command}: {recording.path}: nothing is wrong in it.", ExitCode.NOTHING_SELECTED)
-    found = choose(findings, name)
-    if found is None:
-        raise CommandError(f"{command}: {_WANTED.format(name=name[:60], known=', '.join(known(findings)))}")
-    return found

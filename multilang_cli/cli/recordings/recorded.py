@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.cli.shared import STDIN, known_storm
 from multilang_cli.judging.linting import judge_transcripts, lint_result
+from multilang_cli.subject.recordings import STDIN, paths_of
+from multilang_cli.subject.storms import known_storm
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import remark
 from multilang_cli.transcript.format import TranscriptError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.model import RunResult
@@ -59,30 +60,6 @@ def judged(
         raise CommandError(f"{command}: {error}. {hint}") from None
     except OSError as error:
         raise CommandError(f"{command}: {error.filename}: can't be read: {error.strerror}.") from None
-
-
-def paths_of(command: str, transcripts: Sequence[str]) -> list[str]:
-    """The files that the command line names: those of directories as well. Raises CommandError."""
-    return [STDIN] if "-" in transcripts else [path for name in transcripts for path in _files_of(command, name)]
-
-
-def spare(command: str, outputs: Iterable[str | Path], recorded: Iterable[str | Path]) -> None:
-    """Refuse to write over a recording that is read. Raises CommandError."""
-    # What can't be looked at, such as too long a name, is for whoever opens it to tell.
-    files = [each for each in recorded if os.path.exists(each)]  # noqa: PTH110
-    for output in outputs:
-        if os.path.exists(output) and any(Path(output).samefile(each) for each in files):  # noqa: PTH110
-            raise CommandError(f"{command}: {output}: that is the recording itself; choose another file.")
-
-
-def _files_of(command: str, name: str) -> list[str]:
-    """A file, or the transcripts in a directory. Raises CommandError if it has none."""
-    if not os.path.isdir(name):  # noqa: PTH112 (a name that is too long is none)
-        return [name]
-    found = sorted(str(path) for pattern in ("*.ndjson", "*.ndjson.gz") for path in Path(name).glob(pattern))
-    if not found:
-        raise CommandError(f"{command}: {name}: there are no transcripts (*.ndjson, *.ndjson.gz) in this directory.")
-    return found
 
 
 def _keep_stdin() -> None:

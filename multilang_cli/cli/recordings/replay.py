@@ -1,4 +1,4 @@
-"""``mlcheck replay``: the command line. What it does is in ``replaying``."""
+"""``mlcheck replay``."""
 
 from typing import Annotated
 
@@ -46,6 +46,7 @@ def replay(
     Exit code 0: the same; 1: something differs, be it for the better.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.recordings.replaying import replay_given  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.repl.taking_over import take_over  # noqa: PLC0415
+    from multilang_cli.replay.starting import replay_given  # noqa: PLC0415 (slow to import, and not needed for --help)
 
-    return replay_given(given)
+    return replay_given(given, take_over)

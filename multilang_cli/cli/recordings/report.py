@@ -50,9 +50,10 @@ def report(
 
 def _make(transcripts: list[str], output: str | None, bundle: str | None, storm: str, events: int) -> int:
     """Make the page, the bundle, or both."""
-    from multilang_cli.cli.recordings.recorded import judged, paths_of, spare  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.cli.recordings.recorded import judged  # noqa: PLC0415 (slow to import, and not needed for --help)
     from multilang_cli.reports.formats.registry import ReportError, put, why_not_writable  # noqa: PLC0415
     from multilang_cli.reports.html.page import page_of  # noqa: PLC0415
+    from multilang_cli.subject.recordings import paths_of, spare  # noqa: PLC0415 (slow to import, and not needed for --help)
 
     for path in filter(None, (output, bundle)):
         if why := why_not_writable(path):

@@ -1,4 +1,4 @@
-"""``mlcheck shrink``: the command line. What it does is in ``shrinking``."""
+"""``mlcheck shrink``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -37,6 +37,6 @@ def shrink(
     again and again; then their values are made simpler. Ctrl-C keeps the shortest so far.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.recordings.shrinking import shrink_given  # noqa: PLC0415 (slow to import, and not needed for --help)
+    from multilang_cli.replay.shrink.shrinking import shrink_given  # noqa: PLC0415 (slow to import, and not needed for --help)
 
     return shrink_given(given)

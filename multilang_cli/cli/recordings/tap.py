@@ -137,7 +137,7 @@ def _stand_in(plan: tap_plan.TapPlan) -> NoReturn:
 def _known(storm: str | None) -> str:
     if not storm:
         return ""
-    from multilang_cli.cli.shared import known_storm  # noqa: PLC0415 (slow, and the component waits)
+    from multilang_cli.subject.storms import known_storm  # noqa: PLC0415 (slow, and the component waits)
 
     return known_storm(storm)
 

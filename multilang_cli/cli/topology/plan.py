@@ -54,9 +54,10 @@ def plan(
     FLUX: a topology in Storm's Flux YAML. Nothing is started.
     """
     from multilang_cli.catalogue.loader import load_rulebook  # noqa: PLC0415 (slow to import, not needed for --help)
-    from multilang_cli.cli.shared import console_of, known_storm  # noqa: PLC0415
     from multilang_cli.cli.topology.drawing import draw  # noqa: PLC0415
     from multilang_cli.reports.page import Page  # noqa: PLC0415
+    from multilang_cli.subject.outputs import console_of  # noqa: PLC0415
+    from multilang_cli.subject.storms import known_storm  # noqa: PLC0415
     from multilang_cli.topology import planning  # noqa: PLC0415
 
     version = known_storm(storm or "") or load_rulebook().newest.id

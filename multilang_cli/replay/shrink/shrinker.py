@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from multilang_cli.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.replaying import Replayed, ReplayOptions, replay
 from multilang_cli.replay.shrink.ddmin import Shrinking
 from multilang_cli.replay.shrink.units import part_of, units_of
 from multilang_cli.replay.simpler import simplify
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.replay.recording import JudgedRecording
+    from multilang_cli.subject.subject import Subject
 
     Progress = Callable[[int, int, int], None]
 
@@ -46,7 +47,7 @@ class Shrinker:
     def __init__(
         self,
         recording: JudgedRecording,
-        target: ReplayTarget,
+        subject: Subject,
         finding: Finding,
         output: Path,
         *,
@@ -55,7 +56,7 @@ class Shrinker:
     ) -> None:
         self.recording = recording
         self.plays = 0
-        self._target = target
+        self._subject = subject
         self._fingerprint = finding.fingerprint
         self._output = output
         self._scratch = output.with_name(f".{output.name}.candidate")
@@ -111,7 +112,7 @@ class Shrinker:
             if self._progress is not None:
                 self._progress(self.plays, size, self._least)
             self.plays += 1
-            done = replay(candidate, self._target, ReplayOptions(until=self._fingerprint, record=self._scratch))
+            done = replay(candidate, self._subject, ReplayOptions(until=self._fingerprint, record=self._scratch))
             if done.interrupted:
                 raise KeyboardInterrupt
             if any(finding.fingerprint == self._fingerprint for finding in done.findings):

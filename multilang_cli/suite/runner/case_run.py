@@ -64,8 +64,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.reports.model import ExcerptLine
     from multilang_cli.subject.options import Component, StreamDeclaration
+    from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.cases.case import Case, Need, Step
-    from multilang_cli.suite.runner.suite_run import SuitePlan
     from multilang_cli.suite.runner.watch import Like
     from multilang_cli.suite.steps.idling import Idle
     from multilang_cli.suite.steps.settling import Settling
@@ -102,7 +102,7 @@ NEEDS: dict[Need, _Needed] = {
 
 
 class CaseRun:
-    """Runs `case` as `plan` says; at `until`, on the machine's clock, it is broken off with OutOfTimeError.
+    """Plays `case` with the `checked` component; at `until`, on the machine's clock, it raises OutOfTimeError.
 
     `shaken`: the component said its first message; `played`: steps that were done; `events`: how much happened;
     `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
@@ -117,26 +117,26 @@ class CaseRun:
 
     def __init__(
         self,
-        plan: SuitePlan,
+        checked: Subject,
         case: Case,
         short: float | None = None,
         until: float = math.inf,
         known: Settling | None = None,
     ) -> None:
-        self.plan = plan
+        self.subject = checked
         self.on_wait: OnWait | None = None
         self._until = until
         self._too_much = ""
         self.case = case
-        self.feed = FedTuples(samples_of(plan.component) if has_samples(plan.component) else ())
+        self.feed = FedTuples(samples_of(checked.component) if has_samples(checked.component) else ())
         self._known = known
         self.shaken = False
         self.unrecorded = ""
         self.played = 0
         self.events = 0
         asked = streams_of(case) if case.testee else None
-        profile = profile_of(plan.component, plan.version, plan.options.timeout, asked)
-        self._profile = msgspec.structs.replace(profile, samples=_declared(plan.component, case))
+        profile = profile_of(checked.component, checked.version, checked.options.timeout, asked)
+        self._profile = msgspec.structs.replace(profile, samples=_declared(checked.component, case))
         self._short = short is not None
         self.idle: Idle | None = None
         self.answers: frozenset[str] = frozenset()
@@ -160,20 +160,20 @@ class CaseRun:
         if unfit := self._unfit():
             self.shaken = True
             return self._result("skip", unfit, began)
-        transcript = self.plan.record / f"{self.case.id}.ndjson"
+        transcript = self.subject.record / f"{self.case.id}.ndjson"
         watch, hangs = Watch(), HangWatch(confirms=self._short, slowest=self._known.slowest if self._known else 0.0)
-        recording = Recording(transcript, self._header(), self.plan.component.env)
-        ours = OwnSide(self._profile, self.plan.rulebook) if self.case.id in shipped() else None
+        recording = Recording(transcript, self._header(), self.subject.component.env)
+        ours = OwnSide(self._profile, self.subject.rulebook) if self.case.id in shipped() else None
         seen = (self.coverage, self.feed, ReplayWatch(self.replays))
         sinks = (recording, watch, hangs, *seen, *((ours,) if ours is not None else ()))
         with recording, self._start(sinks) as session:
             session.until = self._until
             session.on_wait = self.on_wait
-            session.memory = ceiling(self.plan.options.memory, self.plan.options.jobs)
+            session.memory = ceiling(self.subject.options.memory, self.subject.options.jobs)
             try:
                 self._play(session)
                 session.check_stdin()
-                self._last = hear_out(session, source_of(self.plan, self._profile.kind))
+                self._last = hear_out(session, source_of(self.subject, self._profile.kind))
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.
                 self._too_much, self.shaken = str(error), True
@@ -191,7 +191,7 @@ class CaseRun:
             self.answers |= self.coverage.seen & ANSWERED
         if ours is not None and ours.fault:
             result = self._at_fault(result, ours.fault)
-        if result.verdict in {"pass", "skip"} and not self.plan.options.record_all:
+        if result.verdict in {"pass", "skip"} and not self.subject.options.record_all:
             transcript.unlink(missing_ok=True)
             return result
         return result if recording.failed else _with_transcript(result, transcript)
@@ -210,7 +210,7 @@ class CaseRun:
 
     def _unfit(self) -> str:
         """The reason why the case says nothing here, "" if it does."""
-        case, version, component = self.case, self.plan.version, self.plan.component
+        case, version, component = self.case, self.subject.version, self.subject.component
         if case.since and Version(version.id) < Version(case.since):
             return f"not asked for by Storm {version.id} yet (since {case.since})"
         if not set(case.accepts) <= set(component.accepts):
@@ -228,15 +228,15 @@ class CaseRun:
         return ""
 
     def _start(self, sinks: Iterable[EventSink]) -> Session:
-        plan = self.plan
-        judge = judge_of(self._profile, plan.rulebook)
+        checked = self.subject
+        judge = judge_of(self._profile, checked.rulebook)
         pid_dir = private_pid_dir()
-        env = {**plan.env, **self.case.env}
-        process = ComponentProcess.start(plan.launch.argv, cwd=plan.cwd, env=env, pid_dir=pid_dir)
+        env = {**checked.env, **self.case.env}
+        process = ComponentProcess.start(checked.launch.argv, cwd=checked.cwd, env=env, pid_dir=pid_dir)
         if self._profile.kind == "bolt":
-            ticks = declared_ticks(plan.component) if takes_ticks(plan.component) else 0
-            timer = TIMER if plan.version.heartbeats else 0.0
-            bolt = ShellBolt(process, judge, sinks, timer=timer, ticks=ticks, seed=plan.options.seed)
+            ticks = declared_ticks(checked.component) if takes_ticks(checked.component) else 0
+            timer = TIMER if checked.version.heartbeats else 0.0
+            bolt = ShellBolt(process, judge, sinks, timer=timer, ticks=ticks, seed=checked.options.seed)
             bolt.reminders = REMINDERS
             return bolt
         spout = ShellSpout(process, judge, sinks)
@@ -244,7 +244,7 @@ class CaseRun:
         return spout
 
     def _play(self, session: Session, steps: tuple[Step, ...] = ()) -> None:
-        component = self.plan.component
+        component = self.subject.component
         accepts = frozenset(component.accepts)
         stage = Stage(
             session,
@@ -285,27 +285,27 @@ class CaseRun:
                 OPERATIONS["barrier"](stage, {})
 
     def _handshake_for(self, session: Session) -> Any:
-        plan = self.plan
+        checked = self.subject
 
         def build(arguments: dict[str, Any]) -> Handshake:
             """The handshake, with what a step's arguments add."""
-            overrides = dict(plan.component.conf) | arguments.get("conf", {})
+            overrides = dict(checked.component.conf) | arguments.get("conf", {})
             if pad := int(arguments.get("pad", 0)):
                 overrides["mlcheck.pad"] = "x" * pad
-            conf = context.realistic_conf(base_conf(plan.version.id), self._profile, overrides)
+            conf = context.realistic_conf(base_conf(checked.version.id), self._profile, overrides)
             pid_dir = str(session.process.pid_dir)
-            more = context.sent_by(plan.version, self._profile, arguments.get("context", {}))
-            return context.handshake(self._profile, plan.version, conf, pid_dir, more)
+            more = context.sent_by(checked.version, self._profile, arguments.get("context", {}))
+            return context.handshake(self._profile, checked.version, conf, pid_dir, more)
 
         return build
 
     def _header(self) -> Header:
-        plan = self.plan
+        checked = self.subject
         return Header(
             conv=self.case.id,
             profile=self._profile,
-            storm=plan.version.id,
-            argv=tuple(map(readable, plan.launch.argv)),
+            storm=checked.version.id,
+            argv=tuple(map(readable, checked.launch.argv)),
             topology=context.TOPOLOGY,
             component=self._profile.component,
             task=self._profile.task,
@@ -318,7 +318,7 @@ class CaseRun:
         refusal = refusal_of(self.case, self._stage, findings, watch)
         if refusal is None:
             findings = without_overflows(findings, self._stage)
-        verdict, reason = verdict_of(findings, self.plan.version.id, self._broken_promise(findings, watch))
+        verdict, reason = verdict_of(findings, self.subject.version.id, self._broken_promise(findings, watch))
         if self._too_much:
             verdict, reason = "untestable", f"{self._too_much}, and was killed (--memory SIZE allows more)"
         elif session.overflowed:
@@ -327,7 +327,7 @@ class CaseRun:
             verdict, reason = refusal
             if verdict == "skip":
                 return self._result(verdict, reason, began)
-        elif like := refused_sample(self.plan.component, self._stage, findings, watch):
+        elif like := refused_sample(self.subject.component, self._stage, findings, watch):
             ended = session.exit is not None and not session.ended_by_us
             self.refused = Refused(
                 like,
@@ -335,22 +335,24 @@ class CaseRun:
                 beating=ended and watch.beats > 0,
                 acked_first=like == watch.last_acked,
             )
-            verdict, reason = "untestable", why_refused(self.plan.component, session, watch)
+            verdict, reason = "untestable", why_refused(self.subject.component, session, watch)
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
         result = self._result(verdict, reason, began, session, watch, findings=findings)
         if verdict in {"pass", "skip"} or not findings or self._too_much or session.overflowed:
             return result
         made_up = verdict == "untestable"
-        causes = causes_of(self.plan, session, watch, findings, made_up=made_up, last=self._last, answers=self.answers)
+        causes = causes_of(
+            self.subject, session, watch, findings, made_up=made_up, last=self._last, answers=self.answers
+        )
         if self.refused is not None:
-            self.refused = self.refused._replace(causes=causes_of(self.plan, session, watch, findings))
+            self.refused = self.refused._replace(causes=causes_of(self.subject, session, watch, findings))
         about = causes[0].seq if causes else None
         return msgspec.structs.replace(result, causes=causes, excerpt=self._excerpt(findings, watch, about))
 
     def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:
         """The result where we said what no Storm says: whatever came of it is not the component's."""
-        reason = f"a fault of mlcheck's own: it said what Storm {self.plan.version.id} does not ({fault})"
+        reason = f"a fault of mlcheck's own: it said what Storm {self.subject.version.id} does not ({fault})"
         return msgspec.structs.replace(
             result, verdict="error", reason=f"{reason}; please report it with the transcript"
         )
@@ -360,7 +362,7 @@ class CaseRun:
         if watch.stopped:
             return "the process stopped itself by a signal, and does nothing more"
         unsettled = next((finding for finding in findings if finding.rule == "tuple-unsettled"), None)
-        settles = self.plan.component.settles
+        settles = self.subject.component.settles
         if unsettled is None or (settles in {"", "unchecked"} and "ticks" not in self.case.accepts):
             return ""
         declared = f"settles = {settles!r}" if settles else "accepts = ['ticks']"
@@ -369,7 +371,7 @@ class CaseRun:
     def _excerpt(
         self, findings: tuple[Finding, ...], watch: Watch, about: int | None = None
     ) -> tuple[ExcerptLine, ...]:
-        return excerpt_of(findings, watch.events, redactor_of(self.plan.component).text, about)
+        return excerpt_of(findings, watch.events, redactor_of(self.subject.component).text, about)
 
     def _result(
         self,
@@ -381,7 +383,7 @@ class CaseRun:
         *,
         findings: tuple[Finding, ...] = (),
     ) -> SubjectResult:
-        case, plan = self.case, self.plan
+        case, checked = self.case, self.subject
         stderr = _whole_lines(session.process.stderr_tail) if session is not None else b""
         return SubjectResult(
             id=case.id,
@@ -399,12 +401,12 @@ class CaseRun:
             stderr_tail=decode(stderr),
             exit=_exit_of(session),
             transcript=None,
-            reproduce=readable(shlex.join([*plan.options.reproduce, "-k", case.id, *self._named()])),
+            reproduce=readable(shlex.join([*checked.options.reproduce, "-k", case.id, *self._named()])),
         )
 
     def _named(self) -> list[str]:
         """The component at the end of a command line; a testee is named by its folder, before."""
-        component = self.plan.component
+        component = self.subject.component
         return [] if component.testee else ["--", *redactor_of(component).words(component.command)]
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from multilang_cli.driver.session import OnWait, WaitingFor
+    from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.cases.case import Case
-    from multilang_cli.suite.runner.suite_run import SuitePlan
     from multilang_cli.suite.runner.watch import Like
     from multilang_cli.suite.verdict.baseline import Baseline
     from multilang_cli.suite.verdict.refusals import Refused
@@ -61,8 +61,8 @@ class Run:
     `replays`: whether it emits again what failed.
     """
 
-    def __init__(self, plan: SuitePlan, cases: list[Case], known: Baseline, available: list[Case]) -> None:
-        self.plan = plan
+    def __init__(self, checked: Subject, cases: list[Case], known: Baseline, available: list[Case]) -> None:
+        self.subject = checked
         self.cases = cases
         self.known = known
         self.available = available
@@ -85,9 +85,9 @@ class Run:
         self._has_shaken = False
         self._begun = 0
         self._lock = threading.Lock()
-        options = plan.options
-        every = options.exhaustive or bool(plan.component.testee or options.write_known_failures)
-        self._repeats = None if every else Repeats(plan.component.kind)
+        options = checked.options
+        every = options.exhaustive or bool(checked.component.testee or options.write_known_failures)
+        self._repeats = None if every else Repeats(checked.component.kind)
         self.idle = Idle(limited=not every)
         self.replays = Replays()
 
@@ -99,7 +99,7 @@ class Run:
 
     def _as_a_whole(self) -> tuple[SubjectResult, ...]:
         """The verdict on all cases together; that nothing is, where it is known to fail."""
-        judgement = self.settling.judged(self.plan.component)
+        judgement = self.settling.judged(self.subject.component)
         if judgement is None and SUBJECT in self.known.entries and self.settling.settled:
             judgement = Judgement("pass", "")
         return () if judgement is None else (subject_of(judgement, list(self._done.values())),)
@@ -122,22 +122,22 @@ class Run:
             return "the component did not answer the handshake"
         if not self._stopped:
             return "interrupted"
-        if self.plan.options.fail_fast:
+        if self.subject.options.fail_fast:
             return "stopped at the first failure (-x)"
-        return f"stopped after {self.plan.options.max_fail} failures (--max-fail)"
+        return f"stopped after {self.subject.options.max_fail} failures (--max-fail)"
 
     def go(self, progress: Progress | None) -> None:
         """Play the cases until one shows that going on is useless. Raises LaunchError."""
         began = time.monotonic()
         plays = [partial(self._play, case, progress) for case in self.cases]
-        jobs = Jobs(plays, self.plan.options.jobs)
+        jobs = Jobs(plays, self.subject.options.jobs)
         try:
             with jobs:
                 for number, played in enumerate(jobs):
                     self._done[number] = self._in_order(self.cases[number], played)
                     if self._is_last(self.cases[number], played, self._counted(self._done[number])):
                         break
-            if self.plan.options.jobs > 1:
+            if self.subject.options.jobs > 1:
                 self._forget_remaining()
         except KeyboardInterrupt:
             self.befell = Circumstances(interrupted=True)
@@ -155,7 +155,7 @@ class Run:
     def _forget_remaining(self) -> None:
         """Remove the transcripts of cases that had begun when others made an end of the run."""
         for case in self.remaining:
-            (self.plan.record / f"{case.id}.ndjson").unlink(missing_ok=True)
+            (self.subject.record / f"{case.id}.ndjson").unlink(missing_ok=True)
 
     @property
     def whole(self) -> bool:
@@ -164,7 +164,7 @@ class Run:
 
     def strangers(self) -> tuple[SubjectResult, ...]:
         """A stale subject for each known failure that is no case; none if only a part of the suite was selected."""
-        options, component = self.plan.options, self.plan.component
+        options, component = self.subject.options, self.subject.component
         if options.include or options.exclude:
             return ()
         ids = {SUBJECT, *(case.id for case in fitting(self.available, component.kind))}
@@ -189,7 +189,9 @@ class Run:
         return msgspec.structs.replace(subject, verdict=verdict, reason=reason, causes=refused.causes)
 
     def _applied(self, subject: SubjectResult) -> SubjectResult:
-        return apply(self.known, self._judged(subject), strict=self.plan.options.strict, storm=self.plan.version.id)
+        return apply(
+            self.known, self._judged(subject), strict=self.subject.options.strict, storm=self.subject.version.id
+        )
 
     def _is_last(self, case: Case, played: PlayedCase, subject: SubjectResult) -> bool:
         """True if there is no use in going on."""
@@ -198,14 +200,14 @@ class Run:
             self.befell = Circumstances(no_first_message=True)
             return True
         self._failures += subject.verdict in STOPS
-        most = 1 if self.plan.options.fail_fast else self.plan.options.max_fail
+        most = 1 if self.subject.options.fail_fast else self.subject.options.max_fail
         self._stopped = 0 < most <= self._failures
         return self._stopped
 
     def _shakes(self, case: Case) -> bool:
         """True if the component answers a plain handshake: then it is the case that it can't stand."""
         if not self._has_shaken and case.steps[0] != ("handshake", {}):
-            self._has_shaken = CaseRun(self.plan, case).answers_plainly()
+            self._has_shaken = CaseRun(self.subject, case).answers_plainly()
         return self._has_shaken
 
     def _play(self, case: Case, progress: Progress | None) -> PlayedCase:
@@ -223,20 +225,20 @@ class Run:
             if progress is not None:
                 progress(f"{case.id}: {waits(waiting_for, seconds, doing)}", begun, len(self.cases))
 
-        played = self._once(self.plan, case, short, on_wait)
+        played = self._once(self.subject, case, short, on_wait)
         if short is not None and played.hang is not None and self._is_another(played.hang):
-            played = self._once(self.plan, case, on_wait=on_wait)
-        if played.subject.verdict == "fail" and self.plan.options.retries:
+            played = self._once(self.subject, case, on_wait=on_wait)
+        if played.subject.verdict == "fail" and self.subject.options.retries:
             return self._again(case, played)
         return played
 
     def _again(self, case: Case, first: PlayedCase) -> PlayedCase:
         """Play a case that failed until it does not: then it is flaky. What is shown is the first run."""
         subject, shaken = first.subject, first.shaken
-        with scratch(".again-", self.plan.record) as folder:
-            plan = msgspec.structs.replace(self.plan, record=folder)
-            for number in range(1, self.plan.options.retries + 1):
-                played = self._once(plan, case)
+        with scratch(".again-", self.subject.record) as folder:
+            checked = msgspec.structs.replace(self.subject, record=folder)
+            for number in range(1, self.subject.options.retries + 1):
+                played = self._once(checked, case)
                 shaken = shaken or played.shaken
                 if played.subject.verdict in {"pass", "warn"}:
                     reason = f"failed {number} of {number + 1} runs: {subject.reason}"
@@ -249,16 +251,16 @@ class Run:
             return self._repeats is not None and not self._repeats.confirms(hang)
 
     def _once(
-        self, plan: SuitePlan, case: Case, short: float | None = None, on_wait: OnWait | None = None
+        self, checked: Subject, case: Case, short: float | None = None, on_wait: OnWait | None = None
     ) -> PlayedCase:
         """Play a case; a fault of ours costs this case, not the run."""
-        run = CaseRun(plan, case, short, known=self.settling)
+        run = CaseRun(checked, case, short, known=self.settling)
         run.idle, run.replays, run.on_wait, run.answers = self.idle, self.replays, on_wait, self._answers
         try:
             subject = run.run()
             if run.refused is not None and run.refused.acked_first and run.refused.like not in self._acked:
                 # Who acks before it works, and dies of what it was fed, can't be told from who dies of the second.
-                survives = CaseRun(plan, case).survives_one()
+                survives = CaseRun(checked, case).survives_one()
                 run.acked |= {run.refused.like} if survives else frozenset()
             with self._lock:
                 self.seen |= run.coverage.seen
@@ -272,7 +274,7 @@ class Run:
                 if self.slow is not None and self.settling.pace:
                     self.slow(self.settling.pace)
                 if run.unrecorded:
-                    why = f"transcripts can't be written to {self.plan.record}: {run.unrecorded} (--record DIR)"
+                    why = f"transcripts can't be written to {self.subject.record}: {run.unrecorded} (--record DIR)"
                     self.notes = (*(note for note in self.notes if note != why), why)
             return PlayedCase(subject, run.shaken, run.hang)
         except LaunchError:
@@ -281,7 +283,7 @@ class Run:
             if isinstance(error.__context__, KeyboardInterrupt):
                 # What an interrupt left half done can fail when it is cleaned up; it is an interrupt all the same.
                 raise KeyboardInterrupt from error
-            path = self.plan.record / f"{case.id}.fault.txt"
+            path = self.subject.record / f"{case.id}.fault.txt"
             with suppress(OSError):
                 path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
             reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"

@@ -13,18 +13,15 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.driver.environment import worker_environment
-from multilang_cli.driver.launch import Launch, readable, resolve
+from multilang_cli.driver.launch import readable
 from multilang_cli.protocol.judge.coverage import covered
-from multilang_cli.protocol.words.rulebook import Rulebook
-from multilang_cli.protocol.words.verdicts import StormVersion
 from multilang_cli.reports.coverage import coverage_of
 from multilang_cli.reports.model import ComponentReport, CoverageReport, RunResult, Selection, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, RunOptions
-from multilang_cli.subject.profiles import profile_of
 from multilang_cli.subject.samples import has_samples, named, sources_of, unfed
 from multilang_cli.subject.secrecy import redactor_of
+from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import Case, load_cases
 from multilang_cli.suite.cases.selection import SelectionError, select
 from multilang_cli.suite.conditions import with_conditions
@@ -44,40 +41,6 @@ class RecordError(ValueError):
     """The directory for transcripts can't be used: the message says why."""
 
 
-class SuitePlan(msgspec.Struct, frozen=True):
-    """Everything that is the same for all cases of a run. `surroundings`: notes on its environment."""
-
-    component: Component
-    options: RunOptions
-    version: StormVersion
-    rulebook: Rulebook
-    launch: Launch
-    cwd: Path
-    env: dict[str, str]
-    record: Path
-    surroundings: tuple[str, ...] = ()
-
-
-def plan_of(component: Component, options: RunOptions) -> SuitePlan:
-    """Work out how the component is started and judged. Raises LaunchError, KeyError for an unknown Storm version."""
-    rulebook = load_rulebook(options.storm)
-    version = rulebook.version(options.storm) if options.storm else rulebook.newest
-    cwd = Path(component.cwd or ".").absolute()
-    worker = worker_environment(component.env, conf=component.conf, keep=component.keep_env, storm=version.id)
-    launch = resolve(component.command, cwd, worker.variables)
-    return SuitePlan(
-        component,
-        options,
-        version,
-        rulebook,
-        launch,
-        cwd,
-        worker.variables,
-        Path(options.record),
-        worker.notes,
-    )
-
-
 def run_suite(component: Component, options: RunOptions, progress: Progress | None = None) -> RunResult:
     """Run the component suite; `component.kind` is bolt or spout (see ``probe`` for auto).
 
@@ -85,23 +48,24 @@ def run_suite(component: Component, options: RunOptions, progress: Progress | No
     ConfigError for a bad file of known failures, RecordError. On KeyboardInterrupt the result so far is returned with
     `complete` False.
     """
-    run = planned(component, options)
+    run = planned(Subject.of(component, options))
     run.go(progress)
     write_known_failures([run])
     return result_of(run)
 
 
-def planned(component: Component, options: RunOptions) -> Run:
-    """A run of which no case has been played. Raises what `run_suite` raises."""
-    ticks = told(component, real=options.real_ticks)
-    component = with_ticks(component, real=options.real_ticks)
-    plan = plan_of(component, options)
+def planned(checked: Subject) -> Run:
+    """A run of which no case has been played. Raises what `run_suite` raises, but for LaunchError."""
+    options = checked.options
+    ticks = told(checked.component, real=options.real_ticks)
+    component = with_ticks(checked.component, real=options.real_ticks)
+    checked = msgspec.structs.replace(checked, component=component)
     available = available_for(component, options.suites)
     cases = select(available, component.kind, options.include, options.exclude)
     reads = component.known_failures and not options.write_known_failures
-    known = known_failures.read(component.known_failures, plan.rulebook) if reads else Baseline("")
-    prepare_record(plan.record)
-    run = Run(plan, cases, known, available)
+    known = known_failures.read(component.known_failures, checked.rulebook) if reads else Baseline("")
+    prepare_record(checked.record)
+    run = Run(checked, cases, known, available)
     run.notes = (ticks,) if ticks else ()
     return run
 
@@ -134,7 +98,7 @@ def for_part(component: Component, options: RunOptions) -> RunOptions | None:
 
 def result_of(run: Run) -> RunResult:
     """The result of a run so far, concluded, and without secrets."""
-    return _without_secrets(conclude(_result(run), run.befell), run.plan.component)
+    return _without_secrets(conclude(_result(run), run.befell), run.subject.component)
 
 
 def write_known_failures(runs: Sequence[Run]) -> None:
@@ -142,15 +106,15 @@ def write_known_failures(runs: Sequence[Run]) -> None:
 
     What fails on any version is known on all. Raises ConfigError.
     """
-    options = runs[0].plan.options
+    options = runs[0].subject.options
     name = options.write_known_failures
     if not name:
         return
     if not all(run.whole for run in runs):
         note = f"{name} was not written: not every case was played to its end"
     else:
-        subjects = {run.plan.version.id: run.subjects for run in runs}
-        known = known_failures.write(name, subjects, runs[0].plan.rulebook, strict=options.strict)
+        subjects = {run.subject.version.id: run.subjects for run in runs}
+        known = known_failures.write(name, subjects, runs[0].subject.rulebook, strict=options.strict)
         note = f"known failures, written to {known.name}: {len(known.entries)}"
         for run in runs:
             run.known = known
@@ -209,7 +173,7 @@ def _without_secrets(result: RunResult, component: Component) -> RunResult:
 
 
 def result_of_subjects(
-    plan: SuitePlan,
+    checked: Subject,
     suite: str,
     subjects: Sequence[SubjectResult],
     befell: Circumstances,
@@ -219,19 +183,19 @@ def result_of_subjects(
     notes: tuple[str, ...],
 ) -> RunResult:
     """The result of testing a component in another way than by cases, concluded, and without secrets."""
-    result = _about(plan, subjects, started)
+    result = _about(checked, subjects, started)
     result = msgspec.structs.replace(
-        result, suite=Suite(name=suite), duration=duration, subjects=tuple(subjects), notes=(*_notes(plan), *notes)
+        result, suite=Suite(name=suite), duration=duration, subjects=tuple(subjects), notes=(*_notes(checked), *notes)
     )
-    return _without_secrets(conclude(result, befell), plan.component)
+    return _without_secrets(conclude(result, befell), checked.component)
 
 
 def _result(run: Run) -> RunResult:
     """The result as it is known now; ``conclude`` fills in the rest."""
-    options, remaining = run.plan.options, run.remaining
+    options, remaining = run.subject.options, run.remaining
     subjects = with_conditions([run.replays.without_contradiction(subject) for subject in run.subjects], run.cases)
     return msgspec.structs.replace(
-        _about(run.plan, subjects, run.started),
+        _about(run.subject, subjects, run.started),
         suite=Suite(name="component", hash=suite_hash(run.available)),
         duration=run.duration,
         selection=Selection(
@@ -240,11 +204,11 @@ def _result(run: Run) -> RunResult:
         subjects=(*subjects, *run.strangers()),
         complete=not remaining,
         notes=(
-            *_notes(run.plan),
+            *_notes(run.subject),
             *_unjudged(run),
-            *run.settling.notes(run.plan.component),
+            *run.settling.notes(run.subject.component),
             *run.idle.notes,
-            *run.replays.notes(run.plan.component),
+            *run.replays.notes(run.subject.component),
             *run.notes,
         ),
         coverage=_coverage(run),
@@ -252,26 +216,26 @@ def _result(run: Run) -> RunResult:
     )
 
 
-def _about(plan: SuitePlan, subjects: Sequence[SubjectResult], started: datetime) -> RunResult:
+def _about(checked: Subject, subjects: Sequence[SubjectResult], started: datetime) -> RunResult:
     """The part of a result that every way of testing has; the last words are those of the last of `subjects`."""
-    options = plan.options
+    options = checked.options
     cases = [subject for subject in subjects if subject.kind != "run"]
     last = cases[-1] if cases else None
-    profile = profile_of(plan.component, plan.version, options.timeout)
+    profile = checked.profile
     return RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name=""),
         component=ComponentReport(
-            name=plan.component.name,
-            command=tuple(_near(word) for word in plan.launch.argv),
-            why=plan.launch.why,
-            kind="spout" if plan.component.kind == "spout" else "bolt",
-            cwd=readable(os.path.relpath(plan.cwd)),
+            name=checked.component.name,
+            command=tuple(_near(word) for word in checked.launch.argv),
+            why="; ".join(filter(None, (checked.launch.why, checked.kind_told))),
+            kind="spout" if checked.component.kind == "spout" else "bolt",
+            cwd=readable(os.path.relpath(checked.cwd)),
             exit=last.exit if last else None,
             stderr_tail=last.stderr_tail if last else "",
         ),
         profile=profile,
-        storm=plan.version.id,
+        storm=checked.version.id,
         seed=options.seed,
         started_at=started.isoformat(timespec="seconds"),
         platform=platform_of(),
@@ -282,7 +246,7 @@ def _about(plan: SuitePlan, subjects: Sequence[SubjectResult], started: datetime
 
 def _unjudged(run: Run) -> list[str]:
     """Notes on what could not be judged for want of a declaration."""
-    if "metrics" in run.seen and run.plan.component.metrics is None:
+    if "metrics" in run.seen and run.subject.component.metrics is None:
         return ["no metrics were declared: whether those that it sends are registered was not judged (metrics = {...})"]
     return []
 
@@ -291,8 +255,8 @@ def _coverage(run: Run) -> tuple[CoverageReport, ...]:
     """The coverage of all cases together; nothing if none was played."""
     if not run.seen:
         return ()
-    profile = profile_of(run.plan.component, run.plan.version, run.plan.options.timeout)
-    return (coverage_of("", profile.kind, covered(run.seen, run.broken, profile, run.plan.rulebook)),)
+    profile = run.subject.profile
+    return (coverage_of("", profile.kind, covered(run.seen, run.broken, profile, run.subject.rulebook)),)
 
 
 def platform_of() -> dict[str, str]:
@@ -304,15 +268,15 @@ def platform_of() -> dict[str, str]:
     }
 
 
-def _notes(plan: SuitePlan) -> list[str]:
-    component = plan.component
-    notes = list(map(readable, plan.surroundings))
+def _notes(checked: Subject) -> list[str]:
+    component = checked.component
+    notes = list(map(readable, checked.surroundings))
     if component.kind == "bolt":
         notes += _notes_on_samples(component)
     if component.streams is None and not component.testee:
         notes.append("no output streams were declared: streams and arity were not judged")
-    if not plan.version.verified:
-        notes.append(f"not confirmed for Storm {plan.version.id}: it was never asked")
+    if not checked.version.verified:
+        notes.append(f"not confirmed for Storm {checked.version.id}: it was never asked")
     return notes
 
 

@@ -11,17 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from multilang_cli.reports.model import RunResult
-    from multilang_cli.subject.options import Component, RunOptions
+    from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.runner.playing import Progress, Run
 
 
 def run_versions(
-    component: Component,
-    versions: Sequence[RunOptions],
+    subjects: Sequence[Subject],
     progress: Sequence[Progress | None],
     slow: Callable[[float], None] | None = None,
 ) -> list[RunResult]:
-    """Run the suite once for each of `versions`, whose options name a Storm version and a directory of their own.
+    """Run the suite once for each of `subjects`: one component on several versions, each with its own directory.
 
     `progress`: as in ``run_suite``, one a version. `slow`: told the seconds that a tuple takes, once it is known. A
     known failure counts on any version: it is stale only if it is on all. Raises what ``run_suite`` raises; after a
@@ -30,21 +29,22 @@ def run_versions(
     runs: list[Run] = []
     cut: list[RunResult] = []
     try:
-        for options, tell in zip(versions, progress, strict=True):
-            run = planned(component, options)
-            run.excused = run.known.entries.keys() if len(versions) > 1 else ()
+        for subject, tell in zip(subjects, progress, strict=True):
+            run = planned(subject)
+            run.excused = run.known.entries.keys() if len(subjects) > 1 else ()
             runs.append(run)
             run.slow = slow
             run.go(tell)
             if run.befell.interrupted:
                 break
     except KeyboardInterrupt:
-        if not runs or len(runs) == len(versions):
+        if not runs or len(runs) == len(subjects):
             raise
-        cut = [not_run(component, versions[len(runs)], Circumstances(interrupted=True), "interrupted")]
+        left = subjects[len(runs)]
+        cut = [not_run(left.component, left.options, Circumstances(interrupted=True), "interrupted")]
     if runs:
         write_known_failures(runs)
-    if len(runs) == len(versions) > 1:
+    if len(runs) == len(subjects) > 1:
         _call_stale(runs)
     return [*map(result_of, runs), *cut]
 

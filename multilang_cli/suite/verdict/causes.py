@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding, Kind
-    from multilang_cli.suite.runner.suite_run import SuitePlan
+    from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.runner.watch import Watch
 
 SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unanswered", "sync-missing"})
@@ -56,18 +56,17 @@ _LONGEST_LINE = 200
 """Characters of a line of source that are kept."""
 
 
-def source_of(plan: SuitePlan, kind: Kind) -> Source:
+def source_of(checked: Subject, kind: Kind) -> Source:
     """The source of a component: its own files stand below its working directory, and beside its program."""
-    cwd = plan.cwd
-    programs = [cwd / word for word in words_of(plan.launch.argv) if language_of([word]) and "." in Path(word).name]
+    cwd = checked.cwd
+    programs = [cwd / word for word in words_of(checked.launch.argv) if language_of([word]) and "." in Path(word).name]
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
-    language = language_of(plan.launch.argv) or built_from(cwd / plan.launch.argv[0])
+    language = language_of(checked.launch.argv) or built_from(cwd / checked.launch.argv[0])
     if not programs and language in _SOURCES:
         # A compiled program is most often called as its source.
-        programs = [
-            program for word in words_of(plan.launch.argv) if (program := cwd / f"{word}{_SOURCES[language]}").is_file()
-        ]
+        names = [f"{word}{_SOURCES[language]}" for word in words_of(checked.launch.argv)]
+        programs = [program for name in names if (program := cwd / name).is_file()]
     files = tuple(str(program.resolve()) for program in programs)
     return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
 
@@ -83,7 +82,7 @@ def built_from(program: Path) -> str:
 
 
 def causes_of(
-    plan: SuitePlan,
+    checked: Subject,
     session: Session,
     watch: Watch,
     findings: Sequence[Finding],
@@ -93,7 +92,7 @@ def causes_of(
     answers: Collection[str] = (),
 ) -> tuple[Cause, ...]:
     """The causes of what was found in a conversation. `answers`: see `facts_of`."""
-    source = source_of(plan, session.profile.kind)
+    source = source_of(checked, session.profile.kind)
     stderr = decode(session.process.stderr_tail)
     forms = load_tracebacks()
     stray = next((found.seq for found in findings if found.rule == _TEXT), None)
@@ -111,10 +110,10 @@ def causes_of(
         pieced=session.pieced,
         answers=answers,
         sizes=watch.sizes,
-        storm=plan.version.id,
+        storm=checked.version.id,
         sources=lines_of(source),
     )
-    causes = diagnose(facts, load_causes(), plan.rulebook.rules)
+    causes = diagnose(facts, load_causes(), checked.rulebook.rules)
     known = {each.id: each for each in load_causes()}
     placed = [_placed(cause, facts, watch, source) for cause in causes]
     suspected = (_suspecting(cause, known.get(cause.id), source, watch) for cause in placed)
@@ -159,12 +158,12 @@ def _first_line(event: Event) -> str:
     return decode(event.raw).partition("\n")[0]
 
 
-def met_by_the_probe(plan: SuitePlan, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
+def met_by_the_probe(checked: Subject, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
     """The result of what was met before any case, asked in a role that may not be its own, as a result to be shown."""
     kind = session.profile.kind
-    causes = causes_of(plan, session, watch, session.findings, last=last)
+    causes = causes_of(checked, session, watch, session.findings, last=last)
     ended = session.exit if not session.ended_by_us else None
-    component = plan.component
+    component = checked.component
     redactor = redactor_of(component)
     words = ["mlcheck", "run", "--kind", kind, "--", *redactor.words(component.command)]
     return SubjectResult(

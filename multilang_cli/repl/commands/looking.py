@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.repl import parsing
+from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand, command_of
 from multilang_cli.repl.show import show_event, show_finding
-from multilang_cli.repl.table import CommandTable, Misuse, ReplCommand
 from multilang_cli.repl.trees import show_trees
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.grouping import some_of
@@ -167,9 +167,7 @@ def _tree(driver: Driver, rest: str) -> None:
 def _help(driver: Driver, rest: str) -> None:
     screen, kind = driver.screen, driver.setup.profile.kind
     if rest:
-        from multilang_cli.repl.driver import command_of  # noqa: PLC0415 (it joins this table to the others)
-
-        command = command_of(rest)
+        command = command_of(driver.commands, rest)
         screen.line(f"{rest} {command.usage}".strip(), "note")
         for line in command.help.split("\n"):
             screen.hang(line, "", lead="  ")
@@ -184,7 +182,7 @@ def _help(driver: Driver, rest: str) -> None:
     screen.line("help NAME tells more; # begins a comment", "dim")
 
 
-COMMANDS: CommandTable = {
+COMMANDS: CommandTable[Driver] = {
     "pending": ReplCommand("", "Show what is owed, by whom, and what the component is doing.", _pending),
     "findings": ReplCommand("", "Show all that is wrong so far.", _findings),
     "explain": ReplCommand("[RULE]", "Explain a rule; without one, that of the last finding.", _explain, _rules),

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from multilang_cli.cli.by_hand import play_setup
 from multilang_cli.protocol.words.messages import SpoutCommand, TupleMsg
+from multilang_cli.repl.session_config import SessionConfig
+from multilang_cli.repl.starting import play_setup
 from multilang_cli.replay.culprit import went_wrong_at
 from multilang_cli.replay.player import RecordingPlayer
 from multilang_cli.replay.recording import without_secrets_note
+from multilang_cli.replay.replaying import profile_now
 from multilang_cli.subject.config import ConfigError
-from multilang_cli.subject.samples import samples_of
 from multilang_cli.subject.settings import color
-from multilang_cli.subject.setup import SessionSetup
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import remark
 
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.repl.component_run import ComponentRun
     from multilang_cli.replay.recording import JudgedRecording
-    from multilang_cli.replay.replaying import ReplayOptions, ReplayTarget
-    from multilang_cli.subject.options import Component, RunOptions
+    from multilang_cli.replay.replaying import ReplayOptions
+    from multilang_cli.subject.subject import Subject
 
 
 def _next(stop: Event | None) -> str:
@@ -39,43 +38,34 @@ def _next(stop: Event | None) -> str:
     return ""
 
 
-def take_over(
-    recording: JudgedRecording,
-    target: ReplayTarget,
-    how: ReplayOptions,
-    *,
-    options: RunOptions,
-    component: Component,
-    when: str | None,
-) -> int:
-    """Play `recording` as far as it goes, then let a person go on; the exit code. Raises CommandError."""
+def take_over(recording: JudgedRecording, subject: Subject, how: ReplayOptions, when: str | None) -> int:
+    """Play `recording` as far as it goes, then let a person go on; the exit code. Raises CommandError.
+
+    `when` to colour, as the flag says.
+    """
     try:
         colored = color(when, os.environ)
     except ConfigError as error:
         raise CommandError(f"replay: {error}") from None
-    if note := without_secrets_note(recording, tuple(target.conf)):
+    conf = subject.component.conf
+    if note := without_secrets_note(recording, tuple(conf)):
         remark(f"Note: {note}")
-    for each in target.surroundings:
+    for each in subject.surroundings:
         remark(f"Note: {each}")
     stop = went_wrong_at(recording.events, recording.findings()) if how.until_finding else None
     played = recording if stop is None else recording.until(stop.seq - 1)
-    setup = SessionSetup(
-        argv=target.argv,
-        command=component.command,
-        cwd=target.cwd,
-        env=target.env,
+    setup = SessionConfig(
+        subject=subject,
         rulebook=recording.rulebook,
-        profile=target.profile(recording),
-        settings=target.settings,
-        samples=samples_of(component),
+        profile=profile_now(recording, subject),
         # Not the ids that were recorded.
-        seed=options.seed + 1,
+        seed=subject.options.seed + 1,
     )
 
     def play(life: ComponentRun) -> bool:
         """Play the recording to a fresh process, as far as was wished; False if it never said its pid."""
         session = life.session
-        player = RecordingPlayer(session, played, how.wanted, conf=target.conf, real_time=how.real_time)
+        player = RecordingPlayer(session, played, how.wanted, conf=conf, real_time=how.real_time)
         player.play(player.found if how.until_finding else None, end=False)
         player.release()
         life.left_out.append(f"what {recording.path} holds, which was played first")
@@ -87,4 +77,4 @@ def take_over(
         remark(f"{recording.path} was played {where}; go on by hand{_next(stop)}")
         return life.said_pid
 
-    return play_setup(setup, Path(options.record), colored, play=play)
+    return play_setup(setup, subject.record, colored, play=play)

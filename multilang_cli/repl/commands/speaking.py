@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM
 from multilang_cli.repl import parsing
-from multilang_cli.repl.table import CommandTable, Misuse, ReplCommand
+from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -143,7 +143,7 @@ def _tuple(driver: Driver, rest: str) -> None:
 
 def _samples(driver: Driver, times: int, comp: str | None, stream: str | None) -> list[Sample]:
     """Samples in turn, of the component and stream that were named; all of them if there is none of those."""
-    samples = driver.setup.samples
+    samples = driver.setup.subject.samples
     fitting = [each for each in samples if comp in {None, each.component} and stream in {None, each.stream}] or samples
     begin, driver.next_sample = driver.next_sample, driver.next_sample + times
     return list(islice(cycle(fitting), begin % len(fitting), begin % len(fitting) + times))
@@ -243,7 +243,7 @@ def _raw(driver: Driver, rest: str) -> None:
     driver.life.left_out.append("raw bytes")
 
 
-COMMANDS: CommandTable = {
+COMMANDS: CommandTable[Driver] = {
     "next": ReplCommand("[TIMES]", "Ask a spout for a tuple.", _next, kind="spout", alive=True, speaks=True),
     "ack": ReplCommand(
         "[ID|all]",

@@ -1,17 +1,16 @@
-"""Set-up of a session by hand, for each start: the component, how it is judged, what it is told."""
+"""Settings of a session by hand, for each start: the component, how it is judged, what it is told."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.protocol.wire import context
-from multilang_cli.protocol.wire.context import Sample
 from multilang_cli.protocol.words.rulebook import Rulebook
 from multilang_cli.protocol.words.verdicts import Profile
+from multilang_cli.subject.subject import Subject
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
@@ -24,24 +23,18 @@ ENDLESS = float("inf")
 _NOT_WAITED_FOR = ("frame", "grace")
 
 
-class SessionSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a restart keeps, or changes on purpose.
+class SessionConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that a restart keeps, or a command of the session changes.
 
-    `argv`, `cwd`, `env`: how it is started; `command`: the words that the user gave. `settings`: the variables of the
-    environment that were given, some of them perhaps secret. `samples`: values for tuples without any. `more_context`:
-    keys for the topology context. `limited`: False for a component that stops in a debugger: nothing is waited for
-    in vain. `timer` and `ticks`: seconds between heartbeats and ticks sent by the clock, 0 for none. `again`: words of
-    ``mlcheck run`` on the same component, without its command; `usual`: the Storm version that they play.
+    `subject`: the component as it was named; `profile` and `rulebook`: how it is judged now. `more_context`: keys for
+    the topology context. `limited`: False for a component that stops in a debugger: nothing is waited for in vain.
+    `timer` and `ticks`: seconds between heartbeats and ticks sent by the clock, 0 for none. `again`: words of ``mlcheck
+    run`` on the same component, without its command; `usual`: the Storm version that they play.
     """
 
-    argv: tuple[str, ...]
-    command: tuple[str, ...]
-    cwd: Path
-    env: dict[str, str]
+    subject: Subject
     rulebook: Rulebook
     profile: Profile
-    settings: dict[str, str] = {}
-    samples: tuple[Sample, ...] = ()
     more_context: dict[str, Any] = {}
     limited: bool = True
     timer: float = 0.0
@@ -78,13 +71,13 @@ class SessionSetup(msgspec.Struct, frozen=True, kw_only=True):
 
     def redactor(self) -> Redactor:
         """Hides the secrets of conf and environment in what is shown."""
-        return Redactor({"": [self.settings, self.profile.conf]}, words=self.argv)
+        return Redactor({"": [self.subject.component.env, self.profile.conf]}, words=self.subject.launch.argv)
 
-    def with_conf(self, conf: dict[str, Any]) -> SessionSetup:
+    def with_conf(self, conf: dict[str, Any]) -> SessionConfig:
         """The same with another conf of the component's own."""
         return msgspec.structs.replace(self, profile=msgspec.structs.replace(self.profile, conf=conf))
 
-    def on(self, rulebook: Rulebook, version: StormVersion) -> SessionSetup:
+    def on(self, rulebook: Rulebook, version: StormVersion) -> SessionConfig:
         """The same on another Storm."""
         profile = msgspec.structs.replace(self.profile, storm=version.id)
         return msgspec.structs.replace(self, rulebook=rulebook, profile=profile)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,29 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.cli.options.replay_options import recording_of, wanted_of
-from multilang_cli.cli.recordings.recorded import spare
-from multilang_cli.cli.shared import checked_reports, console_of, write_reports
-from multilang_cli.driver.environment import worker_environment
-from multilang_cli.driver.launch import LaunchError, resolve
+from multilang_cli.driver.launch import LaunchError
 from multilang_cli.replay.comparison import Side, compare
+from multilang_cli.replay.named import recording_of, wanted_of
 from multilang_cli.replay.recording import JudgedRecording, without_secrets_note
-from multilang_cli.replay.replaying import Replayed, ReplayOptions, ReplayTarget, replay
+from multilang_cli.replay.replaying import Replayed, ReplayOptions, replay, replayed_to
 from multilang_cli.replay.result import replay_result, result_of
 from multilang_cli.reports.formats.registry import STDOUT
-from multilang_cli.subject import config as config_file
-from multilang_cli.subject.config import ConfigError
-from multilang_cli.subject.options import Component, RunOptions
-from multilang_cli.subject.profiles import profile_of
-from multilang_cli.subject.settings import Flags, components, run_options, with_flags
+from multilang_cli.subject.declared import not_started, one_declared
+from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.recordings import spare
+from multilang_cli.subject.settings import Flags
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import stdout_may_close
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from multilang_cli.replay.comparison import Comparison
     from multilang_cli.replay.said import ComparisonOptions
     from multilang_cli.reports.model import RunResult
+    from multilang_cli.subject.subject import Subject
+
+    TakeOver = Callable[[JudgedRecording, Subject, ReplayOptions, str | None], int]
 
 
 class ReplayFlags(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,8 +50,11 @@ class ReplayFlags(msgspec.Struct, frozen=True, kw_only=True):
     color: str | None = None
 
 
-def replay_given(given: dict[str, Any]) -> int:
-    """Replay what the command line says: values by the names of `Flags` and `ReplayFlags`. Raises CommandError."""
+def replay_given(given: dict[str, Any], take_over: TakeOver) -> int:
+    """Replay what the command line says: values by the names of `Flags` and `ReplayFlags`. Raises CommandError.
+
+    `take_over`: plays it and lets a person go on.
+    """
     asked = msgspec.convert(given, ReplayFlags)
     flags = msgspec.convert({**given, "command": asked.words[1:]}, Flags)
     reports, console = checked_reports(asked.reports), console_of(asked.color)
@@ -60,9 +63,8 @@ def replay_given(given: dict[str, Any]) -> int:
     wanted = wanted_of("replay", recording, asked.ignore, asked.comparing, asked.key)
     if asked.then not in {None, "repl"}:
         raise CommandError(f"replay: --then {asked.then[:60]!r}: only `repl` can come then.")
-    component, options = chosen("replay", flags)
-    target = target_of("replay", component, options, flags, recording)
-    path = _record(Path(options.record), recording)
+    subject = subject_for("replay", flags, recording)
+    path = _record(subject.record, recording)
     how = ReplayOptions(
         wanted=wanted,
         real_time=asked.real_time,
@@ -71,12 +73,10 @@ def replay_given(given: dict[str, Any]) -> int:
         record=path,
     )
     if asked.then:
-        from multilang_cli.cli.recordings.taking_over import take_over  # noqa: PLC0415 (seldom)
-
-        return take_over(recording, target, how, options=options, component=component, when=asked.color)
-    done = played("replay", recording, target, how)
+        return take_over(recording, subject, how, asked.color)
+    done = played("replay", recording, subject, how)
     compared = compared_with(recording, done, wanted)
-    result = _result(recording, compared, target, done, path)
+    result = _result(recording, compared, subject, done, path)
     write_reports(reports, result, recording.rulebook)
     if all(each.path != STDOUT for each in reports):
         from multilang_cli.replay.shown import show  # noqa: PLC0415 (slow to import)
@@ -100,57 +100,13 @@ def _until(recording: JudgedRecording, until: str | None) -> JudgedRecording:
     return recording.until(int(until))
 
 
-def chosen(command: str, flags: Flags) -> tuple[Component, RunOptions]:
-    """The one component of the command line or of mlcheck.toml, and the settings. Raises CommandError."""
+def subject_for(command: str, flags: Flags, recording: JudgedRecording) -> Subject:
+    """The component of the command line or of mlcheck.toml, as the recording is played to it. Raises CommandError."""
+    declared = one_declared(command, flags, before="TRANSCRIPT --")
     try:
-        config = config_file.load(config_file.find(Path.cwd()))
-        found = components(flags, config)
-        options = run_options(flags, os.environ, config)
-    except ConfigError as error:
-        raise CommandError(
-            f"{command}: {str(error).replace('mlcheck run', f'mlcheck {command} TRANSCRIPT --')}"
-        ) from None
-    if len(found) > 1:
-        names = ", ".join(each.name for each in found)
-        raise CommandError(f"{command}: which component? --component NAME chooses one of {names}.")
-    return found[0], options
-
-
-def target_of(
-    command: str, component: Component, options: RunOptions, flags: Flags, recording: JudgedRecording
-) -> ReplayTarget:
-    """The component that the recording is played to. Of its own conf only what was recorded without its value counts.
-
-    Raises CommandError if it can't be started.
-    """
-    given = with_flags(Component(command=component.command), flags)
-    secrets = {key: value for key, value in component.conf.items() if key in recording.redacted}
-    kind = msgspec.structs.replace(component, kind=recording.profile.kind)
-    usual = profile_of(kind, recording.version, options.timeout).limits
-    limits = usual if options.timeout is not None else {**usual, **recording.profile.limits, **component.limits}
-    cwd = Path(component.cwd or ".").absolute()
-    conf = {**recording.profile.conf, **given.conf}
-    worker = worker_environment(component.env, conf=conf, keep=component.keep_env, storm=recording.version.id)
-    try:
-        launch = resolve(component.command, cwd, worker.variables)
+        return replayed_to(declared, recording)
     except LaunchError as error:
-        raise not_started(command, error) from None
-    return ReplayTarget(
-        argv=launch.argv,
-        cwd=cwd,
-        env=worker.variables,
-        surroundings=worker.notes,
-        why=launch.why,
-        settings=component.env,
-        conf={**secrets, **given.conf},
-        limits=limits,
-    )
-
-
-def not_started(command: str, error: LaunchError) -> CommandError:
-    """The reason why a component could not be started, as the command's end."""
-    code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
-    return CommandError(f"{command}: {error.message}{f' ({error.hint})' if error.hint else ''}", code)
+        raise not_started(error, command) from None
 
 
 def _record(folder: Path, recording: JudgedRecording) -> Path:
@@ -164,12 +120,12 @@ def _record(folder: Path, recording: JudgedRecording) -> Path:
     return path.with_stem(f"{path.stem}-again") if same else path
 
 
-def played(command: str, recording: JudgedRecording, target: ReplayTarget, how: ReplayOptions) -> Replayed:
+def played(command: str, recording: JudgedRecording, subject: Subject, how: ReplayOptions) -> Replayed:
     """Play it. Raises CommandError."""
     try:
-        return replay(recording, target, how)
+        return replay(recording, subject, how)
     except LaunchError as error:
-        raise not_started(command, error) from None
+        raise not_started(error, command) from None
     except OSError as error:
         raise CommandError(f"{error.filename}: the transcript can't be written: {error.strerror}.") from None
 
@@ -182,9 +138,9 @@ def compared_with(recording: JudgedRecording, done: Replayed, wanted: Comparison
 
 
 def _result(
-    recording: JudgedRecording, compared: Comparison, target: ReplayTarget, done: Replayed, path: Path
+    recording: JudgedRecording, compared: Comparison, subject: Subject, done: Replayed, path: Path
 ) -> RunResult:
-    notes = [without_secrets_note(recording, tuple(target.conf)), *target.surroundings]
+    notes = [without_secrets_note(recording, tuple(subject.component.conf)), *subject.surroundings]
     notes += [f"not sent: {what}{f', {times} times' if times > 1 else ''}" for what, times in done.left_out.items()]
     if done.in_vain:
         notes.append(f"{done.in_vain} answers were awaited in vain before Storm's side went on")
@@ -195,10 +151,10 @@ def _result(
         "replay",
         recording,
         compared,
-        argv=target.argv,
+        argv=subject.launch.argv,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         notes=tuple(filter(None, notes)),
         transcript=str(path),
         next_command="" if compared.same else again,
     )
-    return replay_result(result, recording, target, done)
+    return replay_result(result, recording, subject, done)

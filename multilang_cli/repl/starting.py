@@ -12,23 +12,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.loader import load_versions
-from multilang_cli.cli.one_component import decided, not_started
-from multilang_cli.cli.shared import known_storm
 from multilang_cli.driver.launch import LaunchError
+from multilang_cli.repl.commands.every import COMMANDS
+from multilang_cli.repl.commands.table import Misuse
 from multilang_cli.repl.driver import Driver
 from multilang_cli.repl.interrupts import interruptible
 from multilang_cli.repl.parsing import text_of
 from multilang_cli.repl.plain import run_commands
 from multilang_cli.repl.screen import Screen, ScreenError
-from multilang_cli.repl.table import Misuse
-from multilang_cli.subject import config as config_file
+from multilang_cli.repl.session_config import SessionConfig
 from multilang_cli.subject.config import ConfigError
-from multilang_cli.subject.profiles import profile_of
+from multilang_cli.subject.declared import not_started, one_declared
 from multilang_cli.subject.reproduce import words_of
-from multilang_cli.subject.samples import samples_of
-from multilang_cli.subject.settings import Flags, color, components, run_options
-from multilang_cli.subject.setup import SessionSetup
-from multilang_cli.suite.runner.suite_run import plan_of
+from multilang_cli.subject.settings import Flags, color
+from multilang_cli.suite.probe import kind_of
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import abandon_stdout, remark
 from multilang_cli.transcript.private import make_private
@@ -36,10 +33,9 @@ from multilang_cli.transcript.private import make_private
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.repl.component_run import ComponentRun
-    from multilang_cli.subject.config import Config
-    from multilang_cli.subject.options import Component, RunOptions
+    from multilang_cli.subject.declared import Declared
+    from multilang_cli.subject.subject import Subject
 
 WIDE = 160
 """Columns of a line where there is no terminal, and no COLUMNS."""
@@ -57,24 +53,17 @@ def play_by_hand(given: dict[str, Any]) -> int:
     """Play what the command line says: values by the names of `Flags` and `ReplFlags`. Raises CommandError."""
     flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, ReplFlags)
     try:
-        config = config_file.load(config_file.find(Path.cwd()))
-        options = run_options(flags, os.environ, config)
-        options = msgspec.structs.replace(options, storm=known_storm(options.storm))
-        chosen = components(flags, config)
         when = color(asked.color, os.environ)
         script = "" if asked.source is None else text_of(Path(asked.source))
     except (ConfigError, Misuse) as error:
         raise CommandError(f"repl: {error}") from None
-    if len(chosen) > 1:
-        names = ", ".join(component.name for component in chosen)
-        raise CommandError(f"repl: which component? --component NAME chooses one of {names}.")
-    setup = setup_of(chosen[0], options, limited=not asked.no_limits)
-    setup = msgspec.structs.replace(setup, **_again(flags, chosen[0], options, config, setup.profile.kind))
-    return play_setup(setup, Path(options.record), when, script=script, name=asked.source)
+    declared = one_declared("repl", flags)
+    setup = config_of(declared, limited=not asked.no_limits)
+    return play_setup(setup, setup.subject.record, when, script=script, name=asked.source)
 
 
 def play_setup(
-    setup: SessionSetup,
+    setup: SessionConfig,
     record: Path,
     when: str,
     *,
@@ -94,7 +83,7 @@ def play_setup(
         make_private(record)
     except OSError as error:
         raise CommandError(f"transcripts can't be written to {record}: {error.strerror} (--record DIR)") from None
-    driver = Driver(setup, screen, record, waits=not terminal)
+    driver = Driver(setup, COMMANDS, screen, record, waits=not terminal)
     with interruptible(driver) if terminal else nullcontext():
         return _played(driver, script, name, play, terminal=terminal)
 
@@ -135,37 +124,31 @@ def _begin(driver: Driver, play: Callable[[ComponentRun], bool] | None) -> bool:
         raise CommandError(f"the transcript can't be written{where}: {error.strerror} (--record DIR).") from None
 
 
-def setup_of(component: Component, options: RunOptions, *, limited: bool) -> SessionSetup:
-    """The set-up that is to be started. Raises CommandError if it can't be, or if nobody can tell what it is."""
+def config_of(declared: Declared, *, limited: bool) -> SessionConfig:
+    """The settings with which a session begins. Raises CommandError if nothing can be started, or has no kind."""
     try:
-        if component.kind == "auto":
-            component, _ = decided(component, options, "look at it")
-        plan = plan_of(component, options)
+        subject = declared.subject(kind_of, "look at it")
     except LaunchError as error:
         raise not_started(error) from None
-    for note in plan.surroundings:
+    for note in subject.surroundings:
         remark(f"Note: {note}")
-    return SessionSetup(
-        argv=plan.launch.argv,
-        command=component.command,
-        cwd=plan.cwd,
-        env=plan.env,
-        rulebook=plan.rulebook,
-        profile=profile_of(component, plan.version, options.timeout),
-        settings=component.env,
-        samples=samples_of(component),
+    usual = declared.config.settings.get("storm", "")
+    return SessionConfig(
+        subject=subject,
+        rulebook=subject.rulebook,
+        profile=subject.profile,
         limited=limited,
-        seed=options.seed,
+        seed=subject.options.seed,
+        again=_again(declared, subject, usual),
+        usual=usual or load_versions()[-1].id,
     )
 
 
-def _again(flags: Flags, component: Component, options: RunOptions, config: Config, kind: Kind) -> dict[str, Any]:
-    """Flags by which `run` plays a case of the session: it has the conf, a file beside it the tuples that were fed."""
-    usual = config.settings.get("storm", "")
-    flags = msgspec.structs.replace(flags, tuples=(), tuple_files=(), conf=(), conf_files=())
-    options = msgspec.structs.replace(options, storm=usual)
-    component = msgspec.structs.replace(component, kind=kind)
-    return {"again": words_of(flags, component, options, config), "usual": usual or load_versions()[-1].id}
+def _again(declared: Declared, subject: Subject, usual: str) -> tuple[str, ...]:
+    """Words by which `run` plays a case of the session: it has the conf, a file beside it the tuples that were fed."""
+    flags = msgspec.structs.replace(declared.flags, tuples=(), tuple_files=(), conf=(), conf_files=())
+    options = msgspec.structs.replace(declared.options, storm=usual)
+    return words_of(flags, subject.component, options, declared.config)
 
 
 def _columns() -> int:

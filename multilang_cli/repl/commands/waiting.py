@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.repl import parsing
-from multilang_cli.repl.speaking import await_sync
-from multilang_cli.repl.table import CommandTable, Misuse, ReplCommand
+from multilang_cli.repl.commands.speaking import await_sync
+from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
 from multilang_cli.reports.words import lasted
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ WAITS: dict[str, Callable[[Driver, float | None], bool]] = {
 }
 """What can be waited for."""
 
-COMMANDS: CommandTable = {
+COMMANDS: CommandTable[Driver] = {
     "wait": ReplCommand(
         "[WHAT] [SECONDS]",
         f"Wait, and say who waits on whom if it was in vain.\nWHAT: {', '.join(WAITS)}. quiet, the default, is no "

@@ -13,8 +13,8 @@ from multilang_cli.catalogue.loader import load_rulebook, load_versions
 from multilang_cli.driver import janitor
 from multilang_cli.protocol.words.events import Signalled
 from multilang_cli.repl import parsing
-from multilang_cli.repl.table import CommandTable, Misuse, ReplCommand
-from multilang_cli.subject.setup import ENDLESS
+from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
+from multilang_cli.repl.session_config import ENDLESS
 from multilang_cli.transcript.redact import redacted
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _set_words(driver: Driver, before: list[str]) -> Iterable[str]:
     return {"show": SHOWS, "limit": tuple(driver.setup.profile.limits)}.get(before[0], ())
 
 
-COMMANDS: CommandTable = {
+COMMANDS: CommandTable[Driver] = {
     "eof": ReplCommand("", "Close its stdin and wait for its end, as when a worker dies.", _eof, alive=True),
     "signal": ReplCommand(
         "[NAME]",

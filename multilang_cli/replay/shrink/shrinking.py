@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.cli.options.replay_options import recording_of
-from multilang_cli.cli.recordings.promote import finding_in
-from multilang_cli.cli.recordings.recorded import spare
-from multilang_cli.cli.recordings.replaying import chosen, not_started, target_of
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.replay.comparison import counted
+from multilang_cli.replay.named import finding_in, recording_of
 from multilang_cli.replay.shrink.shrinker import Shrinker, Shrunk
+from multilang_cli.replay.starting import subject_for
+from multilang_cli.subject.declared import not_started
+from multilang_cli.subject.recordings import spare
 from multilang_cli.subject.settings import Flags
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, write
@@ -46,17 +46,16 @@ def shrink_given(given: dict[str, Any]) -> int:
     if output.is_dir():
         raise CommandError(f"shrink: -o {output}: that is a directory; name a file in it.")
     wrong = finding_in("shrink", recording, asked.finding)
-    component, options = chosen("shrink", flags)
-    target = target_of("shrink", component, options, flags, recording)
-    for note in target.surroundings:
+    subject = subject_for("shrink", flags, recording)
+    for note in subject.surroundings:
         remark(f"Note: {note}")
     unit = "command" if recording.profile.kind == "spout" else "tuple"
     shows = None if asked.quiet else _Progress(unit)
-    shrinker = Shrinker(recording, target, wrong, output, retries=asked.retries, progress=shows)
+    shrinker = Shrinker(recording, subject, wrong, output, retries=asked.retries, progress=shows)
     try:
         shrunk = shrinker.run()
     except LaunchError as error:
-        raise not_started("shrink", error) from None
+        raise not_started(error, "shrink") from None
     except OSError as error:
         raise CommandError(f"shrink: {error.filename}: can't be written: {error.strerror}.") from None
     finally:

@@ -11,13 +11,13 @@ import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.cli.shared import known_storm
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.formats.registry import ReportError
 from multilang_cli.reports.matrix.files import DATA, read_matrix, write_matrix
 from multilang_cli.reports.matrix.words import label_of, summary_of
 from multilang_cli.subject.config import Config, ConfigError
 from multilang_cli.subject.settings import Flags, run_options
+from multilang_cli.subject.storms import known_storm
 from multilang_cli.subject.testee import prepare
 from multilang_cli.suite import matrix as suite
 from multilang_cli.suite.cases.case import CaseError

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.samples import has_samples, samples_of, sources_of
+from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.cases.selection import fitting, select
-from multilang_cli.suite.runner.suite_run import plan_of
 from multilang_cli.terminal.output import stdout_may_close
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from multilang_cli.subject.declared import Declared
     from multilang_cli.subject.options import Component, RunOptions
     from multilang_cli.suite.cases.case import Case
 
@@ -23,23 +24,23 @@ ACKS = "what a spout emits is acked and failed, real messages too"
 """What the suite does to a spout, for a user who may point it at a queue in use."""
 
 
-def show_plan(component: Component, versions: Sequence[RunOptions], console: Console) -> None:
-    """Show what runs of `component` would do, one for each of `versions`.
+def show_plan(versions: Sequence[Declared], console: Console) -> None:
+    """Show what the runs of a component would do, one for each of `versions`.
 
     Raises LaunchError if it can't be started, SelectionError.
     """
-    options = versions[-1]
-    plan = plan_of(component, options)
-    launch = plan.launch
+    component, options = versions[-1].component, versions[-1].options
+    subject = Subject.of(component, options)
+    launch = subject.launch
     cases = select(load_cases("component", options.suites), component.kind, options.include, options.exclude)
     page = Page(console)
     with stdout_may_close():
         lead = f"{component.name}: " if component.name else ""
         page.line(f"{lead}{' '.join(launch.argv)}" + (f"  ({launch.why})" if launch.why else ""))
-        page.para(starts(component, versions, cases), indent=2)
+        page.para(starts(component, [each.options for each in versions], cases), indent=2)
         for source in read_from(component):
             page.para(source, indent=2)
-        for note in plan.surroundings:
+        for note in subject.surroundings:
             page.para(note, indent=2)
         wide = max(len(case.id) for case in cases)
         for case in cases:

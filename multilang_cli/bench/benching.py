@@ -1,4 +1,4 @@
-"""Implementation of ``mlcheck bench``: measures taken in turn, and what they say, as text and as JSON."""
+"""``mlcheck bench``: measures taken in turn, and what they say, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -16,17 +16,15 @@ from multilang_cli import __version__
 from multilang_cli.bench.measuring import Silent, measure, told
 from multilang_cli.bench.paging import page_of
 from multilang_cli.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of
-from multilang_cli.cli.one_component import not_started, one_component
-from multilang_cli.cli.shared import console_of
 from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.protocol.judge.conversation import storm_timeout
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.declared import not_started, one_subject
 from multilang_cli.subject.flag_values import choice, whole
-from multilang_cli.subject.profiles import profile_of
-from multilang_cli.subject.samples import has_samples, samples_of
+from multilang_cli.subject.outputs import console_of
+from multilang_cli.subject.samples import has_samples
 from multilang_cli.subject.settings import Flags
-from multilang_cli.subject.setup import SessionSetup
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import progress_line, remark, stdout_may_close
 
@@ -37,7 +35,8 @@ if TYPE_CHECKING:
 
     from multilang_cli.bench.measuring import CpuPlacement, Measured
     from multilang_cli.protocol.words.verdicts import Finding
-    from multilang_cli.suite.runner.suite_run import SuitePlan
+    from multilang_cli.subject.declared import AskKind
+    from multilang_cli.subject.subject import Subject
 
 NAME = "bench"
 BAR = 30
@@ -63,15 +62,14 @@ class BenchFlags(msgspec.Struct, frozen=True, kw_only=True):
 class Candidate:
     """A component that is measured: its `rounds` of measures by window, in the order in which they were taken."""
 
-    def __init__(self, plan: SuitePlan) -> None:
-        self.plan = plan
-        self.setup = setup_of(plan)
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
         self.rounds: dict[int, list[Measured]] = {}
 
     @property
     def name(self) -> str:
         """Its command line."""
-        return readable(shlex.join(self.plan.component.command))
+        return readable(shlex.join(self.subject.component.command))
 
     @property
     def cells(self) -> list[WindowFigures]:
@@ -94,26 +92,29 @@ class Candidate:
     def refuses(self) -> bool:
         """True if it fails the tuple that we made up: then its figures say nothing."""
         failed = any(each.failed for rounds in self.rounds.values() for each in rounds)
-        return failed and self.setup.profile.kind == "bolt" and not has_samples(self.plan.component)
+        return failed and self.subject.component.kind == "bolt" and not has_samples(self.subject.component)
 
 
-def bench_given(given: dict[str, Any]) -> int:
-    """Measure what the command line says: values by the names of `Flags` and `BenchFlags`. Raises CommandError."""
+def bench_given(given: dict[str, Any], ask: AskKind) -> int:
+    """Measure what the command line says: values by the names of `Flags` and `BenchFlags`. Raises CommandError.
+
+    `ask`: asks a component for its kind.
+    """
     flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, BenchFlags)
     console, paths = console_of(asked.color), [_report(spec) for spec in asked.reports]
     windows, place = _places(asked)
-    plans = [one_component(NAME, flags).plan]
+    subjects = [one_subject(NAME, flags, ask)]
     if asked.compare is not None:
         words = _words(asked.compare)
-        other = msgspec.structs.replace(flags, command=words, component=None, kind=plans[0].component.kind)
-        plans.append(one_component(NAME, other).plan)
-    for note in plans[0].surroundings:
+        other = msgspec.structs.replace(flags, command=words, component=None, kind=subjects[0].component.kind)
+        subjects.append(one_subject(NAME, other, ask))
+    for note in subjects[0].surroundings:
         remark(f"Note: {note}")
-    for plan in plans:
-        if plan.component.settling != "by-limit":
-            why = f"it settles {plan.component.settling}; only a bolt that settles each tuple by itself can be measured"
+    for subject in subjects:
+        if (settles := subject.component.settling) != "by-limit":
+            why = f"it settles {settles}; only a bolt that settles each tuple by itself can be measured"
             raise CommandError(f"bench: {why}", ExitCode.INCONCLUSIVE)
-    candidates = [Candidate(plan) for plan in plans]
+    candidates = list(map(Candidate, subjects))
     code = _measured(candidates, windows, asked, place)  # type: ignore[arg-type]
     report = _document(candidates, asked, code)
     for form, path in paths:
@@ -145,7 +146,7 @@ def _measured(
                         if progress is not None:
                             progress(f"window {window}: {candidate.name}", done, total)
                         done += 1
-                        taken = measure(candidate.setup, window, asked.seconds, place)
+                        taken = measure(candidate.subject, window, asked.seconds, place)
                         candidate.rounds.setdefault(window, []).append(taken)
                         if candidate.wrong:
                             return ExitCode.NOT_CONFORMANT if candidate.guilty else ExitCode.INCONCLUSIVE
@@ -156,21 +157,6 @@ def _measured(
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     return ExitCode.INCONCLUSIVE if any(each.refuses for each in candidates) else ExitCode.CONFORMANT
-
-
-def setup_of(plan: SuitePlan) -> SessionSetup:
-    """The set-up that is started for each measure."""
-    return SessionSetup(
-        argv=plan.launch.argv,
-        command=plan.component.command,
-        cwd=plan.cwd,
-        env=plan.env,
-        rulebook=plan.rulebook,
-        profile=profile_of(plan.component, plan.version, plan.options.timeout),
-        settings=plan.component.env,
-        samples=samples_of(plan.component),
-        seed=plan.options.seed,
-    )
 
 
 def _places(asked: BenchFlags) -> tuple[list[int], str]:
@@ -204,8 +190,8 @@ def _document(candidates: Sequence[Candidate], asked: BenchFlags, code: ExitCode
         "bench": "1.0",
         "tool": {"name": "mlcheck", "version": __version__},
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "storm": first.plan.version.id,
-        "kind": first.setup.profile.kind,
+        "storm": first.subject.version.id,
+        "kind": first.subject.component.kind,
         "placed": told(asked.cpus),  # type: ignore[arg-type]
         "seconds": asked.seconds,
         "rounds": asked.rounds,
@@ -229,7 +215,7 @@ def _sentences(candidate: Candidate) -> list[str]:
         return ["it fails the tuple that was made up: give a sample it understands (--tuple JSON, or samples)"]
     if not candidate.cells or candidate.wrong:
         return []
-    profile, version = candidate.setup.profile, candidate.plan.version
+    profile, version = candidate.subject.profile, candidate.subject.version
     return sentences_of(candidate.cells, profile.kind, storm_timeout(profile.conf, version), version.id)
 
 
@@ -263,7 +249,7 @@ def _show(candidates: Sequence[Candidate], report: dict[str, Any], console: Cons
 
 def _table(candidate: Candidate, longest: float, room: int) -> Table:
     """A row a window. The bar has what is left of `room` columns."""
-    spout = candidate.setup.profile.kind == "spout"
+    spout = candidate.subject.component.kind == "spout"
     names = ["pending" if spout else "window", "next/s" if spout else "tuples/s"]
     names += ["p50", "p99", "p99.9", "max", *(["emits/s"] if spout else ["beat", "most"]), "CPU", "MiB"]
     bar = min(BAR, room - WITHOUT_BAR)

@@ -1,4 +1,4 @@
-"""Implementation of ``mlcheck fuzz``: generated conversations are played as cases, and the result is reported."""
+"""``mlcheck fuzz``: generated conversations are played as cases, and the result is reported."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.cli.one_component import not_started, one_component
-from multilang_cli.cli.shared import checked_reports, console_of, write_reports
 from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.driver.pump import OutOfTimeError
 from multilang_cli.protocol.words.verdicts import Clause
@@ -24,22 +22,24 @@ from multilang_cli.reports.formats.console import render_pretty, summary_of
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, decisive, word_of
-from multilang_cli.subject.samples import has_samples, samples_of
+from multilang_cli.subject.declared import not_started, one_subject
+from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.samples import has_samples
 from multilang_cli.subject.secrecy import redactor_of
 from multilang_cli.subject.settings import Flags
 from multilang_cli.suite.cases.case import Case
 from multilang_cli.suite.cases.case_writing import write_case
+from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.suite_run import RecordError, prepare_record, result_of_subjects
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import progress_line, stdout_may_close
 
 if TYPE_CHECKING:
-    from multilang_cli.cli.one_component import One
     from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, ScenarioStep
     from multilang_cli.fuzz.search import FailingScenario, ScenarioResult, Search
     from multilang_cli.reports.model import RunResult
-    from multilang_cli.suite.runner.suite_run import SuitePlan
+    from multilang_cli.subject.subject import Subject
     from multilang_cli.terminal.output import Progress
 
 NAME = "fuzz"
@@ -75,32 +75,30 @@ def fuzz_given(given: dict[str, Any]) -> int:
     console, reports = console_of(asked.color), checked_reports(asked.reports)
     if Path(asked.database).exists() and not Path(asked.database).is_dir():
         raise CommandError(f"fuzz: --database {asked.database}: that is no directory; finds are kept in one.")
-    one = _seeded(one_component(NAME, flags))
-    plan = one.plan
+    subject = _seeded(one_subject(NAME, flags, kind_of))
     try:
-        prepare_record(plan.record)
-        result = Fuzzing(one, asked, began).hunt()
+        prepare_record(subject.record)
+        result = Fuzzing(subject, asked, began).hunt()
     except RecordError as error:
         raise CommandError(f"fuzz: {error}") from None
     except LaunchError as error:
         raise not_started(error) from None
-    write_reports(reports, result, plan.rulebook)
+    write_reports(reports, result, subject.rulebook)
     if all(report.path != STDOUT for report in reports):
         with stdout_may_close():
             if asked.quiet:
                 sys.stdout.write(f"{word_of(result)}  {summary_of(result)}\n")
             else:
-                render_pretty(result, plan.rulebook, console)
+                render_pretty(result, subject.rulebook, console)
     return result.exit_code
 
 
-def _seeded(one: One) -> One:
+def _seeded(subject: Subject) -> Subject:
     """With a seed of its own where none was given: a hunt that looks in the same places finds no more."""
-    options = one.plan.options
-    if options.seed:
-        return one
-    options = msgspec.structs.replace(options, seed=secrets.randbelow(10**6) + 1)
-    return one._replace(plan=msgspec.structs.replace(one.plan, options=options))
+    if subject.options.seed:
+        return subject
+    options = msgspec.structs.replace(subject.options, seed=secrets.randbelow(10**6) + 1)
+    return msgspec.structs.replace(subject, options=options)
 
 
 class Fuzzing:
@@ -109,9 +107,8 @@ class Fuzzing:
     `began`: when the command began; asking what the component is takes of its time too.
     """
 
-    def __init__(self, one: One, asked: FuzzFlags, began: float | None = None) -> None:
-        self.plan: SuitePlan = one.plan
-        self.how = one.how
+    def __init__(self, checked: Subject, asked: FuzzFlags, began: float | None = None) -> None:
+        self.checked = checked
         self.asked = asked
         self.shaken = False
         self.warned: dict[str, SubjectResult] = {}
@@ -126,21 +123,21 @@ class Fuzzing:
         from multilang_cli.fuzz.grammar import Scenario  # noqa: PLC0415
         from multilang_cli.fuzz.search import Search, SearchLimits  # noqa: PLC0415
 
-        asked, plan = self.asked, self.plan
+        asked, checked = self.asked, self.checked
         terms = SearchLimits(
             conversations=asked.conversations,
             seconds=max(0.0, self._until - time.monotonic()),
-            seed=plan.options.seed,
+            seed=checked.options.seed,
             folder=Path(asked.database).absolute(),
-            key=_key(plan),
+            key=_key(checked),
             clock=time.monotonic,
         )
         befell = Circumstances()
         with progress_line(verbose=False, quiet=asked.quiet) as progress:
-            hunt = Search(self.play, _world(plan), terms, lambda hunt: self._tell(hunt, progress))
+            hunt = Search(self.play, _world(checked), terms, lambda hunt: self._tell(hunt, progress))
             self._until = hunt.until
             try:
-                first = self.play(Scenario((("handshake", {}),), ((_PLAIN[plan.component.kind],),), ()))
+                first = self.play(Scenario((("handshake", {}),), ((_PLAIN[checked.component.kind],),), ()))
                 if not self.shaken:
                     befell, hunt.undecided = Circumstances(no_first_message=True), first.subject
                 elif first.subject.verdict == "untestable":
@@ -157,12 +154,12 @@ class Fuzzing:
         """Play one life as a case is played; its transcript is kept if it shows something."""
         from multilang_cli.fuzz.search import ScenarioResult  # noqa: PLC0415
 
-        run = CaseRun(self.plan, case_of(NAME, self.plan, life.steps), until=self._until)
+        run = CaseRun(self.checked, case_of(NAME, self.checked, life.steps), until=self._until)
         subject = run.run()
         self.shaken = self.shaken or run.shaken
-        finding = decisive(subject, self.plan.version.id)
+        finding = decisive(subject, self.checked.version.id)
         rule = finding.rule if finding is not None and subject.verdict in {"fail", "warn"} else ""
-        if subject.verdict == "warn" and not self.plan.options.strict:
+        if subject.verdict == "warn" and not self.checked.options.strict:
             if rule not in self.warned:
                 self.warned[rule] = self._keep(subject, rule)
             rule = ""
@@ -184,7 +181,7 @@ class Fuzzing:
 
     def _keep(self, subject: SubjectResult, rule: str) -> SubjectResult:
         """A subject under the name of its rule, with a transcript that stays."""
-        kept = self.plan.record / f"{NAME}.{rule}.ndjson"
+        kept = self.checked.record / f"{NAME}.{rule}.ndjson"
         if subject.transcript is not None:
             shutil.copyfile(subject.transcript, kept)
         title = "keeps to the protocol in a generated conversation"
@@ -193,8 +190,8 @@ class Fuzzing:
         )
 
     def _result(self, hunt: Search, befell: Circumstances) -> RunResult:
-        (self.plan.record / f"{NAME}.ndjson").unlink(missing_ok=True)
-        notes = [_sum_of(hunt, self.plan, self.asked.conversations)]
+        (self.checked.record / f"{NAME}.ndjson").unlink(missing_ok=True)
+        notes = [_sum_of(hunt, self.checked, self.asked.conversations)]
         subjects = list(self.warned.values())
         if hunt.caught is not None:
             subjects = [self._judged(hunt, hunt.caught, notes), *subjects]
@@ -203,7 +200,7 @@ class Fuzzing:
         elif not (befell.interrupted or befell.no_first_message):
             subjects += [self._passed(hunt)]
         result = result_of_subjects(
-            self.plan,
+            self.checked,
             NAME,
             subjects,
             befell,
@@ -211,10 +208,8 @@ class Fuzzing:
             duration=round(time.monotonic() - self._began, 3),
             notes=tuple(notes),
         )
-        why = "; ".join(filter(None, (result.component.why, self.how)))
         extent = self._share(hunt) if hunt.out_of_time else ""
-        component = msgspec.structs.replace(result.component, why=why)
-        return msgspec.structs.replace(result, component=component, extent=extent)
+        return msgspec.structs.replace(result, extent=extent)
 
     def _share(self, hunt: Search) -> str:
         return f"{hunt.conversations} of {_many(self.asked.conversations, 'conversation')}, then the time was over"
@@ -240,7 +235,7 @@ class Fuzzing:
             id=f"{NAME}.{rule}",
             kind="conversation",
             title="keeps to the protocol in a generated conversation",
-            transcript=str(self.plan.record / f"{NAME}.{rule}.ndjson"),
+            transcript=str(self.checked.record / f"{NAME}.{rule}.ndjson"),
             reproduce=self._again(rule, caught.life, notes),
         )
         where = "found by an earlier run, and tried first" if caught.known else "found in this run"
@@ -253,8 +248,8 @@ class Fuzzing:
 
     def _again(self, rule: str, life: Scenario, notes: list[str]) -> str:
         """Write the case beside the transcript, and where the user wants it; the command that plays it."""
-        case = case_of(f"{NAME}.{rule}", self.plan, life.steps)
-        path = self.plan.record / f"{case.id}.yaml"
+        case = case_of(f"{NAME}.{rule}", self.checked, life.steps)
+        path = self.checked.record / f"{case.id}.yaml"
         write_case(case, path)
         if self.asked.save_case is not None:
             path = Path(self.asked.save_case)
@@ -264,25 +259,25 @@ class Fuzzing:
                 notes.append(f"the case was written to {path}")
             except OSError as error:
                 raise CommandError(f"fuzz: {path}: the case can't be written: {error.strerror}.") from None
-        plan = self.plan
+        checked = self.checked
         words = [
-            *plan.options.reproduce,
+            *checked.options.reproduce,
             "--suite",
             str(path),
             "-k",
             case.id,
             "--",
-            *redactor_of(plan.component).words(plan.component.command),
+            *redactor_of(checked.component).words(checked.component.command),
         ]
         return readable(shlex.join(words))
 
 
-def case_of(name: str, plan: SuitePlan, steps: tuple[ScenarioStep, ...]) -> Case:
+def case_of(name: str, checked: Subject, steps: tuple[ScenarioStep, ...]) -> Case:
     """The case that plays a life, by the id `name`."""
     return Case(
         id=name,
         title="keeps to the protocol in a generated conversation",
-        kind="spout" if plan.component.kind == "spout" else "bolt",
+        kind="spout" if checked.component.kind == "spout" else "bolt",
         level="must",
         clause=_CLAUSE,
         expected="nothing that the judge finds wrong",
@@ -291,28 +286,30 @@ def case_of(name: str, plan: SuitePlan, steps: tuple[ScenarioStep, ...]) -> Case
     )
 
 
-def _world(plan: SuitePlan) -> GrammarOptions:
+def _world(checked: Subject) -> GrammarOptions:
     from multilang_cli.fuzz.grammar import GrammarOptions  # noqa: PLC0415
 
-    component = plan.component
+    component = checked.component
     accepts = frozenset(component.accepts)
-    samples = samples_of(component)
+    samples = checked.samples
     given = samples if has_samples(component) else ()
-    return GrammarOptions(component.kind, given, samples, accepts, plan.version.heartbeats)
+    return GrammarOptions(component.kind, given, samples, accepts, checked.version.heartbeats)
 
 
-def _key(plan: SuitePlan) -> str:
+def _key(checked: Subject) -> str:
     """The component's place in the database: what is found with one is of no use with another."""
-    words = "\0".join((plan.component.kind, plan.version.id, str(plan.cwd), *map(readable, plan.launch.argv)))
+    words = "\0".join(
+        (checked.component.kind, checked.version.id, str(checked.cwd), *map(readable, checked.launch.argv))
+    )
     return hashlib.sha256(words.encode()).hexdigest()[:16]
 
 
-def _sum_of(hunt: Search, plan: SuitePlan, asked: int) -> str:
+def _sum_of(hunt: Search, checked: Subject, asked: int) -> str:
     """A sentence on how far the hunt came."""
     said, lives = _many(hunt.conversations, "conversation"), _many(hunt.lives, "process", "processes")
     pace = hunt.conversations / max(hunt.seconds, 0.001)
     speed = f"{_many(hunt.events, 'event')}, {_many(round(pace), 'conversation')} a second"
-    text = f"{said} in {lives}, {speed}; --seed {plan.options.seed}"
+    text = f"{said} in {lives}, {speed}; --seed {checked.options.seed}"
     if not hunt.out_of_time:
         return text
     return f"{text}. The time was over (--max-time) before all {asked} were played"

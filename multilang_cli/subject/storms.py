@@ -1,46 +1,21 @@
-"""Common parts of several commands: choose the console, check a version, write reports."""
+"""Storm versions as the command line names them."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from multilang_cli.catalogue.loader import load_rulebook, load_versions
-from multilang_cli.reports.formats.registry import ReportError, parse_reports, write_report
-from multilang_cli.reports.page import make_console
-from multilang_cli.subject.config import ConfigError
-from multilang_cli.subject.settings import color
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.nearest import did_you_mean
-from multilang_cli.terminal.output import stdout_may_close
-from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rich.console import Console
-
-    from multilang_cli.protocol.words.rulebook import Rulebook
-    from multilang_cli.reports.formats.registry import Report
-    from multilang_cli.reports.html.document import AnySection
-    from multilang_cli.reports.model import RunResult
+    from collections.abc import Sequence
 
 ALL = "all"
 """Stands for every version that was verified with the real classes."""
-STDIN = "/dev/stdin"
-"""Where stdin is found by those who open paths."""
-
-
-def console_of(flag: str | None) -> Console:
-    """The console on stdout, coloured as the flag, the environment or the terminal says. Raises CommandError."""
-    try:
-        return make_console(sys.stdout, color(flag, os.environ))
-    except ConfigError as error:
-        raise CommandError(str(error)) from None
 
 
 def known_storm(storm: str) -> str:
@@ -90,24 +65,3 @@ def required_storms(required: str, played: Sequence[str]) -> tuple[str, ...]:
             )
         found |= set(fitting) if name == ALL else {fitting[-1]}
     return tuple(each for each in played if each in found)
-
-
-def checked_reports(specs: Iterable[str] | None) -> tuple[Report, ...]:
-    """The reports that are asked for. Raises CommandError before anything runs."""
-    try:
-        return parse_reports(specs or ())
-    except ReportError as error:
-        raise CommandError(str(error)) from None
-
-
-def write_reports(
-    reports: Iterable[Report], result: RunResult, rulebook: Rulebook, sections: Sequence[AnySection] = ()
-) -> None:
-    """Write them all; `sections`: what pages have besides. Raises CommandError."""
-    shown = everywhere().struct(result)
-    for report in reports:
-        try:
-            with stdout_may_close():
-                write_report(report, shown, rulebook, sys.stdout, sections)
-        except ReportError as error:
-            raise CommandError(str(error)) from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.repl import parsing
 from multilang_cli.repl.case_file import write_case
-from multilang_cli.repl.table import CommandTable, Misuse, ReplCommand
+from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.write import TranscriptWriter
 
@@ -82,7 +82,7 @@ def _quit(driver: Driver, _: str) -> None:
     driver.quitting = True
 
 
-COMMANDS: CommandTable = {
+COMMANDS: CommandTable[Driver] = {
     "save": ReplCommand(
         "FILE|case ID",
         "Save the transcript since the last start, or the session as a case.\n`save case bolt.my-words` writes "

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.cli.shared import checked_reports, console_of, known_storm, write_reports
 from multilang_cli.driver.environment import caller_environment
 from multilang_cli.driver.launch import LaunchError, resolve
 from multilang_cli.reports.formats.console import render_pretty, summary_of
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.reports.verdict import word_of
 from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
 from multilang_cli.subject.patterns import patterns
+from multilang_cli.subject.storms import known_storm
 from multilang_cli.suite.cases.selection import SelectionError
 from multilang_cli.suite.hosts.run import HostPlan
 from multilang_cli.suite.hosts.suite import Wish, judge_host

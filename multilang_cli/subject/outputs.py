@@ -1,0 +1,54 @@
+"""Outputs that the user asked for: the console on stdout, and reports written to files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from multilang_cli.reports.formats.registry import ReportError, parse_reports, write_report
+from multilang_cli.reports.page import make_console
+from multilang_cli.subject.config import ConfigError
+from multilang_cli.subject.settings import color
+from multilang_cli.terminal.exits import CommandError
+from multilang_cli.terminal.output import stdout_may_close
+from multilang_cli.transcript.redact import everywhere
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+
+    from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.reports.formats.registry import Report
+    from multilang_cli.reports.html.document import AnySection
+    from multilang_cli.reports.model import RunResult
+
+
+def console_of(flag: str | None) -> Console:
+    """The console on stdout, coloured as the flag, the environment or the terminal says. Raises CommandError."""
+    try:
+        return make_console(sys.stdout, color(flag, os.environ))
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+
+
+def checked_reports(specs: Iterable[str] | None) -> tuple[Report, ...]:
+    """The reports that are asked for. Raises CommandError before anything runs."""
+    try:
+        return parse_reports(specs or ())
+    except ReportError as error:
+        raise CommandError(str(error)) from None
+
+
+def write_reports(
+    reports: Iterable[Report], result: RunResult, rulebook: Rulebook, sections: Sequence[AnySection] = ()
+) -> None:
+    """Write them all; `sections`: what pages have besides. Raises CommandError."""
+    shown = everywhere().struct(result)
+    for report in reports:
+        try:
+            with stdout_may_close():
+                write_report(report, shown, rulebook, sys.stdout, sections)
+        except ReportError as error:
+            raise CommandError(str(error)) from None
