@@ -7,7 +7,6 @@ from typing import Annotated
 import msgspec
 import typer
 
-from multilang_cli.cli.topology.flux_file import read_file
 from multilang_cli.scaffold import streamparse
 from multilang_cli.scaffold.config_file import components_beside, config_text
 from multilang_cli.subject.config import NAME
@@ -55,6 +54,8 @@ def init(
 
 def _found(path: Path) -> tuple[tuple[Component, ...], str]:
     """The components, and what they were read from in words. Raises CommandError."""
+    from multilang_cli.topology.console.flux_file import read_file  # noqa: PLC0415 (slow to import, not needed for --help)
+
     try:
         if path.suffix in FLUX and path.is_file():
             return components_of(read_file(str(path), "").topology), f"the Flux file {path.name}"

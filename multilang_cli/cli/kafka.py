@@ -65,7 +65,7 @@ def demo(
         from multilang_cli.kafka.local.broker import LocalKafka  # noqa: PLC0415
     except ImportError:
         raise CommandError(f"kafka demo: the Kafka client is not installed; {INSTALL}") from None
-    from multilang_cli.cli.topology.running import run_given  # noqa: PLC0415 (slow to import)
+    from multilang_cli.topology.console.running import run_given  # noqa: PLC0415 (slow to import)
 
     folder = Path(record)
     folder.mkdir(parents=True, exist_ok=True)

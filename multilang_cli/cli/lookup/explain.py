@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from multilang_cli.catalogue.loader import load_causes, load_rulebook
 from multilang_cli.catalogue.worker_log import load_index, process_of
@@ -16,10 +15,10 @@ from multilang_cli.reports.explaining.causes import render_cause
 from multilang_cli.reports.explaining.explain import render_rule
 from multilang_cli.reports.explaining.sentence import render_sentence
 from multilang_cli.reports.explaining.worker_log import read_log, show_log, show_recognised
-from multilang_cli.reports.failure import show_clause
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.outputs import console_of
 from multilang_cli.suite.cases.case import Case, load_cases
+from multilang_cli.suite.cases.showing import render_case
 from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
@@ -96,21 +95,3 @@ def _explain_log(page: Page, name: str) -> int:
     with stdout_may_close():
         show_log(page, summary, load_rulebook())
     return 0
-
-
-def render_case(case: Case, console: Console) -> None:
-    """Show a case: what it asks, the sentence it stands on, its steps."""
-    page = Page(console)
-    kinds = "bolts and spouts" if case.kind == "both" else f"{case.kind}s"
-    page.para(case.title, "bold", label=case.id)
-    page.para(f"{case.level}, {kinds}{f', since {case.since}' if case.since else ''}", indent=2)
-    page.blank()
-    show_clause(page, case.clause)
-    page.para(case.expected, label="Expected", indent=2, hang=12)
-    if case.needs:
-        page.para(", ".join(case.needs), label="Needs", indent=2, hang=12)
-    page.para("Steps", "bold", indent=2)
-    for name, arguments in case.steps:
-        page.line(" ".join([name, *(f"{key}={value!r}" for key, value in arguments.items())]), indent=4)
-    subject = "--testee DIR" if case.testee else "-- COMMAND"
-    page.line(f"Run it:  mlcheck run -k {case.id} {subject}", indent=2)

@@ -18,8 +18,6 @@ from multilang_cli.cli.topology.flux_file import (
     Properties,
     Resources,
     Streamparse,
-    class_path_of,
-    read_file,
 )
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close, write
@@ -54,11 +52,12 @@ def plan(
     FLUX: a topology in Storm's Flux YAML. Nothing is started.
     """
     from multilang_cli.catalogue.loader import load_rulebook  # noqa: PLC0415 (slow to import, not needed for --help)
-    from multilang_cli.cli.topology.drawing import draw  # noqa: PLC0415
     from multilang_cli.reports.page import Page  # noqa: PLC0415
     from multilang_cli.subject.outputs import console_of  # noqa: PLC0415
     from multilang_cli.subject.storms import known_storm  # noqa: PLC0415
     from multilang_cli.topology import planning  # noqa: PLC0415
+    from multilang_cli.topology.console.drawing import draw  # noqa: PLC0415
+    from multilang_cli.topology.console.flux_file import class_path_of, read_file  # noqa: PLC0415
 
     version = known_storm(storm or "") or load_rulebook().newest.id
     console = console_of(color)

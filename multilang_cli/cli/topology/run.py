@@ -109,6 +109,6 @@ def run(
     ends when the sources are exhausted, or by --messages or --seconds; then what is under way is settled.
     """
     given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.topology.running import run_given  # noqa: PLC0415 (slow to import, not needed for --help)
+    from multilang_cli.topology.console.running import run_given  # noqa: PLC0415 (slow to import, not needed for --help)
 
     return run_given(given)

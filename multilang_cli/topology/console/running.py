@@ -12,8 +12,6 @@ import msgspec
 
 from multilang_cli.acking.acker import LatePolicy
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.cli.topology.flux_file import class_path_of, read_file
-from multilang_cli.cli.topology.showing import progress_of, show_run
 from multilang_cli.driver.environment import caller_environment
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.reports.formats.registry import STDOUT
@@ -22,6 +20,8 @@ from multilang_cli.subject.outputs import checked_reports, console_of, write_rep
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close
+from multilang_cli.topology.console.flux_file import class_path_of, read_file
+from multilang_cli.topology.console.showing import progress_of, show_run
 from multilang_cli.topology.engine.setup import Goal, set_up
 from multilang_cli.topology.faults.plan import FaultError, plan_faults
 from multilang_cli.topology.model import GUARANTEE, GUARANTEES

@@ -1,0 +1,1 @@
+"""Topologies at a terminal: what the commands read, run and show."""
