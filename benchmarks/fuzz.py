@@ -63,7 +63,7 @@ def fuzz(name: str, component: Component, conversations: int, seed: int, folder:
     checked.record.mkdir(exist_ok=True)
     asked = FuzzFlags(conversations=conversations, max_time=3600.0, database=f"{folder}/database", quiet=True)
     began = time.monotonic()
-    result = Fuzzing(checked, asked).hunt()
+    result = Fuzzing(checked, asked).run()
     print(f"{name}: {result.verdict}, {time.monotonic() - began:.0f} s; {result.notes[-1]}", flush=True)
     return _told(result)
 

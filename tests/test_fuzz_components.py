@@ -34,17 +34,17 @@ FOUND: dict[str, tuple[str, ...]] = {
     "spout": ("exits-after-5", "id-retyped", "sync-twice"),
     "spout_more": ("stays-closed", "forgets-when-idle"),
 }
-"""Mutants that a hunt with this seed must find, by their files."""
+"""Mutants that a search with this seed must find, by their files."""
 PAIRS = [(file, name) for file, names in FOUND.items() for name in names]
 QUIET = ("bolt-threads", "bolt-on-tick", "bolt-batch-of-5", "spout-logs", "spout-reads-ids", "spout-finite")
 """Right components that CI tries; all of them, and with many more conversations: ``python -m benchmarks.fuzz``."""
 
 
-def hunt(component: Component, folder: Path, conversations: int) -> RunResult:
+def run(component: Component, folder: Path, conversations: int) -> RunResult:
     checked = Subject.of(component, RunOptions(record=str(folder / "record"), strict=True, seed=1))
     checked.record.mkdir()
     asked = FuzzFlags(conversations=conversations, max_time=60.0, database=str(folder / "database"), quiet=True)
-    return Fuzzing(checked, asked).hunt()
+    return Fuzzing(checked, asked).run()
 
 
 def mutant(file: str, name: str) -> tuple[Component, str]:
@@ -65,7 +65,7 @@ def mutant(file: str, name: str) -> tuple[Component, str]:
 @pytest.mark.parametrize(("file", "name"), PAIRS, ids=[f"{file}-{name}" for file, name in PAIRS])
 def test_a_mutant_is_found(file: str, name: str, tmp_path: Path) -> None:
     component, rule = mutant(file, name)
-    result = hunt(component, tmp_path, 400)
+    result = run(component, tmp_path, 400)
     assert rule in rules_of(result), result.notes
     assert (result.subjects[0].id, result.exit_code) == (f"fuzz.{rule}", 1)
     assert result.subjects[0].transcript is not None
@@ -74,7 +74,7 @@ def test_a_mutant_is_found(file: str, name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", QUIET)
 def test_nothing_is_found_where_nothing_is_wrong(name: str, tmp_path: Path) -> None:
-    result = hunt(unusual()[name], tmp_path, 40)
+    result = run(unusual()[name], tmp_path, 40)
     assert {
         subject.id: (subject.verdict, subject.reason) for subject in result.subjects if subject.verdict != "pass"
     } == {}
@@ -189,7 +189,7 @@ def test_when_time_ends_it_is_said_how_much_was_played(seconds: float, code: int
     )
     checked.record.mkdir()
     asked = FuzzFlags(conversations=300, max_time=seconds, database=str(tmp_path / "database"), quiet=True)
-    result = Fuzzing(checked, asked).hunt()
+    result = Fuzzing(checked, asked).run()
     # What hangs would be found after 31 s: there is no time for that here, and no PASS that hides it.
     assert result.exit_code == code, result
     assert said in summary_of(result)

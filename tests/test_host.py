@@ -18,7 +18,7 @@ from multilang_cli.driver.launch import resolve
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.suite.hosts.case import load_host_cases
 from multilang_cli.suite.hosts.run import HostPlan
-from multilang_cli.suite.hosts.suite import Wish, judge_host
+from multilang_cli.suite.hosts.suite import HostOptions, judge_host
 from tests.command import ROOT, mlcheck, refusal
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def judged(command: tuple[str, ...], record: Path, *cases: str, storm: str = "",
         record=record / "record",
         **more,
     )
-    return judge_host(plan, Wish(include=cases, jobs=2))
+    return judge_host(plan, HostOptions(include=cases, jobs=2))
 
 
 def broken(result: RunResult) -> set[str]:

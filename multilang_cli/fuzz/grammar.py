@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ScenarioStep = tuple[str, dict[str, Any]]
 ScenarioSteps = tuple[ScenarioStep, ...]
 StepBlocks = tuple[ScenarioSteps, ...]
-"""Blocks of steps: each can be left out, but for the last, which leaves nothing owed."""
+"""Blocks of steps: each can be left out, but for the last, which leaves nothing pending."""
 
 MOST_TUPLES = 30
 """Tuples that follow each other without a word in between."""
@@ -30,7 +30,7 @@ MOST_CALLS = 8
 MOST_BLOCKS = 5
 """Blocks of a conversation."""
 LONG = 10
-"""Conversations of each of the `PARTS` of a long life, at most."""
+"""Conversations of each of the `PARTS` of a long scenario, at most."""
 PARTS = 4
 LONGEST = 120
 """Bytes of a message after which it may be cut."""
@@ -54,7 +54,7 @@ class GrammarOptions(NamedTuple):
 
 
 class Scenario(NamedTuple):
-    """One process from its handshake to its end, and the conversations between: each ends with nothing left owed."""
+    """One process from its handshake to its end, and the conversations between: each ends with nothing left pending."""
 
     opening: ScenarioSteps
     conversations: tuple[StepBlocks, ...]
@@ -76,7 +76,7 @@ class Scenario(NamedTuple):
         return max(1, count)
 
 
-def lives(world: GrammarOptions, *, long: bool) -> SearchStrategy[Scenario]:
+def scenarios(world: GrammarOptions, *, long: bool) -> SearchStrategy[Scenario]:
     """Lives of a component in `world`: of one conversation at most, or `long` ones of up to `PARTS` * `LONG`."""
     conversation = _bolt_conversation(world) if world.kind == "bolt" else _spout_conversation()
     # Several lists: one alone would be short on average, and one with a least length could not shrink.

@@ -16,20 +16,20 @@ from hypothesis.database import DirectoryBasedExampleDatabase, ExampleDatabase
 from hypothesis.errors import Flaky
 
 from multilang_cli.driver.pump import OutOfTimeError
-from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, lives
+from multilang_cli.fuzz.grammar import GrammarOptions, Scenario, scenarios
 from multilang_cli.fuzz.shrink import shrunk
 
 if TYPE_CHECKING:
     from multilang_cli.reports.model import SubjectResult
 
 MORE = 0.05
-"""Of the time, so much more for a life that is caught at its end to be made smaller."""
+"""Of the time, so much more for a scenario that fails at its end to be made smaller."""
 A_ROUND = 25
 """Lives that are drawn before it is begun anew, from another seed: the first of a search are always small."""
 
 
 class ScenarioResult(NamedTuple):
-    """Result of one life. `rule`: what is wrong, "" if nothing; `steps`: how many were played."""
+    """Result of one scenario. `rule`: what is wrong, "" if nothing; `steps`: how many were played."""
 
     subject: SubjectResult
     rule: str
@@ -41,9 +41,9 @@ PlayScenario = Callable[[Scenario], ScenarioResult]
 
 
 class SearchLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits of a search: so many `conversations`, at most so many `seconds`, those to make a life smaller among them.
+    """Limits of a search: so many `conversations`, at most so many `seconds`, those to shrink one among them.
 
-    `seed`: where the lives come from. `folder`: the database. `key`: the component's place in it. `clock`: seconds.
+    `seed`: where the scenarios come from. `folder`: the database. `key`: the component's place in it. `clock`: seconds.
     """
 
     conversations: int
@@ -55,9 +55,9 @@ class SearchLimits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FailingScenario(NamedTuple):
-    """A life that shows something wrong, and what became of it. `known`: it was in the database."""
+    """A scenario that shows something wrong, and what became of it. `known`: it was in the database."""
 
-    life: Scenario
+    scenario: Scenario
     played: ScenarioResult
     known: bool
 
@@ -71,12 +71,12 @@ class Enough(KeyboardInterrupt):
 
 
 class Search:
-    """One search. `caught`: the smallest life so far that shows what was found first; `steady`: it does so every time.
+    """One search. `failing`: the smallest scenario so far that shows what was found first; `steady`: it always does.
 
     `until`: when it is over, on the clock of its terms; `play` raises OutOfTimeError then. `undecided`: what became of
-    a life that could not be judged, for want of a sample. `tried`: lives played since one was caught, to make it
-    smaller. `seconds`: until then. `out_of_time`: the time was over before all conversations were played. `tell`: is
-    called after each life.
+    a scenario that could not be judged, for want of a sample. `tried`: scenarios played since one failed, to shrink
+    it. `seconds`: until then. `out_of_time`: the time was over before all conversations were played. `tell`: is
+    called after each scenario.
     """
 
     def __init__(
@@ -86,11 +86,11 @@ class Search:
         terms: SearchLimits,
         tell: Callable[[Search], None] = lambda _: None,
     ) -> None:
-        self.caught: FailingScenario | None = None
+        self.failing: FailingScenario | None = None
         self.steady = True
         self.undecided: SubjectResult | None = None
         self.conversations = 0
-        self.lives = 0
+        self.scenarios = 0
         self.events = 0
         self.tried = 0
         self.seconds = 0.0
@@ -106,28 +106,28 @@ class Search:
         self._fault: Exception | None = None
 
     def go(self) -> None:
-        """Hunt. Raises what `play` raises, KeyboardInterrupt as well: what was caught by then stays."""
+        """Search. Raises what `play` raises, KeyboardInterrupt as well: what has failed by then stays."""
         terms = self._terms
         configuration.set_hypothesis_home_dir(terms.folder)
         database = DirectoryBasedExampleDatabase(terms.folder / "examples")
         keys = {long: f"{terms.key}.{'long' if long else 'short'}".encode() for long in (False, True)}
         rounds = 0
-        # Short lives first, but for long ones that are known to show something.
+        # Short scenarios first, but for long ones that are known to show something.
         for long in sorted(keys, key=lambda each: not any(database.fetch(keys[each]))):
-            self._known = self.lives + sum(1 for _ in database.fetch(keys[long]))
+            self._known = self.scenarios + sum(1 for _ in database.fetch(keys[long]))
             self._search(database, keys[long], rounds, long=long)
         while not self._is_over:
             rounds += 1
             self._search(database, keys[True], rounds, long=True)
 
     def _search(self, database: ExampleDatabase, key: bytes, rounds: int, *, long: bool) -> None:
-        """Search one kind of lives for a while, unless the search is over."""
+        """Search one kind of scenarios for a while, unless the search is over."""
         if self._is_over:
             return
 
-        def test(life: Scenario) -> None:
-            """Fail for a life in which something is wrong, as hypothesis wants it."""
-            if self._is_wrong(life):
+        def test(scenario: Scenario) -> None:
+            """Fail for a scenario in which something is wrong, as hypothesis wants it."""
+            if self._is_wrong(scenario):
                 raise _FoundError
 
         searching = settings(
@@ -141,7 +141,7 @@ class Search:
             print_blob=False,
         )
         # In this order: a seed without settings after it forbids the database.
-        search = searching(seed(f"{self._terms.seed}.{rounds}")(given(lives(self._world, long=long))(test)))
+        search = searching(seed(f"{self._terms.seed}.{rounds}")(given(scenarios(self._world, long=long))(test)))
         # As `hypothesis.find` does, which takes a seed or a database, not both.
         search._hypothesis_internal_database_key = key  # type: ignore[attr-defined]  # noqa: SLF001
         try:
@@ -158,22 +158,22 @@ class Search:
                 raise self._fault from None
 
     def _shrink(self) -> None:
-        """Make a long life small by hand, while there is time."""
-        assert self.caught is not None  # noqa: S101 (hypothesis has found something)
+        """Make a long scenario small by hand, while there is time."""
+        assert self.failing is not None  # noqa: S101 (hypothesis has found something)
         try:
-            shrunk(self.caught.life, self._is_wrong)
+            shrunk(self.failing.scenario, self._is_wrong)
         except Enough:
             if self._fault is not None:
                 raise self._fault from None
 
-    def _is_wrong(self, life: Scenario) -> bool:
-        """Play a life. Raises Enough."""
-        if self.caught is None and self.conversations >= self._terms.conversations:
+    def _is_wrong(self, scenario: Scenario) -> bool:
+        """Play a scenario. Raises Enough."""
+        if self.failing is None and self.conversations >= self._terms.conversations:
             raise Enough
         if self._terms.clock() >= self.until:
             raise self._over()
         try:
-            played = self._play(life)
+            played = self._play(scenario)
         except OutOfTimeError:
             raise self._over() from None
         except Exception as error:
@@ -183,42 +183,42 @@ class Search:
             # To hypothesis an exception is something found.
             self._fault = error
             raise Enough from error
-        return self._weigh(life, played)
+        return self._weigh(scenario, played)
 
     def _over(self) -> Enough:
-        self.out_of_time = self.caught is None
+        self.out_of_time = self.failing is None
         return Enough()
 
-    def _weigh(self, life: Scenario, played: ScenarioResult) -> bool:
-        if self.caught is None:
-            self.lives += 1
-            self.conversations += life.begun(played.steps)
+    def _weigh(self, scenario: Scenario, played: ScenarioResult) -> bool:
+        if self.failing is None:
+            self.scenarios += 1
+            self.conversations += scenario.begun(played.steps)
             self.events += played.events
             self.seconds = self._terms.clock() - self._began
         else:
             self.tried += 1
-        wrong = self._keep(life, played)
+        wrong = self._keep(scenario, played)
         self._tell(self)
         if self.undecided is not None:
             raise Enough
         return wrong
 
-    def _keep(self, life: Scenario, played: ScenarioResult) -> bool:
-        """Keep what is smaller; True if it shows what is hunted."""
-        if played.subject.verdict == "untestable" and self.caught is None:
+    def _keep(self, scenario: Scenario, played: ScenarioResult) -> bool:
+        """Keep what is smaller; True if it shows what is searched."""
+        if played.subject.verdict == "untestable" and self.failing is None:
             self.undecided = played.subject
             return False
-        if not played.rule or (self.caught is not None and played.rule != self.caught.played.rule):
+        if not played.rule or (self.failing is not None and played.rule != self.failing.played.rule):
             return False
-        if self.caught is None:
+        if self.failing is None:
             self.until += self._terms.seconds * MORE
-            self.caught = FailingScenario(life, played, self.lives <= self._known)
-        elif size_of(life) < size_of(self.caught.life):
-            self.caught = FailingScenario(life, played, self.caught.known)
+            self.failing = FailingScenario(scenario, played, self.scenarios <= self._known)
+        elif size_of(scenario) < size_of(self.failing.scenario):
+            self.failing = FailingScenario(scenario, played, self.failing.known)
         return True
 
 
-def size_of(life: Scenario) -> tuple[int, int, Any]:
-    """Size of a life: fewer steps first, then what is said in them."""
-    text = msgspec.json.encode(life.steps)
-    return len(life.steps), len(text), text
+def size_of(scenario: Scenario) -> tuple[int, int, Any]:
+    """Size of a scenario: fewer steps first, then what is said in them."""
+    text = msgspec.json.encode(scenario.steps)
+    return len(scenario.steps), len(text), text

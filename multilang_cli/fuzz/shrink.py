@@ -1,6 +1,6 @@
-"""A long life made small: conversations, then blocks of them, then what is said in these, as long as it still shows.
+"""A long scenario made small: conversations, then blocks, then what is said in these, as long as it still shows.
 
-hypothesis makes small what is short, to the last character; on a long life it would need thousands of plays.
+hypothesis makes small what is short, to the last character; on a long scenario it would need thousands of plays.
 """
 
 from __future__ import annotations
@@ -16,39 +16,41 @@ T = TypeVar("T")
 Shows = Callable[["Scenario"], bool]
 
 
-def shrunk(life: Scenario, shows: Shows) -> Scenario:
-    """The smallest life that was found on the way from `life` and still shows; every part of it is as Storm speaks."""
-    life = _with_conversations(life, shows)
-    life = _first(shows, life, life._replace(closing=()))
-    plain = tuple((name, {} if name == "handshake" else arguments) for name, arguments in life.opening)
-    life = _first(shows, life, life._replace(opening=plain))
-    for place in range(len(life.conversations)):
-        life = _with_blocks(life, place, shows)
-    return life
+def shrunk(scenario: Scenario, shows: Shows) -> Scenario:
+    """The smallest scenario that was found on the way from `scenario` and still shows; all of it is as Storm speaks."""
+    scenario = _with_conversations(scenario, shows)
+    scenario = _first(shows, scenario, scenario._replace(closing=()))
+    plain = tuple((name, {} if name == "handshake" else arguments) for name, arguments in scenario.opening)
+    scenario = _first(shows, scenario, scenario._replace(opening=plain))
+    for place in range(len(scenario.conversations)):
+        scenario = _with_blocks(scenario, place, shows)
+    return scenario
 
 
-def _first(shows: Shows, life: Scenario, *smaller: Scenario) -> Scenario:
-    """The first of those that are smaller and show; `life` if none does."""
-    return next((each for each in smaller if each != life and shows(each)), life)
+def _first(shows: Shows, scenario: Scenario, *smaller: Scenario) -> Scenario:
+    """The first of those that are smaller and show; `scenario` if none does."""
+    return next((each for each in smaller if each != scenario and shows(each)), scenario)
 
 
-def _with_conversations(life: Scenario, shows: Shows) -> Scenario:
-    last = life._replace(conversations=life.conversations[-1:])
-    if len(life.conversations) > 1 and shows(last):
+def _with_conversations(scenario: Scenario, shows: Shows) -> Scenario:
+    last = scenario._replace(conversations=scenario.conversations[-1:])
+    if len(scenario.conversations) > 1 and shows(last):
         return last
-    return life._replace(conversations=fewer(life.conversations, lambda kept: shows(life._replace(conversations=kept))))
+    return scenario._replace(
+        conversations=fewer(scenario.conversations, lambda kept: shows(scenario._replace(conversations=kept)))
+    )
 
 
-def _with_blocks(life: Scenario, place: int, shows: Shows) -> Scenario:
+def _with_blocks(scenario: Scenario, place: int, shows: Shows) -> Scenario:
     """Fewer blocks of one conversation, and less in each; how it is settled at its end stays."""
 
     def having(blocks: tuple[ScenarioSteps, ...]) -> Scenario:
-        """The life with these blocks in the conversation, its end kept."""
-        conversations = list(life.conversations)
-        conversations[place] = (*blocks, life.conversations[place][-1])
-        return life._replace(conversations=tuple(conversations))
+        """The scenario with these blocks in the conversation, its end kept."""
+        conversations = list(scenario.conversations)
+        conversations[place] = (*blocks, scenario.conversations[place][-1])
+        return scenario._replace(conversations=tuple(conversations))
 
-    blocks = fewer(life.conversations[place][:-1], lambda kept: shows(having(kept)))
+    blocks = fewer(scenario.conversations[place][:-1], lambda kept: shows(having(kept)))
     for number, block in enumerate(blocks):
         for simple in _simpler(block):
             changed = (*blocks[:number], simple, *blocks[number + 1 :])

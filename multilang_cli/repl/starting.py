@@ -93,15 +93,15 @@ def _played(
 ) -> int:
     """Start the component, do the script, ask for more; the exit code. Raises KeyboardInterrupt if it was to end."""
     try:
-        shaken = _begin(driver, play)
-        if name is not None and (shaken or terminal) and not driver.run_script(script, name) and not terminal:
+        said_pid = _begin(driver, play)
+        if name is not None and (said_pid or terminal) and not driver.run_script(script, name) and not terminal:
             driver.misused()
         if terminal and not driver.quitting:
             # Nothing else needs it, and it is slow to import.
             from multilang_cli.repl.terminal import run_terminal  # noqa: PLC0415
 
             run_terminal(driver, os.environ)
-        elif shaken and name is None:
+        elif said_pid and name is None:
             run_commands(driver, sys.stdin.fileno())
         driver.end_life()
         return driver.code

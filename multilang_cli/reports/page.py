@@ -1,4 +1,4 @@
-"""A page of plain lines on a rich console. The one door to the terminal: everything is escaped on its way through."""
+"""A page of plain lines on a rich console. Everything that goes to the terminal goes through it, escaped."""
 
 from __future__ import annotations
 

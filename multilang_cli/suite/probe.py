@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import SubjectResult
     from multilang_cli.subject.options import Component, RunOptions
 
-    _Question = Callable[[Subject, Session, "_Ear"], Callable[[], bool]]
+    _Question = Callable[[Subject, Session, "_Replies"], Callable[[], bool]]
     """Asks a session something, and gives back what tells whether it is answered."""
 
 _LOOK = 0.2
@@ -59,7 +59,7 @@ _BOLT = "it answers a heartbeat with a sync, and no `next`: a bolt"
 _SAY = "say --kind bolt or --kind spout"
 
 
-class _Ear:
+class _Replies:
     """Keeps what a component said in one conversation: how often which message, how many bytes, the `first` ones.
 
     `told`: how many messages Storm sent it, the handshake among them.
@@ -107,7 +107,7 @@ class _Answer(NamedTuple):
     no component may. `met`: what went wrong.
     """
 
-    ear: _Ear
+    replies: _Replies
     answered: bool = False
     sure: bool = True
     silent: bool = False
@@ -129,8 +129,8 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
             return Probe(None, f"it did not answer the handshake{each.end}", silent=True, met=each.met)
     if as_bolt.fault and as_spout.fault:
         return Probe(None, f"{as_bolt.fault}{as_bolt.end}", fault=True, met=as_bolt.met)
-    if as_bolt.ear.acts_as_a_bolt:
-        return Probe("bolt", f"it {_deed(as_bolt.ear)} a tuple: a bolt")
+    if as_bolt.replies.acts_as_a_bolt:
+        return Probe("bolt", f"it {_action_of(as_bolt.replies)} a tuple: a bolt")
     if as_spout.answered and not as_bolt.answered:
         return Probe("spout", _SPOUT)
     if as_bolt.answered and not as_spout.answered and as_spout.sure:
@@ -141,13 +141,13 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
 
 def _by_a_tuple(fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe | None:
     """Some spouts answer all that they do not know with a sync, some bolts say it by themselves; only bolts settle."""
-    if fed.ear.acts_as_a_bolt:
-        return Probe("bolt", f"it {_deed(fed.ear)} a tuple: a bolt")
-    if as_bolt.answered and fed.ear.said["sync"] >= fed.ear.told:
+    if fed.replies.acts_as_a_bolt:
+        return Probe("bolt", f"it {_action_of(fed.replies)} a tuple: a bolt")
+    if as_bolt.answered and fed.replies.said["sync"] >= fed.replies.told:
         return Probe(None, f"it says sync without being asked, so it can't be told: {_SAY}")
     if as_spout.answered:
         return Probe("spout", _SPOUT)
-    if fed.ear.said["emit"] and not as_spout.ear.said["emit"]:
+    if fed.replies.said["emit"] and not as_spout.replies.said["emit"]:
         return Probe("bolt", "it emits in answer to a tuple, and not to `next`: a bolt")
     return None
 
@@ -160,7 +160,7 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
         return Probe("spout", _SPOUT)
     if as_bolt.answered:
         return Probe("bolt", _BOLT)
-    if as_spout.ear.said["emit"] and not fed.ear.said["emit"]:
+    if as_spout.replies.said["emit"] and not fed.replies.said["emit"]:
         return Probe("spout", "it emits in answer to `next`, and not to a tuple: a spout, although no sync came")
     if as_spout.fault:
         return Probe(None, f"{as_spout.fault}{as_spout.end}", fault=True, met=as_spout.met)
@@ -168,16 +168,16 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
         activated = _asked(checked, "spout", _activated_next, patient=True)
         if activated.answered:
             return Probe("spout", _SPOUT)
-        deed = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
-        how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {deed}"
+        action = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
+        how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {action}"
         # Most die of a message of the other kind: who lives on with a `next` is rather a spout that does not answer it.
         met = (*as_bolt.met, *activated.met) if activated.died else activated.met
         return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True, met=met)
     return Probe(None, _unsure(checked, fed, as_bolt, as_spout), met=(*as_bolt.met, *as_spout.met))
 
 
-def _deed(ear: _Ear) -> str:
-    return "settles" if ear.settles else "anchors an emit to"
+def _action_of(replies: _Replies) -> str:
+    return "settles" if replies.settles else "anchors an emit to"
 
 
 def _unsure(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> str:
@@ -186,59 +186,59 @@ def _unsure(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer)
     asked = "a heartbeat nor a tuple nor `next`" if beats else "a tuple nor `next`"
     seen = [("to a heartbeat", as_bolt)] if beats else []
     seen += [("to a tuple", fed), ("to `next`", as_spout)]
-    told = "; ".join(f"{to} it said {each.ear}{each.end}" for to, each in seen)
+    told = "; ".join(f"{to} it said {each.replies}{each.end}" for to, each in seen)
     more = "" if checked.component.samples else ", or give a tuple that it takes (--tuple JSON)"
     return f"it answers neither {asked}: {told}: {_SAY}{more}"
 
 
 def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
     """Ask it as a `kind` is asked; `patient`: within the whole limit, whatever it looks like meanwhile."""
-    ear, watch = _Ear(), Watch()
+    replies, watch = _Replies(), Watch()
 
     def met() -> tuple[SubjectResult, ...]:
         """The faults so far."""
         return (met_by_the_probe(checked, session, watch, LastWords()),) if session.findings else ()
 
-    with _started(checked, kind, (ear, watch)) as (session, shaken):
-        if not shaken:
-            end = _before_its_pid(session, ear)
+    with _started(checked, kind, (replies, watch)) as (session, said_pid):
+        if not said_pid:
+            end = _before_its_pid(session, replies)
             last = hear_out(session, source_of(checked, kind))
-            return _Answer(ear, silent=True, end=end, met=(met_by_the_probe(checked, session, watch, last),))
+            return _Answer(replies, silent=True, end=end, met=(met_by_the_probe(checked, session, watch, last),))
         # What it says by itself is no answer, and what it does by itself is its own fault.
         session.wait_quiet(_PATIENCE)
         if fault := _fault_of(session):
-            return _Answer(ear, fault=f"{fault} before it was asked anything", end=_last_words(session), met=met())
-        done = ask(checked, session, ear)
+            return _Answer(replies, fault=f"{fault} before it was asked anything", end=_last_words(session), met=met())
+        done = ask(checked, session, replies)
         session.memory = ceiling(checked.options.memory)
         try:
-            answered = _settles(session, lambda: done() or ear.acts_as_a_bolt, patient=patient)
+            answered = _settles(session, lambda: done() or replies.acts_as_a_bolt, patient=patient)
         except TooMuchMemoryError as error:
-            return _Answer(ear, end=f"; {error}, and was killed (--memory SIZE allows more)")
+            return _Answer(replies, end=f"; {error}, and was killed (--memory SIZE allows more)")
         sure = answered or patient or session.exit is not None or session.stuck()
         fault = _unread(session) if patient and not answered else ""
         died = session.exit is not None
-        answer = _Answer(ear, answered and done(), sure=sure, end=_last_words(session), fault=fault, died=died)
+        answer = _Answer(replies, answered and done(), sure=sure, end=_last_words(session), fault=fault, died=died)
         return answer if answered else answer._replace(met=met())
 
 
-def _beat(_: Subject, session: Session, __: _Ear) -> Callable[[], bool]:
+def _beat(_: Subject, session: Session, __: _Replies) -> Callable[[], bool]:
     assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
     bolt = session
     bolt.heartbeat()
     return lambda: bolt.syncs > 0
 
 
-def _feed(checked: Subject, session: Session, ear: _Ear) -> Callable[[], bool]:
+def _feed(checked: Subject, session: Session, replies: _Replies) -> Callable[[], bool]:
     assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
     samples = samples_of(checked.component)
     word, _, number = checked.component.settles.partition("-")
     many = int(number) if word == "after" else min(len(samples), _TUPLES)
     for sample in islice(cycle(samples), many):
         session.send(sample.values, sample.component, sample.stream)
-    return lambda: ear.acts_as_a_bolt
+    return lambda: replies.acts_as_a_bolt
 
 
-def _next(_: Subject, session: Session, __: _Ear) -> Callable[[], bool]:
+def _next(_: Subject, session: Session, __: _Replies) -> Callable[[], bool]:
     assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
     spout = session
     # A bolt may send a sync that nobody asked for.
@@ -247,12 +247,12 @@ def _next(_: Subject, session: Session, __: _Ear) -> Callable[[], bool]:
     return lambda: spout.answered
 
 
-def _activated_next(checked: Subject, session: Session, ear: _Ear) -> Callable[[], bool]:
+def _activated_next(checked: Subject, session: Session, replies: _Replies) -> Callable[[], bool]:
     """Ask for a tuple as Storm does: who opens its source when it is activated can't know a `next` before."""
     assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
     if checked.version.activate:
         session.call("activate", limit=session.profile.limits["sync"])
-    return _next(checked, session, ear) if session.running else lambda: False
+    return _next(checked, session, replies) if session.running else lambda: False
 
 
 @contextmanager
@@ -267,12 +267,12 @@ def _started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterat
     handshake = context.handshake(profile, checked.version, conf, str(pid_dir))
     with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, sinks) as session:
         session.say(handshake)
-        shaken = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")
-        yield session, shaken
+        said_pid = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")
+        yield session, said_pid
 
 
-def _before_its_pid(session: Session, ear: _Ear) -> str:
-    old = bare_pid(ear.first or session.rest)
+def _before_its_pid(session: Session, replies: _Replies) -> str:
+    old = bare_pid(replies.first or session.rest)
     return (f"; {old}" if old else "") + _last_words(session)
 
 

@@ -76,7 +76,7 @@ class Answer(NamedTuple):
         return self.id in self.acked and self.id not in self.failed
 
 
-class _Heard:
+class _Replies:
     """Keeps what the component says until it is asked for."""
 
     def __init__(self) -> None:
@@ -115,10 +115,10 @@ class Driven:
             subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=private_pid_dir()
         )
         self._over = False
-        self._heard = _Heard()
+        self._replies = _Replies()
         self._watch = Watch()
         shell = ShellBolt if component.kind == "bolt" else ShellSpout
-        self.session: Session = shell(process, judge_of(profile, subject.rulebook), (self._heard, self._watch))
+        self.session: Session = shell(process, judge_of(profile, subject.rulebook), (self._replies, self._watch))
         message = subject.handshake(str(process.pid_dir))
         self.session.handshake(message, profile.limits["pid"])
         self.limits = profile.limits
@@ -208,19 +208,19 @@ class DrivenBolt(Driven):
         """
         id_ = self.session.send(_checked(values), comp, stream, task)
         self.session.settle_all(self.limits["settle"])
-        return self._heard.answer(id_)
+        return self._replies.answer(id_)
 
     def send_all(self, tuples: Sequence[list[Json]]) -> Answer:
         """Send several tuples at once and wait until all are settled. The answer's `id` is that of the last."""
         ids = [self.session.send(each) for each in list(map(_checked, tuples))]
         self.session.settle_all(self.limits["settle"])
-        return self._heard.answer(ids[-1] if ids else "")
+        return self._replies.answer(ids[-1] if ids else "")
 
     def tick(self, seconds: int = 1) -> Answer:
         """Send a tick tuple and wait until everything is settled."""
         id_ = self.session.tick(seconds)
         self.session.settle_all(self.limits["settle"])
-        return self._heard.answer(id_)
+        return self._replies.answer(id_)
 
     def hold(
         self, values: list[Json], comp: str | None = None, stream: str | None = None, task: int | None = None
@@ -241,7 +241,7 @@ class DrivenSpout(Driven):
     def __init__(self, component: Component, storm: str = "") -> None:
         super().__init__(component, storm)
         self._call("activate")
-        self._heard.said.clear()
+        self._replies.said.clear()
 
     def next(self) -> Answer:
         """Ask for the next tuple, and give back what was said before the sync."""
@@ -265,4 +265,4 @@ class DrivenSpout(Driven):
 
     def _call(self, command: str, id_: Any = "") -> Answer:
         self.session.call(command, id_, self.limits["sync"])
-        return self._heard.answer("")
+        return self._replies.answer("")

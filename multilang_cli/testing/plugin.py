@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from multilang_cli.testing.driven import Driven, DrivenBolt, DrivenSpout
 
-WISHES = ("storm", "strict", "allow")
-MARKER = f"mlcheck({', '.join(WISHES)}): how mlcheck judges the components of this test"
+MARKER_KEYS = ("storm", "strict", "allow")
+MARKER = f"mlcheck({', '.join(MARKER_KEYS)}): how mlcheck judges the components of this test"
 
 _TOLD = pytest.StashKey[dict[str, None]]()
 """The notes on environments, each once."""
@@ -91,11 +91,11 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: Any) -> It
         from multilang_cli.catalogue.loader import load_rules  # noqa: PLC0415
         from multilang_cli.testing.declared import DeclarationError, check_known, declare  # noqa: PLC0415
 
-        wishes = _wishes(request.node)
-        played = storm or wishes.get("storm", "")
+        options = _options_of(request.node)
+        played = storm or options.get("storm", "")
         try:
-            check_known("the marker's", wishes, WISHES)
-            check_known("the rule", wishes.get("allow", ()), load_rules())
+            check_known("the marker's", options, MARKER_KEYS)
+            check_known("the rule", options.get("allow", ()), load_rules())
             component = declare(command, kind, played, streams=streams, sources=sources, **more)
         except DeclarationError as error:
             pytest.fail(f"mlcheck: {error}", pytrace=False)
@@ -111,7 +111,7 @@ def _starter(request: pytest.FixtureRequest, driven: type[Any], kind: Any) -> It
         _end(request.node)
 
 
-def _wishes(item: Any) -> dict[str, Any]:
+def _options_of(item: Any) -> dict[str, Any]:
     marker = item.get_closest_marker("mlcheck")
     return dict(marker.kwargs) if marker else {}
 
@@ -128,8 +128,8 @@ def _end(item: Any) -> list[Driven]:
 
 def _judged(item: pytest.Item) -> str:
     """Tell a test's author what fails it; "" if nothing does."""
-    ended, wishes = _end(item), _wishes(item)
-    levels = {"must", "should"} if wishes.get("strict") else {"must"}
-    stories = [one.story(levels, frozenset(wishes.get("allow", ()))) for one in ended]
+    ended, options = _end(item), _options_of(item)
+    levels = {"must", "should"} if options.get("strict") else {"must"}
+    stories = [one.story(levels, frozenset(options.get("allow", ()))) for one in ended]
     told = "\n".join(filter(None, stories))
     return f"mlcheck: the component breaks the protocol:\n{told}" if told else ""

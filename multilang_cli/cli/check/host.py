@@ -39,8 +39,8 @@ def host(
     goes on until SIGTERM. `mlcheck docs host` has the whole contract.
     """
     from multilang_cli.suite.hosts.hosting import HostShowing, judge  # noqa: PLC0415 (slow to import, and not needed for --help)
-    from multilang_cli.suite.hosts.suite import Wish  # noqa: PLC0415
+    from multilang_cli.suite.hosts.suite import HostOptions  # noqa: PLC0415
 
-    wish = Wish(tuple(include or ()), tuple(exclude or ()), jobs, strict=bool(strict), fail_fast=fail_fast)
+    options = HostOptions(tuple(include or ()), tuple(exclude or ()), jobs, strict=bool(strict), fail_fast=fail_fast)
     showing = HostShowing(tuple(reports or ()), color, quiet=quiet, verbose=verbose)
-    return judge(tuple(command), storm or "", wish, showing, record, patience=patience, record_all=record_all)
+    return judge(tuple(command), storm or "", options, showing, record, patience=patience, record_all=record_all)

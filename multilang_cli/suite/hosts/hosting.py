@@ -20,7 +20,7 @@ from multilang_cli.subject.patterns import patterns
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.suite.cases.selection import SelectionError
 from multilang_cli.suite.hosts.run import HostPlan
-from multilang_cli.suite.hosts.suite import Wish, judge_host
+from multilang_cli.suite.hosts.suite import HostOptions, judge_host
 from multilang_cli.suite.runner.suite_run import RecordError
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import progress_line, stdout_may_close
@@ -42,7 +42,7 @@ class HostShowing(NamedTuple):
 def judge(
     command: tuple[str, ...],
     storm: str,
-    wish: Wish,
+    options: HostOptions,
     showing: HostShowing,
     record: Path,
     *,
@@ -67,7 +67,7 @@ def judge(
             record_all=record_all,
             patience=patience,
         )
-        result = _judged(plan, wish, showing)
+        result = _judged(plan, options, showing)
     except LaunchError as error:
         hint = f" To help: {error.hint}." if error.hint else ""
         raise CommandError(f"host: {error.message}{hint}", ExitCode.NO_FIRST_MESSAGE) from None
@@ -85,8 +85,8 @@ def judge(
     return result.exit_code
 
 
-def _judged(plan: HostPlan, wish: Wish, showing: HostShowing) -> RunResult:
-    include, exclude = patterns("-k", wish.include), patterns("--exclude", wish.exclude)
-    wish = msgspec.structs.replace(wish, include=include, exclude=exclude)
+def _judged(plan: HostPlan, options: HostOptions, showing: HostShowing) -> RunResult:
+    include, exclude = patterns("-k", options.include), patterns("--exclude", options.exclude)
+    options = msgspec.structs.replace(options, include=include, exclude=exclude)
     with progress_line(verbose=showing.verbose, quiet=showing.quiet) as progress:
-        return judge_host(plan, wish, progress)
+        return judge_host(plan, options, progress)

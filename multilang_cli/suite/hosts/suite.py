@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from multilang_cli.suite.hosts.run import HostPlan
 
 
-class Wish(msgspec.Struct, frozen=True):
+class HostOptions(msgspec.Struct, frozen=True):
     """A choice of cases, and how they are played: patterns, `jobs` at a time, `fail_fast`: until one fails."""
 
     include: tuple[str, ...] = ()
@@ -38,16 +38,16 @@ class Wish(msgspec.Struct, frozen=True):
     fail_fast: bool = False
 
 
-def judge_host(plan: HostPlan, wish: Wish, progress: Progress | None = None) -> RunResult:
+def judge_host(plan: HostPlan, options: HostOptions, progress: Progress | None = None) -> RunResult:
     """Play the host cases that are wished for. On KeyboardInterrupt the result so far, with `complete` False.
 
     Raises LaunchError if the host can't be started, SelectionError if nothing is selected, RecordError.
     """
     available = load_host_cases()
-    ids = matching([case.id for case in available], wish.include, wish.exclude, "host case", "host-cases")
+    ids = matching([case.id for case in available], options.include, options.exclude, "host case", "host-cases")
     cases = [case for case in available if case.id in ids]
     prepare_record(plan.record)
-    sitting = _Run(plan, cases, wish)
+    sitting = _Run(plan, cases, options)
     began, started = time.monotonic(), datetime.now(UTC)
     sitting.go(progress)
     result = RunResult(
@@ -60,8 +60,10 @@ def judge_host(plan: HostPlan, wish: Wish, progress: Progress | None = None) -> 
         started_at=started.isoformat(timespec="seconds"),
         duration=round(time.monotonic() - began, 3),
         platform=platform_of(),
-        strict=wish.strict,
-        selection=Selection(include=wish.include, exclude=wish.exclude, available=len(available), selected=len(cases)),
+        strict=options.strict,
+        selection=Selection(
+            include=options.include, exclude=options.exclude, available=len(available), selected=len(cases)
+        ),
         subjects=tuple(sitting.done[number] for number in sorted(sitting.done)),
         complete=len(sitting.done) == len(cases),
         notes=tuple(sitting.notes),
@@ -73,19 +75,19 @@ def judge_host(plan: HostPlan, wish: Wish, progress: Progress | None = None) -> 
 class _Run:
     """The cases of one run, and what has become of them."""
 
-    def __init__(self, plan: HostPlan, cases: list[HostCase], wish: Wish) -> None:
+    def __init__(self, plan: HostPlan, cases: list[HostCase], options: HostOptions) -> None:
         self.done: dict[int, SubjectResult] = {}
         self.notes: dict[str, None] = {}
         self.befell = Circumstances()
         self._plan = plan
         self._cases = cases
-        self._wish = wish
+        self._options = options
         self._begun = 0
         self._started = False
 
     def go(self, progress: Progress | None) -> None:
         """Play them until the last, or until going on is useless."""
-        jobs = Jobs([partial(self._play, case, progress) for case in self._cases], self._wish.jobs)
+        jobs = Jobs([partial(self._play, case, progress) for case in self._cases], self._options.jobs)
         try:
             with jobs:
                 for number, subject in enumerate(jobs):
@@ -93,7 +95,7 @@ class _Run:
                     if not self._started and subject.verdict != "error":
                         self.befell = Circumstances(no_first_message=True)
                         break
-                    if self._wish.fail_fast and subject.verdict in STOPS:
+                    if self._options.fail_fast and subject.verdict in STOPS:
                         break
         except KeyboardInterrupt:
             self.befell = Circumstances(interrupted=True)

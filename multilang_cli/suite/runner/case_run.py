@@ -104,7 +104,7 @@ NEEDS: dict[Need, _Needed] = {
 class CaseRun:
     """Plays `case` with the `checked` component; at `until`, on the machine's clock, it raises OutOfTimeError.
 
-    `shaken`: the component said its first message; `played`: steps that were done; `events`: how much happened;
+    `said_pid`: the component said its first message; `played`: steps that were done; `events`: how much happened;
     `coverage`: what it was tried on; `unrecorded`: why the transcript could not be written, "" if it could. `acked`:
     what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
     `beaten`: it died of a heartbeat before it was fed anything.
@@ -130,7 +130,7 @@ class CaseRun:
         self.case = case
         self.feed = FedTuples(samples_of(checked.component) if has_samples(checked.component) else ())
         self._known = known
-        self.shaken = False
+        self.said_pid = False
         self.unrecorded = ""
         self.played = 0
         self.events = 0
@@ -158,7 +158,7 @@ class CaseRun:
         """Start the component, play the steps, end it. Raises LaunchError if it can't be started."""
         began = time.monotonic()
         if unfit := self._unfit():
-            self.shaken = True
+            self.said_pid = True
             return self._result("skip", unfit, began)
         transcript = self.subject.record / f"{self.case.id}.ndjson"
         watch, hangs = Watch(), HangWatch(confirms=self._short, slowest=self._known.slowest if self._known else 0.0)
@@ -176,7 +176,7 @@ class CaseRun:
                 self._last = hear_out(session, source_of(self.subject, self._profile.kind))
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.
-                self._too_much, self.shaken = str(error), True
+                self._too_much, self.said_pid = str(error), True
                 hangs.died(MEMORY, session.now)
         if isinstance(session, ShellSpout) and self.idle is not None:
             self.idle.emitted(session.emit_count, session.id_count)
@@ -200,7 +200,7 @@ class CaseRun:
         """True if the component answers a plain handshake; nothing is recorded."""
         with self._start(()) as session:
             self._play(session, (("handshake", {}),))
-        return self.shaken
+        return self.said_pid
 
     def survives_one(self) -> bool:
         """True if the component lives on after a tuple that it settled; nothing is recorded."""
@@ -269,7 +269,7 @@ class CaseRun:
         except NotExercised as nothing:
             self._missing = str(nothing)
             self._let_it_finish(stage)
-        self.shaken = stage.shaken or not session.judge.expecting_pid
+        self.said_pid = stage.said_pid or not session.judge.expecting_pid
 
     def _let_it_finish(self, stage: Stage) -> None:
         """Wait until it has done all: what is wrong has to show every time, not only if it comes soon enough."""

@@ -48,7 +48,7 @@ class PlayedCase(NamedTuple):
     """The outcome of a case, and whether the component ever said its first message in it. `hang`: where it hung."""
 
     subject: SubjectResult
-    shaken: bool
+    said_pid: bool
     hang: Hang | None = None
 
 
@@ -82,7 +82,7 @@ class Run:
         self._done: dict[int, SubjectResult] = {}
         self._stopped = False
         self._failures = 0
-        self._has_shaken = False
+        self._has_said_pid = False
         self._begun = 0
         self._lock = threading.Lock()
         options = checked.options
@@ -195,8 +195,8 @@ class Run:
 
     def _is_last(self, case: Case, played: PlayedCase, subject: SubjectResult) -> bool:
         """True if there is no use in going on."""
-        self._has_shaken = self._has_shaken or played.shaken
-        if not played.shaken and subject.verdict != "error" and not self._shakes(case):
+        self._has_said_pid = self._has_said_pid or played.said_pid
+        if not played.said_pid and subject.verdict != "error" and not self._says_pid(case):
             self.befell = Circumstances(no_first_message=True)
             return True
         self._failures += subject.verdict in STOPS
@@ -204,11 +204,11 @@ class Run:
         self._stopped = 0 < most <= self._failures
         return self._stopped
 
-    def _shakes(self, case: Case) -> bool:
+    def _says_pid(self, case: Case) -> bool:
         """True if the component answers a plain handshake: then it is the case that it can't stand."""
-        if not self._has_shaken and case.steps[0] != ("handshake", {}):
-            self._has_shaken = CaseRun(self.subject, case).answers_plainly()
-        return self._has_shaken
+        if not self._has_said_pid and case.steps[0] != ("handshake", {}):
+            self._has_said_pid = CaseRun(self.subject, case).answers_plainly()
+        return self._has_said_pid
 
     def _play(self, case: Case, progress: Progress | None) -> PlayedCase:
         with self._lock:
@@ -234,16 +234,16 @@ class Run:
 
     def _again(self, case: Case, first: PlayedCase) -> PlayedCase:
         """Play a case that failed until it does not: then it is flaky. What is shown is the first run."""
-        subject, shaken = first.subject, first.shaken
+        subject, said_pid = first.subject, first.said_pid
         with scratch(".again-", self.subject.record) as folder:
             checked = msgspec.structs.replace(self.subject, record=folder)
             for number in range(1, self.subject.options.retries + 1):
                 played = self._once(checked, case)
-                shaken = shaken or played.shaken
+                said_pid = said_pid or played.said_pid
                 if played.subject.verdict in {"pass", "warn"}:
                     reason = f"failed {number} of {number + 1} runs: {subject.reason}"
-                    return PlayedCase(msgspec.structs.replace(subject, verdict="flaky", reason=reason), shaken)
-        return PlayedCase(subject, shaken, first.hang)
+                    return PlayedCase(msgspec.structs.replace(subject, verdict="flaky", reason=reason), said_pid)
+        return PlayedCase(subject, said_pid, first.hang)
 
     def _is_another(self, hang: Hang) -> bool:
         """True if a case that was to confirm a hang has shown another, for which the wait was too short."""
@@ -276,7 +276,7 @@ class Run:
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.subject.record}: {run.unrecorded} (--record DIR)"
                     self.notes = (*(note for note in self.notes if note != why), why)
-            return PlayedCase(subject, run.shaken, run.hang)
+            return PlayedCase(subject, run.said_pid, run.hang)
         except LaunchError:
             raise
         except Exception as error:
@@ -288,4 +288,4 @@ class Run:
                 path.write_text(traceback.format_exc(), encoding="utf-8", errors="backslashreplace")
             reason = f"a fault of mlcheck's own ({type(error).__name__}: {error}); please report it with {path}"
             subject = SubjectResult(id=case.id, title=case.title, level=case.level, verdict="error", reason=reason)
-            return PlayedCase(subject, run.shaken)
+            return PlayedCase(subject, run.said_pid)

@@ -111,7 +111,7 @@ class Watch:
 
     def _note(self, body: object) -> None:
         if isinstance(body, StdinClosed | Signalled | Exited | WriteFailed):
-            # Who has exited leaves its stdin as well: that is no other deed.
+            # Who has exited leaves its stdin as well: that is nothing else that it did.
             self.deserted = self.deserted or (isinstance(body, WriteFailed) and not self._ended)
             self._dismissed = self._dismissed or isinstance(body, StdinClosed | Signalled)
             self._ended = self._ended or isinstance(body, Exited)

@@ -35,9 +35,9 @@ def _handshake(stage: Stage, arguments: dict[str, Any]) -> None:
     session = stage.session
     session.piece = int(arguments.get("piece", 0))
     session.say(stage.handshake(arguments))
-    stage.shaken = session.await_pid(stage.limits["pid"])
+    stage.said_pid = session.await_pid(stage.limits["pid"])
     session.piece = 0
-    stage.go_on(if_=stage.shaken)
+    stage.go_on(if_=stage.said_pid)
     if arguments.get("then") == "tuple":
         bolt_steps.tuples(stage, {})
         session.pump(0)

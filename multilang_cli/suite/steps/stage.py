@@ -68,7 +68,7 @@ class Stage:
         self.accepts = accepts
         self.limits = session.profile.limits
         self.fed = False
-        self.shaken = False
+        self.said_pid = False
         self.made_up: int | None = None
         self.trying = ""
         self.refusable = refusable

@@ -103,7 +103,7 @@ def without_overflows(findings: Sequence[Finding], stage: Stage | None) -> tuple
 def refused_sample(component: Component, stage: Stage | None, findings: Sequence[Finding], watch: Watch) -> Like | None:
     """The traits of a sample of ours that a component fails or dies of, or falls silent at; None if it takes it.
 
-    Only the first like it counts: who has acked one takes it, unless that was its last deed.
+    Only the first like it counts: who has acked one takes it, unless that was the last that it did.
     """
     if has_samples(component) or component.testee or stage is None or not stage.fed or watch.unlike_a_refusal:
         return None
