@@ -2,6 +2,7 @@
 
 import ast
 from collections import Counter, defaultdict
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -18,10 +19,15 @@ CIRCULAR = "multilang_cli.protocol.judge."
 """The room whose modules still know each other; its circle may not grow beyond it."""
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def test_public_classes_have_names_of_their_own() -> None:
     places = defaultdict(list)
     for path in MODULES:
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
     assert places
@@ -34,7 +40,7 @@ def test_docstrings_open_with_what_a_thing_is_or_does(room: str) -> None:
     for path in MODULES:
         if path.relative_to(PACKAGE).parts[0] != room:
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 text = ast.get_docstring(node) or "-"
                 if text.split()[0].rstrip(",:") in QUESTIONS:
@@ -56,7 +62,7 @@ def test_modules_form_no_circle() -> None:
         name = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
         graph[name] = {
             target
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for node in ast.walk(tree_of(path))
             if isinstance(node, ast.ImportFrom) and node.module
             for each in node.names
             if (target := f"{node.module}.{each.name}" if f"{node.module}.{each.name}" in names else node.module)
