@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.command import ROOT
-from tests.test_host import CASES, judged
+from tests.suite.test_host import CASES, judged
 
 if TYPE_CHECKING:
     from pathlib import Path

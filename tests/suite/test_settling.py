@@ -1,0 +1,309 @@
+"""What is said of a bolt that settles late, little or nothing: certain where it is, and never of one that is right."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.wire.context import Sample
+from multilang_cli.protocol.words.events import Again, Deadline, Event, Exited, Signalled
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Message, TupleMsg
+from multilang_cli.reports.formats.console import summary_of
+from multilang_cli.subject.options import Component, InputSource, RunOptions
+from multilang_cli.subject.subject import Subject
+from multilang_cli.suite.cases.case import load_cases
+from multilang_cli.suite.runner.case_run import CaseRun
+from multilang_cli.suite.runner.suite_run import run_suite
+from multilang_cli.suite.steps import holes, settling, stage, values
+from multilang_cli.suite.steps.settling import SUBJECT, FedTuples, Settling, others_than
+from tests.running import rules_of
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.words.events import Fact
+    from multilang_cli.reports.model import RunResult, SubjectResult
+
+HERE = Path(__file__).parents[1]
+SAMPLES: tuple[list[Any], ...] = (["a b", 1], ["c d e", 2])
+PAIR = (["a b", 1], ["c d", 2])
+
+
+def fed(feed: FedTuples, *said: Message | Fact) -> FedTuples:
+    feed.take([Event(seq, 0.0, "in", body) for seq, body in enumerate(said)])
+    return feed
+
+
+def of(id_: str, *values: Any) -> TupleMsg:
+    return TupleMsg("source", list(values or ("x",)), 2, "default", id_)
+
+
+ONE, TWO, THREE = of("1"), of("2"), of("3")
+
+
+@pytest.mark.parametrize(
+    ("said", "lead", "passed_over"),
+    [
+        ((), 1, None),
+        ((ONE, TWO), 1, None),
+        ((ONE, TWO, Ack("1")), 1, None),
+        ((ONE, TWO, Ack("2")), 1, "1"),
+        ((ONE, TWO, Fail("2")), 1, "1"),
+        ((ONE, TWO, Ack("2"), Ack("1")), 1, None),
+        ((ONE, TWO, THREE, Ack("2")), 2, None),
+        ((ONE, TWO, THREE, Ack("3")), 2, "1"),
+        ((ONE, TWO, Signalled(15), Ack("2")), 1, None),
+        ((of("1"), TupleMsg("__system", [1], -1, "__tick", "2"), Ack("2")), 1, None),
+        ((of("1"), TupleMsg(None, [], -1, "__heartbeat", "2"), Ack("2")), 1, None),
+    ],
+)
+def test_a_tuple_is_passed_over_if_later_ones_are_settled(said: Any, lead: int, passed_over: str | None) -> None:
+    found = fed(FedTuples(), *said).passed_over(lead)
+    assert (found and found.message.id) == passed_over
+
+
+STARVED = (ONE, Deadline("settle", 5.0))
+DECLARED = Component(command=("x",), samples=(["x"],))
+
+
+@pytest.mark.parametrize(
+    ("component", "said", "verdict"),
+    [
+        (DECLARED, (ONE,), None),
+        (DECLARED, STARVED, "untestable"),
+        (msgspec.structs.replace(DECLARED, settles="by-limit"), STARVED, "fail"),
+        (msgspec.structs.replace(DECLARED, settles="unchecked"), STARVED, None),
+        (msgspec.structs.replace(DECLARED, testee="bolt"), STARVED, None),
+        (DECLARED, (ONE, TWO, Ack("1"), Deadline("settle", 5.0)), None),
+        (DECLARED, (ONE, TWO, Fail("1")), "warn"),
+        (DECLARED, (ONE, TWO, Fail("1"), Ack("2")), None),
+        (DECLARED, (of("1", "of ours"), Fail("1")), None),
+        (Component(command=("x",)), (ONE, Fail("1")), None),
+    ],
+)
+def test_a_run_as_a_whole_is_judged_by_what_it_settled(component: Component, said: Any, verdict: str | None) -> None:
+    samples = [Sample(values) for values in component.samples if isinstance(values, list)]
+    settling = Settling()
+    settling.add(fed(FedTuples(samples), *said))
+    judged = settling.judged(component)
+    assert (judged and judged.verdict) == verdict
+
+
+def test_others_are_fed_between_equal_ones_in_their_order() -> None:
+    samples = [Sample(["a"]), Sample(["b"]), Sample(["a"]), Sample(["c"])]
+    message = TupleMsg(samples[1].component, ["b"], 2, samples[1].stream, "1")
+    assert [each.values for each in others_than(message, samples)] == [["a"], ["c"], ["a"]]
+    assert others_than(message, samples[1:2]) == []
+
+
+@pytest.mark.parametrize(
+    ("again", "rule"),
+    [
+        (Again("1", 20, 20, declared=True), "tuple-forgotten"),
+        (Again("1", 20, 19, declared=True), "tuple-unsettled"),
+        (Again("1", 200, 0, declared=True), "tuple-forgotten"),
+        (Again("1", 199, 0, declared=True), "tuple-unsettled"),
+        (Again("1", 200, 200, declared=False), "tuple-unsettled"),
+        (Again("2", 200, 200, declared=True), "tuple-unsettled"),
+    ],
+)
+def test_a_tuple_is_forgotten_only_if_equal_ones_show_it(again: Again, rule: str) -> None:
+    judge = Conversation(example_profile("bolt", {}), load_rulebook())
+    bodies: list[tuple[Any, Any]] = [("in", ONE), ("in", TWO), ("out", Ack("2"))]
+    bodies.append(("control", Deadline("settle", 5.0, again=again)))
+    found = judge.feed_all([Event(seq, 0.0, channel, body) for seq, (channel, body) in enumerate(bodies)])
+    assert [finding.rule for finding in found] == [rule]
+
+
+def play(
+    file: str, name: str, record: Path, *cases: str, options: dict[str, Any] | None = None, **more: Any
+) -> RunResult:
+    component = Component(
+        command=(sys.executable, str(HERE / file), name), kind="bolt", **{"samples": SAMPLES, **(options or {})}
+    )
+    return run_suite(component, RunOptions(**{"record": str(record), "include": cases, "timeout": 1.0, **more}))
+
+
+def as_a_whole(result: RunResult) -> SubjectResult | None:
+    return next((subject for subject in result.subjects if subject.id == SUBJECT), None)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("options", "code", "verdict", "words"),
+    [
+        ({}, 6, "untestable", 'settles = "after-N"'),
+        ({"samples": ()}, 6, "untestable", "--tuple"),
+        ({"settles": "by-limit"}, 1, "fail", "although settles = 'by-limit' is declared"),
+        ({"settles": "after-30"}, 1, "fail", "although settles = 'after-30' is declared"),
+    ],
+)
+def test_who_settles_nothing_never_passes(
+    tmp_path: Path, options: dict[str, Any], code: int, verdict: str, words: str
+) -> None:
+    result = play("mutants/bolt.py", "never-ack", tmp_path, "bolt.settle", options=options)
+    subject = as_a_whole(result)
+    assert subject is not None
+    assert (result.exit_code, subject.verdict) == (code, verdict)
+    assert words in subject.reason
+
+
+@pytest.mark.component
+def test_a_selection_that_feeds_nothing_says_nothing_of_settling(tmp_path: Path) -> None:
+    result = play("mutants/bolt.py", "never-ack", tmp_path, "bolt.heartbeat.idle", "handshake.pid-first")
+    assert (result.exit_code, as_a_whole(result)) == (0, None)
+
+
+@pytest.mark.component
+def test_what_is_unchecked_is_called_untested_in_the_last_line(tmp_path: Path) -> None:
+    result = play("mutants/bolt.py", "never-ack", tmp_path, "bolt.settle", options={"settles": "unchecked"})
+    assert result.exit_code == 0
+    assert "settling not tested" in summary_of(result)
+    assert "settling not tested" not in summary_of(play("mutants/bolt.py", "none", tmp_path, "bolt.settle"))
+
+
+LEAKS = ("leak-first", "leak-tenth", "leak-equal", "leak-value")
+SOURCES = tuple(InputSource(name, samples=SAMPLES) for name in ("left", "right"))
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("name", LEAKS)
+@pytest.mark.parametrize(
+    ("options", "case", "rule"),
+    [
+        ({}, "bolt.settle.once", "tuple-forgotten"),
+        ({"settles": "after-10"}, "stdout.clean", "tuple-forgotten"),
+        ({"samples": (), "sources": SOURCES}, "bolt.settle.once", "tuple-unsettled"),
+    ],
+    ids=["declared", "within-a-batch", "joins"],
+)
+def test_a_bolt_that_forgets_tuples_fails(
+    tmp_path: Path, name: str, options: dict[str, Any], case: str, rule: str
+) -> None:
+    result = play("mutants/bolt.py", name, tmp_path, case, options=options)
+    assert (rules_of(result), result.exit_code) == ({rule}, int(rule == "tuple-forgotten"))
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("name", ["leak-first", "leak-tenth"])
+def test_what_is_forgotten_of_our_own_making_is_a_warning(tmp_path: Path, name: str) -> None:
+    result = play("mutants/bolt.py", name, tmp_path, "bolt.settle.once", options={"samples": ()})
+    assert (rules_of(result), result.exit_code) == ({"tuple-unsettled"}, 0)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize("name", ["batch-of-5", "batch-by-value", "window-of-3", "joins", "on-next"])
+def test_who_collects_tuples_is_told_to_say_so(tmp_path: Path, name: str) -> None:
+    result = play("right/bolts.py", name, tmp_path, "bolt.emit.before-settling", options={"samples": PAIR})
+    assert rules_of(result) <= {"tuple-unsettled"}
+    assert result.exit_code in {0, 6}
+
+
+@pytest.mark.component
+def test_who_settles_on_some_heartbeats_is_right(tmp_path: Path) -> None:
+    cases = ("bolt.settle.once", "bolt.emit.before-settling")
+    result = play("right/bolts.py", "on-late-heartbeat", tmp_path, *cases, timeout=20.0)
+    assert (rules_of(result), result.exit_code, as_a_whole(result)) == (set(), 0, None)
+
+
+@pytest.mark.component
+def test_who_fails_every_sample_is_warned_of(tmp_path: Path) -> None:
+    subject = as_a_whole(play("right/bolts.py", "fails-all", tmp_path, "bolt.settle"))
+    assert subject is not None
+    assert (subject.verdict, "every declared sample" in subject.reason) == ("warn", True)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(("name", "noted"), [("acks-then-emits", True), ("threads", False), ("polls", False)])
+def test_who_acks_and_never_anchors_is_told_what_replay_loses(tmp_path: Path, name: str, noted: bool) -> None:
+    result = play("right/bolts.py", name, tmp_path, "bolt.settle.once", timeout=20.0)
+    assert result.exit_code == 0
+    assert any("never anchors" in note for note in result.notes) == noted
+
+
+@pytest.mark.component
+def test_settling_can_be_a_known_failure(tmp_path: Path) -> None:
+    file = tmp_path / "known.txt"
+    cases = "bolt.settle.ids tuple-unsettled, expectation\nbolt.settle.once tuple-unsettled, expectation\n"
+    file.write_text(f"{cases}{SUBJECT} expectation\n", encoding="utf-8")
+    options = {"settles": "by-limit", "known_failures": str(file)}
+    listed = play("mutants/bolt.py", "never-ack", tmp_path, "bolt.settle", options=options)
+    assert {subject.id: subject.verdict for subject in listed.subjects}[SUBJECT] == "xfail"
+    assert listed.exit_code == 0
+    mended = play("mutants/bolt.py", "none", tmp_path, "bolt.settle", options=options)
+    assert {subject.id: subject.verdict for subject in mended.subjects}[SUBJECT] == "stale"
+
+
+def test_an_emit_without_anchors_is_told_from_one_with() -> None:
+    feed = fed(FedTuples(), ONE, Emit(["x"]), Emit(["x"], anchors=("1",)))
+    assert (feed.emitted, feed.anchored) == (2, 1)
+
+
+@pytest.mark.component
+def test_who_works_slowly_is_given_as_long_for_what_it_may_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (holes, settling, stage):
+        monkeypatch.setattr(module, "TRIAL", 0.02)
+    command = (sys.executable, str(HERE / "right" / "bolts.py"), "later")
+    cases = ("bolt.settle.once", "bolt.emit.unicode", "bolt.emit.unicode-c-locale", "bolt.value.integers")
+    options = RunOptions(record=str(tmp_path), include=cases)
+    result = run_suite(Component(command=command, kind="bolt", samples=(["a b", 1],)), options)
+    assert {each.id: each.verdict for each in result.subjects} == dict.fromkeys(cases, "pass")
+
+
+def test_what_is_given_up_early_says_nothing_of_a_whole_limit() -> None:
+    seen = Settling()
+    seen.waited_out, seen.slowest = True, 5.0
+    assert seen.patience(31.0) == 2 * 5.0
+    assert seen.patience(4.0) == 4.0
+
+
+def test_the_pace_of_a_bolt_is_that_of_its_quickest_conversation() -> None:
+    seen = Settling()
+    for gap in (5.0, 2.0, 9.0):
+        feed = FedTuples()
+        said: tuple[Message | Fact, ...] = (ONE, TWO, Ack("1"), Ack("2"))
+        feed.take([Event(seq, 0.0 if seq < 2 else gap * (seq - 1), "in", body) for seq, body in enumerate(said)])
+        seen.add(feed)
+    assert (seen.pace, seen.slowest) == (2.0, 18.0)
+    seen.add(fed(FedTuples(), ONE))
+    assert seen.pace == 2.0
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("pace", "settles", "fed_in_all"), [(0.0, "", 50), (5.0, "", 3), (1.0, "", 10), (5.0, "after-2", 50)]
+)
+def test_a_slow_bolt_is_fed_no_more_than_tells(tmp_path: Path, pace: float, settles: str, fed_in_all: int) -> None:
+    subject = Subject.of(
+        Component(command=(sys.executable, str(HERE / "right" / "bolts.py"), "threads"), kind="bolt", settles=settles),
+        RunOptions(record=str(tmp_path), include=("stdout.clean",)),
+    )
+    (case,) = (case for case in load_cases("component") if case.id == "stdout.clean")
+    known = Settling()
+    known.pace = known.slowest = pace
+    run = CaseRun(subject, case, known=known)
+    run.run()
+    assert run.feed.fed == fed_in_all
+
+
+@pytest.mark.parametrize(("last", "noted"), [(Exited(3, None), True), (Ack("1"), False), (Signalled(15), False)])
+def test_who_ends_before_it_settles_anything_is_told_what_else_was_seen(last: Message | Fact, noted: bool) -> None:
+    seen = Settling()
+    seen.add(fed(FedTuples(), ONE, Emit(["x"]), last, Exited(0, None)))
+    notes = seen.notes(Component(command=("x",), kind="bolt"))
+    assert any("none of the 1 that it was fed was settled" in note for note in notes) == noted
+
+
+@pytest.mark.component
+def test_one_trial_of_text_is_enough_for_a_run(tmp_path: Path) -> None:
+    command = (sys.executable, str(HERE / "right" / "bolts.py"), "later")
+    cases = ("bolt.emit.unicode", "bolt.emit.unicode-c-locale")
+    options = RunOptions(record=str(tmp_path), include=cases, record_all=True)
+    run_suite(Component(command=command, kind="bolt", samples=(["a b", 1],)), options)
+    assert [(tmp_path / f"{case}.ndjson").read_text().count(f'"{values.PLAIN}"') for case in cases] == [1, 0]

@@ -1,0 +1,342 @@
+"""The checkers: silent about every history that the engine can make, and loud about each that was broken on purpose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from multilang_cli.topology.checkers.checker import RunFacts
+from multilang_cli.topology.checkers.judge import CHECKERS, HANDLERS, check
+from multilang_cli.topology.checkers.measures import Measures
+from multilang_cli.topology.history import (
+    AckerTold,
+    Beat,
+    Delivered,
+    Died,
+    EmissionEnded,
+    Emitted,
+    Faulted,
+    Happening,
+    Lost,
+    PhaseBegun,
+    TupleSettled,
+)
+from tests.topology.test_topology_flow import STEPS, Core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    History = list[Happening]
+
+replace = msgspec.structs.replace
+END = 100.0
+
+
+def facts_of(core: Core, **more: Any) -> RunFacts:
+    return RunFacts(
+        **{
+            "components": dict(core.flow.components),
+            "workers": dict.fromkeys(core.flow.components, 0),
+            "spouts": frozenset([core.spout]),
+            "ackers": tuple(core.flow.ackers),
+            "timeout": 1.0,
+            "limits": {(core.spout,): 3},
+            "silences": dict.fromkeys(core.bolts, 1.0),
+            "keys": {("split", "default"): (("count", (0,)),)},
+            **more,
+        }
+    )
+
+
+def held(history: History, facts: RunFacts) -> dict[str, str]:
+    return {each.id: each.verdict for each in check(history, facts) if each.verdict != "pass"}
+
+
+def good() -> tuple[Core, History]:
+    """Three sentences of two words each; the second fails once, and is replayed."""
+    core = Core()
+    core.history.append(PhaseBegun(t=0.0, name="run"))
+    for number in (1, 2, 3):
+        core.emit(number)
+    core.flow.t = 0.5
+    for task in core.splits:
+        for message in core.flow.take(task, 1000):
+            if core.flow.open[task][message.id].emit == 2:
+                core.flow.settle(task, message.id, "fail")
+    core.flow.run_ackers()
+    core.emit(2)
+    core.work_off()
+    return core, [*core.history, PhaseBegun(t=10.0, name="drain"), PhaseBegun(t=END, name="end")]
+
+
+def test_nothing_is_wrong_with_a_good_history() -> None:
+    core, history = good()
+    assert held(history, facts_of(core)) == {}
+    assert [each.how for each in core.of(EmissionEnded)].count("acked") == 3
+
+
+def first(history: History, kind: type[Any], **wanted: Any) -> Any:
+    return next(
+        each
+        for each in history
+        if isinstance(each, kind) and all(getattr(each, key) == value for key, value in wanted.items())
+    )
+
+
+def swapped(history: History, old: Happening, *new: Happening) -> History:
+    at = next(at for at, each in enumerate(history) if each is old)
+    return [*history[:at], *new, *history[at + 1 :]]
+
+
+def ended_twice(history: History) -> History:
+    end = first(history, EmissionEnded)
+    return swapped(history, end, end, end)
+
+
+def ended_elsewhere(history: History) -> History:
+    end = first(history, EmissionEnded)
+    return swapped(history, end, replace(end, task=2))
+
+
+def never_ended(history: History) -> History:
+    return swapped(history, first(history, EmissionEnded, how="acked"))
+
+
+def a_leaf_is_open(history: History) -> History:
+    leaf = [each for each in history if isinstance(each, TupleSettled)][-1]
+    return swapped(history, leaf)
+
+
+def a_leaf_failed(history: History) -> History:
+    leaf = [each for each in history if isinstance(each, TupleSettled)][-1]
+    return swapped(history, leaf, replace(leaf, how="fail"))
+
+
+def another_val(history: History) -> History:
+    told = first(history, AckerTold, what="ack")
+    return swapped(history, told, replace(told, val=told.val ^ 1))
+
+
+def told_of_nothing(history: History) -> History:
+    told = first(history, AckerTold, what="init")
+    return swapped(history, told, told, told)
+
+
+def no_replay(history: History) -> History:
+    again = [each for each in history if isinstance(each, Emitted) and each.message_id == 2][-1]
+    return swapped(history, again, replace(again, message_id=7, values='["others"]'))
+
+
+def lost_loose(history: History) -> History:
+    return [Delivered(t=0.0, n=900, emit=900, task=2, id="x"), Lost(t=0.0, delivery=900), *history]
+
+
+def failed_loose(history: History) -> History:
+    return [Delivered(t=0.0, n=900, emit=900, task=2, id="x"), TupleSettled(t=0.0, delivery=900, how="fail"), *history]
+
+
+def lost_with_its_spout(history: History) -> History:
+    emitted = Emitted(t=9.0, n=900, task=4, stream="default", values='["z"]', message_id=9, root=5)
+    at = next(at for at, each in enumerate(history) if isinstance(each, PhaseBegun) and each.name == "drain")
+    return [*history[:at], emitted, Died(t=9.0, worker=0, why="killed"), *history[at:]]
+
+
+def replayed_twice(history: History) -> History:
+    again = [each for each in history if isinstance(each, Emitted) and each.message_id == 2][-1]
+    return swapped(history, again, again, replace(again, n=900, root=None))
+
+
+def another_task(history: History) -> History:
+    made = [each for each in history if isinstance(each, Delivered)][-1]
+    return swapped(history, made, replace(made, task=5 - made.task))
+
+
+def too_early(history: History) -> History:
+    end = first(history, EmissionEnded, how="failed")
+    return swapped(history, end, Faulted(t=0.5, plan=0, fault="", phase="strikes"), replace(end, how="timed out"))
+
+
+def late_for_no_reason(history: History) -> History:
+    end = first(history, EmissionEnded, how="failed")
+    return swapped(history, end, replace(end, how="timed out", latency=2.0))
+
+
+def beats(*said: tuple[float, str]) -> History:
+    return [Beat(t=t, task=2, what=what) for t, what in said]  # type: ignore[arg-type]
+
+
+def answered_late(history: History) -> History:
+    return [*beats((0.0, "sent"), (1.0, "sent"), (3.5, "answered"), (3.5, "answered")), *history]
+
+
+def never_answered(history: History) -> History:
+    return [*beats((0.0, "sent")), *history]
+
+
+def given_up(history: History) -> History:
+    return [*beats((0.0, "sent"), (1.5, "missed")), Died(t=1.5, worker=0, why="silent"), *history]
+
+
+def no_message_ids(history: History) -> History:
+    return [
+        replace(each, message_id=None, root=None) if isinstance(each, Emitted) and not each.anchors else each
+        for each in history
+        if not isinstance(each, AckerTold | EmissionEnded)
+    ]
+
+
+def unanchored(history: History) -> History:
+    child = next(each for each in history if isinstance(each, Emitted) and each.anchors)
+    return swapped(history, child, replace(child, anchors=()))
+
+
+BROKEN: list[tuple[Callable[[History], History], str, str]] = [
+    (ended_twice, "ends-once", "fail"),
+    (ended_elsewhere, "ends-once", "fail"),
+    (never_ended, "ends-once", "fail"),
+    (a_leaf_is_open, "acked-is-done", "fail"),
+    (a_leaf_failed, "acked-is-done", "fail"),
+    (another_val, "same-xor", "fail"),
+    (told_of_nothing, "same-xor", "fail"),
+    (no_replay, "at-least-once", "fail"),
+    (lost_loose, "at-least-once", "fail"),
+    (failed_loose, "at-least-once", "fail"),
+    (lost_with_its_spout, "at-least-once", "fail"),
+    (replayed_twice, "replayed-once", "warn"),
+    (another_task, "keys-keep-their-task", "fail"),
+    (too_early, "no-early-expiry", "fail"),
+    (late_for_no_reason, "settled-in-time", "fail"),
+    (answered_late, "heartbeats-in-time", "warn"),
+    (never_answered, "heartbeats-in-time", "warn"),
+    (given_up, "heartbeats-in-time", "fail"),
+    (unanchored, "anchored", "warn"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "id_", "verdict"), BROKEN, ids=[each[0].__name__ for each in BROKEN])
+def test_what_was_broken_is_found(spoil: Callable[[History], History], id_: str, verdict: str) -> None:
+    core, history = good()
+    assert held(spoil(history), facts_of(core)).get(id_) == verdict
+
+
+CLAIMS: list[tuple[Callable[[History], History], dict[str, Any], dict[str, str]]] = [
+    (unanchored, {"guarantee": "at-least-once"}, {"anchored": "fail"}),
+    (unanchored, {"guarantee": "at-most-once"}, {"at-most-once": "fail"}),
+    (unanchored, {"guarantee": "none"}, {}),
+    (unanchored, {"unanchored": frozenset(["default"])}, {}),
+    (unanchored, {"unanchored": frozenset(["split/default"])}, {}),
+    (unanchored, {"unanchored": frozenset(["count/default"])}, {"anchored": "warn"}),
+    (no_message_ids, {"guarantee": "at-least-once"}, {"tracked": "fail"}),
+    (no_replay, {"guarantee": "at-most-once"}, {}),
+    (lost_loose, {"guarantee": "none"}, {}),
+]
+
+
+@pytest.mark.parametrize(("spoil", "claim", "wrong"), CLAIMS)
+def test_a_run_is_judged_by_the_guarantee_that_it_claims(
+    spoil: Callable[[History], History], claim: dict[str, Any], wrong: dict[str, str]
+) -> None:
+    core, history = good()
+    found = held(spoil(history), facts_of(core, **claim))
+    found.pop("same-xor", None)  # the history was changed, not what the acker had been told
+    assert found == wrong
+
+
+def test_an_unanchored_tuple_is_told_with_its_share_and_the_first_one() -> None:
+    core, history = good()
+    [found] = [each for each in check(unanchored(history), facts_of(core)) if each.id == "anchored"]
+    assert "1 of 6 tuples of split on stream default are unanchored" in found.reason
+    assert "The first: split, task " in found.reason
+    assert "mlcheck.unanchored: [default]" in found.reason
+
+
+def test_every_checker_but_those_of_facts_has_a_broken_history() -> None:
+    assert {each.id for each in CHECKERS} == {id_ for _, id_, _ in BROKEN} | {"pending-limit", "faults-struck"}
+
+
+def test_every_event_reaches_somebody() -> None:
+    wanted = {name for checker in (*CHECKERS, Measures) for name in HANDLERS.values() if hasattr(checker, name)}
+    assert wanted == set(HANDLERS.values())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        beats((0.0, "sent"), (1.0, "sent"), (1.5, "answered"), (1.5, "answered")),
+        [
+            *beats((0.0, "sent")),
+            Faulted(t=0.5, plan=0, fault="pause:2", phase="strikes", task=2),
+            *beats((9.0, "answered")),
+        ],
+        [*beats((0.0, "sent")), Died(t=0.5, worker=0, why="killed"), *beats((9.0, "sent"), (9.5, "answered"))],
+        beats((9.0, "answered")),
+    ],
+    ids=["in time", "excused by a fault", "dead meanwhile", "unasked"],
+)
+def test_a_heartbeat_may_be_late_for_a_reason(said: History) -> None:
+    core, _ = good()
+    assert held(said, facts_of(core)) == {}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"limits": {(4,): 2}}, {"pending-limit": "warn"}),
+        ({"faults": ("kill:split@9",)}, {"faults-struck": "unknown"}),
+        ({"expected": {"count": [["a"]] * 3 + [["b"]] * 3}}, {}),
+        ({"expected": {"count": [["a"]] * 4}}, {"at-least-once": "fail"}),
+        ({"expected": {"count": [["c"]]}}, {"at-least-once": "fail"}),
+    ],
+)
+def test_what_the_facts_ask_for(more: dict[str, Any], expected: dict[str, str]) -> None:
+    core, history = good()
+    assert held(history, facts_of(core, **more)) == expected
+
+
+def test_a_run_that_was_cut_is_not_judged() -> None:
+    core, history = good()
+    cut = history[: history.index(first(history, EmissionEnded, how="failed")) + 1]
+    assert held(cut, facts_of(core)) == {"ends-once": "unknown", "at-least-once": "unknown"}
+
+
+def test_a_reason_counts_what_it_does_not_tell() -> None:
+    core, history = good()
+    for end in [each for each in history if isinstance(each, EmissionEnded)]:
+        history = swapped(history, end, end, end)
+    (once,) = [each for each in check(history, facts_of(core)) if each.id == "ends-once"]
+    assert once.reason.endswith("(and 3 more)")
+    assert len(once.emissions) == 4
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 50)), max_size=60), st.integers(0, 2), st.integers(0, 9)
+)
+@settings(deadline=None, max_examples=60)
+def test_no_false_alarm_whatever_happens(steps: list[tuple[str, int]], ackers: int, seed: int) -> None:
+    core = Core(ackers, seed)
+    for number, (step, chosen) in enumerate(steps):
+        core.flow.t = float(number)
+        core.do(step, number, chosen)
+    found = {each.id: each for each in check(core.history, facts_of(core, limits={})) if each.verdict != "pass"}
+    # Whoever fails, loses or times out here has no source that replays, no clock, and no fault for an excuse.
+    assert found.keys() <= {"ends-once", "at-least-once", "settled-in-time", "anchored"}
+    loose = [each for each in core.of(Emitted) if each.task in core.bolts and not each.anchors]
+    assert "anchored" not in found or loose
+    assert "ends-once" not in found or "never ended" in found["ends-once"].reason or core.flow.waiting
+
+
+def test_what_tracking_costs() -> None:
+    core, history = good()
+    measures = Measures(facts_of(core))
+    for event in history:
+        name = HANDLERS[event.__class__]
+        if hasattr(measures, name):
+            getattr(measures, name)(event)
+    assert measures.streams == {("sentences", "default"): 4, ("split", "default"): 6}
+    assert measures.availability == 0.75
+    # 4 inits, a fail, 3 acks of sentences and 6 of words, and 4 answers.
+    assert measures.tracking == (10, 18)

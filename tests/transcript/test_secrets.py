@@ -1,0 +1,205 @@
+"""Sixty secrets, planted in conf, environment and command: none of them in anything that any command writes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests import secrets
+from tests.command import mlcheck
+
+if TYPE_CHECKING:
+    import subprocess
+
+pytestmark = pytest.mark.component
+
+TELLER = Path(__file__).parents[1] / "secrets" / "teller.py"
+FORMATS = ("pretty", "json", "junit", "github", "markdown", "sarif", "html")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose component has all secrets; only its own files hold them."""
+    folder = tmp_path_factory.mktemp("project")
+    conf, env = secrets.of("conf"), secrets.of("env")
+    env |= {"TOLD": json.dumps(sorted(conf)), "TOLD_ENV": json.dumps(sorted(env))}
+    command = [sys.executable, str(TELLER), *secrets.words()]
+    (folder / "conf.json").write_text(json.dumps(conf), encoding="utf-8")
+    lines = ["[[component]]", 'name = "teller"', 'kind = "bolt"', f"command = {json.dumps(command)}"]
+    lines += ["[component.streams.default]", 'fields = ["a", "b"]', "[component.env]"]
+    lines += [f"{json.dumps(key)} = {json.dumps(value)}" for key, value in env.items()]
+    lines += ["[component.conf]", *(f"{json.dumps(key)} = {_toml(value)}" for key, value in conf.items())]
+    (folder / "mlcheck.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items()) + "}"
+    return f"[{', '.join(map(_toml, value))}]" if isinstance(value, list) else json.dumps(value)
+
+
+def own(project: Path) -> set[Path]:
+    return {project / "mlcheck.toml", project / "conf.json", project / "topology.yaml"}
+
+
+def check(project: Path, ran: subprocess.CompletedProcess[str], *codes: int) -> str:
+    """Nothing on the screen, nothing in a file."""
+    assert ran.returncode in codes, (ran.returncode, ran.stdout[-2000:], ran.stderr[-2000:])
+    assert secrets.leaks(ran.stdout.encode()) == []
+    assert secrets.leaks(ran.stderr.encode()) == []
+    assert secrets.leaks_below(project, but=own(project)) == {}
+    return ran.stdout
+
+
+def reports(stem: str, formats: tuple[str, ...] = FORMATS) -> list[str]:
+    return [word for each in formats for word in ("--report", f"{each}={stem}.{each}")]
+
+
+@pytest.fixture(scope="module")
+def recorded(project: Path) -> Path:
+    """A transcript of the component, and all reports of a run; what they hold is looked at in the tests."""
+    ran = mlcheck("run", "-k", "bolt", "-x", "--record-all", *reports("run"), cwd=project, COLUMNS="100")
+    assert ran.returncode == 1, (ran.stdout[-3000:], ran.stderr[-3000:])
+    (project / "run.out").write_text(ran.stdout + ran.stderr, encoding="utf-8")
+    return next(iter(sorted((project / ".mlcheck" / "last").rglob("*.ndjson"))))
+
+
+def test_there_are_sixty_of_them() -> None:
+    found = [each.secret for each in secrets.planted()]
+    assert len(set(found)) == len(found) >= 60
+
+
+def test_the_search_finds_them_all_where_nothing_is_hidden(project: Path) -> None:
+    found = {name: set(leaked) for name, leaked in secrets.leaks_below(project, but=set()).items()}
+    assert found["mlcheck.toml"] == {each.secret for each in secrets.planted()}
+
+
+def test_a_run_its_reports_and_its_transcripts(project: Path, recorded: Path) -> None:
+    assert secrets.leaks_below(project, but=own(project)) == {}
+    text = recorded.read_text(encoding="utf-8")
+    assert text.count("***") > 60
+    assert "undeclared" in text
+
+
+def test_a_verbose_run_and_one_that_dies(project: Path) -> None:
+    command = ["--", sys.executable, str(TELLER), *secrets.words(), "--dies"]
+    ran = mlcheck("run", "--component", "teller", "-k", "bolt.settle*", "-v", *command, cwd=project)
+    check(project, ran, 1)
+
+
+def test_conf_and_environment_of_the_command_line(project: Path) -> None:
+    pairs = [word for key, value in secrets.of("conf").items() for word in ("--conf", f"{key}={json.dumps(value)}")]
+    pairs += [word for key, value in secrets.of("env").items() for word in ("--env", f"{key}={value}")]
+    command = ["--", sys.executable, str(TELLER), *secrets.words()]
+    again = check(project, mlcheck("run", "--kind", "bolt", "-k", "bolt.settle*", *pairs, *command, cwd=project), 1)
+    assert "***" in again
+    check(
+        project, mlcheck("run", "--kind", "bolt", "-k", "bolt.settle*", "--dry-run", *pairs, *command, cwd=project), 0
+    )
+    missing = [*pairs, "--", "./no-such-program", *secrets.words()]
+    check(project, mlcheck("run", "--kind", "bolt", *reports("none"), *missing, cwd=project), 3)
+    check(project, mlcheck("run", "--kind", "bolt", "--cwd", "nowhere", *missing, cwd=project), 2)
+
+
+def test_what_would_be_done(project: Path) -> None:
+    check(project, mlcheck("run", "--dry-run", cwd=project), 0)
+    shown = check(project, mlcheck("config", "show", cwd=project), 0)
+    assert "db.password" in shown
+
+
+@pytest.mark.usefixtures("recorded")
+@pytest.mark.parametrize("form", FORMATS)
+def test_what_is_said_of_transcripts(project: Path, form: str) -> None:
+    check(project, mlcheck("lint", ".mlcheck/last", "--report", f"{form}=-", cwd=project), 1)
+
+
+def test_pages_and_bundles(project: Path, recorded: Path) -> None:
+    check(project, mlcheck("report", str(recorded), "-o", "page.html", cwd=project), 0, 1)
+    check(project, mlcheck("report", str(recorded), "--bundle", "bundle.zip", cwd=project), 0, 1)
+    check(project, mlcheck("report", "--open", "bundle.zip", "-o", "opened", cwd=project), 0, 1)
+
+
+def test_a_recording_played_again(project: Path, recorded: Path) -> None:
+    name = str(recorded)
+    check(project, mlcheck("replay", name, "--record", "again", *reports("again"), cwd=project), 0, 1)
+    check(project, mlcheck("diff", name, name, *reports("diff"), cwd=project), 0, 1)
+    check(project, mlcheck("shrink", name, "-o", "short.ndjson", cwd=project), 0, 1, 6)
+    check(project, mlcheck("promote", name, "-o", "bolt.promoted.yaml", cwd=project), 0, 1)
+
+
+def test_a_session_by_hand(project: Path) -> None:
+    commands = 'tuple ["a"]\nwait settle\nconf\npending\nsave case bolt.by-hand\nquit\n'
+    check(project, mlcheck("repl", cwd=project, stdin=commands), 0, 1)
+
+
+@pytest.mark.parametrize("ways", [("--record-all",), ("--ring", "100"), ("-v", "--record-all", "--rotate", "20KiB")])
+def test_a_tap(project: Path, ways: tuple[str, ...]) -> None:
+    shake = {
+        "conf": secrets.of("conf"),
+        "pidDir": str(project),
+        "context": {"taskid": 3, "task->component": {"3": "b"}},
+    }
+    beat = {"id": "1", "comp": "s", "stream": "default", "task": 1, "tuple": ["a"]}
+    stdin = "".join(f"{json.dumps(each)}\nend\n" for each in (shake, beat))
+    env = {key: str(value) for key, value in secrets.of("env").items()}
+    env |= {"TOLD": json.dumps(sorted(secrets.of("conf"))), "TOLD_ENV": json.dumps(sorted(env))}
+    command = ["--", sys.executable, str(TELLER), *secrets.words()]
+    record = f"tapped-{len(ways)}"
+    ran = mlcheck("tap", "--record", record, "--kind", "bolt", *ways, *command, cwd=project, stdin=stdin, **env)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    _until_recorded(project / record)
+    assert secrets.leaks_below(project, but=own(project)) == {}
+
+
+def _until_recorded(folder: Path) -> None:
+    import time  # noqa: PLC0415
+
+    for _ in range(600):
+        logs = [path.read_text(encoding="utf-8") for path in folder.glob("*.log")]
+        if any("end: " in log for log in logs):
+            return
+        time.sleep(0.05)
+    raise AssertionError("nothing was recorded")
+
+
+def test_a_topology(project: Path) -> None:
+    env = {**secrets.of("env"), "TOLD": json.dumps(sorted(secrets.of("conf")))}
+    spout = [sys.executable, str(TELLER.parent.parent.parent / "examples" / "python" / "sentence_spout.py")]
+    bolt = {
+        "id": "teller",
+        "className": "org.apache.storm.flux.wrappers.bolts.FluxShellBolt",
+        "constructorArgs": [[sys.executable, str(TELLER), *secrets.words()], ["a", "b"]],
+        "configMethods": [{"name": "setEnv", "args": [env]}],
+        "parallelism": 1,
+    }
+    flux = {
+        "name": "t",
+        "config": secrets.of("conf"),
+        "spouts": [
+            {
+                "id": "s",
+                "className": "org.apache.storm.flux.wrappers.spouts.FluxShellSpout",
+                "constructorArgs": [spout, ["sentence"]],
+                "parallelism": 1,
+            }
+        ],
+        "bolts": [bolt],
+        "streams": [{"from": "s", "to": "teller", "grouping": {"type": "SHUFFLE"}}],
+    }
+    (project / "topology.yaml").write_text(json.dumps(flux), encoding="utf-8")
+    check(project, mlcheck("topology", "plan", "topology.yaml", cwd=project), 0, 1)
+    words = ("topology.yaml", "--messages", "3", "--drain", "5", "--record", "topo", *reports("topo"))
+    check(project, mlcheck("topology", "run", *words, cwd=project), 1, 6)
+    assert any((project / "topo").rglob("history.ndjson"))
+
+
+def test_other_ways_to_test_a_component(project: Path) -> None:
+    check(project, mlcheck("fuzz", "--conversations", "3", *reports("fuzz"), cwd=project), 0, 1, 6)
+    check(project, mlcheck("bench", "--seconds", "0.2", "--rounds", "1", cwd=project), 0, 1, 3, 6)
+    command = ["--", sys.executable, str(TELLER), *secrets.words()]
+    check(project, mlcheck("host", "-x", "-k", "host.hand*", *reports("host"), *command, cwd=project), 0, 1, 2, 3, 4, 6)
