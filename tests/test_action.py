@@ -33,6 +33,7 @@ def check_schema(schema: str, file: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.component
 def test_the_action_is_one(tmp_path: Path) -> None:
     check_schema("vendor.github-actions", FILE)
     broken = tmp_path / "action.yml"
@@ -41,6 +42,7 @@ def test_the_action_is_one(tmp_path: Path) -> None:
         check_schema("vendor.github-actions", broken)
 
 
+@pytest.mark.component
 def test_the_workflow_of_the_page_is_one_and_gives_inputs_that_there_are(tmp_path: Path) -> None:
     (text,) = WORKFLOWS
     file = tmp_path / "workflow.yml"

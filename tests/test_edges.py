@@ -71,6 +71,7 @@ def test_a_full_disk_is_told_before_anything_is_lost(tmp_path: Path, monkeypatch
     assert why_not_recorded(tmp_path) == "No space left on device"
 
 
+@pytest.mark.component
 @pytest.mark.parametrize("command", ["run", "repl", "fuzz", "host"])
 def test_a_record_folder_that_is_a_file_is_misuse(command: str, tmp_path: Path) -> None:
     (tmp_path / ".mlcheck").write_text("")
@@ -80,6 +81,7 @@ def test_a_record_folder_that_is_a_file_is_misuse(command: str, tmp_path: Path) 
     assert "can't be written to .mlcheck/last: Not a directory" in ran.stderr
 
 
+@pytest.mark.component
 def test_modules_of_pythonpath_are_not_taken_for_pythons_own(tmp_path: Path) -> None:
     for name in STANDARD:
         (tmp_path / f"{name}.py").write_text('raise SystemExit("shadowed")\n')
@@ -103,6 +105,7 @@ sys.exit(program.main())
 """
 
 
+@pytest.mark.component
 def test_an_interrupt_before_any_command_is_known_is_told_in_a_sentence() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", INTERRUPTED, "list"], cwd=ROOT, capture_output=True, text=True, check=False
@@ -110,6 +113,7 @@ def test_an_interrupt_before_any_command_is_known_is_told_in_a_sentence() -> Non
     assert (ran.returncode, ran.stderr) == (130, "mlcheck: interrupted.\n")
 
 
+@pytest.mark.component
 def test_pythoninspect_does_not_hold_it(tmp_path: Path) -> None:
     ran = mlcheck("list", "versions", cwd=tmp_path, PYTHONINSPECT="1")
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -40,6 +40,7 @@ def test_hostile_combinations_do_no_harm() -> None:
     assert hostile.combinations(2, seed=4) == {}
 
 
+@pytest.mark.component
 def test_what_goes_wrong_is_seen(tmp_path: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE, env={hostile.MARK: "planted"}

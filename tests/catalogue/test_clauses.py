@@ -104,6 +104,7 @@ def test_a_clause_is_a_sentence_by_its_id_or_quoted() -> None:
         clause_of("bolt.ack.never")
 
 
+@pytest.mark.component
 def test_a_rule_is_explained_with_its_sentence(tmp_path: Path) -> None:
     told = " ".join(mlcheck("explain", "anchor-unknown", cwd=tmp_path).stdout.split())
     clause = clause_of("bolt.anchors")
@@ -111,6 +112,7 @@ def test_a_rule_is_explained_with_its_sentence(tmp_path: Path) -> None:
     assert not CJK.search(told)
 
 
+@pytest.mark.component
 def test_a_sentence_is_explained_with_its_rules_cases_fates_and_sources(tmp_path: Path) -> None:
     told = " ".join(mlcheck("explain", "bolt.ack.once", cwd=tmp_path).stdout.split())
     assert "MUST; Multilang protocol 5.3, Bolts" in told

@@ -105,6 +105,7 @@ def test_an_error_of_a_shell_class_that_is_not_known_is_counted() -> None:
     assert (summary.found, summary.unknown) == ([], [1])
 
 
+@pytest.mark.component
 def test_explain_takes_a_pasted_error(tmp_path: Path) -> None:
     shown = mlcheck("explain", DEATH.format(code=1), cwd=tmp_path)
     assert shown.returncode == 0
@@ -113,6 +114,7 @@ def test_explain_takes_a_pasted_error(tmp_path: Path) -> None:
     assert "ImportError: No module named nltk" in shown.stdout
 
 
+@pytest.mark.component
 def test_explain_reads_a_log_file(tmp_path: Path) -> None:
     log = tmp_path / "worker.log"
     log.write_bytes(DEATH.format(code=-1).encode() + b"\xff\xfe\n")
@@ -122,6 +124,7 @@ def test_explain_reads_a_log_file(tmp_path: Path) -> None:
     assert "Storm asked too early" in " ".join(shown.stdout.split())
 
 
+@pytest.mark.component
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -138,6 +141,7 @@ def test_explain_says_what_is_wrong(arguments: list[str], code: int, said: str, 
     assert said in " ".join(shown.stderr.split())
 
 
+@pytest.mark.component
 def test_a_log_without_shell_components_is_told(tmp_path: Path) -> None:
     log = tmp_path / "worker.log"
     log.write_text("all is well\n", encoding="utf-8")

@@ -49,6 +49,7 @@ sys.exit(dispatch.dispatch([]))
 """An interrupt comes while an object is destroyed: Python drops what is raised there."""
 
 
+@pytest.mark.component
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_in_a_destructor_is_130_as_well(number: int) -> None:
     ended = subprocess.run([sys.executable, "-c", LOST, str(int(number))], capture_output=True, check=False, timeout=50)

@@ -168,6 +168,7 @@ def test_a_line_that_stands_twice_is_one(tmp_path: Path) -> None:
         assert twice.subjects[0].findings == once.subjects[0].findings
 
 
+@pytest.mark.component
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_lint_and_promote_say_the_same_of_a_damaged_recording(damage: str, tmp_path: Path) -> None:
     path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])

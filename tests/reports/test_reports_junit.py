@@ -97,6 +97,7 @@ def test_jenkins_knows_every_element_and_attribute(name: str) -> None:
         assert re.fullmatch(r"\d+\.\d{3}", element.get("time", "0.000"))
 
 
+@pytest.mark.component
 @pytest.mark.parametrize("name", ALL)
 def test_a_gate_that_reads_it_is_red_exactly_when_the_run_is(name: str, tmp_path: Path) -> None:
     read(ALL[name], tmp_path)

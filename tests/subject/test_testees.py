@@ -178,6 +178,7 @@ def test_who_did_not_prepare_a_testee_is_told_how(tmp_path: Path) -> None:
     assert (prepared.returncode, "was it prepared?" in prepared.stderr) == (0, False)
 
 
+@pytest.mark.component
 def test_only_a_testee_is_prepared(tmp_path: Path) -> None:
     assert "add --testee DIR" in refusal(mlcheck("run", "--prepare", "bolt.py", cwd=tmp_path))
 

@@ -72,6 +72,7 @@ def test_the_stored_soaks_hold_to_their_schema_and_name_cases() -> None:
         assert schemas.explain(msgspec.json.decode(file.read_bytes()), "kills") == []
 
 
+@pytest.mark.component
 def test_what_is_claimed_is_listed_and_with_whole_what_was_seen(tmp_path: Path) -> None:
     claims = mlcheck("list", "--kills", cwd=tmp_path)
     lines = [line.split() for line in claims.stdout.splitlines()]

@@ -102,6 +102,7 @@ def test_what_was_recorded_before_is_hidden_on_the_way_out_or_not_packed(project
     assert zipfile.is_zipfile(project / "b.zip")
 
 
+@pytest.mark.component
 @pytest.mark.parametrize(
     ("words", "file", "why"),
     [
@@ -120,6 +121,7 @@ def test_what_cant_be_heeded_is_refused(words: tuple[str, ...], file: str, why: 
     assert re.search(why, ran.stderr), ran.stderr
 
 
+@pytest.mark.component
 def test_the_stand_in_for_a_component_hides_it_too(tmp_path: Path) -> None:
     ran = mlcheck("tap", "--redact", "a b", "--write-wrapper", "w", "--", "cat", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
