@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PAGE = ROOT / "docs" / "threat-model.md"
-NAMED = sorted(set(re.findall(r"`(tests/test_\w+\.py)(?:::(\w+))?`", PAGE.read_text(encoding="utf-8"))))
+NAMED = sorted(set(re.findall(r"`(tests/(?:\w+/)?test_\w+\.py)(?:::(\w+))?`", PAGE.read_text(encoding="utf-8"))))
 
 
 def test_it_names_tests_and_is_found() -> None:

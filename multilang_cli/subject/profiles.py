@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.subject.options import Component, StreamDeclaration
 
-Asked = dict[str, frozenset[int]]
+StreamTasks = dict[str, frozenset[int]]
 """Streams, each with the tasks that are emitted to directly; none for a stream with an emit to whom it may concern."""
 
 VALUED = "valued"
@@ -45,7 +45,7 @@ LIMIT = 10.0
 
 
 def profile_of(
-    component: Component, version: StormVersion, timeout: float | None, asked: Asked | None = None
+    component: Component, version: StormVersion, timeout: float | None, asked: StreamTasks | None = None
 ) -> Profile:
     """The judge's profile: its sources, one sink with two tasks and an acker around the component.
 

@@ -10,11 +10,11 @@ from multilang_cli.protocol.words.messages import DEFAULT_STREAM
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.subject.profiles import Asked
+    from multilang_cli.subject.profiles import StreamTasks
     from multilang_cli.suite.cases.case import Case
 
 
-def streams_of(case: Case) -> Asked:
+def streams_of(case: Case) -> StreamTasks:
     """The streams of a case's plans, the usual one, and that on which a testee tells what its user's code sees.
 
     A real topology declares the streams of its components. So does ours, and an emit elsewhere shows as what it is.
