@@ -6,10 +6,10 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from multilang_cli.judging.culprit import went_wrong_at
 from multilang_cli.protocol.words.messages import SpoutCommand, TupleMsg
 from multilang_cli.repl.session_config import SessionConfig
 from multilang_cli.repl.starting import play_setup
-from multilang_cli.replay.culprit import went_wrong_at
 from multilang_cli.replay.player import RecordingPlayer
 from multilang_cli.replay.recording import without_secrets_note
 from multilang_cli.replay.replaying import profile_now
