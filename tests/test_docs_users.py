@@ -180,7 +180,8 @@ def test_the_first_run_goes_as_it_is_told(tmp_path: Path) -> None:
     folder = tmp_path / "words"
     said = mlcheck("run", "-k", "bolt.settle", "-k", "handshake", cwd=folder).stdout
     assert re.findall(r"^\w+ ", green, re.MULTILINE)[-1] == said.splitlines()[-1][:5]
-    assert "(bolt, found on PATH as " in said
+    assert said.startswith("split_bolt: a bolt, played as Storm ")
+    assert "(bolt, found on PATH as " in mlcheck("run", "-v", "-k", "handshake.pid-first", cwd=folder).stdout
     component = folder / "split_bolt.py"
     [stray] = blocks(text, "python")
     first = '    values = message["tuple"]\n'
