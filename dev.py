@@ -103,8 +103,8 @@ STAGES = (
     Stage("library", 900, (*PYTEST, "library", *MANY), programs=True),
     Stage("oracle", 360, (*PYTEST, "oracle and not storm and not install")),
     Stage("kafka", 240, (*PYTEST, "kafka and not storm and not install"), programs=True),
-    Stage("spark", 300, (*PYTEST, "spark and not storm and not install"), programs=True),
-    Stage("storm", 480, (*PYTEST, "storm and not install"), programs=True),
+    Stage("spark", 600, (*PYTEST, "spark and not storm and not install"), programs=True),
+    Stage("storm", 720, (*PYTEST, "storm and not install"), programs=True),
     Stage("browser", 150, (*PYTEST, "browser"), programs=True),
     Stage("install", 180, (*PYTEST, "install")),
 )
