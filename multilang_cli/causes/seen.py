@@ -170,7 +170,8 @@ class Seen:
         if self._dismissed:
             self.late = (self.late + event.raw.decode("utf-8", "backslashreplace"))[:MOST_LATE]
             return
-        self.behind_ids = False
+        # The sync of a spout's command may have been written before it read the ids of its emit.
+        self.behind_ids = self.behind_ids and isinstance(event.body, Sync)
         self.pending = {seq: each for seq, each in self.pending.items() if each[0] != "no-ids"}
         body: Any = event.body
         if isinstance(body, Emit) and body.anchors:

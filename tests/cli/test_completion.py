@@ -90,7 +90,7 @@ def candidates(home: Path, *words: str) -> list[str]:
 EXPECTED: list[tuple[tuple[str, ...], set[str]]] = [
     (("",), FIRST_WORDS),
     (("ex",), {"explain"}),
-    (("list", ""), {"rules", "cases", "host-cases", "versions", "--kills"}),
+    (("list", ""), {"rules", "cases", "host-cases", "protocol", "versions", "--kills"}),
     (("schema", "v"), {"validate"}),
     (("--",), {"--version", "--help"}),
     (("run", "--nothing-like-it"), set()),
