@@ -49,6 +49,13 @@ def escape_lines(text: str, *, ascii_only: bool = False) -> str:
     return "\n".join(escape(line.expandtabs(4), ascii_only=ascii_only) for line in lines)
 
 
+def escape_commands(line: str) -> str:
+    """A line of a log in which GitHub's runner finds no command: it obeys ``::`` after blanks, ``##[`` anywhere."""
+    line = line.replace("##[", "#\\x23[")
+    text = line.lstrip()
+    return f"{line[: len(line) - len(text)]}\\x3a{text[1:]}" if text.startswith("::") else line
+
+
 def escape_json(text: str) -> str:
     """Lines of JSON in which nothing is hidden; what is escaped is so as JSON has it, so it still is the same value."""
     if text.isprintable():

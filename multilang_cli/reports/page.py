@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from multilang_cli.reports.escape import Shown, chunks, fit, width
+from multilang_cli.reports.escape import Shown, chunks, escape_commands, fit, width
 from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class Page:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._in_workflow = os.environ.get("GITHUB_ACTIONS") == "true"
         self.columns = max(console.width, _LEAST_WIDTH)
         self.ascii_only = not console.encoding.lower().replace("-", "").startswith("utf")
 
@@ -98,4 +99,7 @@ class Page:
 
     def _put(self, text: Text) -> None:
         text.rstrip()
+        if self._in_workflow:
+            # Wrapping may have put "::" of the component's words at the beginning of a line.
+            text.plain = escape_commands(text.plain)
         self._console.print(text, soft_wrap=True)

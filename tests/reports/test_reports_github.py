@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.protocol.words.verdicts import Clause
 from multilang_cli.reports.combined import combine
+from multilang_cli.reports.formats.console import pretty_text
 from multilang_cli.reports.formats.github import MOST, file_of, to_github
 from multilang_cli.reports.model import ComponentReport, ExcerptLine, RunResult, SubjectResult, Untested
 from tests.reports.test_reports import same_as_snapshot
@@ -186,6 +187,16 @@ def check_harmless(text: str) -> None:
     assert [each.name for each in found] == [each.name for each in plain]
     assert [list(each.properties) for each in found] == [list(each.properties) for each in plain]
     assert not any("##[" in each.data for each in found)
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+def test_the_screen_of_a_step_gives_no_command_either(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert not [line for line in pretty_text(hostile(text), RULEBOOK).splitlines() if obeyed(line)]
+
+
+def obeyed(line: str) -> bool:
+    return line.lstrip().startswith("::") or "##[" in line
 
 
 def test_percent_signs_and_colons_arrive_as_they_were() -> None:

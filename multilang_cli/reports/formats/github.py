@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from multilang_cli.reports.bundles import bundles, groups_in, notes_in, subjects_in, untested_in_all
-from multilang_cli.reports.escape import escape, fit
+from multilang_cli.reports.escape import escape, escape_commands, fit
 from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.failure import first_paragraph, stderr_lines
 from multilang_cli.reports.formats.console import group_text, next_command, summary_of
@@ -75,9 +75,7 @@ def command_of(annotation: Annotation) -> str:
 
 def harmless(line: str) -> str:
     """A line for the log, in which the runner finds no command."""
-    shown = _no_old_command(escape(line))
-    text = shown.lstrip()
-    return f"{shown[: len(shown) - len(text)]}\\x3a{text[1:]}" if text.startswith("::") else shown
+    return escape_commands(escape(line))
 
 
 def file_of(component: ComponentReport, base: Path) -> str:
@@ -208,12 +206,8 @@ def _at_most(annotations: list[Annotation]) -> Iterable[Annotation]:
 
 
 def _data(text: str) -> str:
-    return _no_old_command(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return text.replace("##[", "#\\x23[").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _no_old_command(text: str) -> str:
-    return text.replace("##[", "#\\x23[")
