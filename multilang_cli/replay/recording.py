@@ -16,7 +16,7 @@ from multilang_cli.protocol.words.rulebook import Rulebook
 from multilang_cli.protocol.words.verdicts import Finding, Profile
 from multilang_cli.replay.midway import playable
 from multilang_cli.transcript.format import Header, TranscriptError
-from multilang_cli.transcript.read import read
+from multilang_cli.transcript.read import Transcript, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def load(*paths: Path | str, name: str = "") -> JudgedRecording:
     transcript = read(*files)
     header = transcript.header
     path = name or str(paths[0])
-    events = list(transcript)
+    events, missing = _before_a_gap(transcript)
     notes = [f"read from its {len(files)} parts"] if len(files) > 1 else []
     damage = transcript.damage
     if not transcript.closed:
@@ -92,10 +92,8 @@ def load(*paths: Path | str, name: str = "") -> JudgedRecording:
         notes.append("the recording was not closed; what came last may be missing")
     if transcript.cut is not None:
         notes.append(f"the recording was cut at line {transcript.cut.line}")
-    gaps = ((place, event.seq, event.body.why) for place, event in enumerate(events) if isinstance(event.body, Gap))
-    gap, seq, why = next(gaps, (None, 0, ""))
-    if gap is not None:
-        notes.append(f"events are missing at {seq} ({why}); what comes after is left out")
+    if missing:
+        notes.append(missing)
     storm = header.profile.storm or header.storm
     try:
         rulebook = load_rulebook(storm)
@@ -107,13 +105,25 @@ def load(*paths: Path | str, name: str = "") -> JudgedRecording:
         header=header,
         profile=msgspec.structs.replace(header.profile, storm=version.id),
         rulebook=rulebook,
-        events=tuple(events[:gap]),
+        events=tuple(events),
         notes=tuple(notes),
         files=tuple(files),
         damage=damage,
-        part_only=gap is not None or bool(damage),
+        part_only=bool(missing or damage),
     )
     return recording if header.part == 1 else _from_the_middle(recording)
+
+
+def _before_a_gap(transcript: Transcript) -> tuple[list[Event], str]:
+    """The events before the first gap, and a note on it. What comes after is read, for its damage, and not kept."""
+    events: list[Event] = []
+    missing = ""
+    for event in transcript:
+        if not missing and isinstance(event.body, Gap):
+            missing = f"events are missing at {event.seq} ({event.body.why}); what comes after is left out"
+        elif not missing:
+            events.append(event)
+    return events, missing
 
 
 def _with_its_parts(path: Path) -> list[Path]:
