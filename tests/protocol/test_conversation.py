@@ -62,6 +62,7 @@ SAID: list[tuple[str, Message | Fact]] = [
     ("process", StdinClosed()),
     ("process", Exited(code=1)),
 ]
+Step = tuple[list[tuple[str, Message | Fact]], float]
 BEGIN: list[tuple[str, Message | Fact]] = [("in", Handshake({}, "/pids", {})), ("out", Pid(7))]
 
 kinds = st.sampled_from(["bolt", "spout"])
@@ -430,3 +431,42 @@ def test_a_lost_sync_of_a_spout_is_missed_only_if_no_other_comes() -> None:
     both = ("out", b'{"command":"emit","tuple":["x",1]}{"command":"sync"}')
     assert outlook("spout", [NEXT, both, ("out", Sync()), NEXT]) == "survives"
     assert outlook("spout", [NEXT, both, ("control", Deadline("sync", 30.0))]) == "dies"
+
+
+ASKED: list[list[tuple[str, Message | Fact]]] = [
+    [("in", SpoutCommand("next")), ("out", Sync())],
+    [("in", SpoutCommand("next")), ("out", Emit(["x", 1], id="m")), ("in", TaskIds([4])), ("out", Sync())],
+    [("in", SpoutCommand("next")), ("out", Emit(["x", 1])), ("out", Sync())],
+    [("in", SpoutCommand("next"))],
+    [("in", SpoutCommand("ack", "m")), ("out", Sync())],
+    [("in", SpoutCommand("fail", "m"))],
+    [("in", Activation("activate"))],
+    [("in", Activation("deactivate"))],
+    [("out", Sync())],
+    [("out", Log("hello"))],
+    [("out", read_frame(Frame(0, b"print\nend\n")))],
+    [("err", Chunk(70_000))],
+    [("control", Deadline("sync", 5.0))],
+    [("control", Gap("lost"))],
+    [("process", StdinClosed())],
+    [("process", Exited(code=1))],
+]
+QUIET = ASKED[0]
+steps = st.lists(st.tuples(st.sampled_from([QUIET, QUIET, *ASKED]), st.sampled_from([0.001, 0.5, 29.0, 31.0])))
+
+
+@given(steps, st.integers(0, 250))
+@example([], 250)
+@example([(QUIET, 31.0)], 100)
+def test_an_empty_next_is_passed_as_the_handlers_judge_it(steps: list[Step], quiet: int) -> None:
+    """By the times of a next and its sync or by their events: the same findings, and the same state behind them."""
+    at_once, one_by_one = (Conversation(example_profile("spout"), load_rulebook()) for _ in range(2))
+    passed, seq, now = 0, 0, 0.0
+    for said, wait in [(BEGIN, 0.1), *[(QUIET, 0.5)] * quiet, *steps, (QUIET, 0.1)]:
+        events = [Event(seq + n, now + n * wait, channel, body) for n, (channel, body) in enumerate(said)]  # type: ignore[arg-type]
+        seq, now = seq + len(events), now + len(events) * wait
+        found = at_once.pass_empty_next(events[0].seq, events[0].t, events[1].t) if said is QUIET else None
+        passed += found is not None
+        assert one_by_one.feed_all(events) == (at_once.feed_all(events) if found is None else found)
+        assert one_by_one.snapshot() == at_once.snapshot()
+    assert passed or not quiet
