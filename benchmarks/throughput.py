@@ -79,8 +79,8 @@ def run() -> Result:
 def _rates(taken: dict[str, list[Speed]]) -> Iterator[Figure]:
     rates = {name: [speed.rate for speed in speeds] for name, speeds in taken.items()}
     for what, than, reference, goal, stretch in (
-        ("judged", _STORM, "storm", 2.5, 5.0),
-        ("recorded", _STORM, "storm", 1.5, 3.0),
+        ("judged", _STORM, "storm", 3.0, 5.0),
+        ("recorded", _STORM, "storm", 2.0, 3.0),
         ("judged, free", _STORM, "storm, free", None, None),
         ("judged", "moving and splitting", "moved", None, None),
         ("recorded", "moving and splitting", "moved", None, None),

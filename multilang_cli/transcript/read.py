@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,16 +36,17 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.wire.batches import RecordedEvents
     from multilang_cli.transcript.format import PlainLine
 
-
 _OPENING = b'{"transcript":'
 _GZIP = b"\x1f\x8b"
 _UNPACKABLE = (EOFError, zlib.error, gzip.BadGzipFile)
 LONGEST = 256 * 1024 * 1024
 """Bytes of the longest line that is read: a message of 64 MiB, the usual limit, takes a third of that."""
-BLOCK = 256 * 1024
-"""Bytes that are read at a time."""
-TOGETHER = 256
-"""Lines that are read together, at most."""
+BLOCK = 48 * 1024
+"""Bytes that are read at a time, and lines of them together: what is made of more does not stay in the caches."""
+FIRST = 6
+"""Lines that are read one by one: a header, a start, a handshake, a pid and what is known of it are no plain frames."""
+LAST = 4
+"""Lines that are read one by one at the end of a file, where the end of the process and of the recording stand."""
 RECENT = 1024
 """Lines among which one that stands twice is found."""
 SHORT = 4096
@@ -223,62 +225,61 @@ class _File:
         self._why = ""
         self._whole = False
         self._latest: dict[str, int] = {}
-        self._recent: deque[tuple[str, int, Sequence[bytes]]] = deque()
+        self._recent: deque[tuple[str, int, int, bytes]] = deque()
         self._remembered = 0
 
     def entries(self) -> Iterator[Entry]:
         """The lines of the file."""
         with _opened(self.path) as file:
             source = _Source(file)
+            for text in islice(iter(source.line, b""), FIRST):
+                yield from self._line(text, source)
             while (block := source.block()) or (text := source.line()):
                 if block:
-                    *texts, _ = block.split(b"\n")
-                    for at in range(0, len(texts), TOGETHER):
-                        yield from self._several(texts[at : at + TOGETHER])
+                    block, odd = _without_odd_end(block)
+                    yield from self._block(block)
+                    for text in odd:
+                        yield from self._line(text)
                 else:
                     yield from self._line(text, source)
             yield from self._ended(source.torn)
 
-    def _several(self, texts: list[bytes]) -> Iterator[Entry]:
-        """Lines, without the line feed: those of plain frames are read together."""
-        lines = self._plain_lines(texts)
-        if lines is None and len(texts) > MANY:
-            half = len(texts) // 2
-            yield from self._several(texts[:half])
-            yield from self._several(texts[half:])
-        elif lines and (span := self._span(lines, texts)) is not None:
-            self.number += len(texts)
-            self.byte += sum(map(len, texts)) + len(texts)
-            yield Happened(lines[0].conv, span)
+    def _block(self, block: bytes, known: list[PlainLine] | None = None) -> Iterator[Entry]:
+        """Whole lines: those of plain frames are read together. `known`: all of them, if they are known to be plain."""
+        if not block:
+            return
+        size = block.count(b"\n")
+        lines = _plain_lines(block, size) if known is None and size >= MANY else known
+        if lines is not None and (events := self._span(lines, block)) is not None:
+            self.number += size
+            self.byte += len(block)
+            yield Happened(lines[0].conv, events)
+            return
+        middle = block.index(b"\n", len(block) // 2) + 1
+        if size > MANY and middle < len(block):
+            half = block.count(b"\n", 0, middle)
+            yield from self._block(block[:middle], lines and lines[:half])
+            yield from self._block(block[middle:], lines and lines[half:])
         else:
-            for text in texts:
+            for text in block.split(b"\n")[:-1]:
                 yield from self._line(text + b"\n")
 
-    def _plain_lines(self, texts: list[bytes]) -> list[PlainLine] | None:
-        """The lines, if they are plain, none of them is long, and they are enough to be worth it; None if not."""
-        if self._cut is not None or len(texts) < MANY or max(map(len, texts)) > SHORT:
+    def _span(self, lines: list[PlainLine], block: bytes) -> RecordedEvents | None:
+        """The events of plain lines; None unless they are the next ones of one conversation, with nothing odd."""
+        conv, seq, size = lines[0].conv, lines[0].seq, len(lines)
+        if size < MANY or self._cut is not None:
             return None
-        try:
-            lines = decode_plain_lines(b"\n".join(texts))
-        except BAD:
-            return None
-        return lines if len(lines) == len(texts) else None
-
-    def _span(self, lines: list[PlainLine], texts: list[bytes]) -> RecordedEvents | None:
-        """The events of plain lines; None unless they are the next ones of one conversation."""
-        conv, seq = lines[0].conv, lines[0].seq
         conversation = self.here.get(conv)
         if conversation is None or seq <= self._latest.get(conv, -1) or conversation.last not in {None, seq - 1}:
             return None
-        size = len(lines)
-        if [line.conv for line in lines].count(conv) < size or [line.seq for line in lines] != list(
-            range(seq, seq + size)
-        ):
+        if [line.conv for line in lines].count(conv) < size:
             return None
-        span = conversation.span(lines)
-        if span is not None:
-            self._remember(conv, seq, texts)
-        return span
+        if [line.seq for line in lines] != list(range(seq, seq + size)):
+            return None
+        events = conversation.span(lines)
+        if events is not None:
+            self._remember(conv, seq, size, block)
+        return events
 
     def _line(self, text: bytes, source: _Source | None = None) -> Iterator[Entry]:
         """Read one line; before that, tell of the one before it whether it was cut or is damaged.
@@ -322,26 +323,25 @@ class _File:
             return False
         if line.conv not in self.here or line.end is not None:
             return False
-        text = text.removesuffix(b"\n")
-        kept = text if len(text) <= SHORT else sha256(text).digest()
+        kept = _kept(text.removesuffix(b"\n"))
         if line.seq <= self._latest.get(line.conv, -1) and self._is_recent(line, kept):
             return True
-        self._remember(line.conv, line.seq, [kept])
+        self._remember(line.conv, line.seq, 1, kept)
         return False
 
     def _is_recent(self, line: EventLine, kept: bytes) -> bool:
         return any(
-            conv == line.conv and 0 <= line.seq - seq < len(texts) and texts[line.seq - seq] == kept
-            for conv, seq, texts in self._recent
+            conv == line.conv and 0 <= line.seq - seq < size and kept == _one_of(texts, size, line.seq - seq)
+            for conv, seq, size, texts in self._recent
         )
 
-    def _remember(self, conv: str, seq: int, texts: Sequence[bytes]) -> None:
-        """Keep lines that follow each other, from `seq` on, to find those that stand twice."""
-        self._latest[conv] = seq + len(texts) - 1
-        self._recent.append((conv, seq, texts))
-        self._remembered += len(texts)
-        while self._remembered - len(self._recent[0][2]) >= RECENT:
-            self._remembered -= len(self._recent.popleft()[2])
+    def _remember(self, conv: str, seq: int, size: int, texts: bytes) -> None:
+        """Keep so many lines that follow each other, from `seq` on, to find those that stand twice."""
+        self._latest[conv] = seq + size - 1
+        self._recent.append((conv, seq, size, texts))
+        self._remembered += size
+        while self._remembered - self._recent[0][2] >= RECENT:
+            self._remembered -= self._recent.popleft()[2]
 
     def _one(self, line: EventLine, text: bytes, number: int) -> Iterator[Entry]:
         """The event of a line, and before that what is missing there."""
@@ -400,6 +400,34 @@ class _File:
         conversation = reader_of(header, version, before)
         self.all[header.conv] = self.here[header.conv] = conversation
         return header
+
+
+def _without_odd_end(block: bytes) -> tuple[bytes, list[bytes]]:
+    """The lines up to the last that is of a plain frame, and those behind it: an end of a file has some."""
+    odd: list[bytes] = []
+    while block and len(odd) < LAST and _plain_lines(text := block[block.rfind(b"\n", 0, -1) + 1 :], 1) is None:
+        odd.insert(0, text)
+        block = block[: -len(text)]
+    return block, odd
+
+
+def _plain_lines(block: bytes, size: int) -> list[PlainLine] | None:
+    """The lines of a block, if all are of plain frames; None if not."""
+    try:
+        lines = decode_plain_lines(block)
+    except BAD:
+        return None
+    return lines if len(lines) == size else None
+
+
+def _kept(text: bytes) -> bytes:
+    """The line, or its digest if it is long: enough to find it again."""
+    return text if len(text) <= SHORT else sha256(text).digest()
+
+
+def _one_of(texts: bytes, size: int, place: int) -> bytes:
+    """One of `size` lines, as `_kept` gives it; one that was alone stands so already."""
+    return texts if size == 1 else _kept(texts.split(b"\n", place + 1)[place])
 
 
 def _begins_header(text: bytes) -> bool:

@@ -16,7 +16,7 @@ from multilang_cli.protocol.words.messages import Malformed
 from multilang_cli.transcript.format import BAD, CHANNELS, FRAMES, EventLine, Header, decode_fact, is_newer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from multilang_cli.protocol.words.events import Channel
     from multilang_cli.protocol.words.messages import FromComponent, FromStorm, Message
@@ -88,8 +88,8 @@ class ConversationReader:
         answered: Sequence[Message] = read_lines(said) if said else ()
         if len(received) + len(answered) != len(lines) or Malformed in {*map(type, received), *map(type, answered)}:
             return None
-        of = {True: iter(received), False: iter(answered)}
-        bodies = [next(of[storm]) for storm in sent]
+        of: tuple[Iterator[Message], Iterator[Message]] = (iter(answered), iter(received))
+        bodies = list(map(next, map(of.__getitem__, sent)))
         offsets: dict[Channel, int] = {"in": self.ends["in"], "out": self.ends["out"]}
         self.ends["in"] += _size(told, len(received))
         self.ends["out"] += _size(said, len(answered))
@@ -125,7 +125,7 @@ class ConversationReader:
             body = wire.cut(raw) if line.fault else wire.decode(frame_text(raw))
         else:
             newline = chr(raw[-1]) if raw[-1] in b"\r\n" and not line.fault else ""
-            body = read_frame(Frame(0, raw, newline, line.fault), expecting_pid=self.expecting_pid)
+            body = read_frame(Frame(offset, raw, newline, line.fault), expecting_pid=self.expecting_pid)
             self.expecting_pid = False
         return Event(line.seq, line.t, channel, body, raw, offset)
 

@@ -87,12 +87,12 @@ def test_lines_are_read_together_as_each_alone(
     path.write_bytes(header + "".join(lines_of(picked)).encode() + rest.encode())
     together = (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "TOGETHER", 1)
+        patch.setattr(read, "MANY", 1 << 30)
         assert not any(isinstance(e.events, RecordedEvents) for e in entries(path) if isinstance(e, Happened))
         assert together == (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
 
 
-@pytest.mark.parametrize(("odd", "sizes"), [(RIGHT[0], [7]), (("out", '{"command":\r"sync"}'), [])])
+@pytest.mark.parametrize(("odd", "sizes"), [(RIGHT[0], [7]), (("out", '{"command":\r"sync"}'), [4])])
 def test_plain_lines_are_read_together(tmp_path: Path, odd: tuple[str, str], sizes: list[int]) -> None:
     path = tmp_path / "t.ndjson"
     picked = [(pick, "", number == 0) for number, pick in enumerate([*RIGHT[5:14], odd])]

@@ -23,6 +23,8 @@ from multilang_cli.protocol.words.messages import (
 )
 
 if TYPE_CHECKING:
+    import msgspec
+
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.judge.state import State
     from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
@@ -249,17 +251,18 @@ def pass_span(judge: Conversation, span: RecordedEvents, begin: int) -> int:
 
 
 def _right_until(judge: Conversation, span: RecordedEvents, begin: int, settled: dict[str, int]) -> int:
-    state, pending, seq = judge.state, judge.state.open, span.seq
-    for at, (message, t) in enumerate(zip(span.bodies[begin:], span.times[begin:], strict=True), begin):
+    state, pending, seq, ascii_only = judge.state, judge.state.open, span.seq, span.ascii_only
+    for at, message, t in zip(range(begin, len(span)), span.bodies[begin:], span.times[begin:], strict=True):
         kind = message.__class__
+        if kind is TupleMsg and ascii_only and message.task != SYSTEM_TASK:
+            pending[message.id] = (seq + at, t)
+            continue
         if kind is Ack or kind is Fail:
             if pending.pop(message.id, None) is None:
                 return at
             settled[message.id] = seq + at
         elif kind is Emit:
-            if not _is_right(judge, message):
-                return at
-            if state.foreign and not text_rules.is_right(state, message, bytes(span.raws[at])):
+            if not _is_right(judge, message, span.raws[at]):
                 return at
             state.task_ids += message.need_task_ids
         elif span.sent[at]:
@@ -286,12 +289,16 @@ def _takes_sent(state: State, span: RecordedEvents, at: int) -> bool:
     return True
 
 
-def _is_right(judge: Conversation, emit: Emit) -> bool:
-    """True if an emit is plainly right but for its text."""
+def _is_right(judge: Conversation, emit: Emit, raw: msgspec.Raw) -> bool:
+    """True if an emit, of which `raw` are the bytes, is plainly right."""
+    state = judge.state
     if emit.id is not None or emit.task is not None or emit.hazards:
         return False
-    declared = judge.arities.get(emit.stream) == len(emit.values)
-    return (declared or emit_rules.is_plain(judge, emit)) and all(map(judge.state.open.__contains__, emit.anchors))
+    if judge.arities.get(emit.stream) != len(emit.values) and not emit_rules.is_plain(judge, emit):
+        return False
+    if not all(map(state.open.__contains__, emit.anchors)):
+        return False
+    return not state.foreign or text_rules.is_right(state, emit, bytes(raw))
 
 
 def silence(judge: Conversation, now: float, *, any_message: bool) -> float:
