@@ -185,7 +185,8 @@ def test_bad_transcript_breaks_the_rule_with_the_fates_of_its_first_variant(rule
     assert found
     expected = loader.load_rulebook().effects(rule.id, rule.effects[0].when)
     assert found[-1].fates == {version: effect.fate for version, effect in expected.items()}
-    assert found[-1].level == rule.level
+    # The newest Storm, which is played here, dies of what the protocol allows.
+    assert found[-1].level == ("must" if rule.id == "json-too-deep" else rule.level)
 
 
 @each_rule

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.protocol.judge.conversation import Conversation
+from multilang_cli.protocol.storm.diagnosis import MAX_DEPTH
 from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.batches import Batch
@@ -470,3 +471,23 @@ def test_an_empty_next_is_passed_as_the_handlers_judge_it(steps: list[Step], qui
         assert one_by_one.feed_all(events) == (at_once.feed_all(events) if found is None else found)
         assert one_by_one.snapshot() == at_once.snapshot()
     assert passed or not quiet
+
+
+DEEP = ["command", "id", "tuple", "anchors", "stream", "task", "msg", "level", "name", "params", "pid"]
+
+
+@given(
+    kinds,
+    st.sampled_from(DEEP),
+    st.sampled_from(["emit", "ack", "log", "metrics", "akc"]),
+    st.integers(380, 1000) | st.just(5000),
+)
+def test_no_field_is_nested_too_deep_to_be_judged(kind: Kind, field: str, command: str, depth: int) -> None:
+    """Wherever a component nests deep: Python's limit on that is met by no reader, writer or sentence of the judge."""
+    said = {"command": json.dumps(command), "id": '"m"', "tuple": '["x", 1]', field: "[" * depth + "]" * depth}
+    text = "{{{}}}".format(",".join(f'"{name}":{value}' for name, value in said.items()))
+    conversation = Conversation(example_profile(kind), load_rulebook())
+    events = events_of([*BEGIN, ("out", read_frame(Frame(0, f"{text}\nend\n".encode())))])
+    found = [finding.rule for event in events for finding in conversation.feed(event)]
+    assert "json-too-deep" in found or depth < MAX_DEPTH
+    assert json.dumps(conversation.snapshot())

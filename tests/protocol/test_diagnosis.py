@@ -95,6 +95,7 @@ KINDS: list[tuple[str, bytes, str, int, tuple[FromComponent, ...] | None]] = [
     ("raw NUL", b'{"command":"emit","tuple":["a\0b"]}', "json-control-character", 29, (Emit(["a\0b"]),)),
     ("duplicate key", b'{"command":"ack","id":"6","id":"7"}', "json-duplicate-key", 26, (ACK,)),
     ("too deep", b'{"command":"emit","tuple":' + b"[" * 500 + b"]" * 500 + b"}", "json-too-deep", 0, None),
+    ("an array, too deep", b"[1," * 5000, "json-too-deep", 0, ()),
     ("far too deep", b'{"command":"emit","tuple":' + b"[" * 99999, "json-too-deep", 226, ()),
     ("truncated", b'{"command":"emit","tuple":["x",1', "json-truncated", 32, ()),
     ("truncated string", b'{"command":"emit","tuple":["x', "json-truncated", 27, ()),

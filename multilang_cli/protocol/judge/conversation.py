@@ -388,7 +388,6 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     reading = malformed.by_dialect.get(judge.version.dialect)
     if malformed.kind == "tuple-missing" and reading is not None and not refused(reading, kind):
         tuple_rules.check_rest(judge, event, fields_of(reading))
-    names = {"command-unknown": _command_of(malformed)}
     if judge.state.unheard:
         told = f"after the end, where nobody reads any more: {malformed.detail}"
         judge.breach("output-at-end", event, told, stable=malformed.kind)
@@ -399,14 +398,21 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
         event,
         malformed.detail,
         when=when,
-        subject=names.get(malformed.kind, ""),
+        subject=_command_of(malformed) if malformed.kind == "command-unknown" else "",
         # Pids, ids and places are others in each run.
         stable=_NUMBER.sub("#", malformed.detail),
         effects=effects,
+        level=_level_of(judge, malformed.kind, effects),
     )
     judge.state.said = judge.state.said or malformed.kind not in _UNFINISHED
     judge.state.cut = judge.state.cut or malformed.kind == "message-cut"
     judge.take(event, malformed, first=first)
+
+
+def _level_of(judge: Conversation, kind: str, effects: dict[str, VersionEffect]) -> Level:
+    """The rule's level; what is only bad manners by the protocol fails where the Storm that is played dies of it."""
+    level = judge.rulebook.rules[kind].level
+    return "must" if level == "should" and effects[judge.version.id].fate == "dies" else level
 
 
 def _command_of(malformed: Malformed) -> str:

@@ -146,8 +146,9 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
     key = key_of(emit.id)
     first = state.message_ids.get(key)
     if first is not None:
+        subject = emit.id if isinstance(emit.id, str) else key
         text = "a message id that is still pending: an ack will not say which tuple it means"
-        judge.breach("message-id-reused", event, text, subject=str(emit.id), related=(first,))
+        judge.breach("message-id-reused", event, text, subject=subject, related=(first,))
     state.message_ids[key] = event.seq
     if len(state.message_ids) > REMEMBERED:
         state.message_ids.pop(next(iter(state.message_ids)))
@@ -157,7 +158,10 @@ def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
 
 def key_of(id_: Json) -> str:
     """An id as JSON text: a string and a number are two ids."""
-    return str(id_) if id_.__class__ is int else json.dumps(id_, sort_keys=True, default=str)
+    try:
+        return str(id_) if id_.__class__ is int else json.dumps(id_, sort_keys=True, default=str)
+    except RecursionError:
+        return "(nested too deep)"
 
 
 def _sync(judge: Conversation, event: Event, _: Sync) -> None:

@@ -295,6 +295,8 @@ def _segments(text: str, expecting_pid: bool) -> tuple[Trap, tuple[FromComponent
 
 
 def _trap_of_segments(text: str, objects: list[_Object], broken: LenientError | None, saved: int) -> Trap:
+    if not objects and text.lstrip().startswith("[") and _is_too_deep(text):
+        return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
     start = objects[0].start if objects else max(0, text.find("{"))
     before = (text[:start] if objects or broken else text).strip()
     if before.startswith(("//", "/*", "#")) and objects:
@@ -320,6 +322,14 @@ def _trap_of_segments(text: str, objects: list[_Object], broken: LenientError | 
     # Python reads no integer that long, but it is JSON.
     lead = "" if first.kind == "integer-too-big" else "no JSON: "
     return Trap(first.kind, first.at, lead + first.detail)
+
+
+def _is_too_deep(text: str) -> bool:
+    try:
+        read_leniently(text)
+    except LenientError as error:
+        return error.kind == "json-too-deep"
+    return False
 
 
 def _unfinished(text: AnyStr, opening: AnyStr, brace: AnyStr) -> str:
