@@ -17,7 +17,7 @@ from multilang_cli.bench.measuring import Silent, measure, told
 from multilang_cli.bench.paging import page_of
 from multilang_cli.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of
 from multilang_cli.driver.launch import LaunchError, readable
-from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.declared import not_started, one_subject

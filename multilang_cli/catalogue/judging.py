@@ -9,7 +9,7 @@ from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.words.shortening import ends
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import ValuesCheck
+    from multilang_cli.protocol.judge.context import ValuesCheck
     from multilang_cli.protocol.words.messages import Json
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import Profile

@@ -8,7 +8,7 @@ from multilang_cli.protocol.host.host_rules import HOST
 from multilang_cli.protocol.testee.asked_rules import TESTEE
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Role
+    from multilang_cli.protocol.judge.context import Role
     from multilang_cli.protocol.words.verdicts import Profile
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol.judge.bolt_rules import TIMER
-from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.protocol.wire.context import ACKER, SINK, SOURCE
 from multilang_cli.protocol.words.verdicts import Profile, SourceSpec, StormVersion, StreamSpec
 from multilang_cli.subject.samples import sources_of

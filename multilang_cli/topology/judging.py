@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.reports.model import SubjectResult, Verdict
 from multilang_cli.topology.checkers.checker import CheckResult, RunFacts
 from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING

@@ -11,7 +11,7 @@ from multilang_cli.protocol.words.feeds import FedCall, Wanted
 from multilang_cli.protocol.words.shortening import shown
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.words.events import Activation, Event
     from multilang_cli.protocol.words.feeds import HostMemory
     from multilang_cli.protocol.words.messages import Emit, Json, SpoutCommand, Sync
@@ -20,7 +20,7 @@ _SETTLES = frozenset({"ack", "fail"})
 _ACTIVITY = frozenset({"activate", "deactivate"})
 
 
-def command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+def command(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     """A command: it waits for the sync of the one before, fits what the spout said, and is the next one of the feed."""
     memory = memory_of(judge)
     inside = message.command == "ack" and key_of(message.id) in memory.inside
@@ -46,7 +46,7 @@ def command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
         _called(judge, event, message)
 
 
-def _in_turn(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+def _in_turn(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     """Nothing is owed by now: neither the sync of the command before, nor task ids."""
     memory = memory_of(judge)
     if memory.commands and not memory.early:
@@ -59,7 +59,7 @@ def _in_turn(judge: Conversation, event: Event, message: SpoutCommand) -> None:
     memory.wanted, memory.unread = memory.unread, []
 
 
-def _settled(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+def _settled(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     """An ack or fail: one for each emit with an id, and none for any other id."""
     memory, key = memory_of(judge), key_of(message.id)
     if left := memory.pending.get(key, 0):
@@ -76,12 +76,12 @@ def _settled(judge: Conversation, event: Event, message: SpoutCommand) -> None:
     judge.breach("host-settle-extra", event, text, subject=shown(message.id), stable=message.command)
 
 
-def activation(judge: Conversation, event: Event, fact: Activation) -> None:
+def activation(judge: RuleContext, event: Event, fact: Activation) -> None:
     """The topology was activated or deactivated, of which no spout of this Storm is told."""
     _active(judge, event, active=fact.active)
 
 
-def _active(judge: Conversation, event: Event, *, active: bool) -> None:
+def _active(judge: RuleContext, event: Event, *, active: bool) -> None:
     memory = memory_of(judge)
     if memory.active is active:
         text = f"{'activate' if active else 'deactivate'} was sent a second time"
@@ -89,19 +89,19 @@ def _active(judge: Conversation, event: Event, *, active: bool) -> None:
     memory.active = active
 
 
-def _is_active(judge: Conversation) -> bool:
+def _is_active(judge: RuleContext) -> bool:
     """A spout is activated before anything else; a Storm that tells none of it may have done so unseen."""
     active = memory_of(judge).active
     return not judge.version.activate if active is None else active
 
 
-def _unanswered(judge: Conversation, event: Event, memory: HostMemory) -> None:
+def _unanswered(judge: RuleContext, event: Event, memory: HostMemory) -> None:
     for emit in memory.wanted:
         text = f"the task ids of an emit on the stream {emit.stream!r} did not come before the next command"
         judge.breach("host-task-ids-missing", event, text, subject=emit.stream, related=(emit.seq,))
 
 
-def _called(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+def _called(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     memory = memory_of(judge)
     same_call = [place for place, call in enumerate(memory.calls) if call.call == message.command]
     fitting = [place for place in same_call if _is_meant(memory, memory.calls[place], message.id)]
@@ -131,7 +131,7 @@ def _name(message: SpoutCommand) -> str:
     return f"{message.command} of {shown(message.id)}" if message.command in _SETTLES else message.command
 
 
-def sync(judge: Conversation, _: Event, __: Sync) -> None:
+def sync(judge: RuleContext, _: Event, __: Sync) -> None:
     """The spout is done with a command; a sync that none waits for will end the next one at once."""
     memory = memory_of(judge)
     if memory.commands:
@@ -141,7 +141,7 @@ def sync(judge: Conversation, _: Event, __: Sync) -> None:
         memory.shifted = True
 
 
-def emit(judge: Conversation, event: Event, message: Emit) -> None:
+def emit(judge: RuleContext, event: Event, message: Emit) -> None:
     """An emit may want its task ids; a spout's has an id by which it is acked or failed."""
     memory, spout = memory_of(judge), judge.profile.kind == "spout"
     if spout and message.id is not None:
@@ -156,7 +156,7 @@ def emit(judge: Conversation, event: Event, message: Emit) -> None:
         (memory.wanted if read else memory.unread).append(Wanted(event.seq, message.stream))
 
 
-def check_owed(judge: Conversation, event: Event) -> None:
+def check_owed(judge: RuleContext, event: Event) -> None:
     """By now all calls have been made."""
     memory = memory_of(judge)
     for call in memory.calls:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.host import host_calls, host_tuples
 from multilang_cli.protocol.host.hosting import death_of, holds_several, is_free, is_whole, memory_of, value_of
-from multilang_cli.protocol.judge.conversation import Role
+from multilang_cli.protocol.judge.context import Role
 from multilang_cli.protocol.wire.context import topology_context
 from multilang_cli.protocol.words.asked import same
 from multilang_cli.protocol.words.events import (
@@ -37,7 +37,7 @@ from multilang_cli.protocol.words.messages import (
 from multilang_cli.protocol.words.shortening import shown
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Conversation, Handler
+    from multilang_cli.protocol.judge.context import Handler, RuleContext
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Json
 
@@ -60,7 +60,7 @@ def with_feed(handlers: dict[type, Handler]) -> dict[type, Handler]:
 
 
 def _both(usual: Handler | None, hosts: Handler | None) -> Handler:
-    def handle(judge: Conversation, event: Event, body: Any) -> None:
+    def handle(judge: RuleContext, event: Event, body: Any) -> None:
         """Judge a host, and what a component says as far as a host has to heed it."""
         if death_of(judge) is not None:
             _after_death(judge, event, body)
@@ -74,7 +74,7 @@ def _both(usual: Handler | None, hosts: Handler | None) -> Handler:
     return handle
 
 
-def _is_in_place(judge: Conversation, event: Event, body: Any) -> bool:
+def _is_in_place(judge: RuleContext, event: Event, body: Any) -> bool:
     """True for a whole message that comes when such may come: the handshake, and after the pid all others."""
     memory = memory_of(judge)
     if not is_whole(event.raw) or (not is_free(judge) and holds_several(event.raw)):
@@ -99,7 +99,7 @@ def _why_none(body: Any, event: Event) -> str:
     return f"it has no {' and no '.join(missing)}, but {', '.join(map(shown, fields))}" if missing else body.detail
 
 
-def _handshake(judge: Conversation, event: Event, message: Handshake) -> None:
+def _handshake(judge: RuleContext, event: Event, message: Handshake) -> None:
     _remember(judge, message)
     if is_free(judge):
         _check_keys(judge, event, message)
@@ -114,7 +114,7 @@ def _handshake(judge: Conversation, event: Event, message: Handshake) -> None:
             judge.breach("host-context", event, text, subject=key, stable=key)
 
 
-def _remember(judge: Conversation, message: Handshake) -> None:
+def _remember(judge: RuleContext, message: Handshake) -> None:
     """Remember the context that the component was shown: tuples come from there, and ticks as conf says."""
     memory, period = memory_of(judge), message.conf.get(TICK_FREQUENCY)
     tasks, sources = message.context.get("task->component"), message.context.get("source->stream->fields")
@@ -124,7 +124,7 @@ def _remember(judge: Conversation, message: Handshake) -> None:
         memory.tick_period = float(period)
 
 
-def _check_keys(judge: Conversation, event: Event, message: Handshake) -> None:
+def _check_keys(judge: RuleContext, event: Event, message: Handshake) -> None:
     """A Storm's context has the keys of its version, no more and no fewer, and nothing stands beside it."""
     told = topology_context(judge.profile, judge.version).keys()
     for key in sorted((told ^ message.context.keys()) | message.more.keys()):
@@ -142,16 +142,16 @@ def _has(context: dict[str, Json], key: str, value: Json) -> bool:
     return key in context and same(value, found)
 
 
-def _pid(judge: Conversation, event: Event, _: Pid) -> None:
+def _pid(judge: RuleContext, event: Event, _: Pid) -> None:
     memory_of(judge).beat = event.t
 
 
-def _pid_checked(judge: Conversation, event: Event, fact: PidChecked) -> None:
+def _pid_checked(judge: RuleContext, event: Event, fact: PidChecked) -> None:
     if fact.file == "missing" and not is_free(judge):
         judge.breach("host-pid-dir", event, "pidDir is no directory in which the component can make a file")
 
 
-def _malformed(judge: Conversation, event: Event, body: Malformed) -> None:
+def _malformed(judge: RuleContext, event: Event, body: Malformed) -> None:
     if event.channel != "in":
         return
     fields = value_of(event.raw)
@@ -164,7 +164,7 @@ def _malformed(judge: Conversation, event: Event, body: Malformed) -> None:
 # --- the end
 
 
-def _ended(judge: Conversation, event: Event, fact: StdinClosed | Signalled | Exited) -> None:
+def _ended(judge: RuleContext, event: Event, fact: StdinClosed | Signalled | Exited) -> None:
     """Only what ends a worker of this Storm ends a component before its time."""
     memory = memory_of(judge)
     timed_out = judge.version.heartbeats and _silence(judge, event) >= judge.timeout
@@ -173,7 +173,7 @@ def _ended(judge: Conversation, event: Event, fact: StdinClosed | Signalled | Ex
     memory.over = True
 
 
-def _silence(judge: Conversation, event: Event) -> float:
+def _silence(judge: RuleContext, event: Event) -> float:
     """Seconds for which the component has owed this Storm a sign of life; a spout owes none between two commands."""
     state = judge.state
     if judge.profile.kind == "spout":
@@ -181,14 +181,14 @@ def _silence(judge: Conversation, event: Event) -> float:
     return event.t - (state.heard if judge.version.refreshed_by == "command" else max(state.began, state.synced))
 
 
-def _barrier(judge: Conversation, event: Event, fact: Barrier) -> None:
+def _barrier(judge: RuleContext, event: Event, fact: Barrier) -> None:
     """All that was told has been said when a host is told to end."""
     if fact.name == STOP:
         _check_owed(judge, event)
         memory_of(judge).stopping = True
 
 
-def _deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
+def _deadline(judge: RuleContext, event: Event, fact: Deadline) -> None:
     memory = memory_of(judge)
     if fact.waiting_for != "host":
         return
@@ -201,19 +201,19 @@ def _deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
         _check_owed(judge, event)
 
 
-def _check_owed(judge: Conversation, event: Event) -> None:
+def _check_owed(judge: RuleContext, event: Event) -> None:
     if not memory_of(judge).over and not judge.expecting_pid:
         host_tuples.check_owed(judge, event)
         host_calls.check_owed(judge, event)
 
 
-def _check_left(judge: Conversation, event: Event, fact: Deadline) -> None:
+def _check_left(judge: RuleContext, event: Event, fact: Deadline) -> None:
     if not memory_of(judge).over:
         text = f"the component was still there {fact.limit:g} s after its host was told to end"
         judge.breach("host-leaves", event, text)
 
 
-def _after_death(judge: Conversation, event: Event, body: Any) -> None:
+def _after_death(judge: RuleContext, event: Event, body: Any) -> None:
     """Judge what is said after Storm's death: it has only to let the component go."""
     memory, death = memory_of(judge), death_of(judge)
     if isinstance(body, StdinClosed | Signalled | Exited):

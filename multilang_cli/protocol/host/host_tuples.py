@@ -11,7 +11,7 @@ from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.protocol.words.shortening import shown
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.feeds import FedTuple
     from multilang_cli.protocol.words.messages import Json
@@ -28,7 +28,7 @@ _DIRECT = "DIRECT"
 _ALL = "ALL"
 
 
-def given(judge: Conversation, event: Event, message: TupleMsg) -> None:
+def given(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     """A tuple: a heartbeat, a tick, or the next one of the feed."""
     memory = memory_of(judge)
     if judge.profile.kind == "spout":
@@ -59,7 +59,7 @@ def _is_long(id_: str) -> bool:
         return False
 
 
-def _tick(judge: Conversation, event: Event, message: TupleMsg) -> None:
+def _tick(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     """A tick comes each interval that conf names, and says which."""
     memory = memory_of(judge)
     memory.ticks += 1
@@ -75,7 +75,7 @@ def _tick(judge: Conversation, event: Event, message: TupleMsg) -> None:
         judge.breach("host-tick", event, text, stable="often")
 
 
-def _check_source(judge: Conversation, event: Event, message: TupleMsg) -> None:
+def _check_source(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     """A tuple is of a task of its component, and of a stream that the context shows as subscribed to."""
     memory = memory_of(judge)
     if memory.shown_tasks.get(str(message.task)) != message.comp:
@@ -94,7 +94,7 @@ def _check_source(judge: Conversation, event: Event, message: TupleMsg) -> None:
         judge.breach("host-source", event, text, subject=message.stream, stable="arity")
 
 
-def _heartbeat(judge: Conversation, event: Event, message: TupleMsg) -> None:
+def _heartbeat(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     if not judge.version.heartbeats:
         text = f"a heartbeat was sent; Storm {judge.version.id} sends none"
         judge.breach("host-heartbeat", event, text, stable="version")
@@ -109,13 +109,13 @@ def _heartbeat(judge: Conversation, event: Event, message: TupleMsg) -> None:
     memory_of(judge).beat = event.t
 
 
-def _check_beat(judge: Conversation, event: Event) -> None:
+def _check_beat(judge: RuleContext, event: Event) -> None:
     silence = event.t - memory_of(judge).beat
     if judge.version.heartbeats and silence > HEARTBEAT and not is_free(judge):
         judge.breach("host-heartbeat-missing", event, f"no heartbeat for {silence:.1f} s", stable="late")
 
 
-def _fed(judge: Conversation, event: Event, message: TupleMsg) -> None:
+def _fed(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     memory = memory_of(judge)
     for place, wanted in enumerate(memory.tuples):
         if not _differences(wanted, message):
@@ -157,7 +157,7 @@ def _differences(wanted: FedTuple, message: TupleMsg) -> dict[str, str]:
     }
 
 
-def odd_tuple(judge: Conversation, event: Event, fields: dict[str, Any], why: str) -> None:
+def odd_tuple(judge: RuleContext, event: Event, fields: dict[str, Any], why: str) -> None:
     """A tuple that is not shaped as one: say what is odd, and take it for the one that it seems to be."""
     id_, values = fields.get("id"), fields.get("tuple")
     if not isinstance(id_, str):
@@ -170,7 +170,7 @@ def odd_tuple(judge: Conversation, event: Event, fields: dict[str, Any], why: st
         memory.tuples = [wanted for wanted in memory.tuples if not same(wanted.values, values)]
 
 
-def check_owed(judge: Conversation, event: Event) -> None:
+def check_owed(judge: RuleContext, event: Event) -> None:
     """By now all tuples have been sent, all task ids as well, and the last heartbeat is not long ago."""
     memory = memory_of(judge)
     for wanted in (*memory.passed, *memory.tuples):
@@ -184,7 +184,7 @@ def check_owed(judge: Conversation, event: Event) -> None:
         _check_beat(judge, event)
 
 
-def task_ids(judge: Conversation, event: Event, message: TaskIds) -> None:
+def task_ids(judge: RuleContext, event: Event, message: TaskIds) -> None:
     """Task ids answer the emits that asked for them, in their order."""
     memory = memory_of(judge)
     if not memory.wanted and memory.shifted and memory.unread:

@@ -10,14 +10,14 @@ from multilang_cli.protocol.words.feeds import Feed, HostMemory
 from multilang_cli.protocol.words.verdicts import FATAL
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.words.messages import Json
     from multilang_cli.protocol.words.verdicts import Outlook
 
 _decode_first = json.JSONDecoder().raw_decode
 
 
-def memory_of(judge: Conversation) -> HostMemory:
+def memory_of(judge: RuleContext) -> HostMemory:
     """The judge's memory of the host; at first, all of its feed is still to be said."""
     if judge.state.hosted is None:
         feed = judge.profile.feed or Feed()
@@ -27,12 +27,12 @@ def memory_of(judge: Conversation) -> HostMemory:
     return judge.state.hosted
 
 
-def is_free(judge: Conversation) -> bool:
+def is_free(judge: RuleContext) -> bool:
     """True for a host that was told nothing: what it says is held to Storm alone, not to a feed."""
     return judge.profile.feed is not None and judge.profile.feed.free
 
 
-def death_of(judge: Conversation) -> Outlook | None:
+def death_of(judge: RuleContext) -> Outlook | None:
     """The death or hang of this Storm by now; None if it goes on."""
     mine = next(outlook for outlook in judge.outlook() if outlook.version == judge.version.id)
     return mine if mine.fate in FATAL else None

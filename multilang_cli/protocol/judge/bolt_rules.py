@@ -25,7 +25,7 @@ from multilang_cli.protocol.words.messages import (
 if TYPE_CHECKING:
     import msgspec
 
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.judge.state import State
     from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
     from multilang_cli.protocol.words.events import Event
@@ -38,7 +38,7 @@ _LOOKED_AT = 100
 """Open tuples among which one is looked for whose id was damaged."""
 
 
-def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
+def _tuple(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     state = judge.state
     if message.task == SYSTEM_TASK and message.is_heartbeat:
         state.heartbeats.append(Owed(event.seq, event.t, message.id))
@@ -61,16 +61,16 @@ def _remember_text(state: State, message: TupleMsg, raw: bytes) -> None:
     text_rules.remember(state, message)
 
 
-def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
+def _task_ids(judge: RuleContext, _: Event, __: TaskIds) -> None:
     if judge.state.task_ids:
         judge.state.task_ids -= 1
 
 
-def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
+def _handshake(judge: RuleContext, event: Event, _: Handshake) -> None:
     judge.state.began = event.t
 
 
-def _ack(judge: Conversation, event: Event, message: Ack) -> None:
+def _ack(judge: RuleContext, event: Event, message: Ack) -> None:
     state = judge.state
     state.heard = event.t
     if state.open.pop(message.id, None) is not None:
@@ -79,7 +79,7 @@ def _ack(judge: Conversation, event: Event, message: Ack) -> None:
         _not_open(judge, event, message.id, "ack")
 
 
-def _fail(judge: Conversation, event: Event, message: Fail) -> None:
+def _fail(judge: RuleContext, event: Event, message: Fail) -> None:
     state = judge.state
     state.heard = event.t
     if state.open.pop(message.id, None) is not None:
@@ -88,7 +88,7 @@ def _fail(judge: Conversation, event: Event, message: Fail) -> None:
         _not_open(judge, event, message.id, "fail")
 
 
-def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None:
+def _not_open(judge: RuleContext, event: Event, id_: str, command: str) -> None:
     state = judge.state
     if (beat := state.heartbeat_ids.get(id_)) is not None:
         text = f"{command} of a heartbeat: its answer is a sync, it has no tuple to settle"
@@ -102,7 +102,7 @@ def _not_open(judge: Conversation, event: Event, id_: str, command: str) -> None
         judge.breach(f"{command}-unknown", event, text, subject=id_)
 
 
-def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
+def _emit(judge: RuleContext, event: Event, emit: Emit) -> None:
     state = judge.state
     state.heard = event.t
     plain = emit_rules.is_plain(judge, emit)
@@ -121,7 +121,7 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
         state.task_ids += 1
 
 
-def check_anchor(judge: Conversation, event: Event, anchor: str) -> None:
+def check_anchor(judge: RuleContext, event: Event, anchor: str) -> None:
     """Judge an anchor that is not open: Storm looks it up before anything else in an emit."""
     state = judge.state
     first = state.settled.get(anchor)
@@ -139,7 +139,7 @@ def check_anchor(judge: Conversation, event: Event, anchor: str) -> None:
     judge.breach("anchor-unknown", event, text, subject=anchor, related=() if beat is None else (beat,))
 
 
-def _as_a_number(judge: Conversation, id_: str) -> str:
+def _as_a_number(judge: RuleContext, id_: str) -> str:
     """The id that was sent where this one is what a floating-point number keeps of it, in words; "" mostly."""
     number = _number(id_)
     sent = (known for known in islice(judge.state.open, _LOOKED_AT) if number is not None and _number(known) == number)
@@ -154,24 +154,24 @@ def _number(id_: str) -> float | None:
         return None
 
 
-def _sync(judge: Conversation, event: Event, _: Sync) -> None:
+def _sync(judge: RuleContext, event: Event, _: Sync) -> None:
     state = judge.state
     state.heard = state.synced = event.t
     if state.heartbeats:
         state.heartbeats.pop(0)
 
 
-def _said(judge: Conversation, event: Event, message: Log | Error) -> None:
+def _said(judge: RuleContext, event: Event, message: Log | Error) -> None:
     del message
     judge.state.heard = event.t
 
 
-def _metrics(judge: Conversation, event: Event, message: Metrics) -> None:
+def _metrics(judge: RuleContext, event: Event, message: Metrics) -> None:
     judge.state.heard = event.t
     emit_rules.check_metrics(judge, event, message)
 
 
-def pass_right(judge: Conversation, batch: Batch) -> int:
+def pass_right(judge: RuleContext, batch: Batch) -> int:
     """Judge what is plainly right at the beginning of `batch`, as the handlers would one by one; how many events.
 
     The first for which this is not enough, and all after it, are left to the handlers: what a handler asks of a message
@@ -205,14 +205,14 @@ def _pass_sent(state: State, batch: Batch) -> int:
     return len(batch)
 
 
-def _pass_said(judge: Conversation, batch: Batch) -> int:
+def _pass_said(judge: RuleContext, batch: Batch) -> int:
     settled: dict[str, int] = {}
     right = _said_right(judge, batch, settled)
     judge.state.settled.update(settled)
     return right
 
 
-def _said_right(judge: Conversation, batch: Batch, settled: dict[str, int]) -> int:
+def _said_right(judge: RuleContext, batch: Batch, settled: dict[str, int]) -> int:
     state, pending, arities = judge.state, judge.state.open, judge.arities
     for seq, message in enumerate(batch.bodies, batch.seq):
         kind = message.__class__
@@ -234,7 +234,7 @@ def _said_right(judge: Conversation, batch: Batch, settled: dict[str, int]) -> i
     return len(batch)
 
 
-def pass_span(judge: Conversation, span: RecordedEvents, begin: int) -> int:
+def pass_span(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
     """Judge what is plainly right in `span` from the event `begin` on, as the handlers would; the first that is not.
 
     As with `pass_right`, what a handler asks of a message is asked here too, or the message is not passed.
@@ -250,7 +250,7 @@ def pass_span(judge: Conversation, span: RecordedEvents, begin: int) -> int:
     return passed
 
 
-def _right_until(judge: Conversation, span: RecordedEvents, begin: int, settled: dict[str, int]) -> int:
+def _right_until(judge: RuleContext, span: RecordedEvents, begin: int, settled: dict[str, int]) -> int:
     state, pending, seq, ascii_only = judge.state, judge.state.open, span.seq, span.ascii_only
     for at, message, t in zip(range(begin, len(span)), span.bodies[begin:], span.times[begin:], strict=True):
         kind = message.__class__
@@ -289,7 +289,7 @@ def _takes_sent(state: State, span: RecordedEvents, at: int) -> bool:
     return True
 
 
-def _is_right(judge: Conversation, emit: Emit, raw: msgspec.Raw) -> bool:
+def _is_right(judge: RuleContext, emit: Emit, raw: msgspec.Raw) -> bool:
     """True if an emit, of which `raw` are the bytes, is plainly right."""
     state = judge.state
     if emit.id is not None or emit.task is not None or emit.hazards:
@@ -301,7 +301,7 @@ def _is_right(judge: Conversation, emit: Emit, raw: msgspec.Raw) -> bool:
     return not state.foreign or text_rules.is_right(state, emit, bytes(raw))
 
 
-def silence(judge: Conversation, now: float, *, any_message: bool) -> float:
+def silence(judge: RuleContext, now: float, *, any_message: bool) -> float:
     """Seconds without a sign of life by Storm's clock (``ShellBolt.BoltHeartbeatTimerTask``); 0 while it asks nothing.
 
     Storm asks once a second, so an unanswered heartbeat means that it has been asking since. `any_message` is a sign of
@@ -313,13 +313,13 @@ def silence(judge: Conversation, now: float, *, any_message: bool) -> float:
     return now - max(state.heartbeats[0].t - TIMER, state.heard if any_message else state.synced)
 
 
-def own_silence(judge: Conversation, now: float) -> float:
+def own_silence(judge: RuleContext, now: float) -> float:
     """The `silence` that the Storm version played counts; 0 where it counts none."""
     counts = judge.version.refreshed_by
     return 0.0 if counts == "nothing" else silence(judge, now, any_message=counts == "command")
 
 
-def check_silence(judge: Conversation, event: Event) -> None:
+def check_silence(judge: RuleContext, event: Event) -> None:
     """Find a silence that is longer than Storm waits.
 
     What counts as a sign of life differs by version: any message, from 0.9.3 to 0.9.7 only a sync. What another version

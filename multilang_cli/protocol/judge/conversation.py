@@ -7,24 +7,20 @@ differs in ``bolt_rules`` and ``spout_rules``; how phases follow each other is a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.judge import bolt_rules, emit_rules, life_rules, spout_rules, tuple_rules
+from multilang_cli.protocol.judge import bolt_rules, life_rules, spout_rules, tuple_rules
+from multilang_cli.protocol.judge.context import Handler, Role, RuleContext, ValuesCheck
 from multilang_cli.protocol.judge.state import (
     MOVERS,
-    REMEMBERED,
     TRANSITIONS,
-    Later,
     Outstanding,
-    State,
     from_plain,
     to_plain,
 )
-from multilang_cli.protocol.storm.outlooks import Outlooks, effects_of_malformed, fingerprint, goes_on, refused, throws
-from multilang_cli.protocol.storm.serializing import effects_with
-from multilang_cli.protocol.storm.taking import fields_of, is_emit, taken
+from multilang_cli.protocol.storm.outlooks import effects_of_malformed, refused
+from multilang_cli.protocol.storm.taking import fields_of, taken
 from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
 from multilang_cli.protocol.words.events import (
     Chunk,
@@ -39,50 +35,24 @@ from multilang_cli.protocol.words.events import (
     StdoutClosed,
     WriteFailed,
 )
-from multilang_cli.protocol.words.messages import FromComponent, Json, Malformed, Pid, Sync
-from multilang_cli.protocol.words.rulebook import VersionEffect
-from multilang_cli.protocol.words.shortening import bounded
+from multilang_cli.protocol.words.messages import FromComponent, Malformed, Pid
 from multilang_cli.protocol.words.verdicts import (
-    LONGEST_MESSAGE,
-    LONGEST_SUBJECT,
-    Fate,
     Finding,
     Outlook,
     Profile,
-    StreamSpec,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from multilang_cli.protocol.words.rulebook import Rulebook
-    from multilang_cli.protocol.words.verdicts import Level, StormVersion
+    from multilang_cli.protocol.words.rulebook import Rulebook, VersionEffect
+    from multilang_cli.protocol.words.verdicts import Level
 
 _UNFINISHED = frozenset({"message-cut", "frame-too-long"})
 """Frames that are no message yet: the handshake still waits for its answer."""
 
-DEFAULT_TIMEOUT = 30.0
-"""Seconds of Storm's subprocess timeout where conf does not say."""
 
-ValuesCheck = Callable[[str, list[Json]], str]
-"""Says why the values on a stream are not what was declared, "" if they are."""
-
-Handler = Callable[["Conversation", Event, Any], None]
-
-
-class Role(NamedTuple):
-    """A role beside those of bolts and spouts, with rules of its own.
-
-    `around`: the handlers of a judge, with those of the role; `ignored`: rules that are not looked at in it; `shows`:
-    True for a rule whose findings are shown, and do not only count for what becomes of Storm.
-    """
-
-    around: Callable[[dict[type, Handler]], dict[type, Handler]]
-    ignored: frozenset[str] = frozenset()
-    shows: Callable[[str], bool] = lambda _: True
-
-
-class Conversation:
+class Conversation(RuleContext):
     """One conversation between Storm and a component, judged as it happens.
 
     `profile`: what is known of the component; `rulebook`: the rules and versions; `check_values`: holds values to the
@@ -98,26 +68,13 @@ class Conversation:
         check_values: ValuesCheck | None = None,
         roles: Sequence[Role] = (),
     ) -> None:
-        self.profile = profile
-        self.rulebook = rulebook
-        self.check_values = check_values
-        self.state = State()
-        self.streams: dict[str, StreamSpec] | None = profile.streams
-        self.version = rulebook.version(profile.storm) if profile.storm else rulebook.newest
-        self.timeout = storm_timeout(profile.conf, self.version)
-        self.arities = {} if check_values else emit_rules.arities(profile)
-        self._outlooks = Outlooks(rulebook)
-        self._dialects = {version.id: version.dialect for version in rulebook.versions}
-        self._forgiving = frozenset(version.id for version in rulebook.versions if goes_on(profile, version))
-        self._only: frozenset[str] | None = None
-        self._found: list[Finding] = []
+        super().__init__(profile, rulebook, check_values, roles)
         role = bolt_rules if profile.kind == "bolt" else spout_rules
         self._watched = bool(profile.testee) or profile.feed is not None
         handlers: dict[type, Handler] = {**_COMMON, **role.HANDLERS}
         for each in roles:
             handlers = each.around(handlers)
         self._handlers = handlers
-        self._roles = tuple(roles)
         self._check_silence: Callable[[Conversation, Event], None] = role.check_silence
         self._silence: Callable[[Conversation, float], float] = role.own_silence
 
@@ -177,109 +134,9 @@ class Conversation:
         self.state.last_seq = batch.seq + right - 1
         return ()
 
-    def breach(
-        self,
-        rule: str,
-        event: Event,
-        message: str,
-        *,
-        when: str = "",
-        subject: str = "",
-        stable: str = "",
-        related: tuple[int, ...] = (),
-        effects: dict[str, VersionEffect] | None = None,
-        level: Level | None = None,
-    ) -> None:
-        """Record a breach of `rule` at `event`.
-
-        `when`: the variant of the rule; `subject`: what it is about; `stable`: the part of it that is the same in each
-        run; `related`: seqs of the events that explain it; `effects`, `level`: where not simply the rule's.
-        """
-        if any(rule in role.ignored for role in self._roles):
-            return
-        effects = self.rulebook.effects(rule, when) if effects is None else effects
-        if self._only is not None:
-            effects = {v: e if self._dialects[v] in self._only else _NOTHING for v, e in effects.items()}
-        if self._forgiving and event.channel == "out" and self.state.said and rule != "heartbeat-timeout":
-            effects = self._forgiven(effects, event, rule)
-        finding = Finding(
-            rule=rule,
-            level=level or self.rulebook.rules[rule].level,
-            seq=event.seq,
-            offset=event.offset,
-            message=bounded(message, LONGEST_MESSAGE),
-            subject=bounded(subject, LONGEST_SUBJECT),
-            related=related,
-            fates={version: effect.fate for version, effect in effects.items()},
-            errors={version: _filled(e.error, subject) for version, e in effects.items() if e.error},
-            fingerprint=fingerprint(rule, when, stable),
-        )
-        if all(role.shows(rule) for role in self._roles):
-            self._found.append(finding)
-        if self._is_read(event):
-            self._outlooks.add(finding)
-        elif len(self.state.later) < REMEMBERED:
-            self.state.later.append(Later(event.seq, rule, finding.fates))
-
-    def foresee(self, rule: str, event: Event, when: str) -> None:
-        """Note what other versions would do about what is right on the one played: no finding, only their outlook."""
-        fates = {version: effect.fate for version, effect in self.rulebook.effects(rule, when).items()}
-        self._outlooks.note(fates, event.seq, rule)
-
     def silence(self, now: float) -> float:
         """Seconds of silence by the clock of the Storm class that is played; 0 while that clock does not run."""
         return self._silence(self, now)
-
-    def _is_read(self, event: Event) -> bool:
-        """True unless it is what a spout says while Storm waits for nothing, and reads nothing."""
-        state = self.state
-        return event.channel != "out" or self.profile.kind == "bolt" or state.reading > 0 or not state.said
-
-    def effects_by_conf(
-        self, hazard: str, values: list[Json], effects: dict[str, VersionEffect]
-    ) -> dict[str, VersionEffect]:
-        """The effects of values that can't be serialized, as conf has it; `effects` if it says nothing of that."""
-        return effects_with(self.profile.conf, hazard, values, effects, self._dialects)
-
-    def passed_over(self, found: Sequence[Finding]) -> frozenset[int]:
-        """The messages among `found`, by seq, of which the Storm that is played reports an error, and does no more."""
-        version = self.version.id
-        if version not in self._forgiving:
-            return frozenset()
-        return frozenset(
-            finding.seq
-            for finding in found
-            if finding.rule != "heartbeat-timeout"
-            and throws(finding.rule, finding.fates[version], finding.errors.get(version, ""))
-        )
-
-    def _forgiven(self, effects: dict[str, VersionEffect], event: Event, rule: str) -> dict[str, VersionEffect]:
-        """The effects in local mode: some versions report an error, and only the next tuple ends the worker."""
-        deadly = {version for version in self._forgiving if throws(rule, effects[version].fate, effects[version].error)}
-        if not deadly:
-            return effects
-        fatal: dict[str, Fate] = dict.fromkeys(deadly, "dies")
-        self.state.later.append(Later(event.seq, rule, fatal))
-        return {
-            v: VersionEffect("loses-data" if _means_something(event.body, self._dialects[v]) else "survives", e.error)
-            if v in deadly
-            else e
-            for v, e in effects.items()
-        }
-
-    def catch_up(self) -> None:
-        """Storm looks again: what it had not noticed counts now, as far as a sync that a spout sent unasked."""
-        state = self.state
-        while state.later:
-            later = state.later.pop(0)
-            if not later.rule:
-                state.reading -= 1
-                state.unread = [seq for seq in state.unread if seq > later.seq]
-                state.unread_logs = [seq for seq in state.unread_logs if seq > later.seq]
-                return
-            self._outlooks.note(later.fates, later.seq, later.rule)
-        state.unread.clear()
-        state.unread_logs.clear()
 
     def handle(self, event: Event, message: FromComponent) -> None:
         """Judge a message that was saved from an irregular frame as if it had been sent alone."""
@@ -299,11 +156,6 @@ class Conversation:
         if found.fields is not None and not first:
             tuple_rules.read_without(self, event, found.fields)
         self._only = None
-
-    @property
-    def expecting_pid(self) -> bool:
-        """True until the component's first message: it is read differently."""
-        return not self.state.said
 
     def outstanding(self) -> Outstanding:
         """Answers that are pending now, of both sides."""
@@ -330,15 +182,6 @@ class Conversation:
         due = [(t + limits[what], what) for what, t in waits if what in limits]
         return (min(due)[1], min(due)[0]) if due else None
 
-    def outlook(self) -> tuple[Outlook, ...]:
-        """The end of the conversation on each version, as far as it has come."""
-        return self._outlooks.all()
-
-    @property
-    def fate(self) -> Fate:
-        """The end of the conversation on the version that is played, as far as it has come."""
-        return self._outlooks.fate(self.version.id)
-
     def snapshot(self) -> dict[str, Any]:
         """Everything the judge remembers, as JSON values."""
         outlooks = [[o.version, o.fate, o.seq, o.rule] for o in self.outlook()]
@@ -350,29 +193,7 @@ class Conversation:
         self._outlooks.restore(tuple(Outlook(*fields) for fields in snapshot["outlooks"]))
 
 
-def storm_timeout(conf: Mapping[str, Any], version: StormVersion) -> float:
-    """Seconds of silence after which this Storm gives a component up; its default where conf does not say."""
-    setting: Any = conf.get(version.timeout_key)
-    number = isinstance(setting, int | float) and not isinstance(setting, bool) and setting > 0
-    return float(setting) if number else DEFAULT_TIMEOUT
-
-
 _NUMBER = re.compile(r"\d+")
-_NOTHING = VersionEffect("survives", "")
-
-
-def _means_something(body: Any, dialect: str) -> bool:
-    """True if Storm was to act on a message: on any but a sync, or on an emit that its parser alone makes of it."""
-    if isinstance(body, Malformed):
-        reading = body.by_dialect.get(dialect)
-        if body.kind == "tuple-missing" or (reading is not None and reading.error is None and is_emit(reading)):
-            return True
-    meant = body.salvage if isinstance(body, Malformed) else (body,)
-    return any(not isinstance(message, Sync) for message in meant)
-
-
-def _filled(error: str, subject: str) -> str:
-    return bounded(error.replace("{id}", subject).replace("{name}", subject), LONGEST_MESSAGE)
 
 
 def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:

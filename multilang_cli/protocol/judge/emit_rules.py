@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from multilang_cli.protocol.words.verdicts import StreamSpec
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Emit, Json, Metrics
-    from multilang_cli.protocol.words.verdicts import Profile
 
 SYSTEM_PREFIX = "__"
 _OWN_STREAMS = {
@@ -24,13 +23,7 @@ _ACKED = {"__ack_init": 3, "__ack_ack": 2, "__ack_fail": 1, "__ack_reset_timeout
 """Of these, what the ackers consume, and how many fields each has."""
 
 
-def arities(profile: Profile) -> dict[str, int]:
-    """The number of values that a plain emit must have on each stream where nothing else can be wrong with it."""
-    streams = profile.streams or {}
-    return {name: len(spec.fields) for name, spec in streams.items() if spec.fields is not None and not spec.direct}
-
-
-def is_plain(judge: Conversation, emit: Emit) -> bool:
+def is_plain(judge: RuleContext, emit: Emit) -> bool:
     """True if `check` and `check_task` have nothing to say of an emit."""
     if emit.task is not None or emit.hazards:
         return False
@@ -39,7 +32,7 @@ def is_plain(judge: Conversation, emit: Emit) -> bool:
     return judge.streams is None and judge.check_values is None and not emit.stream.startswith(SYSTEM_PREFIX)
 
 
-def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool = False) -> None:
+def check(judge: RuleContext, event: Event, emit: Emit, *, without_tuple: bool = False) -> None:
     """Judge an emit against the declared streams; where nobody declared them, only what needs no declaration.
 
     `without_tuple`: it has no values that could be right or wrong.
@@ -71,7 +64,7 @@ def check(judge: Conversation, event: Event, emit: Emit, *, without_tuple: bool 
         _hazard(judge, event, hazard, emit, travels=travels(judge, emit, spec))
 
 
-def _of_declared(judge: Conversation, emit: Emit) -> bool:
+def _of_declared(judge: RuleContext, emit: Emit) -> bool:
     """True if an emit can only come of tuples that were declared: what becomes of others nobody promised."""
     undeclared = judge.state.undeclared
     if judge.profile.samples is None or not (undeclared.young or undeclared.packed):
@@ -79,7 +72,7 @@ def _of_declared(judge: Conversation, emit: Emit) -> bool:
     return bool(emit.anchors) and all(undeclared.get(anchor) is None for anchor in emit.anchors)
 
 
-def _variant_of_own(judge: Conversation, emit: Emit) -> str:
+def _variant_of_own(judge: RuleContext, emit: Emit) -> str:
     """The acker consumes some of Storm's own streams, by the first field."""
     fields = _ACKED.get(emit.stream)
     if fields is None or emit.task:
@@ -93,13 +86,13 @@ def _variant_of_own(judge: Conversation, emit: Emit) -> str:
     return "arity-local" if judge.profile.kind == "bolt" else "arity-local-spout"
 
 
-def is_for_no_acker(judge: Conversation, emit: Emit) -> bool:
+def is_for_no_acker(judge: RuleContext, emit: Emit) -> bool:
     """True if an emit goes to the ackers where there are none: by a fields grouping over no tasks."""
     acked = emit.stream in _ACKED and emit.stream in _OWN_STREAMS[judge.profile.kind]
     return acked and not emit.task and judge.profile.without_ackers
 
 
-def own_spec(judge: Conversation, stream: str) -> StreamSpec | None:
+def own_spec(judge: RuleContext, stream: str) -> StreamSpec | None:
     """One of Storm's own streams, as if somebody had declared it; None if it is none."""
     if stream not in _OWN_STREAMS[judge.profile.kind]:
         return None
@@ -110,7 +103,7 @@ def own_spec(judge: Conversation, stream: str) -> StreamSpec | None:
     return StreamSpec(consumers={_ACKER: ackers}, groupings={_ACKER: {"type": "FIELDS", "fields": ["id"]}})
 
 
-def travels(judge: Conversation, emit: Emit, spec: StreamSpec | None) -> bool:
+def travels(judge: RuleContext, emit: Emit, spec: StreamSpec | None) -> bool:
     """True if the tuple reaches a task, as far as that is known: only then it is serialized."""
     if spec is None:
         spec = own_spec(judge, emit.stream)
@@ -132,7 +125,7 @@ def _consumed(spec: StreamSpec | None) -> bool:
     return spec is None or bool(spec.consumers)
 
 
-def _arity(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec) -> None:
+def _arity(judge: RuleContext, event: Event, emit: Emit, spec: StreamSpec) -> None:
     """Storm chooses the tasks first: the values are counted when a tuple is made for one."""
     fields = spec.fields
     if fields is None or len(emit.values) == len(fields):
@@ -154,13 +147,13 @@ def _last_grouped(spec: StreamSpec) -> int:
     return max((fields.index(name) for name in grouped if name in fields), default=-1)
 
 
-def _plain_to_direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec) -> None:
+def _plain_to_direct(judge: RuleContext, event: Event, emit: Emit, spec: StreamSpec) -> None:
     text = f"a plain emit on the direct stream {emit.stream!r}: it needs a task"
     when = "" if _consumed(spec) else "unconsumed"
     judge.breach("plain-to-direct-stream", event, text, when=when, subject=emit.stream, stable=emit.stream)
 
 
-def check_task(judge: Conversation, event: Event, emit: Emit) -> None:
+def check_task(judge: RuleContext, event: Event, emit: Emit) -> None:
     """Storm 2.6 and later read an integer of 32 bits as Integer and cast it to Long: it never gets past the parser."""
     if emit.task is not None and _narrow(emit.task):
         when = "" if emit.task else "zero"
@@ -173,7 +166,7 @@ def _narrow(task: int) -> bool:
     return -(2**31) <= task < 2**31
 
 
-def _direct(judge: Conversation, event: Event, emit: Emit, spec: StreamSpec, task: int, *, without_tuple: bool) -> None:
+def _direct(judge: RuleContext, event: Event, emit: Emit, spec: StreamSpec, task: int, *, without_tuple: bool) -> None:
     target = target_of(task)
     consumers = _tasks(spec)
     when = "" if _narrow(task) else "wide"
@@ -198,7 +191,7 @@ _HAZARDS = {
 }
 
 
-def _hazard(judge: Conversation, event: Event, hazard: str, emit: Emit, *, travels: bool) -> None:
+def _hazard(judge: RuleContext, event: Event, hazard: str, emit: Emit, *, travels: bool) -> None:
     rule, text = _HAZARDS[hazard]
     when = hazard if hazard == "scale" else "" if travels else "unconsumed"
     effects = judge.rulebook.effects(rule, when)
@@ -213,7 +206,7 @@ def _is_whole(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def check_metrics(judge: Conversation, event: Event, message: Metrics) -> None:
+def check_metrics(judge: RuleContext, event: Event, message: Metrics) -> None:
     """Judge a metric: only Java code can register one, each kind takes certain values (``ShellBolt.handleMetrics``)."""
     if not message.name:
         judge.breach("metric-name", event, "the metric's name is empty")

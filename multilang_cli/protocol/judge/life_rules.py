@@ -9,7 +9,7 @@ from multilang_cli.protocol.storm.taking import fields_of
 from multilang_cli.protocol.words.messages import Sync
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.words.events import (
         Again,
         Chunk,
@@ -32,7 +32,7 @@ FLOOD = 4 * PIPE
 """Bytes of stderr within one command that were never seen to pass."""
 
 
-def variant_of(malformed: Malformed, judge: Conversation) -> str:
+def variant_of(malformed: Malformed, judge: RuleContext) -> str:
     """The variant of the rule that an irregular frame breaks."""
     if malformed.kind == "command-unknown":
         lost = any(message != Sync() for message in malformed.salvage)
@@ -45,7 +45,7 @@ def variant_of(malformed: Malformed, judge: Conversation) -> str:
     return ""
 
 
-def pid_checked(judge: Conversation, event: Event, fact: PidChecked) -> None:
+def pid_checked(judge: RuleContext, event: Event, fact: PidChecked) -> None:
     """The pid must be that of the process or of a living descendant; behind a container it can't be known."""
     if fact.relation in {"foreign", "dead"} and judge.profile.pid == "own":
         what = (
@@ -59,7 +59,7 @@ def pid_checked(judge: Conversation, event: Event, fact: PidChecked) -> None:
         judge.breach("pid-file-filled", event, "the pid file is not empty", subject=str(fact.pid))
 
 
-def exited(judge: Conversation, event: Event, fact: Exited) -> None:
+def exited(judge: RuleContext, event: Event, fact: Exited) -> None:
     """The end of the process is right only after Storm closed its stdin or sent a signal."""
     state = judge.state
     if state.cut or state.lost_pipe or state.dismissed:
@@ -70,13 +70,13 @@ def exited(judge: Conversation, event: Event, fact: Exited) -> None:
     judge.breach("exited", event, f"the process {how} {what}", stable=how)
 
 
-def dismissed(judge: Conversation, _: Event, fact: StdinClosed | Signalled) -> None:
+def dismissed(judge: RuleContext, _: Event, fact: StdinClosed | Signalled) -> None:
     """From now on the end of the process is what Storm wants."""
     judge.state.dismissed = judge.state.unheard = True
     judge.state.orphaned = judge.state.orphaned or getattr(fact, "stdout", False)
 
 
-def _owing(judge: Conversation) -> str:
+def _owing(judge: RuleContext) -> str:
     state = judge.state
     if not state.said:
         return "before its pid"
@@ -87,7 +87,7 @@ def _owing(judge: Conversation) -> str:
     return "while Storm still needs it"
 
 
-def stdout_closed(judge: Conversation, event: Event, _: StdoutClosed) -> None:
+def stdout_closed(judge: RuleContext, event: Event, _: StdoutClosed) -> None:
     """Storm sees the end of stdout as the death of the process."""
     state = judge.state
     if not (state.cut or state.lost_pipe or state.dismissed or state.phase == "ended"):
@@ -95,7 +95,7 @@ def stdout_closed(judge: Conversation, event: Event, _: StdoutClosed) -> None:
         judge.breach("stdout-closed", event, "stdout was closed while the process lives")
 
 
-def write_failed(judge: Conversation, event: Event, fact: WriteFailed) -> None:
+def write_failed(judge: RuleContext, event: Event, fact: WriteFailed) -> None:
     """Storm can't write: the component closed its stdin."""
     state = judge.state
     if not (state.lost_pipe or state.cut or state.dismissed or state.phase == "ended"):
@@ -103,7 +103,7 @@ def write_failed(judge: Conversation, event: Event, fact: WriteFailed) -> None:
         judge.breach("stdin-closed", event, f"the component closed its stdin: {fact.error}")
 
 
-def stderr(judge: Conversation, event: Event, fact: Chunk) -> None:
+def stderr(judge: RuleContext, event: Event, fact: Chunk) -> None:
     """While a spout answers, nobody reads its stderr (STORM-75): a full pipe blocks it for good."""
     state = judge.state
     if judge.profile.kind != "spout" or not state.commands or event.channel != "err":
@@ -125,7 +125,7 @@ _DEADLINES = {
 }
 
 
-def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
+def deadline(judge: RuleContext, event: Event, fact: Deadline) -> None:
     """A limit ran out. Storm itself has few limits; the finding says who waits on whom."""
     within = f" within {fact.limit:g} s"
     tail = f"; the component {fact.blocked}" if fact.blocked else ""
@@ -149,7 +149,7 @@ def deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
         _not_settled(judge, event, fact.again, within, tail)
 
 
-def _no_sync(judge: Conversation, event: Event, within: str, tail: str) -> None:
+def _no_sync(judge: RuleContext, event: Event, within: str, tail: str) -> None:
     if judge.state.reentered >= 0:
         why, when = ("with no ackers", "") if judge.profile.without_ackers else ("what reaches no task", "nowhere")
         text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other{tail}"
@@ -160,7 +160,7 @@ def _no_sync(judge: Conversation, event: Event, within: str, tail: str) -> None:
         judge.breach("sync-missing", event, text, subject=owed.what, stable=owed.what, related=(owed.seq,))
 
 
-def _no_answer(judge: Conversation, event: Event, within: str, tail: str) -> None:
+def _no_answer(judge: RuleContext, event: Event, within: str, tail: str) -> None:
     state = judge.state
     for owed in state.heartbeats[:1]:
         when = "others" if state.heard > owed.t else "silent"
@@ -168,7 +168,7 @@ def _no_answer(judge: Conversation, event: Event, within: str, tail: str) -> Non
         judge.breach("heartbeat-unanswered", event, text, when=when, related=(owed.seq,))
 
 
-def _not_settled(judge: Conversation, event: Event, again: Again | None, within: str, tail: str) -> None:
+def _not_settled(judge: RuleContext, event: Event, again: Again | None, within: str, tail: str) -> None:
     waiting = judge.state.open
     if not waiting:
         return
@@ -188,7 +188,7 @@ ENOUGH = 200
 """Equal tuples of which none was settled, before it is said that none ever is."""
 
 
-def _passed_over(judge: Conversation, event: Event, again: Again, related: tuple[int, ...], tail: str) -> None:
+def _passed_over(judge: RuleContext, event: Event, again: Again, related: tuple[int, ...], tail: str) -> None:
     """Judge a tuple that stayed open while later ones were settled: forgotten, if equal ones show that it is no batch.
 
     What nobody declared a component need not understand, and a join may wait for a partner: that is no failure.
@@ -204,7 +204,7 @@ def _passed_over(judge: Conversation, event: Event, again: Again, related: tuple
     judge.breach(rule, event, text + tail, subject=again.id, related=tuple(dict.fromkeys(shown))[:5])
 
 
-def ended(judge: Conversation, event: Event, _: End) -> None:
+def ended(judge: RuleContext, event: Event, _: End) -> None:
     """Judge what a spout emitted after its last sync: Storm never read it. A log may be lost: that is what a log is."""
     state = judge.state
     if judge.profile.kind == "spout" and state.unread_logs:

@@ -25,7 +25,7 @@ from multilang_cli.protocol.words.messages import (
 from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.context import RuleContext
 
 _ACKS_NOWHERE = ">=0.10,<2.0"
 """Storm versions that ack inside emit what reaches no task (STORM-746)."""
@@ -45,11 +45,11 @@ SHORT_SLEEP = 0.0003
 its load."""
 
 
-def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
+def _handshake(judge: RuleContext, event: Event, _: Handshake) -> None:
     judge.state.began = event.t
 
 
-def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+def _command(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     state = judge.state
     state.commands.append(Owed(event.seq, event.t, message.command))
     state.commanded += 1
@@ -67,7 +67,7 @@ def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
         _activation(judge, event, Activation(message.command == "activate"))
 
 
-def _activation(judge: Conversation, event: Event, fact: Activation) -> None:
+def _activation(judge: RuleContext, event: Event, fact: Activation) -> None:
     state = judge.state
     again = fact.active and state.deactivated
     if fact.active:
@@ -77,12 +77,12 @@ def _activation(judge: Conversation, event: Event, fact: Activation) -> None:
         judge.breach("reactivation", event, "this Storm can't activate a shell spout a second time")
 
 
-def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
+def _task_ids(judge: RuleContext, _: Event, __: TaskIds) -> None:
     if judge.state.task_ids:
         judge.state.task_ids -= 1
 
 
-def _answering(judge: Conversation, event: Event, what: str) -> None:
+def _answering(judge: RuleContext, event: Event, what: str) -> None:
     """Note a message that is no sync: is there a command that it can belong to.
 
     Before the first command output is harmless: Storm reads it as part of the first answer.
@@ -97,13 +97,13 @@ def _answering(judge: Conversation, event: Event, what: str) -> None:
     judge.breach(rule, event, text, subject=what, stable=what, related=(state.last_sync,))
 
 
-def _unread(judge: Conversation, event: Event, unread: list[int]) -> None:
+def _unread(judge: RuleContext, event: Event, unread: list[int]) -> None:
     state = judge.state
     if not state.reading and state.commanded and state.phase == "running" and len(unread) < REMEMBERED:
         unread.append(event.seq)
 
 
-def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
+def _emit(judge: RuleContext, event: Event, emit: Emit) -> None:
     state = judge.state
     _answering(judge, event, "emit")
     if emit.anchors:
@@ -124,7 +124,7 @@ def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
             judge.breach("emit-burst", event, text)
 
 
-def acked_inside(judge: Conversation, emit: Emit) -> bool:
+def acked_inside(judge: RuleContext, emit: Emit) -> bool:
     """True if Storm acks a tuple with an id before its emit returns, and so before the task ids.
 
     With no ackers, and in some versions if it reaches no task.
@@ -141,7 +141,7 @@ def acked_inside(judge: Conversation, emit: Emit) -> bool:
     return not reached
 
 
-def _message_id(judge: Conversation, event: Event, emit: Emit) -> None:
+def _message_id(judge: RuleContext, event: Event, emit: Emit) -> None:
     state = judge.state
     key = key_of(emit.id)
     first = state.message_ids.get(key)
@@ -164,7 +164,7 @@ def key_of(id_: Json) -> str:
         return "(nested too deep)"
 
 
-def _sync(judge: Conversation, event: Event, _: Sync) -> None:
+def _sync(judge: RuleContext, event: Event, _: Sync) -> None:
     state = judge.state
     state.heard = event.t
     state.reentered = -1
@@ -181,7 +181,7 @@ def _sync(judge: Conversation, event: Event, _: Sync) -> None:
     state.last_sync = event.seq
 
 
-def _answered(judge: Conversation, event: Event, owed: Owed) -> None:
+def _answered(judge: RuleContext, event: Event, owed: Owed) -> None:
     """Count the calls of next that brought nothing: after each of them a spout should sleep a little."""
     state = judge.state
     if owed.what != "next" or state.emitted:
@@ -197,7 +197,7 @@ def _answered(judge: Conversation, event: Event, owed: Owed) -> None:
         judge.breach("next-never-sleeps", event, f"{text}: it does not sleep")
 
 
-def ended(judge: Conversation, event: Event, fact: End) -> None:
+def ended(judge: RuleContext, event: Event, fact: End) -> None:
     """Judge what shows only when all is over."""
     life_rules.ended(judge, event, fact)
     state = judge.state
@@ -206,7 +206,7 @@ def ended(judge: Conversation, event: Event, fact: End) -> None:
         judge.breach("never-an-id", event, f"{text}: no ack or fail will come, and nothing is replayed")
 
 
-def pass_empty_next(judge: Conversation, seq: int, asked: float, answered: float) -> bool:
+def pass_empty_next(judge: RuleContext, seq: int, asked: float, answered: float) -> bool:
     """Judge a next, at `seq` and `asked`, and the sync behind it, as the handlers would; False if they have to.
 
     What a handler asks of the two is asked here too, or they are not passed.
@@ -231,7 +231,7 @@ def pass_empty_next(judge: Conversation, seq: int, asked: float, answered: float
     return True
 
 
-def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
+def _settle(judge: RuleContext, event: Event, message: Ack | Fail) -> None:
     judge.state.heard = event.t
     _unread(judge, event, judge.state.unread)
     command = type(message).__name__.lower()
@@ -239,16 +239,16 @@ def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
     judge.breach("spout-settles", event, text, subject=command, stable=command)
 
 
-def _said(judge: Conversation, event: Event, message: Log | Error) -> None:
+def _said(judge: RuleContext, event: Event, message: Log | Error) -> None:
     _answering(judge, event, type(message).__name__.lower())
 
 
-def _metrics(judge: Conversation, event: Event, message: Metrics) -> None:
+def _metrics(judge: RuleContext, event: Event, message: Metrics) -> None:
     _answering(judge, event, "metrics")
     emit_rules.check_metrics(judge, event, message)
 
 
-def own_silence(judge: Conversation, now: float) -> float:
+def own_silence(judge: RuleContext, now: float) -> float:
     """Seconds of silence by the clock of the Storm version played (``ShellSpout.SpoutHeartbeatTimerTask``).
 
     It runs only while a command is unanswered: since that command or a later message. Before 1.0.3 a command did not
@@ -262,7 +262,7 @@ def own_silence(judge: Conversation, now: float) -> float:
     return now - since
 
 
-def check_silence(judge: Conversation, event: Event) -> None:
+def check_silence(judge: RuleContext, event: Event) -> None:
     """Find a silence that is longer than Storm waits for an answer."""
     state, limit = judge.state, judge.timeout
     silent = own_silence(judge, event.t)

@@ -15,7 +15,7 @@ from multilang_cli.protocol.words.shortening import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.judge.state import State
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Emit, Json, TupleMsg
@@ -43,7 +43,7 @@ def remember(state: State, message: TupleMsg) -> None:
     del state.texts[:-_KEPT]
 
 
-def check(judge: Conversation, event: Event, emit: Emit) -> None:
+def check(judge: RuleContext, event: Event, emit: Emit) -> None:
     """Judge the text of an emit by that of the tuples before it."""
     state = judge.state
     if b"(MISSING)" in event.raw and (said := _formatted(judge, event.raw.decode(errors="replace"))):
@@ -70,7 +70,7 @@ def is_right(state: State, emit: Emit, raw: bytes) -> bool:
     return not any(REPLACEMENT in text or _misread(state.texts, text) for text in _texts(emit.values))
 
 
-def _replaced(judge: Conversation, event: Event, emit: Emit, text: str) -> None:
+def _replaced(judge: RuleContext, event: Event, emit: Emit, text: str) -> None:
     what = "a value holds U+FFFD, which nothing that was sent holds"
     lost = [_lost(judge.state.texts, text, run) for run in _RUN.finditer(text)]
     if judge.profile.testee or "bytes" in lost:
@@ -99,7 +99,7 @@ def _lost(sent: list[str], text: str, run: re.Match[str]) -> str:
     return "bytes" if found or not together else ""
 
 
-def _formatted(judge: Conversation, said: str) -> str:
+def _formatted(judge: RuleContext, said: str) -> str:
     """The place of a verb that was sent and that a formatter has filled; "" if there is none."""
     if "(MISSING)" in repr(judge.profile.samples):
         return ""

@@ -10,18 +10,18 @@ from multilang_cli.protocol.storm.taking import emit_of
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM, Emit
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.words.events import Event
 
 
-def read_without(judge: Conversation, event: Event, fields: dict[str, Any]) -> None:
+def read_without(judge: RuleContext, event: Event, fields: dict[str, Any]) -> None:
     """Judge an emit whose tuple is lost in the eyes of this Storm, though its frame says something else."""
     check_rest(judge, event, fields)
     text = "an emit without a tuple, as Storm reads it"
     judge.breach("tuple-missing", event, text, when=variant(judge, fields), stable="read")
 
 
-def check_rest(judge: Conversation, event: Event, fields: dict[str, Any]) -> None:
+def check_rest(judge: RuleContext, event: Event, fields: dict[str, Any]) -> None:
     """Judge what Storm looks at before it misses the tuple."""
     emit = emit_of(fields)
     if judge.profile.kind == "bolt":
@@ -31,7 +31,7 @@ def check_rest(judge: Conversation, event: Event, fields: dict[str, Any]) -> Non
     emit_rules.check(judge, event, emit, without_tuple=True)
 
 
-def variant(judge: Conversation, fields: dict[str, Any]) -> str:
+def variant(judge: RuleContext, fields: dict[str, Any]) -> str:
     """The variant of the rule: how far the tuple that is none would have come."""
     stream = fields.get("stream")
     emit = Emit([], DEFAULT_STREAM if stream is None else str(stream), fields.get("task") or None)

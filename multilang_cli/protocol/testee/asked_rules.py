@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.judge.conversation import Role
+from multilang_cli.protocol.judge.context import Role
 from multilang_cli.protocol.words import asked
 from multilang_cli.protocol.words.asked import Asked, Memory
 from multilang_cli.protocol.words.events import Deadline
@@ -28,7 +28,7 @@ from multilang_cli.protocol.words.messages import (
 from multilang_cli.protocol.words.shortening import shown
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.judge.conversation import Conversation, Handler
+    from multilang_cli.protocol.judge.context import Handler, RuleContext
     from multilang_cli.protocol.words.events import Event
 
 ONE_NUMBER = "one-number-type"
@@ -51,7 +51,7 @@ def _both(first: Handler | None, then: Handler) -> Handler:
     if first is None:
         return then
 
-    def handle(judge: Conversation, event: Event, body: Any) -> None:
+    def handle(judge: RuleContext, event: Event, body: Any) -> None:
         """Judge by the protocol first, then by what was asked."""
         first(judge, event, body)
         then(judge, event, body)
@@ -59,7 +59,7 @@ def _both(first: Handler | None, then: Handler) -> Handler:
     return handle
 
 
-def _memory(judge: Conversation) -> Memory:
+def _memory(judge: RuleContext) -> Memory:
     if judge.state.asked is None:
         judge.state.asked = Memory()
     return judge.state.asked
@@ -68,7 +68,7 @@ def _memory(judge: Conversation) -> Memory:
 # --- what is asked
 
 
-def _handshake(judge: Conversation, event: Event, message: Handshake) -> None:
+def _handshake(judge: RuleContext, event: Event, message: Handshake) -> None:
     memory = _memory(judge)
     memory.conf, memory.context = message.conf, message.context
     memory.plan = asked.spout_plan_of(message.conf)
@@ -76,13 +76,13 @@ def _handshake(judge: Conversation, event: Event, message: Handshake) -> None:
         _ask(judge, event, memory.plan.get("initialize", []))
 
 
-def _ask(judge: Conversation, event: Event, actions: list[dict[str, Any]]) -> None:
+def _ask(judge: RuleContext, event: Event, actions: list[dict[str, Any]]) -> None:
     _memory(judge).queue += asked.of_call(actions, event.seq)
     if asked.ends(actions):
         judge.state.dismissed = True
 
 
-def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
+def _tuple(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     if message.task == SYSTEM_TASK and message.is_heartbeat:
         return
     memory = _memory(judge)
@@ -92,7 +92,7 @@ def _tuple(judge: Conversation, event: Event, message: TupleMsg) -> None:
         judge.state.dismissed = True
 
 
-def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
+def _command(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     memory = _memory(judge)
     memory.calls.append([message.command, *([message.id] if message.command in {"ack", "fail"} else [])])
     if memory.plan is None:
@@ -104,7 +104,7 @@ def _command(judge: Conversation, event: Event, message: SpoutCommand) -> None:
     _ask(judge, event, actions)
 
 
-def _task_ids(judge: Conversation, _: Event, message: TaskIds) -> None:
+def _task_ids(judge: RuleContext, _: Event, message: TaskIds) -> None:
     memory = _memory(judge)
     memory.task_ids = message.tasks
     memory.unanswered = max(0, memory.unanswered - 1)
@@ -113,12 +113,12 @@ def _task_ids(judge: Conversation, _: Event, message: TaskIds) -> None:
 # --- what is said
 
 
-def _emit(judge: Conversation, event: Event, emit: Emit) -> None:
+def _emit(judge: RuleContext, event: Event, emit: Emit) -> None:
     _said(judge, event, emit)
     _memory(judge).unanswered += emit.wants_task_ids
 
 
-def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
+def _settle(judge: RuleContext, event: Event, message: Ack | Fail) -> None:
     memory = _memory(judge)
     for_it = [wanted for wanted in memory.queue if wanted.id == message.id and wanted.what in SETTLES]
     if message.id in memory.free and not for_it:
@@ -131,12 +131,12 @@ def _settle(judge: Conversation, event: Event, message: Ack | Fail) -> None:
         _said(judge, event, message)
 
 
-def _batches(judge: Conversation) -> bool:
+def _batches(judge: RuleContext) -> bool:
     """True if its library does many tuples at once: in any order, with all of them as anchors, failed together."""
     return judge.profile.testee == "batch"
 
 
-def _told_of(judge: Conversation, event: Event, message: Log | Error) -> None:
+def _told_of(judge: RuleContext, event: Event, message: Log | Error) -> None:
     """Judge a log or error that nobody asked for: a library may write them as it likes, as to say why it ends."""
     memory = _memory(judge)
     if any(_is_about(message, wanted) for wanted in (*memory.passed, *memory.queue)):
@@ -152,7 +152,7 @@ def _is_about(message: Log | Error, wanted: Asked) -> bool:
     return wanted.text in said or (len(said) > len(wanted.text) // 2 and said in wanted.text)
 
 
-def _said(judge: Conversation, event: Event, message: Emit | Ack | Fail | Log | Error) -> None:
+def _said(judge: RuleContext, event: Event, message: Emit | Ack | Fail | Log | Error) -> None:
     memory = _memory(judge)
     if judge.profile.kind == "spout" and memory.plan is None:
         return
@@ -171,7 +171,7 @@ def _said(judge: Conversation, event: Event, message: Emit | Ack | Fail | Log | 
     _unlike(judge, event, message)
 
 
-def _take(judge: Conversation, place: int) -> None:
+def _take(judge: RuleContext, place: int) -> None:
     """Mark the step at this place as said, and those before it as passed over, unless any order is right."""
     memory = _memory(judge)
     first = place if _batches(judge) else 0
@@ -179,7 +179,7 @@ def _take(judge: Conversation, place: int) -> None:
     del memory.queue[first : place + 1]
 
 
-def _unlike(judge: Conversation, event: Event, message: Emit | Ack | Fail | Log | Error) -> None:
+def _unlike(judge: RuleContext, event: Event, message: Emit | Ack | Fail | Log | Error) -> None:
     """Nothing like this was asked for: name what differs from what it was to say next."""
     memory = _memory(judge)
     like = [wanted for wanted in memory.queue if _comparable(wanted, message)]
@@ -211,7 +211,7 @@ def _name(message: Emit | Ack | Fail | Log | Error) -> str:
     return f"{'a log' if isinstance(message, Log) else 'an error'} that says {shown(message.msg)}"
 
 
-def _differences(judge: Conversation, wanted: Asked, message: Emit | Ack | Fail | Log | Error) -> dict[str, str]:
+def _differences(judge: RuleContext, wanted: Asked, message: Emit | Ack | Fail | Log | Error) -> dict[str, str]:
     """Differences from what was asked: sentences by rule; empty if it is just that."""
     if type(message).__name__.lower() != wanted.what:
         text = f"{wanted.what} was asked, and it said {type(message).__name__.lower()}"
@@ -227,7 +227,7 @@ def _differences(judge: Conversation, wanted: Asked, message: Emit | Ack | Fail 
     return {}
 
 
-def _emitted(judge: Conversation, wanted: Asked, emit: Emit) -> dict[str, str]:
+def _emitted(judge: RuleContext, wanted: Asked, emit: Emit) -> dict[str, str]:
     one_number = ONE_NUMBER in judge.profile.features
     found: dict[str, str] = {}
     if not asked.same(wanted.values, emit.values, one_number=one_number):
@@ -248,7 +248,7 @@ def _emitted(judge: Conversation, wanted: Asked, emit: Emit) -> dict[str, str]:
     return found
 
 
-def _told(judge: Conversation, wanted: Asked, emit: Emit) -> dict[str, str]:
+def _told(judge: RuleContext, wanted: Asked, emit: Emit) -> dict[str, str]:
     """Compare what the user's code sees with what was sent."""
     if emit.stream != asked.TOLD or not emit.values or emit.values[0] != wanted.told:
         return {"asked-told": f"it was to tell its {wanted.told} on the stream {asked.TOLD!r}"}
@@ -271,17 +271,17 @@ def _told(judge: Conversation, wanted: Asked, emit: Emit) -> dict[str, str]:
 # --- what was not said
 
 
-def _sync(judge: Conversation, event: Event, _: Sync) -> None:
+def _sync(judge: RuleContext, event: Event, _: Sync) -> None:
     if judge.profile.kind == "spout" and not judge.state.commands:
         _missing(judge, event)
 
 
-def _deadline(judge: Conversation, event: Event, fact: Deadline) -> None:
+def _deadline(judge: RuleContext, event: Event, fact: Deadline) -> None:
     if fact.waiting_for == "plan":
         _missing(judge, event)
 
 
-def _missing(judge: Conversation, event: Event) -> None:
+def _missing(judge: RuleContext, event: Event) -> None:
     memory = _memory(judge)
     for wanted in (*memory.passed, *memory.queue):
         judge.breach(

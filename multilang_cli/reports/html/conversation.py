@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.protocol.storm.reading import read
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import frame_text

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from multilang_cli.driver.session import Session
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
-from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.protocol.judge.spout_rules import acked_inside
 from multilang_cli.protocol.storm.java_hash import java_values
 from multilang_cli.protocol.words.events import Activation, End, Signalled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.judge.conversation import storm_timeout
+from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.protocol.words.verdicts import ACKERS, Profile, SourceSpec, StreamSpec
 from multilang_cli.topology.groupings import ChooserContext, Outgoing, chooser
 
