@@ -22,7 +22,7 @@ class TapPlan(NamedTuple):
     `folder` for recordings. `storm`: the version to judge for, "" for the newest. `kind`: "" to find out. `ring`: how
     many messages to keep until the end; 0 to record all of them, in parts of `rotate_size` bytes and `rotate_age`
     seconds at most (0: no bound), of which the last `keep` stay (0: all). `status`: a file, or a directory for it.
-    `kafka`: HOST:PORT/TOPIC where transcripts go instead; "" for files.
+    `kafka`: HOST:PORT/TOPIC where transcripts go instead; "" for files. `warned`: it was said that nothing is recorded.
     """
 
     command: tuple[str, ...]
@@ -37,6 +37,7 @@ class TapPlan(NamedTuple):
     status: Path | None = None
     verbose: bool = False
     kafka: str = ""
+    warned: bool = False
 
 
 def name_of(component: str, task: int | None, started_at: str, pid: int) -> str:

@@ -315,7 +315,7 @@ class Recorder:
 
     def _tell_failure(self, failed: str) -> None:
         if failed:
-            if not self._counts["failures"]:
+            if not (self._counts["failures"] or self.plan.warned):
                 # Where the files can't be written, the log beside them most often can't be either.
                 say_on_stderr_of(self._tap, f"mlcheck tap: recording failed: {self._log.clean(failed)}")
             self._counts["failures"] += 1

@@ -56,8 +56,7 @@ def tap(plan: TapPlan) -> NoReturn:
     if random.random() >= plan.sample:  # noqa: S311 (a sample, no secret)
         tap_child.replace(words, env)
     terminal = os.isatty(0) or os.isatty(2)
-    _warn(plan)
-    helper = _recorder(plan)
+    helper = _recorder(plan._replace(warned=_warn(plan)))
     forwarder = Forwarder(helper.queue)
     child = tap_child.start(words, env, forwarder.on_signal)
     code = forwarder.forward(child, words)
@@ -83,14 +82,15 @@ def why_not_recorded(folder: Path) -> str:
     return os.strerror(errno.ENOSPC) if full else ""
 
 
-def _warn(plan: TapPlan) -> None:
-    """Say on stderr, which Storm logs, that nothing will be recorded: the recorder has no part in that pipe."""
+def _warn(plan: TapPlan) -> bool:
+    """Say on stderr, which Storm logs, that nothing will be recorded, if that is so: true if it is."""
     why = "" if plan.kafka else why_not_recorded(plan.folder)
     poller = select.poll()
     poller.register(2, select.POLLOUT)
     with suppress(OSError):
         if why and poller.poll(0):
             os.write(2, f"mlcheck tap: nothing is recorded: {ascii(str(plan.folder))[1:-1]}: {why}\n".encode())
+    return bool(why)
 
 
 def _open_all() -> None:
