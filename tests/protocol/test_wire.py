@@ -128,6 +128,19 @@ def test_frames_of_each_version(message: FromStorm, version: StormVersion, frame
     assert wire.encode(message, version) == frame
 
 
+@pytest.mark.parametrize("version", [LATEST, OLD])
+def test_values_nested_deeper_than_python_goes_are_written(version: StormVersion) -> None:
+    deep: Any = {"a": [], "b": {}, "c": [1, "\ud800"]}
+    for _ in range(5000):
+        deep = ["y", {"k": deep, "z": None}]
+    inside = '["y",{"k":' * 5000 + '{"a":[],"b":{},"c":[1,"?"]}' + ',"z":null}]' * 5000
+    told = TupleMsg("src", ["x", deep], 2, "default", "7")
+    expected = f'{{"comp":"src","tuple":["x",{inside}],"task":2,"stream":"default","id":"7"}}\nend\n'
+    assert wire.encode(SpoutCommand("ack", deep), version).decode() == f'{{"id":{inside},"command":"ack"}}\nend\n'
+    assert wire.encode(told, version).decode() == wire.encode_tuple(told).decode() == expected
+    assert wire.encode_together([told, told], version) == b""
+
+
 def test_a_bare_nan_is_read_back() -> None:
     message = TupleMsg("s", ["NaN", math.nan, [1.5, {"a": math.nan}]], 2, "default", "1")
     assert repr(wire.decode(wire.encode(message, LATEST).removesuffix(TERMINATOR))) == repr(message)

@@ -69,7 +69,12 @@ def encode(message: FromStorm, version: StormVersion) -> bytes:
         return _command(message.command, with_id)
     if isinstance(message, TupleMsg):
         raw = frame(message)
-        return raw if b"null" not in raw or version.dialect != "smart" else _with_bare_nan(message)
+        if b"null" not in raw or version.dialect != "smart":
+            return raw
+        try:
+            return _with_bare_nan(message)
+        except RecursionError:
+            return raw
     assert isinstance(message, Handshake)  # noqa: S101 (all others are done)
     fields: dict[str, Any] = {
         "pidDir": message.pid_dir,
@@ -97,7 +102,7 @@ def encode_together(messages: Sequence[FromStorm], version: StormVersion) -> byt
         return b""
     try:
         text = _encode_lines([message.tasks if message.__class__ is TaskIds else message for message in messages])
-    except UnicodeEncodeError:
+    except (UnicodeEncodeError, RecursionError):
         return b""
     if b"null" in text and version.dialect == "smart":
         return b""
@@ -127,11 +132,43 @@ def frame(fields: Any) -> bytes:
 
 
 def encoded(encode: Callable[[Any], bytes], value: Any) -> bytes:
-    """The output of `encode`, with ``?`` for each half of a surrogate pair in the value, which UTF-8 can't hold."""
+    """The output of `encode`, with ``?`` for each half of a surrogate pair in the value, which UTF-8 can't hold.
+
+    A component's values may be nested deeper than `encode` goes: Storm sends them back as an id, or on to a bolt.
+    """
     try:
-        return encode(value)
-    except UnicodeEncodeError:
-        return encode(repaired(msgspec.to_builtins(value, builtin_types=(Decimal,))))
+        try:
+            return encode(value)
+        except UnicodeEncodeError:
+            return encode(repaired(msgspec.to_builtins(value, builtin_types=(Decimal,))))
+    except RecursionError:
+        return _encoded_deep(encode, value)
+
+
+def _encoded_deep(encode: Callable[[Any], bytes], value: Any) -> bytes:
+    """JSON of a value that is nested however deep; what is still to be written stands on a stack, last first."""
+    done: list[bytes] = []
+    left: list[Any] = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, bytes):
+            done.append(item)
+        elif isinstance(item, list | tuple):
+            parts = [part for child in reversed(item) for part in (child, b",")]
+            left += [b"]", *parts[:-1], b"["]
+        elif isinstance(item, dict | msgspec.Struct):
+            fields = item if isinstance(item, dict) else _fields_of(item)
+            parts = [
+                part for key, child in reversed(fields.items()) for part in (child, encoded(encode, key) + b":", b",")
+            ]
+            left += [b"}", *parts[:-1], b"{"]
+        else:
+            done.append(encoded(encode, item))
+    return b"".join(done)
+
+
+def _fields_of(struct: msgspec.Struct) -> dict[str, Any]:
+    return dict(zip(struct.__struct_encode_fields__, msgspec.structs.astuple(struct), strict=True))
 
 
 def _as_storm_writes(text: bytes) -> bytes:
