@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _OPENING = b'{"transcript":'
 _GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
 _UNPACKABLE = (EOFError, zlib.error, gzip.BadGzipFile)
 LONGEST = 256 * 1024 * 1024
 """Bytes of the longest line that is read: a message of 64 MiB, the usual limit, takes a third of that."""
@@ -166,9 +167,12 @@ def _part(path: Path | str) -> int:
 
 @contextmanager
 def _opened(path: Path | str) -> Iterator[BufferedReader | gzip.GzipFile]:
-    """The file, or what was compressed there."""
+    """The file, or what was compressed there. Raises TranscriptError for a compression that is not read here."""
     with Path(path).open("rb") as file:
-        if file.peek(len(_GZIP)).startswith(_GZIP):
+        begin = file.peek(len(_ZSTD))
+        if begin.startswith(_ZSTD):
+            raise TranscriptError(str(path), 0, "compressed by zstd, which only `mlcheck audit` reads: unpack it first")
+        if begin.startswith(_GZIP):
             with gzip.open(file) as unpacked:
                 yield unpacked
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -271,6 +272,25 @@ def test_what_is_replayed_can_be_replayed(right: JudgedRecording, tmp_path: Path
     command = _mutant("bolt", "none").command
     replayed(right, command, record=path)
     assert against(load(path), command).same
+
+
+def test_what_stands_behind_a_gap_is_not_kept(right: JudgedRecording, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.ndjson"
+    with TranscriptWriter(path, right.header) as writer:
+        for event in right.events:
+            writer.write(event)
+    load(path)
+    with path.open("ab") as file:
+        file.write(b'{"conv":"nobody","seq":1}\n' * 50_000)
+    tracemalloc.start()
+    try:
+        damaged = load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert damaged.events == right.events
+    assert damaged.damage
+    assert peak < 10_000_000
 
 
 def test_a_recording_without_its_end_is_played(right: JudgedRecording, tmp_path: Path) -> None:

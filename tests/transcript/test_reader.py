@@ -14,7 +14,7 @@ from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.transcript import read
 from multilang_cli.transcript.format import Header, header_line
-from multilang_cli.transcript.read import Happened, entries
+from multilang_cli.transcript.read import Damaged, Happened, entries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,6 +90,19 @@ def test_lines_are_read_together_as_each_alone(
         patch.setattr(read, "MANY", 1 << 30)
         assert not any(isinstance(e.events, RecordedEvents) for e in entries(path) if isinstance(e, Happened))
         assert together == (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
+
+
+@pytest.mark.parametrize("place", range(4, 16))
+def test_a_damaged_line_is_told_where_it_stands(tmp_path: Path, place: int) -> None:
+    path = tmp_path / "t.ndjson"
+    lines = lines_of([(pick, "", False) for pick in RIGHT[:5] * 4])
+    lines.insert(place, '{"conv":"t","seq"\n')
+    header = header_line(Header(conv="t", profile=example_profile("bolt")))
+    path.write_bytes(header + "".join(lines).encode())
+    found = told(path)
+    assert isinstance(found[place + 1], Damaged)
+    assert found[place + 1].line == place + 2
+    assert [event.seq for event in found[1 : place + 1] + found[place + 2 :]] == list(range(len(lines) - 1))
 
 
 @pytest.mark.parametrize(("odd", "sizes"), [(RIGHT[0], [7]), (("out", '{"command":\r"sync"}'), [4])])

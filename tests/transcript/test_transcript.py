@@ -246,6 +246,14 @@ def test_gzip_is_read_as_far_as_it_goes(lost: int, tmp_path: Path) -> None:
         assert good == plain[: len(good)]
 
 
+def test_another_compression_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.ndjson.zst"
+    path.write_bytes(b"\x28\xb5\x2f\xfd" + written(sample()))
+    for paths in ([path], [path, path]):
+        with pytest.raises(TranscriptError, match="compressed by zstd, which only `mlcheck audit` reads"):
+            read(*paths)
+
+
 def test_a_line_that_nobody_wrote_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LONGEST", 1000)
     lines = written(sample()).splitlines(keepends=True)
