@@ -66,6 +66,8 @@ LATE = 0.1
 """Seconds of silence beyond what Storm waits at most, after which nothing is said in time any more."""
 SLICE = 0.05
 """Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
+ON_ITS_WAY = 0.25
+"""Seconds for which a process may run on its way to what it waits for: it is busy if it still runs then."""
 SILENCE = 0.5
 """Seconds of silence that count as quiet where the system does not tell what a process waits for."""
 
@@ -228,6 +230,7 @@ class Session(Pump):
 
     def not_settled(self, limit: float, *, proven: bool, again: Again | None = None) -> Literal[False]:
         """Say that tuples were not settled in time: a finding."""
+        self._last_chance(lambda: False)
         return self._give_up("settle", limit, proven=proven, again=again)
 
     def _give_up(
@@ -333,7 +336,11 @@ class Session(Pump):
 
     def look(self) -> Look:
         """Tell who waits on whom: what the component is doing, as far as the system tells."""
-        seen, debts = describing.describe(self.process), self._debts()
+        seen, until = describing.describe(self.process), time.monotonic() + ON_ITS_WAY
+        while seen.state == "running" and time.monotonic() < until:
+            time.sleep(SLICE / 10)
+            seen = describing.describe(self.process)
+        debts = self._debts()
         return Look(who_waits.sentence(seen, debts), who_waits.facts(seen, debts))
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.driver.session import Session
+from multilang_cli.driver.session import SLICE, Session
 from multilang_cli.protocol.wire.context import SOURCE
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
@@ -46,6 +46,8 @@ _HALF = 2**63
 _EMITS_AND_SILENT = frozenset({Emit, Ack, Log})
 """What a bolt mostly says: emits, and what ShellBolt does nothing about."""
 PENDING = "topology.shellbolt.max.pending"
+ANSWERS = 0.5
+"""Seconds for which a heartbeat may be under way that was sent right before a limit ran out."""
 ENOUGH = 3
 """Ticks after which a library's testee that is at rest will do nothing more."""
 
@@ -252,6 +254,17 @@ class ShellBolt(Session):
         self._ticked, self._reminded = len(self.tick_ids), 0
         done = lambda: self.unsettled <= left and self.idle and also()  # noqa: E731 (a condition)
         return self.wait(done, limit, "settle", lambda: self.unsettled, quietly=quietly)
+
+    def _last_chance(self, done: Callable[[], bool]) -> bool:
+        """Also wait for the sync of a heartbeat that was sent a moment ago.
+
+        Who works on a heartbeat when a limit runs out would be called busy, and what keeps it the rest of the time not.
+        """
+        beats = self.judge.state.heartbeats
+        came = super()._last_chance(done)
+        while len(beats) == 1 and self.now - beats[0].t < ANSWERS and self.running and not done():
+            self.pump(SLICE, done)
+        return came or done()
 
     def _is_final(self, waiting_for: WaitingFor, within: float) -> bool:
         """True for a bolt at rest, unless a tick or a heartbeat is still to come on which it may settle its tuples."""

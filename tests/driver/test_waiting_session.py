@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -92,6 +93,24 @@ BOLTS = {
 @pytest.mark.parametrize(("code", "words"), BOLTS.values(), ids=BOLTS.keys())
 def test_who_waits_on_whom_stands_in_the_finding(tmp_path: Path, code: str, words: str) -> None:
     assert words in of_bolt(tmp_path, code)
+
+
+def test_a_heartbeat_on_its_way_does_not_make_a_bolt_that_waits_busy(tmp_path: Path) -> None:
+    code = """
+    message(), message()
+    began = time.process_time()
+    while time.process_time() < began + 0.1: pass
+    say('{"command":"sync"}\\nend\\n')
+    while time.process_time() < began + 0.13: pass
+    message()
+    """
+    with playing(tmp_path, f"shake()\n{textwrap.dedent(code)}") as (session, handshake):
+        assert isinstance(session, ShellBolt)
+        assert session.handshake(handshake, LIMIT)
+        session.send(["x"])
+        session.heartbeat()
+        assert not session.settle_all(0.01)
+        assert deadline(session).blocked == SETTLING
 
 
 def test_task_ids_that_mlcheck_holds_back(tmp_path: Path) -> None:
