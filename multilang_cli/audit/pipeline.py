@@ -19,6 +19,7 @@ from multilang_cli import __version__
 from multilang_cli.audit.inputs import AuditPlan, here, named
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, roots, summary
 from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, facts_of
+from multilang_cli.audit.stages.lines import lines
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.store.manifest import (
     Manifest,
@@ -241,7 +242,7 @@ OUTLINE = "outline"
 def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     """Lines of files that are new or changed; and of those that, beside these, count in another way than before."""
     paths = [path for path in at.plan.inputs.transcripts if named(path) not in at.before.same]
-    read = events.lines(at.spark, paths)
+    read = lines(at.spark, paths)
     old = at.before.read(OUTLINE)
     if old is not None:
         changed = frozenset(map(named, paths))
@@ -255,7 +256,7 @@ def _events(at: StoredState, _: list[DataFrame]) -> Tables:
         fresh = {uri for uri in outline.lines if before.pieces.get(uri) != outline.pieces.get(uri)}
         again = {named(uri) for uri in fresh} - set(map(named, paths))
         if again:
-            read = events.lines(at.spark, [*paths, *sorted(again)])
+            read = lines(at.spark, [*paths, *sorted(again)])
         files = frozenset({*map(named, paths), *again})
         at.gone["events"] = at.gone["quarantine"] = Gone("file", files)
         at.touched = _conversations_in(files, before) | _conversations_in(files, outline)
@@ -294,7 +295,7 @@ def _trees(at: StoredState, _: list[DataFrame]) -> Tables:
     told = at.facts.only(lambda part: _run_of(part, at.plan) == part.topology)
     marks = edges.of_taps(told, at.known["events"])
     if at.plan.inputs.histories:
-        marks = marks.unionByName(edges.of_history(events.lines(at.spark, at.plan.inputs.histories)))
+        marks = marks.unionByName(edges.of_history(lines(at.spark, at.plan.inputs.histories).rows()))
     yield {"marks": marks}
 
 

@@ -72,8 +72,9 @@ def run(
     Returns the shortest difference of each kind, and how many conversations could not be played.
     """
     from multilang_cli.audit.stages import events  # noqa: PLC0415 (executors need none)
+    from multilang_cli.audit.stages.lines import lines  # noqa: PLC0415
 
-    read = events.lines(spark, files)
+    read = lines(spark, files)
     rows = events.outlined(read).persist()
     outline = events.outline_of(rows)
     whose = events.conversations(rows, outline)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.html.conversation import Told
 from multilang_cli.reports.html.findings import Explainer
@@ -59,7 +60,8 @@ def worst_trees(roots: DataFrame, conversations: DataFrame, events: DataFrame) -
 
 def places_of(wanted: list[Row], conversations: DataFrame, events: DataFrame) -> list[Row]:
     """Place where each root's open tuple was delivered, or its spout emitted it: the first such event, and a header."""
-    asked = events.sparkSession.createDataFrame(
+    asked = local_rows(
+        events.sparkSession,
         [
             (row.run, row.root, row.open_task, row.open_id, "tuple")
             if row.open_id is not None
@@ -79,7 +81,7 @@ def places_of(wanted: list[Row], conversations: DataFrame, events: DataFrame) ->
 def _around(places: list[Row], events: DataFrame) -> dict[int, list[bytes]]:
     """The lines of the events around each place, by its number, in order."""
     spans = [(number, at.conv, at.part, at.seq - AROUND, at.seq + AROUND) for number, at in enumerate(places)]
-    asked = events.sparkSession.createDataFrame(spans, "place int, conv string, part int, first bigint, last bigint")
+    asked = local_rows(events.sparkSession, spans, "place int, conv string, part int, first bigint, last bigint")
     # A join alone is no filter that Parquet could skip row groups by.
     theirs = events.where(F.col("conv").isin(sorted({at.conv for at in places})) & (F.length("raw") <= LONGEST))
     near = theirs.join(F.broadcast(asked), ["conv", "part"]).where("seq between first and last")

@@ -29,6 +29,7 @@ def mounted(spark: SparkSession, folder: Path) -> str:
 
 def test_urls_are_listed_and_read_as_hadoop_has_them(spark: SparkSession, tmp_path: Path) -> None:
     from multilang_cli.audit.stages import events  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.stages import lines as sources  # noqa: PLC0415
 
     (tmp_path / "deep").mkdir()
     whole = recorded(tmp_path / "a [1], 100%25.ndjson", ACKED).read_bytes()
@@ -45,7 +46,7 @@ def test_urls_are_listed_and_read_as_hadoop_has_them(spark: SparkSession, tmp_pa
         f"{url}/none*: there is no such file; it is left out",
         'nosuch://host/x: can\'t be listed: No FileSystem for scheme "nosuch"; it is left out',
     ]
-    read = events.tables(events.lines(spark, found.transcripts))
+    read = events.tables(sources.lines(spark, found.transcripts))
     lines = whole.count(b"\n")
     counts = {row.file.removeprefix(f"{url}/"): (row.lines, row.quarantined) for row in read.files.collect()}
     # Of the one that was cut nothing could be unpacked, and a line says so.

@@ -68,7 +68,8 @@ def test_an_open_tuple_is_never_acked_by_the_timeout_of_its_own_topology(spark: 
 
 def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: SparkSession, tmp_path: Path) -> None:
     from multilang_cli.audit import pipeline  # noqa: PLC0415 (Spark)
-    from multilang_cli.audit.stages import edges, events  # noqa: PLC0415
+    from multilang_cli.audit.stages import edges  # noqa: PLC0415
+    from multilang_cli.audit.stages.lines import lines  # noqa: PLC0415
 
     spout = component("sentences", "spout", "queue_spout.py", default=("sentence",))
     bolt = component("mute", "bolt", "planted_bolt.py", default=("sentence",))
@@ -79,7 +80,7 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     run(topology, tmp_path / "run", messages=len(SENTENCES))
     write_tables({str(path): path.read_bytes() for path in (tmp_path / "run" / "transcripts").iterdir()}, tmp_path)
     plan = inputs.AuditPlan(inputs.find([str(tmp_path / "run")]))
-    marks = edges.of_history(events.lines(spark, plan.inputs.histories))
+    marks = edges.of_history(lines(spark, plan.inputs.histories).rows())
     heard = {name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in ("conversations", "events")}
     known = {**heard, "marks": marks}
     standing = pipeline.StoredState(spark, plan, known)

@@ -43,10 +43,11 @@ def test_a_topic_that_is_watched_comes_to_what_a_batch_finds(topic: Topic, tmp_p
     settings = [f"{name}={value}" for name, value in FEW.items()]
     assert watch(where, out, timeout=TIMEOUT, delay=1, once=True, master="local[1]", spark_conf=settings) == 0
 
-    from multilang_cli.audit.stages import edges, events, roots  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.stages import edges, roots  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.stages import lines as sources  # noqa: PLC0415
 
     spark = session("local[1]", FEW)
-    read = events.lines(spark, [str(tmp_path / name) for name in files])
+    read = sources.lines(spark, [str(tmp_path / name) for name in files]).rows()
     batch = verdicts(roots.roots(edges.of_history(read).unionByName(edges.of_lines(read)), TIMEOUT))
     spark.stop()
     found = pq.read_table(out / "roots" / "00000000").to_pylist()

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import astuple
-from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit import parsing
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.inputs import literally, named
+from multilang_cli.audit.inputs import named
 from multilang_cli.audit.outline import LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
-from multilang_cli.audit.stages.packed import packed_lines
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, TableColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
+
+    from multilang_cli.audit.stages.lines import LineSource
 
 _PLACE = (
     TableColumn("file", "string", "the file's URI"),
@@ -58,29 +58,9 @@ class LineTables(NamedTuple):
     quarantine: DataFrame
 
 
-def lines(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
-    """Every line of the files, as bytes, with the file and where the piece begins that it was read in.
-
-    Files that end in .gz or .zst are unpacked by Python, on the executors: what is damaged there costs its file only.
-    """
-    if not paths:
-        return local_rows(spark, [], "text binary, file string, split bigint")
-    packed = [path for path in paths if path.endswith((".gz", ".zst"))]
-    plain = [path for path in paths if not path.endswith((".gz", ".zst"))]
-    found = [packed_lines(spark, packed)] if packed else []
-    if plain:
-        read = spark.read.text([literally(path) for path in plain], lineSep="\n")
-        columns = ("value", "_metadata.file_path", "_metadata.file_block_start")
-        found.append(
-            read.select(F.col(columns[0]).cast("binary").alias("text"), F.col(columns[1]).alias("file"),
-                        F.col(columns[2]).alias("split"))
-        )  # fmt: skip
-    return found[0] if len(found) == 1 else found[0].unionByName(found[1])
-
-
-def outlined(read: DataFrame) -> DataFrame:
+def outlined(read: LineSource) -> DataFrame:
     """Headers and ends with their places, and the size of each piece of a file: few rows, which are used twice."""
-    return read.mapInArrow(_outline_batches, OUTLINED)
+    return read.through(_outline_batches, OUTLINED)
 
 
 def outline_of(rows: DataFrame) -> Outline:
@@ -95,20 +75,20 @@ def outline_of(rows: DataFrame) -> Outline:
 def conversations(rows: DataFrame, known: Outline) -> DataFrame:
     """The table conversations, of the rows that the outline was made of."""
     heads = rows.where("what = 'header'")
-    return heads.mapInArrow(partial(_conversation_batches, known=_shared(rows, known)), CONVERSATIONS.ddl)
+    return heads.mapInArrow(partial(_conversation_batches, known=_shared(rows.sparkSession, known)), CONVERSATIONS.ddl)
 
 
-def events(read: DataFrame, known: Outline) -> DataFrame:
+def events(read: LineSource, known: Outline) -> DataFrame:
     """The table events."""
-    return read.mapInArrow(partial(_event_batches, known=_shared(read, known)), EVENTS.ddl)
+    return read.through(partial(_event_batches, known=_shared(read.spark, known)), EVENTS.ddl)
 
 
-def quarantine(read: DataFrame, known: Outline, of: Collection[str] | None = None) -> DataFrame:
+def quarantine(read: LineSource, known: Outline, of: Collection[str] | None = None) -> DataFrame:
     """The table quarantine; `of`: the files that have something for it, by their URIs, None if nobody knows."""
     if of is not None and not of:
-        return local_rows(read.sparkSession, [], QUARANTINE.ddl)
-    wanted = partial(_quarantine_batches, known=_shared(read, known), of=None if of is None else frozenset(of))
-    return read.mapInArrow(wanted, QUARANTINE.ddl)
+        return local_rows(read.spark, [], QUARANTINE.ddl)
+    wanted = partial(_quarantine_batches, known=_shared(read.spark, known), of=None if of is None else frozenset(of))
+    return read.through(wanted, QUARANTINE.ddl)
 
 
 def unaccounted(known: Outline, counts: Mapping[str, int]) -> set[str]:
@@ -130,7 +110,7 @@ def files(known: Outline, counts: Mapping[str, int], bad: DataFrame, of: Collect
     return local_rows(bad.sparkSession, rows, FILES.ddl)
 
 
-def tables(read: DataFrame) -> LineTables:
+def tables(read: LineSource) -> LineTables:
     """The tables of lines. Each reads them anew, and files are counted at once."""
     rows = outlined(read).persist()
     known = outline_of(rows)
@@ -139,9 +119,9 @@ def tables(read: DataFrame) -> LineTables:
     return LineTables(files(known, counts, bad, known.lines), conversations(rows, known), happened, bad)
 
 
-def _shared(rows: DataFrame, known: Outline) -> Any:
+def _shared(spark: SparkSession, known: Outline) -> Any:
     """The outline as tasks need it, sent to each process once."""
-    return rows.sparkSession.sparkContext.broadcast(known._replace(lines={}, told={}))
+    return spark.sparkContext.broadcast(known._replace(lines={}, told={}))
 
 
 # --- on executors ---------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pyspark.daemon import manager
 
-from multilang_cli.audit.stages import channels, events, findings, keys, packed
+from multilang_cli.audit.stages import channels, events, findings, keys, lines
 
-PRELOADED = (channels, events, findings, keys, packed)
+PRELOADED = (channels, events, findings, keys, lines)
 
 if __name__ == "__main__":
     manager()  # type: ignore[no-untyped-call]

@@ -1,0 +1,161 @@
+"""Sources of lines: files of this machine are read by Python, on the executors, all others by Spark.
+
+What takes the lines runs where Python has read them: sent through Spark first, each would be copied four times.
+"""
+
+from __future__ import annotations
+
+import heapq
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812 (its usual name)
+
+from multilang_cli.audit.inputs import is_url, literally
+from multilang_cli.audit.stages.file_lines import PACKED, packed, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    Batches = Iterable[pa.RecordBatch]
+
+DDL = "text binary, file string, split bigint"
+"""Columns of lines: their bytes, the file, and where the piece of it begins that one task read."""
+TOGETHER = 4096
+"""Lines of a batch, at most."""
+MOST_BYTES = 8 * 1024 * 1024
+"""Bytes of the lines of a batch, about."""
+LARGE = 64 * 1024 * 1024
+"""Bytes that one task reads, at most, of what can be cut."""
+SMALL = 4 * 1024 * 1024
+"""Bytes of a file below which it is not worth while to cut it."""
+_SCHEMA = pa.schema([("text", pa.binary()), ("file", pa.string()), ("split", pa.int64())])
+
+
+class FilePiece(NamedTuple):
+    """Lines of a file that begin between two of its bytes; `end`: None for one that is packed, and read whole."""
+
+    path: str
+    start: int
+    end: int | None
+
+
+class LineSource(NamedTuple):
+    """Lines that were not read yet. `tasks`: for each, what it reads of this machine; `far`: lines that Spark reads."""
+
+    spark: SparkSession
+    tasks: tuple[tuple[FilePiece, ...], ...]
+    far: tuple[DataFrame, ...]
+
+    def through(self, make: Callable[[Batches], Iterator[pa.RecordBatch]], ddl: str) -> DataFrame:
+        """Rows that `make` makes of batches of lines (``DDL``); `ddl`: their columns."""
+        found = [lines.mapInArrow(make, ddl) for lines in self.far]
+        if self.tasks or not found:
+            each = self.spark.range(0, len(self.tasks), 1, max(1, len(self.tasks)))
+            found.append(each.mapInArrow(partial(_read_and_make, tasks=self.tasks, make=make), ddl))
+        rows = found[0]
+        for more in found[1:]:
+            rows = rows.unionByName(more)
+        return rows
+
+    def rows(self) -> DataFrame:
+        """The lines themselves."""
+        return self.through(iter, DDL)
+
+
+def lines(spark: SparkSession, paths: Sequence[str]) -> LineSource:
+    """Every line of the files. What is packed is unpacked by Python: what is damaged there costs its file only."""
+    far = [path for path in paths if is_url(path)]
+    whole = [path for path in far if path.endswith(PACKED)]
+    texts = [path for path in far if not path.endswith(PACKED)]
+    found = [_packed(spark, whole)] if whole else []
+    found += [_text(spark, texts)] if texts else []
+    here = [path for path in paths if not is_url(path)]
+    return LineSource(spark, _shared_out(here, spark.sparkContext.defaultParallelism), tuple(found))
+
+
+def _text(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+    read = spark.read.text([literally(path) for path in paths], lineSep="\n")
+    return read.select(
+        F.col("value").cast("binary").alias("text"),
+        F.col("_metadata.file_path").alias("file"),
+        F.col("_metadata.file_block_start").alias("split"),
+    )
+
+
+def _packed(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
+    """The lines of packed files that only Hadoop can open: Spark hands them over whole, one at a time."""
+    # Commas part patterns here.
+    patterns = ",".join(literally(path).replace(",", "?") for path in paths)
+    files = spark.sparkContext.binaryFiles(patterns, len(paths))
+    return spark.createDataFrame(files.flatMap(_rows), DDL, verifySchema=False)
+
+
+def _shared_out(paths: Sequence[str], workers: int) -> tuple[tuple[FilePiece, ...], ...]:
+    """Pieces of files for as many tasks as there are workers, or more: none has much more to read than others."""
+    sizes = {path: Path(path).stat().st_size if Path(path).exists() else 0 for path in paths}
+    total = sum(sizes.values())
+    count = max(workers, -(-total // LARGE))
+    most = max(SMALL, -(-total // count))
+    pieces = chain.from_iterable(_cut(path, size, most) for path, size in sizes.items())
+    shares: list[tuple[int, int, list[FilePiece]]] = [(0, number, []) for number in range(count)]
+    for size, piece in sorted(pieces, key=lambda each: (-each[0], each[1].path, each[1].start)):
+        has, number, share = heapq.heappop(shares)
+        share.append(piece)
+        heapq.heappush(shares, (has + size, number, share))
+    return tuple(tuple(share) for _, _, share in sorted(shares) if share)
+
+
+def _cut(path: str, size: int, most: int) -> Iterator[tuple[int, FilePiece]]:
+    if path.endswith(PACKED):
+        yield size, FilePiece(path, 0, None)
+        return
+    for start in range(0, max(size, 1), most):
+        end = min(start + most, size)
+        yield end - start, FilePiece(path, start, end)
+
+
+# --- on executors ---------------------------------------------------------------------------------------------------
+
+
+def _read_and_make(
+    batches: Batches,
+    tasks: tuple[tuple[FilePiece, ...], ...],
+    make: Callable[[Batches], Iterator[pa.RecordBatch]],
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            yield from make(chain.from_iterable(map(_read, tasks[number])))
+
+
+def _rows(file: tuple[str, bytes]) -> Iterator[tuple[bytes, str, int]]:
+    path, content = file
+    for text in packed(path, content):
+        yield text, path, 0
+
+
+def _read(piece: FilePiece) -> Iterator[pa.RecordBatch]:
+    path, start, end = piece
+    texts_of = packed(path) if end is None else plain(path, start, end)
+    for texts in _together(texts_of):
+        count = len(texts)
+        places = pa.repeat(pa.scalar(path), count), pa.repeat(pa.scalar(start, pa.int64()), count)
+        yield pa.RecordBatch.from_arrays([pa.array(texts, pa.binary()), *places], schema=_SCHEMA)
+
+
+def _together(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
+    kept: list[bytes] = []
+    size = 0
+    for text in texts:
+        kept.append(text)
+        size += len(text)
+        if len(kept) >= TOGETHER or size >= MOST_BYTES:
+            yield kept
+            kept, size = [], 0
+    if kept:
+        yield kept

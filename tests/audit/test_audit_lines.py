@@ -1,0 +1,61 @@
+"""Lines of files as tasks read them: a file that is cut anywhere has each of its lines once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from multilang_cli.audit.parsing import FAULT
+from multilang_cli.audit.stages import file_lines
+from multilang_cli.audit.stages.file_lines import plain
+from multilang_cli.audit.stages.lines import LARGE, SMALL, _shared_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("lines") / "file"
+
+
+@given(st.lists(st.sampled_from([b"", b"a", b"bc\r", b"long" * 9])), st.booleans(), st.lists(st.integers(0, 99)))
+def test_a_file_that_is_cut_anywhere_has_each_line_once(
+    file: Path, lines: list[bytes], closed: bool, cuts: list[int]
+) -> None:
+    text = b"\n".join(lines) + b"\n" * closed
+    file.write_bytes(text)
+    places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    pieces = [list(plain(str(file), *piece)) for piece in pairwise(places)]
+    assert [line for piece in pieces for line in piece] == text.removesuffix(b"\n").split(b"\n") * bool(text)
+
+
+def test_a_line_that_fills_pieces_is_passed_over_in_blocks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_lines, "_SKIPPED", 3)
+    file.write_bytes(b"x" * 50 + b"\nlast\n")
+    assert [list(plain(str(file), start, start + 10)) for start in (0, 10, 50, 60)] == [[b"x" * 50], [], [b"last"], []]
+
+
+def test_a_file_that_is_gone_is_a_line_that_says_so(tmp_path: Path) -> None:
+    (line,) = plain(str(tmp_path / "gone"), 0, 9)
+    assert line.startswith(FAULT + b"from here on the file can't be read: [Errno 2]")
+
+
+def test_tasks_have_much_the_same_to_read(tmp_path: Path) -> None:
+    for name, size in {"large": 9 * SMALL, "packed.gz": 3 * SMALL, "small": 100, "empty": 0}.items():
+        with (tmp_path / name).open("wb") as made:
+            made.truncate(size)
+    paths = sorted(map(str, tmp_path.iterdir()))
+    shares = _shared_out(paths, 2)
+    assert {piece.path for share in shares for piece in share} == set(paths)
+    assert [piece.end for share in shares for piece in share if piece.path.endswith(".gz")] == [None]
+    sizes = [sum(piece.end - piece.start for piece in share if piece.end is not None) for share in shares]
+    assert abs(sizes[0] - sizes[1]) <= 6 * SMALL
+    assert len(_shared_out(paths, 1)) == 1
+    with (tmp_path / "large").open("wb") as made:
+        made.truncate(3 * LARGE)
+    assert len(_shared_out([str(tmp_path / "large")], 1)) == 3
