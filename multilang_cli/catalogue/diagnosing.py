@@ -33,14 +33,16 @@ def causes_heard(
     rulebook: Rulebook,
     *,
     argv: Iterable[str] = (),
+    source: Source | None = None,
     stderr: str = "",
     late: bool = False,
 ) -> tuple[Cause, ...]:
     """Name the causes of `findings`, as far as `events`, the last of a conversation, tell.
 
-    `argv`: the component's command, by which its language is known. `late`: the beginning is not among `events`.
+    `argv`: the component's command, by which its language is known; `source`: what else is known of its files.
+    `late`: the beginning is not among `events`.
     """
-    source = Source(kind=profile.kind, language=language_of(argv))
+    source = source or Source(kind=profile.kind, language=language_of(argv))
     made_up = profile.samples is not None and not profile.samples
     late = late or not events or events[0].seq > 0
     storm = rulebook.version(profile.storm).id if profile.storm else rulebook.newest.id
@@ -53,10 +55,13 @@ def causes_heard(
 class RecentEvents:
     """The last events of a conversation that goes on, to name causes by. What it keeps is bounded."""
 
-    def __init__(self, profile: Profile, rulebook: Rulebook, argv: Iterable[str] = ()) -> None:
+    def __init__(
+        self, profile: Profile, rulebook: Rulebook, argv: Iterable[str] = (), source: Source | None = None
+    ) -> None:
         self._profile = profile
         self._rulebook = rulebook
         self._argv = tuple(argv)
+        self._source = source
         self._kept: deque[Event] = deque()
         self._size = 0
 
@@ -72,4 +77,12 @@ class RecentEvents:
         """Name the causes of these findings, the one that explains most first."""
         stderr = b"".join(event.raw for event in self._kept if event.channel == "err")[-_STDERR:]
         text = stderr.decode("utf-8", "backslashreplace")
-        return causes_heard(tuple(self._kept), findings, self._profile, self._rulebook, argv=self._argv, stderr=text)
+        return causes_heard(
+            tuple(self._kept),
+            findings,
+            self._profile,
+            self._rulebook,
+            argv=self._argv,
+            source=self._source,
+            stderr=text,
+        )

@@ -8,7 +8,7 @@ from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.tracebacks import shown_lines
 from multilang_cli.reports.escape import chunks, width
 from multilang_cli.reports.explaining.clauses import quoted
-from multilang_cli.reports.grouping import fates_of_subject, some_of
+from multilang_cli.reports.grouping import explained_by, fates_of_subject, mend_of, some_of, told_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,7 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
     if group.storms:
         page.para(f"on Storm {', '.join(group.storms)} only", indent=2)
     if subject.causes:
-        page.para(subject.causes[0].headline, "bold", label="Cause", indent=2, hang=12)
+        page.para(told_first(subject), "bold", label="Cause", indent=2, hang=12)
     _show_reason(page, group)
     show_clause(page, (rule.clause if rule else None) or subject.clause)
     if group.verdict != "warn":
@@ -121,10 +121,13 @@ def stderr_lines(text: str) -> list[str]:
 
 def _show_way_out(page: Page, group: Group, rule: Rule | None) -> None:
     subject = group.first
-    if rule:
-        page.para(first_paragraph(rule.mend), label="Mend", label_style="bold green", indent=2, hang=12)
-    if group.finding:
-        page.line(f"More:     mlcheck explain {group.finding.rule}", indent=2)
+    mend, code = mend_of(subject, rule)
+    if mend:
+        page.para(mend, label="Mend", label_style="bold green", indent=2, hang=12)
+    for line in code.splitlines():
+        page.line(line, "bold", indent=12)
+    if word := explained_by(subject, group.finding):
+        page.line(f"More:     mlcheck explain {word}", indent=2)
     if subject.transcript:
         page.line(f"Record:   {subject.transcript}", indent=2)
     if subject.reproduce:
@@ -136,11 +139,6 @@ def exit_in_words(ended: Exit | None) -> str:
     if ended is None:
         return ""
     return f"was ended by signal {ended.signal}" if ended.signal is not None else f"exited with code {ended.code}"
-
-
-def first_paragraph(text: str) -> str:
-    """Up to the first empty line."""
-    return text.strip().split("\n\n", 1)[0]
 
 
 def _style(group: Group) -> str:

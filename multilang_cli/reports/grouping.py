@@ -104,6 +104,25 @@ def in_a_sentence(cause: Cause) -> str:
     return f"{'' if cause.certainty == 'certain' else 'likely: '}{cause.headline}{where}"
 
 
+def mend_of(subject: SubjectResult, rule: Rule | None) -> tuple[str, str]:
+    """What to do, and a line of code that does it: of the cause, where one is known, else of the rule; "" for none."""
+    cause = subject.causes[0] if subject.causes else None
+    if cause is not None and cause.mend:
+        return cause.mend, cause.code
+    return (first_paragraph(rule.mend), "") if rule else ("", "")
+
+
+def explained_by(subject: SubjectResult, finding: Finding | None) -> str:
+    """The word that `mlcheck explain` knows more of: the cause, where one is known, else the rule; "" for none."""
+    cause = subject.causes[0] if subject.causes else None
+    return cause.id if cause is not None and cause.mend else finding.rule if finding else ""
+
+
+def first_paragraph(text: str) -> str:
+    """Up to the first empty line."""
+    return text.strip().split("\n\n", 1)[0]
+
+
 class Trouble(NamedTuple):
     """Subjects that went wrong for one cause, whatever their verdicts: the most telling stands for all.
 

@@ -29,9 +29,10 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.subject.declared import Probe
 from multilang_cli.subject.profiles import profile_of
 from multilang_cli.subject.samples import samples_of
+from multilang_cli.subject.sources import source_of
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.runner.watch import Watch
-from multilang_cli.suite.verdict.causes import LastWords, hear_out, met_by_the_probe, source_of
+from multilang_cli.suite.verdict.causes import LastWords, hear_out, met_by_the_probe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -202,7 +203,7 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
     with _started(checked, kind, (replies, watch)) as (session, said_pid):
         if not said_pid:
             end = _before_its_pid(session, replies)
-            last = hear_out(session, source_of(checked, kind))
+            last = hear_out(session, source_of(checked.launch.argv, checked.cwd, kind))
             return _Answer(replies, silent=True, end=end, met=(met_by_the_probe(checked, session, watch, last),))
         # What it says by itself is no answer, and what it does by itself is its own fault.
         session.wait_quiet(_PATIENCE)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli import __version__
+from multilang_cli.catalogue.diagnosing import RecentEvents
 from multilang_cli.protocol.wire.encoding import encoded
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
+from multilang_cli.subject.sources import source_of
 from multilang_cli.topology.blame import stories
 from multilang_cli.topology.checkers.judge import Judge
 from multilang_cli.topology.engine.engine import Engine
@@ -31,14 +33,19 @@ from multilang_cli.topology.judging import facts_of, subject_of
 from multilang_cli.topology.model import QUEUED
 from multilang_cli.topology.queue.server import ADDRESS, QueueServer
 from multilang_cli.topology.risks import RiskScan
+from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.transcript.private import make_private
+from multilang_cli.transcript.read import read as read_transcript
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from multilang_cli.causes.model import Cause
+    from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.topology.blame import Story
     from multilang_cli.topology.checkers.checker import CheckResult
+    from multilang_cli.topology.checkers.losses import Account
     from multilang_cli.topology.checkers.measures import Measures
     from multilang_cli.topology.engine.ending import RunOutcome
     from multilang_cli.topology.engine.logged import LoggedProblem
@@ -47,6 +54,8 @@ if TYPE_CHECKING:
     from multilang_cli.topology.history import Happening
     from multilang_cli.topology.risks import Risk
 
+MOST_READ = 64 * 1024 * 1024
+"""Bytes of a transcript that is read for causes."""
 STDERR_SHOWN = 4096
 """Bytes of a task's last stderr that a result keeps."""
 MOST_LOGGED = 5
@@ -64,8 +73,8 @@ class FolderError(ValueError):
 class TopologyRun(NamedTuple):
     """Result of a run. `tallies`: of each component, in the order of their declaration, the ackers left out.
 
-    `held`: what its checkers say; `measures`: what its history shows in numbers; `stories`: of
-    emissions that were not acked, the worst first.
+    `held`: what its checkers say; `measures`: what its history shows in numbers; `account`: what became of all
+    messages; `stories`: of emissions that were not acked, the worst first.
     """
 
     result: RunResult
@@ -73,6 +82,7 @@ class TopologyRun(NamedTuple):
     tallies: dict[str, Tally]
     held: tuple[CheckResult, ...]
     measures: Measures
+    account: Account
     stories: tuple[Story, ...]
 
 
@@ -171,7 +181,7 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
     write_whole(setup.folder / RESULT, to_json(result).encode())
     concerned = [number for each in held for number in each.emissions] + judge.measures.failed_emissions
     told = stories(read_history(setup.folder / NAME), concerned[:MOST_STORIES], setup.layout.components)
-    return TopologyRun(result, outcome, _tallies(setup, engine), held, judge.measures, tuple(told))
+    return TopologyRun(result, outcome, _tallies(setup, engine), held, judge.measures, judge.account, tuple(told))
 
 
 def _tallies(setup: Setup, engine: Engine) -> dict[str, Tally]:
@@ -229,6 +239,19 @@ def _lives(engine: Engine) -> list[TaskRun]:
     return sorted(found, key=lambda life: (life.session.task, life.attempt))
 
 
+def _causes(setup: Setup, life: TaskRun, findings: Sequence[Finding]) -> tuple[Cause, ...]:
+    """The causes of what was found in a life of a task, as far as the last of its transcript tells."""
+    try:
+        if not findings or not setup.transcripts or life.transcript.stat().st_size > MOST_READ:
+            return ()
+        profile = life.session.profile
+        recent = RecentEvents(profile, setup.rulebook, source=source_of(life.argv, life.cwd, profile.kind))
+        recent.take(read_transcript(life.transcript))
+    except (OSError, TranscriptError):
+        return ()
+    return recent.causes(findings)
+
+
 def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
     """One life of a task, as a subject. `spared`: how many of its findings are its own, where a fault struck it."""
     session = life.session
@@ -246,6 +269,7 @@ def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
         reason=reason,
         duration=round(session.now, 3),
         findings=findings,
+        causes=_causes(setup, life, findings) if verdict in {"fail", "warn"} else (),
         outlook=session.judge.outlook() if spared is None else (),
         stderr_tail=decode(session.process.stderr_tail[-STDERR_SHOWN:]),
         exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,

@@ -301,3 +301,35 @@ def test_it_needs_no_shell_and_no_jvm(flux: Path) -> None:
     ran = mlcheck("topology", "run", flux.name, "--idle", "0.2", "-q", cwd=flux.parent, PATH=str(alone))
     assert shutil.which("java", path=str(alone)) is None
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_a_task_that_dies_tells_its_cause_and_mend(flux: Path) -> None:
+    (flux.parent / "count.py").write_text("import no_such_module\n")
+    flux.write_text(flux.read_text().replace(str(HERE / "count.py"), str(flux.parent / "count.py")))
+    ran = mlcheck("topology", "run", str(flux), cwd=flux.parent)
+    said = " ".join(ran.stdout.split())
+    assert "Cause it needs the module no_such_module, which is not installed where it runs" in said
+    assert "(count.py:1)" in said
+    assert "Mend Install no_such_module for the interpreter that runs it" in said
+    assert ran.stdout.splitlines()[-1] == "Next: mlcheck explain module-missing"
+
+
+QUIET = """
+import json, os, sys
+def message(): return json.loads("".join(iter(sys.stdin.readline, "end\\n")))
+open(message()["pidDir"] + "/" + str(os.getpid()), "w").close()
+print(json.dumps({"pid": os.getpid()}) + "\\nend", flush=True)
+while message():
+    print("broker 10.0.0.1:9092: Connection refused", file=sys.stderr, flush=True)
+    print('{"command": "sync"}\\nend', flush=True)
+"""
+
+
+def test_a_spout_that_emitted_nothing_has_its_last_words_shown(flux: Path) -> None:
+    (flux.parent / "quiet.py").write_text(QUIET)
+    flux.write_text(flux.read_text().replace(str(HERE / "queue_spout.py"), str(flux.parent / "quiet.py")))
+    ran = mlcheck("topology", "run", str(flux), cwd=flux.parent)
+    lines = ran.stdout.splitlines()
+    at = lines.index("Not known: run: no spout emitted anything")
+    assert lines[at + 1].startswith("  the last words of sentences-")
+    assert lines[at + 2] == "  | broker 10.0.0.1:9092: Connection refused"

@@ -262,7 +262,15 @@ def test_the_cause_stands_first_in_every_format(tmp_path: Path, monkeypatch: pyt
     annotation = next(line for line in to_github(shown, RULEBOOK).splitlines() if line.startswith("::error"))
     assert annotation.startswith("::error file=bolt.py,line=7,title=FAIL it dies of a tuple%3A KeyError")
     assert f"**Cause:** `{first}`" in to_markdown(shown, RULEBOOK)
-    assert f"Cause     {DEATH.headline}" in pretty_text(shown, RULEBOOK)
+    assert f"Cause     {first}" in pretty_text(shown, RULEBOOK)
+    told = {"junit": to_junit, "github": to_github, "markdown": to_markdown, "pretty": pretty_text}
+    lacking = [
+        name
+        for name, tell in told.items()
+        if "Catch it." not in (said := tell(shown, RULEBOOK)) or "try: ..." not in said
+    ]
+    assert not lacking
+    assert "mlcheck explain dies-of-a-tuple" in pretty_text(shown, RULEBOOK)
 
 
 def test_a_hang_names_who_waits_on_whom() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -71,3 +72,23 @@ def test_each_bug_is_found(tmp_path: Path, spout: str, bolt: str, faults: list[s
     assert found.items() <= ran.held().items()
     assert found or not ran.held()
     assert ran.result.exit_code == int("fail" in found.values())
+
+
+@pytest.mark.parametrize(
+    ("spout", "bolt", "faults", "said"),
+    [
+        ("no_bug", "no_bug", [], r"12 sent, 12 completed, 0 lost, 0 sent again"),
+        (
+            "no_bug",
+            "fails_once",
+            [],
+            r"12 sent, 12 completed, 0 lost, 1 sent again \(1 failed; the first: \[3\] of numb",
+        ),
+        ("no_bug", "no_bug", [KILL], r"12 sent, 12 completed, 0 lost, (\d+) sent again \(\1 timed out; the first: \["),
+        ("swallows_fails", "fails_once", [], r"12 sent, 11 completed, 1 lost, 0 sent again"),
+        ("no_bug", "anchors_nothing", [KILL], r"12 sent, 12 completed, 0 lost, \d+ of their tuples lost in no tree, 0"),
+    ],
+)
+def test_the_end_is_one_line(tmp_path: Path, spout: str, bolt: str, faults: list[str], said: str) -> None:
+    ran = run(planted(spout, bolt), tmp_path, faults=faults)
+    assert re.match(said, ran.run.account.sentence), ran.run.account.sentence

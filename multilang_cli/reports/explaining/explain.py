@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from multilang_cli.catalogue.oracle import shown_on
-from multilang_cli.reports.failure import first_paragraph, show_clause, show_end, show_excerpt, show_fates
+from multilang_cli.reports.failure import show_clause, show_end, show_excerpt, show_fates
 from multilang_cli.reports.formats.console import show_summary
-from multilang_cli.reports.grouping import fates_of, some_of, told_first
+from multilang_cli.reports.grouping import fates_of, first_paragraph, some_of, told_first
 from multilang_cli.reports.page import Page
 
 if TYPE_CHECKING:

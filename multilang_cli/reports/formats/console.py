@@ -18,7 +18,16 @@ from multilang_cli.reports.combined import untested_in
 from multilang_cli.reports.coverage import summary_of as summary_of_coverage
 from multilang_cli.reports.escape import width
 from multilang_cli.reports.failure import show_group, stderr_lines
-from multilang_cli.reports.grouping import Group, families, groups_of, note_lines, notes_of, only_on, some_of
+from multilang_cli.reports.grouping import (
+    Group,
+    explained_by,
+    families,
+    groups_of,
+    note_lines,
+    notes_of,
+    only_on,
+    some_of,
+)
 from multilang_cli.reports.page import DEFAULT_WIDTH, Page, make_console
 from multilang_cli.reports.verdict import FAILURES, precedence, word_of
 from multilang_cli.reports.versions import show_table
@@ -112,7 +121,8 @@ def next_command(result: RunResult) -> str:
     if result.next_command or not groups:
         return result.next_command
     first = groups[0]
-    return first.first.reproduce or (f"mlcheck explain {first.finding.rule}" if first.finding else "")
+    word = explained_by(first.first, first.finding)
+    return first.first.reproduce or (f"mlcheck explain {word}" if word else "")
 
 
 def _show_run(page: Page, parts: Sequence[RunResult], rulebook: Rulebook) -> None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from multilang_cli.reports.bundles import bundles, groups_in, notes_in, subjects_in, untested_in_all
 from multilang_cli.reports.escape import escape, escape_commands, fit
 from multilang_cli.reports.explaining.clauses import quoted
-from multilang_cli.reports.failure import first_paragraph, stderr_lines
+from multilang_cli.reports.failure import stderr_lines
 from multilang_cli.reports.formats.console import group_text, next_command, summary_of
-from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of, told_first
+from multilang_cli.reports.grouping import fates_of_subject, mend_of, note_lines, notes_of, only_on, some_of, told_first
 from multilang_cli.reports.verdict import word_of
 
 if TYPE_CHECKING:
@@ -181,10 +181,15 @@ def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"Clause: {quoted(clause)}"
     for fates in fates_of_subject(subject, group.finding):
         yield f"Storm {', '.join(fates.versions)}: {fates.text}"
-    if rule:
-        yield f"Mend: {first_paragraph(rule.mend)}"
+    yield from _mend(*mend_of(subject, rule))
     if subject.reproduce:
         yield f"Again: {subject.reproduce}"
+
+
+def _mend(mend: str, code: str) -> Iterator[str]:
+    if mend:
+        yield f"Mend: {mend}"
+    yield from code.splitlines()
 
 
 def _run_lines(result: RunResult) -> Iterator[str]:

@@ -22,9 +22,9 @@ from multilang_cli.reports.bundles import (
 )
 from multilang_cli.reports.combined import untested_in
 from multilang_cli.reports.escape import escape_lines, fit
-from multilang_cli.reports.failure import exit_in_words, first_paragraph, show_excerpt, stderr_lines
+from multilang_cli.reports.failure import exit_in_words, show_excerpt, stderr_lines
 from multilang_cli.reports.formats.console import COUNTED, as_text, next_command, summary_of
-from multilang_cli.reports.grouping import fates_of_subject, note_lines, notes_of, only_on, some_of, told_first
+from multilang_cli.reports.grouping import fates_of_subject, mend_of, note_lines, notes_of, only_on, some_of, told_first
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.verdict import precedence, word_of
 from multilang_cli.reports.versions import lines_of
@@ -181,8 +181,11 @@ def _details(group: Group, rulebook: Rulebook) -> Iterator[str]:
     if fates:
         lines = [f"{', '.join(each.versions)}: {code(each.text)}" for each in fates]
         yield f"**Storm**\n\n{_listed(lines)}"
-    if rule:
-        yield f"**Mend:** {prose(first_paragraph(rule.mend))}\n"
+    mend, line = mend_of(subject, rule)
+    if mend:
+        yield f"**Mend:** {prose(mend)}\n"
+    if line:
+        yield fenced(line)
     if len(group.subjects) > 1:
         ids = some_of((each.id for each in group.subjects[1:]), _MOST_LISTED)
         yield f"**The same in** {code(ids)}\n"

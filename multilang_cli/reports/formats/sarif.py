@@ -13,9 +13,8 @@ from urllib.parse import quote
 from multilang_cli.reports.bundles import bundles, groups_in
 from multilang_cli.reports.escape import escape, escape_json, fit
 from multilang_cli.reports.explaining.clauses import quoted
-from multilang_cli.reports.failure import first_paragraph
 from multilang_cli.reports.formats.github import file_of, level_of, line_of
-from multilang_cli.reports.grouping import fates_of_subject, told_first
+from multilang_cli.reports.grouping import fates_of_subject, first_paragraph, mend_of, told_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,10 +106,8 @@ def _lines(group: Group, rulebook: Rulebook) -> Iterator[str]:
     yield subject.reason or (group.finding.message if group.finding else subject.title)
     for fates in fates_of_subject(subject, group.finding):
         yield f"Storm {', '.join(fates.versions)}: {fates.text}"
-    if subject.causes and subject.causes[0].mend:
-        yield f"Do: {subject.causes[0].mend}"
-    elif rule:
-        yield f"Do: {first_paragraph(rule.mend)}"
+    if mend := mend_of(subject, rule)[0]:
+        yield f"Do: {mend}"
     if subject.reproduce:
         yield f"Again: {subject.reproduce}"
 

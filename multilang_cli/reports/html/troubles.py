@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 from multilang_cli.causes.model import Cause
 from multilang_cli.reports.escape import fit
 from multilang_cli.reports.explaining.clauses import quoted
-from multilang_cli.reports.failure import exit_in_words, first_paragraph, stderr_lines
+from multilang_cli.reports.failure import exit_in_words, stderr_lines
 from multilang_cli.reports.formats.console import as_text
-from multilang_cli.reports.grouping import fates_of_subject, only_on, some_of, told_first
+from multilang_cli.reports.grouping import fates_of_subject, mend_of, only_on, some_of, told_first
 from multilang_cli.reports.html.document import SequenceStep, Text
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.saying import in_short, telling
@@ -72,8 +72,8 @@ def _paragraphs(group: Group, rulebook: Rulebook) -> Iterator[str]:
         yield f"Clause: {quoted(clause)}"
     for fate in fates_of_subject(subject, finding):
         yield f"Storm {', '.join(fate.versions)}: {fate.text}"
-    if rule:
-        yield f"Mend: {first_paragraph(rule.mend)}"
+    if mend := " ".join(filter(None, mend_of(subject, rule))):
+        yield f"Mend: {mend}"
     if len(group.subjects) > 1:
         yield f"The same in {some_of((each.id for each in group.subjects), _SAME)}"
 

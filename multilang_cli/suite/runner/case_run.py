@@ -30,6 +30,7 @@ from multilang_cli.reports.verdict import Judgement, verdict_of
 from multilang_cli.subject.profiles import profile_of, without_consumers
 from multilang_cli.subject.samples import has_samples, samples_of
 from multilang_cli.subject.secrecy import redactor_of
+from multilang_cli.subject.sources import source_of
 from multilang_cli.suite.cases.case import shipped
 from multilang_cli.suite.cases.plans import streams_of
 from multilang_cli.suite.runner.watch import Watch
@@ -37,7 +38,7 @@ from multilang_cli.suite.steps.operations import OPERATIONS
 from multilang_cli.suite.steps.settling import FedTuples
 from multilang_cli.suite.steps.stage import TALK, NotExercised, Stage, Stop
 from multilang_cli.suite.steps.ticks import declared_ticks, takes_ticks
-from multilang_cli.suite.verdict.causes import LastWords, causes_of, hear_out, source_of
+from multilang_cli.suite.verdict.causes import LastWords, causes_of, hear_out
 from multilang_cli.suite.verdict.own_side import OwnSide
 from multilang_cli.suite.verdict.refusals import (
     DEATHS,
@@ -173,7 +174,8 @@ class CaseRun:
             try:
                 self._play(session)
                 session.check_stdin()
-                self._last = hear_out(session, source_of(self.subject, self._profile.kind))
+                source = source_of(self.subject.launch.argv, self.subject.cwd, self._profile.kind)
+                self._last = hear_out(session, source)
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.
                 self._too_much, self.said_pid = str(error), True

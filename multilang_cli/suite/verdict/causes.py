@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import mmap
 import shlex
 import signal
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +12,6 @@ import msgspec
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Source, facts_of
-from multilang_cli.causes.languages import language_of, words_of
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.pids import has_a_pid_file
 from multilang_cli.driver.process import STDERR_KEPT
@@ -23,6 +20,7 @@ from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malforme
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.secrecy import redactor_of
+from multilang_cli.subject.sources import source_of
 from multilang_cli.suite.verdict.sources import lines_of, origin_in, source_lines, starter_of, suspect_in
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from multilang_cli.causes.model import Cause, KnownCause, Place
     from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.events import Event
-    from multilang_cli.protocol.words.verdicts import Finding, Kind
+    from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.runner.watch import Watch
 
@@ -46,39 +44,10 @@ _TEXT = "stdout-text"
 """The rule that is broken by what is no message at all."""
 LAST_CHANCE = 1.0
 """Seconds in which a silent component has to say what it held back, once its stdin is closed."""
-_BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
-"""What compilers leave in their programs."""
 _WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", Sync: "sync"}
 """The command of a message."""
-_SOURCES = {"go": ".go", "rust": ".rs"}
-"""The end of the names of sources of compiled programs."""
 _LONGEST_LINE = 200
 """Characters of a line of source that are kept."""
-
-
-def source_of(checked: Subject, kind: Kind) -> Source:
-    """The source of a component: its own files stand below its working directory, and beside its program."""
-    cwd = checked.cwd
-    programs = [cwd / word for word in words_of(checked.launch.argv) if language_of([word]) and "." in Path(word).name]
-    beside = [str(program.parent) for program in programs if program.is_file()]
-    roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
-    language = language_of(checked.launch.argv) or built_from(cwd / checked.launch.argv[0])
-    if not programs and language in _SOURCES:
-        # A compiled program is most often called as its source.
-        names = [f"{word}{_SOURCES[language]}" for word in words_of(checked.launch.argv)]
-        programs = [program for name in names if (program := cwd / name).is_file()]
-    files = tuple(str(program.resolve()) for program in programs)
-    return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
-
-
-@cache
-def built_from(program: Path) -> str:
-    """The language that a compiled program was written in, "" where it does not show."""
-    try:
-        with program.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as code:
-            return next((language for mark, language in _BUILT.items() if code.find(mark) >= 0), "")
-    except (OSError, ValueError):
-        return ""
 
 
 def causes_of(
@@ -92,7 +61,7 @@ def causes_of(
     answers: Collection[str] = (),
 ) -> tuple[Cause, ...]:
     """The causes of what was found in a conversation. `answers`: see `facts_of`."""
-    source = source_of(checked, session.profile.kind)
+    source = source_of(checked.launch.argv, checked.cwd, session.profile.kind)
     stderr = decode(session.process.stderr_tail)
     forms = load_tracebacks()
     stray = next((found.seq for found in findings if found.rule == _TEXT), None)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from multilang_cli.topology.checkers.checker import Checker, CheckResult, RunFacts
+    from multilang_cli.topology.checkers.losses import Account
     from multilang_cli.topology.history import Happening
 
 CHECKERS: tuple[type[Checker], ...] = (
@@ -69,6 +70,11 @@ class Judge:
             kind: tuple(getattr(each, name) for each in hearers if hasattr(each, name))
             for kind, name in HANDLERS.items()
         }
+
+    @property
+    def account(self) -> Account:
+        """The account of all messages, when the history is over."""
+        return next(each.account for each in self._checkers if isinstance(each, AtLeastOnce))
 
     def take(self, event: Happening) -> None:
         """The next event."""

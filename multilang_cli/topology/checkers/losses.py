@@ -13,6 +13,8 @@ from multilang_cli.topology.checkers.checker import Checker, RunFacts
 if TYPE_CHECKING:
     from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Lost, PhaseBegun, TupleSettled
 
+SHORT = 40
+"""Characters of the values of a message that a sentence shows."""
 _Key = tuple[str, str]
 
 
@@ -31,6 +33,32 @@ class _Message(msgspec.Struct, frozen=True):
         return self.component, self.id
 
 
+class Account:
+    """Messages of spouts with an id, each counted once however often it was emitted.
+
+    `sent`, `completed`, `open`: of them; `lost`: those that failed, and that nobody emitted again. `twice`: how often
+    one was emitted again, `first`: the first that was, and `causes`: why, with how often. `untracked`: tuples that were
+    lost and stand in no tree, so that their message was completed all the same.
+    """
+
+    def __init__(self) -> None:
+        self.sent = self.completed = self.open = self.lost = self.twice = self.untracked = 0
+        self.first = ""
+        self.causes: Counter[str] = Counter()
+
+    @property
+    def sentence(self) -> str:
+        """The account on one line; "" where no spout emitted with an id, and nothing was lost."""
+        if not self.sent:
+            return f"{self.untracked:,} tuples lost, in no tree" if self.untracked else ""
+        said = [f"{self.sent:,} sent", f"{self.completed:,} completed", f"{self.lost:,} lost"]
+        said += [f"{self.open:,} still open"] if self.open else []
+        said += [f"{self.untracked:,} of their tuples lost in no tree"] if self.untracked else []
+        causes = ", ".join(f"{times:,} {why}" for why, times in sorted(self.causes.items()))
+        again = f" ({causes}; the first: {self.first})" if self.twice else ""
+        return f"{', '.join(said)}, {self.twice:,} sent again{again}"
+
+
 class AtLeastOnce(Checker):
     """Everything is processed at least once, after replay.
 
@@ -45,7 +73,8 @@ class AtLeastOnce(Checker):
     def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self._open: dict[int, _Message] = {}
-        self._pending_replays: dict[_Key, tuple[_Message, float]] = {}
+        self._pending_replays: dict[_Key, tuple[_Message, float, str]] = {}
+        self.account = Account()
         self._by_values: dict[_Key, _Key] = {}
         self._loose: dict[int, tuple[int, int]] = {}
         self._missing = {name: Counter(map(_text, values)) for name, values in facts.expected.items()}
@@ -61,10 +90,10 @@ class AtLeastOnce(Checker):
             return
         component = self.facts.components[event.task]
         message = _Message(event.n, event.task, component, json.dumps(event.message_id), event.values)
-        if self._pending_replays:
-            self._discharge(message)
+        again = self._discharge(message) if self._pending_replays else ""
         if event.message_id is not None:
             self._open[event.n] = message
+            self._enter(message, again)
 
     def delivered(self, event: Delivered) -> None:
         """Note what stands in no tree, and what is expected where it goes."""
@@ -92,9 +121,10 @@ class AtLeastOnce(Checker):
         """Unless it was acked, it has to be replayed."""
         message = self._open.pop(event.emit, None)
         if message is not None and event.how == "acked":
+            self.account.completed += 1
             self._pending_replays.pop(message.key, None)
         elif message is not None:
-            self._expect_replay(message, event.t)
+            self._expect_replay(message, event.t, event.how)
 
     def died(self, event: Died) -> None:
         """Expect a replay of everything that a dead spout had pending, from its source."""
@@ -102,7 +132,7 @@ class AtLeastOnce(Checker):
             for number, message in tuple(self._open.items()):
                 if self.facts.workers.get(message.task) == event.worker:
                     del self._open[number]
-                    self._expect_replay(message, event.t)
+                    self._expect_replay(message, event.t, "with a worker that died")
 
     def phase(self, event: PhaseBegun) -> None:
         """From the drain on, no spout is asked for anything."""
@@ -111,7 +141,8 @@ class AtLeastOnce(Checker):
 
     def finish(self) -> None:
         """Report what is still to be replayed, and what never arrived."""
-        for message, t in self._pending_replays.values():
+        self.account.open, self.account.lost = len(self._open), len(self._pending_replays)
+        for message, t, _ in self._pending_replays.values():
             whose = f"emission {message.n} (message id {message.id}) of {self.facts.name(message.task)}"
             if self._drained is None or self._drained - t < self.facts.idle:
                 self.unknown(f"{whose} failed, and the run ended before it could be replayed", message.n)
@@ -124,21 +155,34 @@ class AtLeastOnce(Checker):
 
     def _gone(self, loose: tuple[int, int], delivery: int, how: str) -> None:
         emission, task = loose
+        self.account.untracked += 1
         told = f"delivery {delivery} for {self.facts.name(task)} was {how}"
         self.wrong(f"{told}, and stands in no tree: nobody replays it", emission)
 
-    def _expect_replay(self, message: _Message, t: float) -> None:
-        self._pending_replays[message.key] = (message, t)
+    def _enter(self, message: _Message, again: str) -> None:
+        account = self.account
+        account.sent += not again
+        if again:
+            account.twice += 1
+            account.causes[again] += 1
+            short = message.values if len(message.values) <= SHORT else f"{message.values[:SHORT]}..."
+            account.first = account.first or f"{short} of {self.facts.name(message.task)}"
+
+    def _expect_replay(self, message: _Message, t: float, why: str) -> None:
+        self._pending_replays[message.key] = (message, t, why)
         self._by_values[message.component, message.values] = message.key
 
-    def _discharge(self, message: _Message) -> None:
+    def _discharge(self, message: _Message) -> str:
+        """Take an emission for the replay that was due, if one was; why it was, else ""."""
         key = (
             message.key
             if message.key in self._pending_replays
             else self._by_values.get((message.component, message.values))
         )
-        if key is not None and (pending := self._pending_replays.pop(key, None)) is not None:
-            self._by_values.pop((message.component, pending[0].values), None)
+        if key is None or (pending := self._pending_replays.pop(key, None)) is None:
+            return ""
+        self._by_values.pop((message.component, pending[0].values), None)
+        return pending[2]
 
     def _arrived(self, values: str) -> None:
         for name, missing in self._missing.items():

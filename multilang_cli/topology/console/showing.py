@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from multilang_cli.reports.escape import escape
-from multilang_cli.reports.failure import show_group
+from multilang_cli.reports.failure import show_group, stderr_lines
 from multilang_cli.reports.formats.console import MOST_GROUPS, show_summary, summary_of
 from multilang_cli.reports.grouping import groups_of
 from multilang_cli.reports.verdict import word_of
@@ -28,6 +28,8 @@ _ERASE = "\r\x1b[K"
 _PERIOD = 0.5
 MOST_SHOWN = 2
 """Emissions that were not acked of which the terminal tells; more are on the page."""
+MOST_WORDS = 6
+"""Lines of stderr of a spout that emitted nothing."""
 _QUANTILES = (("median", 0.5), ("95 %", 0.95), ("99 %", 0.99), ("at most", 1.0))
 _HEADS = ("component", "tasks", "emitted", "received", "acked", "failed", "timed out", "lost", "latency")
 
@@ -74,10 +76,14 @@ def show_run(page: Page, run: TopologyRun, setup: Setup, rulebook: Rulebook, *, 
         if subject.verdict == "untestable":
             page.blank()
             page.para(escape(f"{subject.id}: {subject.reason}"), label="Not known:", label_style="yellow", hang=11)
+    if not any(tally.emitted for tally in run.tallies.values()):
+        _show_last_words(page, run, setup)
     for group in groups_of(result)[:MOST_GROUPS]:
         page.blank()
         show_group(page, group, rulebook)
     page.blank()
+    if said := run.account.sentence:
+        page.para(escape(said), "bold", label="Messages:", hang=10)
     page.line(f"Recorded: {setup.folder} (result.json, history.ndjson, transcripts/, stderr/)")
     show_summary(page, result)
 
@@ -99,6 +105,18 @@ def _show_stories(page: Page, run: TopologyRun) -> None:
         page.blank()
         for depth, text in told(story):
             page.para(escape(text), "bold" if not depth else "", indent=2 + 2 * depth)
+
+
+def _show_last_words(page: Page, run: TopologyRun, setup: Setup) -> None:
+    """What spouts that emitted nothing, and did nothing wrong, said last on stderr."""
+    spouts = [name for name, component in setup.topology.components.items() if component.kind == "spout"]
+    lives = {f"{name}-{task}" for name in spouts for task in setup.layout.tasks_of(name)}
+    for subject in run.result.subjects:
+        if subject.kind == "task" and subject.verdict == "pass" and {subject.id, subject.id.rpartition(".")[0]} & lives:
+            lines = stderr_lines(subject.stderr_tail)[-MOST_WORDS:]
+            if lines:
+                page.para(f"the last words of {subject.id} on stderr:", indent=2)
+                page.lines(lines, indent=2, bar="| ")
 
 
 def _show_table(page: Page, run: TopologyRun, setup: Setup) -> None:

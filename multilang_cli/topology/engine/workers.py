@@ -57,10 +57,11 @@ class StderrFile:
 
 
 class TaskRun:
-    """One start of a task's process: its session, and what is written of it."""
+    """One start of a task's process: its session, its command and where it runs, and what is written of it."""
 
     def __init__(self, setup: Setup, flow: Flow, attempt: int, launch: Launch, profile: Profile) -> None:
         self.attempt = attempt
+        self.argv = launch.argv
         task = profile.task
         component = setup.topology.components[profile.component]
         self.name = name = f"{component.id}-{task}" + (f".{attempt}" if attempt > 1 else "")
@@ -78,9 +79,8 @@ class TaskRun:
             started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
         env = setup.worker_environment(component.env).variables
-        process = ComponentProcess.start(
-            launch.argv, cwd=Path(component.cwd or setup.cwd), env=env, pid_dir=private_pid_dir()
-        )
+        self.cwd = Path(component.cwd or setup.cwd)
+        process = ComponentProcess.start(launch.argv, cwd=self.cwd, env=env, pid_dir=private_pid_dir())
         try:
             self.recording = Recording(self.transcript, header, component.env) if setup.transcripts else None
             sinks = () if self.recording is None else (self.recording,)
