@@ -23,9 +23,9 @@ from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, decisive, word_of
 from multilang_cli.subject.declared import not_started, one_subject
+from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
 from multilang_cli.subject.samples import has_samples
-from multilang_cli.subject.secrecy import redactor_of
 from multilang_cli.subject.settings import Flags
 from multilang_cli.suite.cases.case import Case
 from multilang_cli.suite.cases.case_writing import write_case

@@ -105,7 +105,7 @@ def in_a_sentence(cause: Cause) -> str:
 
 
 def mend_of(subject: SubjectResult, rule: Rule | None) -> tuple[str, str]:
-    """What to do, and a line of code that does it: of the cause, where one is known, else of the rule; "" for none."""
+    """The advice, and a line of code that does it: of the cause, where one is known, else of the rule; "" for none."""
     cause = subject.causes[0] if subject.causes else None
     if cause is not None and cause.mend:
         return cause.mend, cause.code

@@ -8,6 +8,7 @@ import msgspec
 
 from multilang_cli.protocol.wire.context import Sample
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM
+from multilang_cli.transcript.redact import Redactor
 
 DEFAULT_SAMPLE: list[Any] = ["snow white and the seven dwarfs"]
 """What a bolt is fed when nobody gave a sample: one tuple of one field, `sentence`."""
@@ -118,3 +119,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     suites: tuple[str, ...] = ()
     write_known_failures: str = ""
     reproduce: tuple[str, ...] = ("mlcheck", "run")
+
+
+def redactor_of(component: Component) -> Redactor:
+    """The redactor of the secrets of a component in what is shown: those of its conf, environment and command."""
+    return Redactor({"": [component.conf, component.env]}, words=component.command)

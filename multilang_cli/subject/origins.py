@@ -11,7 +11,7 @@ from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.subject import toml_lines
 from multilang_cli.subject.config import NAME, PYPROJECT, key_path
-from multilang_cli.subject.secrecy import redactor_of
+from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.settings import SETTINGS, Flags, color, run_options
 from multilang_cli.transcript.redact import Redactor, redacted
 

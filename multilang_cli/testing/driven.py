@@ -17,8 +17,7 @@ from multilang_cli.reports.formats.screen import show_story
 from multilang_cli.reports.grouping import in_a_sentence
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.page import Page
-from multilang_cli.subject.options import RunOptions
-from multilang_cli.subject.secrecy import redactor_of
+from multilang_cli.subject.options import RunOptions, redactor_of
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.verdict.causes import causes_of

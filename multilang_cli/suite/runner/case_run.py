@@ -27,9 +27,9 @@ from multilang_cli.protocol.wire import context
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import Judgement, verdict_of
+from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.profiles import profile_of, without_consumers
 from multilang_cli.subject.samples import has_samples, samples_of
-from multilang_cli.subject.secrecy import redactor_of
 from multilang_cli.subject.sources import source_of
 from multilang_cli.suite.cases.case import shipped
 from multilang_cli.suite.cases.plans import streams_of

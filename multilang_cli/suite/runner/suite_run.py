@@ -18,9 +18,8 @@ from multilang_cli.protocol.judge.coverage import covered
 from multilang_cli.reports.coverage import coverage_of
 from multilang_cli.reports.model import ComponentReport, CoverageReport, RunResult, Selection, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
-from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, RunOptions
+from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, RunOptions, redactor_of
 from multilang_cli.subject.samples import has_samples, named, sources_of, unfed
-from multilang_cli.subject.secrecy import redactor_of
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import Case, load_cases
 from multilang_cli.suite.cases.selection import SelectionError, select

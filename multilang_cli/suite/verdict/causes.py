@@ -19,7 +19,7 @@ from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malformed, Sync
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
-from multilang_cli.subject.secrecy import redactor_of
+from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.sources import source_of
 from multilang_cli.suite.verdict.sources import lines_of, origin_in, source_lines, starter_of, suspect_in
 

@@ -108,7 +108,7 @@ def _show_stories(page: Page, run: TopologyRun) -> None:
 
 
 def _show_last_words(page: Page, run: TopologyRun, setup: Setup) -> None:
-    """What spouts that emitted nothing, and did nothing wrong, said last on stderr."""
+    """Show the last that spouts wrote to stderr which did nothing wrong, and emitted nothing."""
     spouts = [name for name, component in setup.topology.components.items() if component.kind == "spout"]
     lives = {f"{name}-{task}" for name in spouts for task in setup.layout.tasks_of(name)}
     for subject in run.result.subjects:
