@@ -207,7 +207,7 @@ class Seen:
             at = next((seq for seq, (_, id_) in self.pending.items() if id_ == message.id), None)
             self.answered = self.pending[at][0] if at is not None else ""
         if at is not None:
-            self.naive.settled(self.pending[at][1])
+            (self.naive.answered if isinstance(message, Sync) else self.naive.settled)(self.pending[at][1])
             before = [asked for seq, (asked, _) in self.pending.items() if seq < at]
             self._has_answered = True
             self._answers.add(self.pending[at][0])

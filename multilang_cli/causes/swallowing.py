@@ -48,8 +48,12 @@ class NaiveReader:
             self._awaited += 1
 
     def settled(self, id_: str) -> None:
-        """Take an ack or fail, or the sync of a heartbeat: who answers another behind one that it swallowed goes on."""
+        """Take an ack or fail: who settles another behind one that it swallowed goes on."""
         self._went_on = self._went_on or bool(self.swallowed)
+        self.answered(id_)
+
+    def answered(self, id_: str) -> None:
+        """Take the sync of a heartbeat; who answers those alone may settle nothing at all."""
         self._answered = self._answered or id_ in self.swallowed
 
     def _swallow(self, id_: str) -> None:

@@ -203,7 +203,7 @@ def test_an_end_that_came_later_is_not_the_place_of_what_was_wrong_before() -> N
 ! {{"event": "exited", "code": 1}}
 """)
     places = {cause.id: cause.place for cause in diagnose(facts_in(events, "bolt"), CAUSES.values(), RULES)}
-    assert places == {"dies-of-a-heartbeat": Place("a.py", 7), "pid-unfit": None}
+    assert places == {"dies-of-a-heartbeat": Place("a.py", 7), "speaks-before-its-pid": None}
 
 
 def test_an_error_that_was_told_to_storm_before_the_fail_names_the_line() -> None:

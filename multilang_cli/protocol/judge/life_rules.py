@@ -157,7 +157,9 @@ def _no_sync(judge: RuleContext, event: Event, within: str, tail: str) -> None:
         return
     for owed in judge.state.commands[:1]:
         text = f"no sync of {owed.what!r}{within}{tail}"
-        judge.breach("sync-missing", event, text, subject=owed.what, stable=owed.what, related=(owed.seq,))
+        # Storm asks it since 1.1 alone.
+        when = "activation" if owed.what in {"activate", "deactivate"} else ""
+        judge.breach("sync-missing", event, text, when=when, subject=owed.what, stable=owed.what, related=(owed.seq,))
 
 
 def _no_answer(judge: RuleContext, event: Event, within: str, tail: str) -> None:

@@ -5,6 +5,7 @@ Storm reads every field of every message, whatever its command, so a `sync` whos
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.protocol.words.messages import (
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 COMMANDS = ("emit", "ack", "fail", "log", "sync", "error", "metrics")
 LOG_LEVELS = range(5)
 _SHOWN = 40
+_ALIKE = 0.8
+"""Part of the letters of a key that another shares in their order, where it may be that key misspelt."""
 INT64 = range(-(2**63), 2**63)
 
 
@@ -82,11 +85,19 @@ def _without_command(fields: dict[str, Any]) -> ShapeFault:
         detail = "a pid message, but Storm took an earlier message for the answer to its handshake"
         return ShapeFault("command-missing", "command", detail, (Pid(fields["pid"]),))
     near = next((key for key in fields if key.strip().lower() == "command" and isinstance(fields[key], str)), None)
+    near = near or _misspelt(fields)
     if near is None:
         return ShapeFault("command-missing", "command", 'there is no "command"')
     return ShapeFault(
         "command-missing", "command", f'the key is {near!r}, not "command"', _salvaged(fields[near], fields)
     )
+
+
+def _misspelt(fields: dict[str, Any]) -> str | None:
+    """The key that names a command and is spelt much like "command"; None if there is none."""
+    named = [key for key, value in fields.items() if isinstance(value, str) and value in COMMANDS]
+    found = difflib.get_close_matches("command", (key for key in named if len(key) < _SHOWN), 1, _ALIKE)
+    return found[0] if found else None
 
 
 def _with_no_stray_task(
