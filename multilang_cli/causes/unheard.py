@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from multilang_cli.causes.model import Bytes
 
 _END_WITH_BLANKS = re.compile(r"\n(?:[ \t]+end[ \t]*|end[ \t]+)(?:\n|$)")
+_OTHER_END = re.compile(r'[}\]][ \t]*\n(?!(?-i:end)(?:\n|$))[^\n"{}]{0,12}end[^\n"{}]{0,12}(?:\n|$)', re.IGNORECASE)
+"""A line such as END or [end], behind what may be an object."""
 _END_ON_THE_LINE = re.compile(r"[}\]][ \t]*end[ \t]*(?:\n|$)")
 _UNFINISHED_END = re.compile(r"\nend$")
 _REPR = re.compile(r"\s*\{\s*u?'")
@@ -27,7 +29,7 @@ def what_they_are(text: str) -> Bytes:
         return "bare-pid"
     if _MSGPACK.match(text):
         return "msgpack"
-    if _END_WITH_BLANKS.search(text) or _END_ON_THE_LINE.search(text):
+    if any(form.search(text) for form in (_END_WITH_BLANKS, _END_ON_THE_LINE, _OTHER_END)):
         return "end-with-blanks"
     if _UNFINISHED_END.search(text):
         return "end-unfinished"

@@ -12,6 +12,7 @@ from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Facts, Source, facts_of
 from multilang_cli.causes.model import Place
+from multilang_cli.causes.unheard import what_they_are
 
 if TYPE_CHECKING:
     from multilang_cli.causes.model import KnownCause
@@ -276,3 +277,19 @@ def test_at_most_one_cause_stands_on_facts_alone() -> None:
 """
     found = diagnose(facts_in(notation.parse(talk), "bolt"), CAUSES.values(), RULES)
     assert [cause.id for cause in found] == ["exits-mid-work", "settles-twice"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('{"pid":1}\nEND\n', "end-with-blanks"),
+        ('[start]{"pid":1}\n[end]\n', "end-with-blanks"),
+        ('{"pid":1}\n \u3010end\u3011\n', "end-with-blanks"),
+        ('{"pid":1}\nend', "end-unfinished"),
+        ('{"pid":1}\n', "object-without-end"),
+        ('{"pid":1}\nappended\n{', "cut-object"),
+        ('{"pid":1,\nend"', "cut-object"),
+    ],
+)
+def test_unfinished_output_is_told_apart(text: str, what: str) -> None:
+    assert what_they_are(text) == what
