@@ -41,6 +41,8 @@ _SIGNALS = {
 _WAITING_STORM = re.compile(r": (?:it|that \w+|that part of it) waits for|; |, and Storm waits")
 _LAST = 99
 """The rank of what no known cause explains."""
+NO_JSON = "no JSON: "
+"""How messages begin of findings whose rules say that already."""
 MOST_REST = 60
 """Characters of unfinished output that a sentence shows."""
 
@@ -94,7 +96,7 @@ def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule])
     if gravest is None or rule is None:
         return []
     said = gravest.message.partition("; ")[0]
-    headline = said if _plain(rule.title) in _plain(said) else f"{rule.title}: {said}"
+    headline = said if _plain(rule.title) in _plain(said) else f"{rule.title}: {said.removeprefix(NO_JSON)}"
     return [
         Cause(
             id=rule.id,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from multilang_cli.causes.model import Bytes
 
 _END_WITH_BLANKS = re.compile(r"\n(?:[ \t]+end[ \t]*|end[ \t]+)(?:\n|$)")
-_OTHER_END = re.compile(r'[}\]][ \t]*\n(?!(?-i:end)(?:\n|$))[^\n"{}]{0,12}end[^\n"{}]{0,12}(?:\n|$)', re.IGNORECASE)
+_OTHER_END = re.compile(r'[}\]][ \t]*\n(?!(?-i:end)(?:\n|$))[^\w\n"{}]{0,4}end[^\w\n"{}]{0,4}(?:\n|$)', re.IGNORECASE)
 """A line such as END or [end], behind what may be an object."""
 _END_ON_THE_LINE = re.compile(r"[}\]][ \t]*end[ \t]*(?:\n|$)")
 _UNFINISHED_END = re.compile(r"\nend$")

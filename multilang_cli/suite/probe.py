@@ -7,6 +7,7 @@ without an answer.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from contextlib import contextmanager
 from itertools import cycle, islice
@@ -57,20 +58,24 @@ _TUPLES = 10
 """Samples that are fed at most where no number is declared."""
 _SPOUT = "it answers `next` with a sync: a spout"
 _BOLT = "it answers a heartbeat with a sync, and no `next`: a bolt"
+_SHORT = 3
+"""Letters of a text that anybody may say."""
 _SAY = "say --kind bolt or --kind spout"
 
 
 class _Replies:
     """Keeps what a component said in one conversation: how often which message, how many bytes, the `first` ones.
 
-    `told`: how many messages Storm sent it, the handshake among them.
+    `told`: how many messages Storm sent it, the handshake among them. `repeats`: it said one of `values`, texts of the
+    tuples that it was fed.
     """
 
     def __init__(self) -> None:
         self.said: Counter[str] = Counter()
         self.told = self.size = 0
         self.first = b""
-        self.settles = self.anchors = False
+        self.settles = self.anchors = self.repeats = False
+        self.values: tuple[bytes, ...] = ()
 
     def take(self, events: Iterable[Event], _: object) -> None:
         """Note what the component says; of an irregular message what was meant."""
@@ -82,6 +87,8 @@ class _Replies:
             self.first = self.first or event.raw[:_FIRST]
             body = event.body
             self.said[_word_of(body)] += 1
+            if not isinstance(body, Malformed):
+                self.repeats = self.repeats or any(value in event.raw for value in self.values)
             for message in body.salvage if isinstance(body, Malformed) else (body,):
                 self.settles = self.settles or isinstance(message, Ack | Fail)
                 self.anchors = self.anchors or (isinstance(message, Emit) and bool(message.anchors))
@@ -94,7 +101,8 @@ class _Replies:
     def __str__(self) -> str:
         """Name the messages after the pid, in the order in which they came first."""
         words = [f"{count} x {word}" if count > 1 else word for word, count in self.said.items() if word != "pid"]
-        return f"{', '.join(words) or 'nothing'} after its pid, {self.size} bytes in all"
+        where = "after its pid" if self.said["pid"] else "and no pid"
+        return f"{', '.join(words) or 'nothing'} {where}, {self.size} bytes in all"
 
 
 def _word_of(body: object) -> str:
@@ -150,6 +158,8 @@ def _by_a_tuple(fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe | No
         return Probe("spout", _SPOUT)
     if fed.replies.said["emit"] and not as_spout.replies.said["emit"]:
         return Probe("bolt", "it emits in answer to a tuple, and not to `next`: a bolt")
+    if fed.replies.repeats:
+        return Probe("bolt", "it says again what a tuple told it: a bolt")
     return None
 
 
@@ -234,6 +244,8 @@ def _feed(checked: Subject, session: Session, replies: _Replies) -> Callable[[],
     samples = samples_of(checked.component)
     word, _, number = checked.component.settles.partition("-")
     many = int(number) if word == "after" else min(len(samples), _TUPLES)
+    texts = {value for sample in samples for value in sample.values if isinstance(value, str) and len(value) > _SHORT}
+    replies.values = tuple(json.dumps(text, ensure_ascii=False)[1:-1].encode() for text in texts)
     for sample in islice(cycle(samples), many):
         session.send(sample.values, sample.component, sample.stream)
     return lambda: replies.acts_as_a_bolt

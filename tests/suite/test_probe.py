@@ -172,3 +172,29 @@ def test_a_bare_pid_is_the_protocol_of_before_0_7_1(tmp_path: Path, *, dies: boo
         ran = mlcheck("run", "--timeout", "3", "--kind", kind, "--", sys.executable, "component.py", cwd=tmp_path)
         assert ran.returncode == 3
         assert "is the protocol of before Storm 0.7.1" in " ".join((ran.stderr + ran.stdout).split())
+
+
+LOGS = """
+while True:
+    message = read()
+    send({"command": "log", "msg": message["tuple"][0] + " was skipped" if message.get("tuple") else "nothing"})
+"""
+
+
+def test_who_says_what_a_tuple_told_it_is_a_bolt(tmp_path: Path) -> None:
+    assert asked(tmp_path, BEGIN + LOGS)[:2] == ("bolt", "it says again what a tuple told it: a bolt")
+    assert asked(tmp_path, BEGIN + LOGS.replace('message["tuple"][0] + ', '"it" + ')).kind is None
+
+
+NO_PID = BEGIN.replace('send({"pid": os.getpid()})', 'send({"command": "log", "msg": "started"})')
+
+
+def test_who_never_says_a_pid_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "logs.py").write_text(f"{NO_PID}\nwhile read(): pass\n")
+    ran = mlcheck("run", "--timeout", "2", "--", sys.executable, "logs.py", cwd=tmp_path)
+    assert "to a tuple it said irregular message and no pid, 4" in ran.stderr
+    (tmp_path / "fails.py").write_text(f'{NO_PID}\nwhile read(): send({{"command": "fail", "id": ""}})\n')
+    ran = mlcheck("run", "-k", "handshake.pid-first", "--", sys.executable, "fails.py", cwd=tmp_path)
+    said = " ".join(ran.stdout.split())
+    assert "FAIL it says something before its pid" in said
+    assert 'every version: the worker dies with all its tasks; its log of message 4 says "Failed a non-existent' in said

@@ -266,6 +266,8 @@ def _met_first(trouble: Trouble, finding: Finding, storm: str) -> Finding:
     """The finding that Storm dies of, if it comes before the one shown, or of the same cause: its log tells of that."""
     musts = [each for each in trouble.first.findings if each.level == "must" and each.fates.get(storm) == "dies"]
     deadly = [each for each in musts if each.seq <= finding.seq or each.rule in trouble.cause.rules]
+    if not deadly and trouble.verdict == "fail" and finding.fates.get(storm) in {"survives", "loses-data"}:
+        deadly = musts  # what it does later ends the worker that this leaves alive
     return min(deadly, key=lambda each: each.seq, default=finding)
 
 
