@@ -58,7 +58,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     "Cases": ("--exclude", "--suite", "--exhaustive", "--known-failures", "--write-known-failures", "--dry-run"),
     "How it is played": (
         *("-x", "--max-fail", "--jobs", "--retries", "--limit", "--timeout", "--memory", "--seed", "--storm-required"),
-        *("--idle", "--drain", "--late", "--real-time"),
+        *("--seeds", "--idle", "--drain", "--late", "--real-time"),
     ),
     "What comes out": (
         *("--strict", "--report", "--record", "--record-all", "--transcripts", "--color", "--quiet", "--verbose"),

@@ -333,3 +333,31 @@ def test_a_spout_that_emitted_nothing_has_its_last_words_shown(flux: Path) -> No
     at = lines.index("Not known: run: no spout emitted anything")
     assert lines[at + 1].startswith("  the last words of sentences-")
     assert lines[at + 2] == "  | broker 10.0.0.1:9092: Connection refused"
+
+
+COUNTS_ITS_RUNS = """
+import runpy
+with open("runs", "a+") as runs:
+    runs.seek(0)
+    nth = len(runs.read())
+    runs.write("x")
+if nth == 1: print("garbage", flush=True)
+runpy.run_path({script!r}, run_name="__main__")
+"""
+
+
+def test_a_sweep_has_the_verdict_of_its_worst_seed(flux: Path) -> None:
+    (flux.parent / "count.py").write_text(COUNTS_ITS_RUNS.format(script=str(HERE / "count.py")))
+    flux.write_text(flux.read_text().replace(str(HERE / "count.py"), str(flux.parent / "count.py")))
+    kept = flux.parent / "kept"
+    words = ("--seed", "5", "--seeds", "3", "--record", str(kept), "--messages", "20")
+    ran = mlcheck("topology", "run", str(flux), *words, cwd=flux.parent)
+    said = " ".join(ran.stdout.split())
+    assert ran.returncode in {1, 3}
+    assert "3 of 3 seeds: 2 PASS, 1 " in said
+    assert "This is the worst: --seed 6 plays it again" in said
+    told = [line.partition(";")[0] for line in ran.stderr.splitlines() if line.startswith("seed ")]
+    assert (told[0], told[2]) == ("seed 5: PASS", "seed 7: PASS")
+    assert [each.name for each in kept.iterdir()] == ["seed-6"]
+    again = mlcheck("topology", "run", str(flux), *words, cwd=flux.parent)
+    assert (again.returncode, [each.name for each in kept.iterdir()]) == (0, ["seed-5"])

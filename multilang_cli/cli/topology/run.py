@@ -42,6 +42,15 @@ Drain = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Where everything random comes from.")]
+Seeds = Annotated[
+    int,
+    typer.Option(
+        "--seeds",
+        metavar="N",
+        min=1,
+        help="Run it once for each of N seeds, from --seed on. The verdict is that of the worst, whose run is kept.",
+    ),
+]
 Faults = Annotated[
     list[str] | None,
     typer.Option(
@@ -91,6 +100,7 @@ def run(
     idle: Idle = 1.0,
     drain: Drain = None,
     seed: Seed = 0,
+    seeds: Seeds = 1,
     late: Late = "ignore",
     faults: Faults = None,
     guarantee: Guarantee = None,

@@ -22,6 +22,7 @@ from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close
 from multilang_cli.topology.console.flux_file import class_path_of, read_file
 from multilang_cli.topology.console.showing import progress_of, show_run
+from multilang_cli.topology.console.sweeping import Played, worst_of
 from multilang_cli.topology.engine.setup import Goal, set_up
 from multilang_cli.topology.faults.plan import FaultError, plan_faults
 from multilang_cli.topology.model import GUARANTEE, GUARANTEES
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import StormVersion
     from multilang_cli.topology.engine.setup import Setup
     from multilang_cli.topology.flux import FluxFile
+    from multilang_cli.topology.running import TopologyRun
 
 RECORD = Path(".mlcheck/topology")
 """Where runs are written: a folder by the topology's name."""
@@ -62,6 +64,7 @@ class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
     idle: float = 1.0
     drain: float | None = None
     seed: int = 0
+    seeds: int = 1
     late: str = "ignore"
     faults: tuple[str, ...] = ()
     guarantee: str = ""
@@ -92,14 +95,34 @@ def run_given(values: dict[str, Any]) -> int:
         jars=class_path_of(given.jars, given.class_path),
         project=given.streamparse,
     )
-    setup = _set_up(given, read, version, rulebook)
-    _check_size(given.flux or given.streamparse, setup)
     if not given.quiet:
         for note in read.notes:
             remark(str(note))
+
+    def play(seed: int, folder: Path) -> Played:
+        """One run of it. Raises CommandError."""
+        one = msgspec.structs.replace(given, seed=seed)
+        setup = _set_up(one, read, version, rulebook, folder)
+        return Played(setup, _played(one, setup))
+
+    folder = Path(given.record) if given.record else RECORD / fit_for_a_file(read.topology.name)
+    seeds = range(given.seed, given.seed + given.seeds)
+    setup, run = play(given.seed, folder) if given.seeds == 1 else worst_of(seeds, folder, play, quiet=given.quiet)
+    pages = any(each.format == "html" for each in reports)
+    write_reports(reports, run.result, rulebook, tuple(sections_of(run, setup)) if pages else ())
+    if all(each.path != STDOUT for each in reports):
+        with stdout_may_close():
+            show_run(Page(console), run, setup, rulebook, quiet=given.quiet)
+            sys.stdout.flush()
+    return run.result.exit_code
+
+
+def _played(given: TopologyFlags, setup: Setup) -> TopologyRun:
+    """Run it. Raises CommandError."""
+    _check_size(given.flux or given.streamparse, setup)
     try:
         with progress_of(quiet=given.quiet) as watch:
-            run = run_topology(setup, watch, strict=given.strict)
+            return run_topology(setup, watch, strict=given.strict)
     except LaunchError as error:
         hint = f" {error.hint[0].upper()}{error.hint[1:]}" if error.hint else ""
         code = ExitCode.MISUSE if error.reason == "bad-cwd" else ExitCode.NO_FIRST_MESSAGE
@@ -108,13 +131,6 @@ def run_given(values: dict[str, Any]) -> int:
         raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"the run can't be written to {setup.folder}: {error.strerror} (--record DIR)") from None
-    pages = any(each.format == "html" for each in reports)
-    write_reports(reports, run.result, rulebook, tuple(sections_of(run, setup)) if pages else ())
-    if all(each.path != STDOUT for each in reports):
-        with stdout_may_close():
-            show_run(Page(console), run, setup, rulebook, quiet=given.quiet)
-            sys.stdout.flush()
-    return run.result.exit_code
 
 
 def _check_size(flux: str, setup: Setup) -> None:
@@ -142,8 +158,7 @@ def _late(text: str) -> LatePolicy:
     return cast("LatePolicy", text)
 
 
-def _set_up(given: TopologyFlags, read: FluxFile, version: StormVersion, rulebook: Rulebook) -> Setup:
-    folder = Path(given.record) if given.record else RECORD / fit_for_a_file(read.topology.name)
+def _set_up(given: TopologyFlags, read: FluxFile, version: StormVersion, rulebook: Rulebook, folder: Path) -> Setup:
     try:
         prepare(folder)
     except FolderError as error:
