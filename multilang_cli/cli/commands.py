@@ -29,6 +29,7 @@ COMMANDS: dict[str, Command] = {
     "tap": Command("recordings.tap", "tap", "Stand in a topology in place of a component, and record it."),
     "topology run": Command("topology.run", "run", "Run a whole topology from its Flux file, with its ackers."),
     "topology plan": Command("topology.plan", "plan", "Show a Flux file's graph, tasks, and what is not guaranteed."),
+    "topology explain": Command("topology.explain", "explain", "Show the ack framework step by step, of any root."),
     "audit watch": Command("audit.watch", "watch", "Audit what is still being recorded, and tell what goes wrong."),
     "audit replay": Command("audit.replay", "replay", "Play recordings to a component again, on a cluster."),
     "audit run": Command("audit.run", "run", "Say what became of every tuple of a cluster, on Spark."),

@@ -27,6 +27,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "mlcheck topology run --fault kill:split@20 topology.yaml",
     ),
     "topology plan": ("mlcheck topology plan topology.yaml",),
+    "topology explain": ("mlcheck topology explain", "mlcheck topology explain .mlcheck/topology/NAME --emission 7"),
     "fuzz": ("mlcheck fuzz --kind bolt bolt.py",),
     "bench": ("mlcheck bench bolt.py",),
     "host": ("mlcheck host -- java -jar host.jar",),

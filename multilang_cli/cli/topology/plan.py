@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,13 +19,8 @@ from multilang_cli.cli.topology.flux_file import (
     Resources,
     Streamparse,
 )
-from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.exits import ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from multilang_cli.topology.history import Happening
 
 
 def plan(
@@ -58,6 +53,7 @@ def plan(
     from multilang_cli.topology import planning  # noqa: PLC0415
     from multilang_cli.topology.console.drawing import draw  # noqa: PLC0415
     from multilang_cli.topology.console.flux_file import class_path_of, read_file  # noqa: PLC0415
+    from multilang_cli.topology.console.histories import history_in  # noqa: PLC0415
 
     version = known_storm(storm or "") or load_rulebook().newest.id
     console = console_of(color)
@@ -73,7 +69,7 @@ def plan(
         jars=class_path_of(jars or (), class_path or ""),
         project=streamparse,
     )
-    made = planning.plan(read.topology, version, _history(Path(run)) if run else ())
+    made = planning.plan(read.topology, version, history_in(Path(run), f"--run {run}") if run else ())
     if as_json:
         for note in read.notes:
             remark(str(note))
@@ -82,18 +78,3 @@ def plan(
     with stdout_may_close():
         draw(Page(console), made, read.notes, ran=run is not None)
     return ExitCode.CONFORMANT
-
-
-def _history(folder: Path) -> "Iterator[Happening]":
-    """The history of a run. Raises CommandError."""
-    import msgspec  # noqa: PLC0415
-
-    from multilang_cli.topology.history_file import NAME, read_history  # noqa: PLC0415
-
-    path = folder / NAME
-    try:
-        yield from read_history(path)
-    except OSError as error:
-        raise CommandError(f"--run {folder}: {path} can't be read: {error.strerror}.") from None
-    except msgspec.MsgspecError as error:
-        raise CommandError(f"--run {folder}: {path} is no history of a run: {error}.") from None
