@@ -259,3 +259,28 @@ def test_misuse_is_told_from_silence(words: list[str], code: int, message: str, 
     )
     assert done.returncode == code, done.stderr
     assert message in " ".join(done.stderr.decode().split())
+
+
+LARGE = """
+import json, os, sys
+def read(): return json.loads("".join(iter(sys.stdin.readline, "end\\n")))
+def send(message): print(json.dumps(message) + "\\nend", flush=True)
+open(os.path.join(read()["pidDir"], str(os.getpid())), "w").close()
+send({"pid": os.getpid()})
+while True:
+    message = read()
+    if message["stream"] == "__heartbeat":
+        send({"command": "sync"})
+    else:
+        send({"command": "emit", "anchors": [message["id"]], "tuple": ["x" * 400_000], "need_task_ids": False})
+        send({"command": "ack", "id": message["id"]})
+"""
+
+
+def test_a_slow_reader_has_no_more_to_read_than_fills_pipes(tmp_path: Path) -> None:
+    (tmp_path / "large.py").write_text(LARGE)
+    record = tmp_path / "rec"
+    run([sys.executable, str(tmp_path / "large.py")], "bolt", record, include=("stdout.slow-reader",), record_all=True)
+    (file,) = record.iterdir()
+    fed = sum(b'"comp":"' in line and b'"ch":"in"' in line for line in file.read_bytes().splitlines())
+    assert 5 <= fed < 80

@@ -14,7 +14,7 @@ from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.words.messages import SpoutCommand
 from multilang_cli.suite.steps import bolt_steps, cutting, spout_steps, testee_steps
 from multilang_cli.suite.steps.settling import AMPLE
-from multilang_cli.suite.steps.stage import TALK, NotExercised, Stage
+from multilang_cli.suite.steps.stage import FEW, TALK, NotExercised, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SIP = 512
 """Bytes at a time that a slow host reads."""
+SIPPED = 8 * 1024 * 1024
+"""Bytes that a slow host reads in all, about: several times what the largest pipe holds."""
 
 Operation = Callable[[Stage, dict[str, Any]], None]
 
@@ -73,11 +75,12 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
     session = stage.session
     if isinstance(session, ShellBolt):
         times = int(arguments.get("times", 1))
-        enough = stage.limits["settle"] / 2 / times
+        enough, said = stage.limits["settle"] / 2 / times, session.spoken[1]
         if bolt_steps.pace(stage, enough) > enough:
             raise NotExercised("it works too slowly to fill a pipe")
+        of_one = (session.spoken[1] - said) // FEW
         session.hold_output(hold=True)
-        bolt_steps.tuples(stage, {"times": times})
+        bolt_steps.tuples(stage, {"times": min(times, max(FEW, SIPPED // max(1, of_one)))})
     else:
         spout_steps.call(stage, {"command": "activate"})
         session.hold_output(hold=True)
