@@ -18,6 +18,7 @@ from multilang_cli.catalogue.oracle import (
     plain,
     recorded_fate,
 )
+from multilang_cli.protocol.storm.outlooks import fingerprint
 from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
 from multilang_cli.protocol.words.events import Chunk, Exited, PidChecked, Started
 from multilang_cli.protocol.words.messages import Ack, Handshake, Malformed, Pid, TaskIds, TupleMsg
@@ -320,3 +321,13 @@ def test_the_oracle_is_kept_whole() -> None:
     assert oracle_cases().keys() == oracle_verdicts().keys()
     for verdicts in oracle_verdicts().values():
         assert verdicts.keys() == {version.id for version in VERIFIED}
+
+
+@pytest.mark.parametrize(("command", "fate"), [("activate", "survives"), ("deactivate", "survives"), ("next", "dies")])
+def test_a_command_that_old_storms_never_send_harms_none_of_them(command: str, fate: str) -> None:
+    sent = json.dumps({"command": command, **({"id": ""} if command == "next" else {})})
+    waits = '! {"event": "deadline", "waiting_for": "sync", "limit": 5}'
+    (found,) = findings_of(RULES["sync-missing"], f"> {sent}\n@ 5\n{waits}\n")
+    assert (found.fates["0.10.2"], found.fates["1.2.4"]) == (fate, "dies")
+    # What lists of known failures know it by has no variant.
+    assert found.fingerprint == fingerprint("sync-missing", "", command)

@@ -116,6 +116,8 @@ def stderr(judge: RuleContext, event: Event, fact: Chunk) -> None:
             judge.breach("stderr-flood", event, text, when=when, stable=when, related=(state.commands[0].seq,))
 
 
+_SINCE_1_1 = frozenset({"activate", "deactivate"})
+"""Commands that Storm 1.1 was the first to send."""
 _DEADLINES = {
     "pid": ("handshake-silent", "no pid{within} after the handshake"),
     "read": ("stdin-not-read", "its stdin was not read for {limit:g} s"),
@@ -157,9 +159,10 @@ def _no_sync(judge: RuleContext, event: Event, within: str, tail: str) -> None:
         return
     for owed in judge.state.commands[:1]:
         text = f"no sync of {owed.what!r}{within}{tail}"
-        # Storm asks it since 1.1 alone.
-        when = "activation" if owed.what in {"activate", "deactivate"} else ""
-        judge.breach("sync-missing", event, text, when=when, subject=owed.what, stable=owed.what, related=(owed.seq,))
+        # Storm asks it since 1.1 alone. No variant, which a list of known failures would have to name.
+        effects = judge.rulebook.effects("sync-missing", "activation" if owed.what in _SINCE_1_1 else "")
+        what, related = owed.what, (owed.seq,)
+        judge.breach("sync-missing", event, text, subject=what, stable=what, related=related, effects=effects)
 
 
 def _no_answer(judge: RuleContext, event: Event, within: str, tail: str) -> None:
