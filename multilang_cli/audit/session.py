@@ -39,7 +39,7 @@ LOCAL = {
 }
 HERE = "-XX:+UseParallelGC"
 """Java's options on this machine: nobody waits for an answer while garbage is collected, so it is done at once."""
-BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -Xmn1g"
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:NewRatio=1"
 """Java's options where it is over too soon for its second compiler to pay: that takes a third of all CPU then.
 
 Rows are garbage at once: with half of the memory for what is new, a tenth of the time is saved.
