@@ -49,6 +49,7 @@ FIELDS: dict[str, Mutant] = {
     "decimal-value": Mutant("decimal-value", "a value with 17 digits", {"tuple": [0.30000000000000004]}),
     "direct-task-range": Mutant("direct-task-range", "a direct emit to task 2^32+6", {"task": 2**32 + 6}),
     "ids-as-number": Mutant("need-task-ids-type", "need_task_ids is 0", {"need_task_ids": 0}),
+    "misspelt-key": Mutant("key-misspelt", "anchors by the key anchor", {"anchors": None, "anchor": ["nope"]}),
     "misspelt-command": Mutant("command-unknown", "says emitt", {"command": "emitt"}),
     "command-missing": Mutant("command-missing", "an emit that does not say so", {"command": None}),
     "command-number": Mutant("command-type", "the command is 5", {"command": 5}),

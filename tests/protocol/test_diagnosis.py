@@ -142,6 +142,13 @@ KINDS: list[tuple[str, bytes, str, int, tuple[FromComponent, ...] | None]] = [
     ("ack of nothing", b'{"command":"ack"}', "settle-id-missing", 0, ()),
     ("log a number", b'{"command":"log","msg":5}', "msg-type", 17, (Log("5"),)),
     ("log nothing", b'{"command":"log"}', "msg-missing", 0, (Log(None),)),
+    (
+        "anchor for anchors",
+        b'{"command":"emit","tuple":["x"],"anchor":["7"]}',
+        "key-misspelt",
+        32,
+        (Emit(["x"]),),
+    ),
     ("log level 5", b'{"command":"log","msg":"m","level":5}', "log-level", 27, (Log("m", 5),)),
     ("log level 2.7", b'{"command":"log","msg":"m","level":2.7}', "log-level", 27, (Log("m"),)),
     ("log level true", b'{"command":"log","msg":"m","level":true}', "log-level", 27, (Log("m"),)),

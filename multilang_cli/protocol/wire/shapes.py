@@ -26,11 +26,26 @@ from multilang_cli.protocol.words.shortening import head
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-COMMANDS = ("emit", "ack", "fail", "log", "sync", "error", "metrics")
+KEYS = {
+    "emit": ("command", "tuple", "stream", "anchors", "id", "task", "need_task_ids"),
+    "ack": ("command", "id"),
+    "fail": ("command", "id"),
+    "log": ("command", "msg", "level"),
+    "sync": ("command",),
+    "error": ("command", "msg"),
+    "metrics": ("command", "name", "params"),
+}
+"""What Storm reads of each command (``JsonSerializer.readShellMsg``); any other key it does not look at."""
+COMMANDS = tuple(KEYS)
+_ALL_KEYS = frozenset({"pid"}.union(*KEYS.values()))
 LOG_LEVELS = range(5)
 _SHOWN = 40
 _ALIKE = 0.8
 """Part of the letters of a key that another shares in their order, where it may be that key misspelt."""
+_MISSPELT = 0.85
+"""The same for a key of a command, where `anchor` is meant for anchors, and `anchored` may be somebody's own."""
+_FEWEST = 4
+"""Letters of a key from which likeness says anything."""
 INT64 = range(-(2**63), 2**63)
 
 
@@ -74,7 +89,8 @@ def message_of(fields: dict[str, Any]) -> FromComponent | ShapeFault:
         return ShapeFault("command-type", "command", f"the command is {_named(command)}, not a string")
     fault = _common_fault(fields)
     if fault is None and command in COMMANDS:
-        return _with_no_stray_task(command, fields, _BUILDERS[command](fields))
+        built = _with_no_stray_task(command, fields, _BUILDERS[command](fields))
+        return built if isinstance(built, ShapeFault) else _with_no_misspelt_key(command, fields, built)
     if fault is None:
         return _unknown_command(command, fields)
     return fault._replace(salvage=_salvaged(command, fields))
@@ -107,6 +123,22 @@ def _with_no_stray_task(
     if command == "emit" or fields.get("task") is None or isinstance(built, ShapeFault):
         return built
     return ShapeFault("task-elsewhere", "task", f"a task on a message that is no emit: {command}", (built,))
+
+
+def _with_no_misspelt_key(command: str, fields: dict[str, Any], built: FromComponent) -> FromComponent | ShapeFault:
+    """`built`, unless a key that Storm does not know says something, and is much like one that is missing."""
+    keys = KEYS[command]
+    missing = {key.replace("_", ""): key for key in keys if key not in fields}
+    for key, value in fields.items():
+        if key in _ALL_KEYS or not _FEWEST <= len(key) < _SHOWN or value in (None, "", []):
+            continue
+        bare = key.strip().lower().replace("_", "")
+        if near := difflib.get_close_matches(bare, missing, 1, _MISSPELT):
+            detail = (
+                f"{key!r} in {'an' if command[0] in 'ae' else 'a'} {command}, where Storm reads {missing[near[0]]!r}"
+            )
+            return ShapeFault("key-misspelt", key, detail, (built,))
+    return built
 
 
 def _unknown_command(command: str, fields: dict[str, Any]) -> ShapeFault:
