@@ -180,6 +180,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.struck, facts.struck),
         (signature.rest, facts.rest_is),
         (signature.late, facts.late_is),
+        (signature.languages, facts.language),
     )
     if any(wanted and value not in wanted for wanted, value in pairs):
         return False
@@ -203,6 +204,9 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.behind_ids, facts.behind_ids),
         (signature.swallowed, facts.swallowed),
         (signature.complained, bool(facts.complaint)),
+        (signature.escaped, facts.escaped),
+        (signature.misplaced, facts.misplaced),
+        (signature.overgrown, bool(facts.held)),
     )
     return all(wanted is None or wanted == value for wanted, value in told)
 
@@ -224,6 +228,7 @@ def words_of(facts: Facts) -> _Fitting:
         waits=waits or "does nothing that can be seen",
         code=str(facts.code),
         size=f"{facts.size:,}",
+        held=facts.held,
         signal=str(facts.signal),
         signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
         last_line=last_line(facts.stderr),

@@ -42,6 +42,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     which it had emitted. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the
     last. `starter`: where it starts the program that wrote the text on stdout. `storm`: the version asked.
     `complaint`: the last that it logged behind a tuple, and settled none since. `sources`: lines of source, by file.
+    `escaped`: the last tuple that it was sent has a backslash in its bytes. `misplaced`, `held`: see `facts_of`.
     `wrote`: the beginning of each message that is found fault with, by its event.
     `late_death`: the exception in `late_stderr`. `loses_pieces`: all that it has not answered came in parts, and it
     answers such messages where they come whole. `repeated`: anchored emits that are those of before once more.
@@ -88,6 +89,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     silences: frozenset[int] = frozenset()
     complaint: str = ""
     swallowed: bool = False
+    escaped: bool = False
+    misplaced: bool = False
+    held: str = ""
     behind_ids: bool = False
     wrote: dict[int, str] = {}
     sources: dict[str, list[str]] = {}
@@ -141,15 +145,18 @@ def facts_of(
     sizes: Mapping[int, int] = {},
     storm: str = "",
     sources: Mapping[str, list[str]] = {},
+    misplaced: bool = False,
+    held: str = "",
 ) -> Facts:
     """Gather the facts of one conversation from its `events` in their order.
 
     `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
     was there while it was silent. `pieced`: the messages, by seq, that were written to it in parts. `answers`: what it
-    is known to answer where it comes whole: handshake, tuple, heartbeat, command. `late`: the beginning of the
-    conversation is not among `events`. `stood`: where it was when it was silent for good. `starter`: the line that
-    starts the program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which not all are
-    in `raw`. `storm`: the version asked. `sources`: lines of its source, by file.
+    is known to answer where it comes whole: handshake, tuple, heartbeat, a command by its name. `late`: the beginning
+    of the conversation is not among `events`. `stood`: where it was when it was silent for good. `starter`: the line
+    that starts the program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which not all are
+    in `raw`. `storm`: the version asked. `sources`: lines of its source, by file. `misplaced`: a file of its pid's name
+    stands beside the pid directory. `held`: the memory at which it was stopped, in words.
     """
     seen = Seen("asked" if late else "handshake", sizes)
     at_fault = {finding.seq for finding in findings}
@@ -201,6 +208,9 @@ def facts_of(
         complaint=seen.complaint,
         wrote=wrote,
         swallowed=seen.naive.lost,
+        escaped=seen.escaped,
+        misplaced=misplaced,
+        held=held,
         behind_ids=bool(ended) and seen.behind_ids,
         sources=dict(sources),
         stalled=seen.stalled,

@@ -90,6 +90,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `behind_ids`: task ids came since it said anything.
     `swallowed`: what it never answered are just those messages that it read behind an emit.
     `threw`: an uncaught exception is known. `complained`: of a tuple that it settled never it logged something.
+    `escaped`: the last tuple that it was sent has a backslash in its bytes. `misplaced`: a file of its pid's name
+    stands beside the pid directory. `overgrown`: it was stopped for the memory that it held.
+    `languages`: it is written in one of these.
     `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with.
     `certainty`, `sentence`: those of this signature, if they are not the cause's.
     """
@@ -129,6 +132,10 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     complained: bool | None = None
     swallowed: bool | None = None
     behind_ids: bool | None = None
+    escaped: bool | None = None
+    misplaced: bool | None = None
+    overgrown: bool | None = None
+    languages: tuple[str, ...] = ()
     source: str = ""
     wrote: str = ""
     since: str = ""
@@ -148,6 +155,9 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
     answers: tuple[str, ...] = ()
     by_child: bool = False
     source: str = ""
+    language: str = ""
+    misplaced: bool = False
+    held: str = ""
     headline: str = ""
 
 

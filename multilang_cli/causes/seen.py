@@ -105,7 +105,7 @@ class Seen:
         self.last: int | None = None
         self.silences: set[int] = set()
         self.rest = self.late = self.waits = self.words = self.reported = self.complaint = ""
-        self.fed = self.emitted = self.own_pid = self.echoed = False
+        self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
         self.emitting = Emitting()
         self.naive = NaiveReader()
         self._handshake = b""
@@ -134,7 +134,7 @@ class Seen:
     def loses(self, pieced: Collection[int], answers: Collection[str]) -> bool:
         """True if all that it has not answered was `pieced`, and it answers such messages where they come whole.
 
-        `answers`: of which it is known from elsewhere: handshake, tuple, heartbeat, command.
+        `answers`: of which it is known from elsewhere: handshake, tuple, heartbeat, or the name of a command.
         """
         if self.phase == "handshake":
             return "handshake" in answers and self._greeted in pieced
@@ -142,7 +142,7 @@ class Seen:
         # A sync does not say which heartbeat it answers: that of a whole one behind is taken for an answer to this.
         parts = Counter(asked for seq, asked in self._sent_as.items() if seq in pieced)
         lost = {*owed, *(("tuple",) if self._open else ())}
-        known = all(a in self._answers or ("command" if a in COMMANDS else a) in answers for a in lost)
+        known = all(a in self._answers or a in answers for a in lost)
         return bool(lost) and known and owed <= parts and {*self._open.values()} <= {*pieced}
 
     @property
@@ -248,6 +248,7 @@ class Seen:
         """A tuple, a tick or a heartbeat."""
         asked: Asked = "heartbeat" if message.is_heartbeat else "tick" if message.stream == TICK else "tuple"
         self.fed = self.fed or asked == "tuple"
+        self.escaped = b"\\" in event.raw if asked == "tuple" else self.escaped
         self._sent(event, asked, message.id)
         self.naive.sent(message.id)
 

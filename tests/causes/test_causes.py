@@ -34,6 +34,8 @@ def facts_in(
     by_child: bool = False,
     language: str = "",
     line: str = "",
+    misplaced: bool = False,
+    held: str = "",
 ) -> Facts:
     """What the judge and the events of a conversation tell."""
     rulebook = loader.load_rulebook()
@@ -53,6 +55,8 @@ def facts_in(
         answers=answers,
         starter=Place("bolt.py", 7) if by_child else None,
         sources={"bolt": [line]},
+        misplaced=misplaced,
+        held=held,
     )
 
 
@@ -85,6 +89,9 @@ def test_its_example_shows_it(cause: KnownCause) -> None:
         answers=example.answers,
         by_child=example.by_child,
         line=example.source,
+        language=example.language,
+        misplaced=example.misplaced,
+        held=example.held,
     )
     found = diagnose(facts, CAUSES.values(), RULES)
     assert [each.id for each in found][:1] == [cause.id], (found, facts)
@@ -305,3 +312,17 @@ def test_who_settles_nothing_takes_no_tuple_for_task_ids(answer: str, cause: str
     waits = '! {"event":"deadline","waiting_for":"settle","limit":5,"blocked":"is blocked reading its stdin"}'
     events = notation.parse(f'{GREETING}< {{"pid":1}}\n{tuples}{emit}> [7]\n{HEARTBEAT % 9}< {answer}\n@ 5\n{waits}\n')
     assert [each.id for each in diagnose(facts_in(events, "bolt"), CAUSES.values(), RULES)][:1] == [cause]
+
+
+@pytest.mark.parametrize(("answers", "cause"), [(("next", "ack"), "no-sync"), (("fail",), "chunk-as-message")])
+def test_pieces_are_lost_by_who_answers_the_same_command_where_it_comes_whole(
+    answers: tuple[str, ...], cause: str
+) -> None:
+    events = notation.parse("""> {"conf":{},"pidDir":"/pids","context":{}}
+< {"pid":1}
+> {"command":"fail","id":"m1"}
+@ 5
+! {"event": "deadline", "waiting_for": "sync", "limit": 5, "blocked": "is blocked reading its stdin"}
+""")
+    facts = facts_in(events, "spout", pieced=(events[2].seq,), answers=answers)
+    assert [each.id for each in diagnose(facts, CAUSES.values(), RULES)] == [cause]

@@ -65,7 +65,7 @@ STATES: dict[str, tuple[State, str, str]] = {
     "waits for a lock": (
         "waiting-lock",
         "import threading; a = threading.Lock(); a.acquire(); a.acquire()",
-        "waits for a lock (futex)",
+        "waits for a lock (futex), and has no other thread that could free it",
     ),
     "waits for a child": (
         "waiting-child",
@@ -125,6 +125,20 @@ def test_what_a_process_waits_for(state: State, script: str, words: str) -> None
         seen = looks[-1]
         assert seen.kin == "self"
         assert seen.pid == process.pid
+
+
+def test_another_thread_may_free_a_lock() -> None:
+    script = (
+        "import threading; a = threading.Lock(); a.acquire(); threading.Thread(target=a.acquire).start(); a.acquire()"
+    )
+    with start(*PYTHON, script) as process:
+
+        def both_wait() -> bool:
+            seen = describing.describe(process)
+            return seen.state == "waiting-lock" and sum(count for _, count in seen.threads) > 1
+
+        assert until(both_wait)
+        assert "could free it" not in describing.describe(process).sentence
 
 
 def test_the_facts_count_what_was_said_and_not_read() -> None:

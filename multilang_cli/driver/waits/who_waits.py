@@ -187,7 +187,9 @@ def _elsewhere(seen: Waiting) -> str:
 
 
 def _locked(seen: Waiting) -> str:
-    return f"waits for a lock{' or for a time to pass' if seen.timed else ''} ({seen.call})"
+    only = not seen.timed and sum(count for _, count in seen.threads) == 1
+    freed = ", and has no other thread that could free it" if only else ""
+    return f"waits for a lock{' or for a time to pass' if seen.timed else ''} ({seen.call}){freed}"
 
 
 _TWO_ENDS = ("a pipe", "a socket", "a TCP", "a Unix")

@@ -127,14 +127,13 @@ class Coverage:
                 if not event.raw.isascii():
                     self.seen.add("foreign-text")
         elif isinstance(body, SpoutCommand):
-            self.seen |= {"command", "asked"}
+            self.seen |= {"command", "asked", body.command}
             self._command(body.command)
         elif isinstance(body, Handshake):
             self.seen.add("handshake")
 
     def _command(self, command: str) -> None:
         if command == "next":
-            self.seen.add("next")
             self._quiet_calls += 1
             if self._quiet_calls > EMPTY_CALLS:
                 self.seen.add("many-nexts")

@@ -61,6 +61,8 @@ _ROOMS = tuple(
     )
 )
 """From the most that is shown to the least."""
+_HEADLINE = 2
+"""Lines that the headline may take in any room."""
 _SLACK = 8
 """Cells that a line may lose to a word which doesn't fit in it."""
 _BEFORE = 3
@@ -109,7 +111,7 @@ def _show(page: Page, result: RunResult, room: _Room) -> None:
     label = word_of(result) if result.exit_code else "WARN"
     sure = "" if first.cause.certainty == "certain" else "likely: "
     hang = len(label) + 2
-    headline = room.cut(page, f"{sure}{first.cause.headline}", hang)
+    headline = room._replace(sentence=max(room.sentence, _HEADLINE)).cut(page, f"{sure}{first.cause.headline}", hang)
     style = _style(result) if result.exit_code else _WARNED
     page.para(headline, "bold", label=label, label_style=style, hang=hang)
     page.blank()

@@ -15,8 +15,9 @@ from packaging.version import Version
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.catalogue.written import clause_of
+from multilang_cli.causes.seen import COMMANDS
 from multilang_cli.driver.launch import readable
-from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
+from multilang_cli.driver.memory import TooMuchMemoryError, ceiling, shown
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
 REMINDERS = 3
 """Heartbeats after which a bolt that has settled nothing on any of them will not."""
 
-ANSWERED = frozenset({"handshake", "tuple", "heartbeat", "command"})
+ANSWERED = frozenset({"handshake", "tuple", "heartbeat", *COMMANDS})
 """Occasions of what a component that passes has answered."""
 
 STDERR_SHOWN = 16 * 1024
@@ -127,7 +128,7 @@ class CaseRun:
         self.subject = checked
         self.on_wait: OnWait | None = None
         self._until = until
-        self._too_much = ""
+        self._too_much: TooMuchMemoryError | None = None
         self.case = case
         self.feed = FedTuples(samples_of(checked.component) if has_samples(checked.component) else ())
         self._known = known
@@ -178,7 +179,7 @@ class CaseRun:
                 self._last = hear_out(session, source)
             except TooMuchMemoryError as error:
                 # What it would have said with more is not known.
-                self._too_much, self.said_pid = str(error), True
+                self._too_much, self.said_pid = error, True
                 hangs.died(MEMORY, session.now)
         if isinstance(session, ShellSpout) and self.idle is not None:
             self.idle.emitted(session.emit_count, session.id_count)
@@ -341,11 +342,18 @@ class CaseRun:
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
         result = self._result(verdict, reason, began, session, watch, findings=findings)
-        if verdict in {"pass", "skip"} or not findings or self._too_much or session.overflowed:
+        if verdict in {"pass", "skip"} or not (findings or self._too_much) or session.overflowed:
             return result
         made_up = verdict == "untestable"
         causes = causes_of(
-            self.subject, session, watch, findings, made_up=made_up, last=self._last, answers=self.answers
+            self.subject,
+            session,
+            watch,
+            () if self._too_much else findings,
+            made_up=made_up,
+            last=self._last,
+            answers=self.answers,
+            held=shown(self._too_much.held) if self._too_much else "",
         )
         if self.refused is not None:
             self.refused = self.refused._replace(causes=causes_of(self.subject, session, watch, findings))

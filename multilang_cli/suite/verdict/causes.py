@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 from pathlib import Path
@@ -12,6 +13,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Source, facts_of
+from multilang_cli.causes.tracebacks import own
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.pids import has_a_pid_file
 from multilang_cli.driver.process import STDERR_KEPT
@@ -38,6 +40,7 @@ SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unansw
 """Rules that are broken by silence."""
 OUTLIVES = frozenset({"outlives-stdin", "outlives-worker"})
 """Rules that are broken by who does not end."""
+PID_FILES = frozenset({"pid-file-missing"})
 _COMPLAINED = frozenset({"logs-and-forgets"})
 """Causes whose place is where what was logged was written."""
 _TEXT = "stdout-text"
@@ -46,6 +49,8 @@ LAST_CHANCE = 1.0
 """Seconds in which a silent component has to say what it held back, once its stdin is closed."""
 _WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", Sync: "sync"}
 """The command of a message."""
+_NAMED = re.compile(r" in (?P<file>/\S+?) on line (?P<line>\d{1,6})\b")
+"""A place as PHP names it in what it prints of an error."""
 _LONGEST_LINE = 200
 """Characters of a line of source that are kept."""
 
@@ -59,8 +64,9 @@ def causes_of(
     made_up: bool = False,
     last: LastWords | None = None,
     answers: Collection[str] = (),
+    held: str = "",
 ) -> tuple[Cause, ...]:
-    """The causes of what was found in a conversation. `answers`: see `facts_of`."""
+    """The causes of what was found in a conversation. `answers`, `held`: see `facts_of`."""
     source = source_of(checked.launch.argv, checked.cwd, session.profile.kind)
     stderr = decode(session.process.stderr_tail)
     forms = load_tracebacks()
@@ -81,6 +87,8 @@ def causes_of(
         sizes=watch.sizes,
         storm=checked.version.id,
         sources=lines_of(source),
+        misplaced=last is not None and last.misplaced,
+        held=held,
     )
     causes = diagnose(facts, load_causes(), checked.rulebook.rules)
     known = {each.id: each for each in load_causes()}
@@ -120,11 +128,14 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
         text = facts.complaint
     if event.channel == "out" and _TEXT in cause.rules:
         text = _first_line(event)
+        named = ((found["file"], int(found["line"]), "", "") for found in _NAMED.finditer(text))
+        if place := own(named, source.roots, None):
+            return msgspec.structs.replace(cause, place=place)
     return msgspec.structs.replace(cause, place=origin_in(source, text)) if text else cause
 
 
 def _first_line(event: Event) -> str:
-    return decode(event.raw).partition("\n")[0]
+    return decode(event.raw).lstrip().partition("\n")[0]
 
 
 def met_by_the_probe(checked: Subject, session: Session, watch: Watch, last: LastWords) -> SubjectResult:
@@ -154,16 +165,21 @@ def met_by_the_probe(checked: Subject, session: Session, watch: Watch, last: Las
 class LastWords(NamedTuple):
     """The last words of a silent component. `handled`: its pid file shows that it had read the handshake.
 
-    `stood`: where in its user's own file its main thread waits, where its runtime tells that.
+    `stood`: where in its user's own file its main thread waits, where its runtime tells that. `misplaced`: see
+    `facts_of`.
     """
 
     handled: bool = False
     stood: Place | None = None
+    misplaced: bool = False
 
 
 def hear_out(session: Session, source: Source) -> LastWords:
     """Of a component that is silent or does not end, hear what it held back and where it stands."""
     broken = {finding.rule for finding in session.findings}
+    if broken & PID_FILES and session.pid is not None:
+        pid_dir = session.process.pid_dir
+        return LastWords(misplaced=pid_dir.with_name(f"{pid_dir.name}{session.pid}").exists())
     if not session.running or not broken & (SILENCES | OUTLIVES):
         return LastWords()
     if broken & OUTLIVES:

@@ -41,10 +41,13 @@ def origin_in(source: Source, text: str) -> Place | None:
 
 
 def starter_of(source: Source, text: str, starts: str) -> Place | None:
-    """The line that starts the program which wrote `text`: the only such one, where no line has words of the text."""
+    """The line that starts the program which wrote `text`: it has words of the text, or no line has and it is alone."""
     own, beside = _related_lines(source)
-    if not starts or any(is_of(text, sources) for sources in (own, beside)):
+    if not starts:
         return None
+    if any(is_of(text, sources) for sources in (own, beside)):
+        origin = origin_of(text, own)
+        return origin if origin is not None and re.match(starts, origin.code) else None
     return only_line(starts, own)
 
 
