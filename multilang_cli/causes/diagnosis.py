@@ -205,6 +205,7 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.swallowed, facts.swallowed),
         (signature.complained, bool(facts.complaint)),
         (signature.escaped, facts.escaped),
+        (signature.failed, facts.failed),
         (signature.misplaced, facts.misplaced),
         (signature.overgrown, bool(facts.held)),
     )
@@ -245,6 +246,7 @@ def _cause_of(
     cause: KnownCause, signature: Signature, facts: Facts, words: _Fitting, explained: Sequence[Finding]
 ) -> Cause:
     by_death = not words.finding or signature.exception or _is_of_the_end(words.finding, facts)
+    by_death = by_death and not signature.rest
     death = facts.death if by_death else None
     language = facts.language or (death.language if death else "")
     seq = words.finding.seq if words.finding else facts.seq

@@ -42,8 +42,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     which it had emitted. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the
     last. `starter`: where it starts the program that wrote the text on stdout. `storm`: the version asked.
     `complaint`: the last that it logged behind a tuple, and settled none since. `sources`: lines of source, by file.
-    `escaped`: the last tuple that it was sent has a backslash in its bytes. `misplaced`, `held`: see `facts_of`.
-    `wrote`: the beginning of each message that is found fault with, by its event.
+    `failed`: it failed a tuple. `escaped`: the last tuple that it was sent has a backslash in its bytes.
+    `misplaced`, `held`: see `facts_of`. `wrote`: the beginning of each message that is found fault with, by its event.
     `late_death`: the exception in `late_stderr`. `loses_pieces`: all that it has not answered came in parts, and it
     answers such messages where they come whole. `repeated`: anchored emits that are those of before once more.
     """
@@ -90,6 +90,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     complaint: str = ""
     swallowed: bool = False
     escaped: bool = False
+    failed: bool = False
     misplaced: bool = False
     held: str = ""
     behind_ids: bool = False
@@ -116,7 +117,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     def how(self) -> str:
         """Its end in words: by the exception that nobody caught, else its exit code or signal and its last line."""
         if self.death is not None:
-            return self.death.text
+            return self.death.told
         if self.words and not self.stderr.strip():
             return f'{self._how_it_ended}, and its last log is "{self.words.strip()[:MOST_WORDS]}"'
         if self.ended == "closed":
@@ -154,9 +155,9 @@ def facts_of(
     was there while it was silent. `pieced`: the messages, by seq, that were written to it in parts. `answers`: what it
     is known to answer where it comes whole: handshake, tuple, heartbeat, a command by its name. `late`: the beginning
     of the conversation is not among `events`. `stood`: where it was when it was silent for good. `starter`: the line
-    that starts the program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which not all are
-    in `raw`. `storm`: the version asked. `sources`: lines of its source, by file. `misplaced`: a file of its pid's name
-    stands beside the pid directory. `held`: the memory at which it was stopped, in words.
+    that starts the program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which not all
+    are in `raw`. `storm`: the version asked. `sources`: lines of its source, by file. `misplaced`: a file of its pid's
+    name stands beside the pid directory. `held`: the memory at which it was stopped, in words.
     """
     seen = Seen("asked" if late else "handshake", sizes)
     at_fault = {finding.seq for finding in findings}
@@ -181,9 +182,9 @@ def facts_of(
         ended="closed" if seen.closed and ended is None else "no" if ended is None else _how(ended),
         code=ended.code if ended else None,
         signal=ended.signal if ended else None,
-        seq=seen.last,
+        seq=seen.last if seen.last is not None else seen.failed_at,
         death=tracebacks.death_in(stderr, source.roots, source.language)
-        or (_told_death(tracebacks, source, seen.words, seen.reported) if ended else None),
+        or _told_death(tracebacks, source, *((seen.words, seen.reported) if ended else (seen.failed_for,))),
         stderr=stderr,
         rest=seen.rest,
         late=seen.late,
@@ -209,6 +210,7 @@ def facts_of(
         wrote=wrote,
         swallowed=seen.naive.lost,
         escaped=seen.escaped,
+        failed=seen.failed_at is not None,
         misplaced=misplaced,
         held=held,
         behind_ids=bool(ended) and seen.behind_ids,

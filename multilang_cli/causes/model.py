@@ -90,9 +90,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `behind_ids`: task ids came since it said anything.
     `swallowed`: what it never answered are just those messages that it read behind an emit.
     `threw`: an uncaught exception is known. `complained`: of a tuple that it settled never it logged something.
-    `escaped`: the last tuple that it was sent has a backslash in its bytes. `misplaced`: a file of its pid's name
-    stands beside the pid directory. `overgrown`: it was stopped for the memory that it held.
-    `languages`: it is written in one of these.
+    `failed`: it failed a tuple. `escaped`: the last tuple that it was sent has a backslash in its bytes.
+    `misplaced`: a file of its pid's name stands beside the pid directory. `overgrown`: it was stopped for the memory
+    that it held. `languages`: it is written in one of these.
     `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with.
     `certainty`, `sentence`: those of this signature, if they are not the cause's.
     """
@@ -133,6 +133,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     swallowed: bool | None = None
     behind_ids: bool | None = None
     escaped: bool | None = None
+    failed: bool | None = None
     misplaced: bool | None = None
     overgrown: bool | None = None
     languages: tuple[str, ...] = ()

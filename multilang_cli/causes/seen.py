@@ -93,7 +93,8 @@ class Seen:
     """The conversation so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id.
 
     `repeated`: anchored emits that are those of before once more. `reported`: the last error that it told Storm of, if
-    it failed what it worked on, or answered no more; `gave_up`: it failed that for it.
+    it failed what it worked on, or answered no more; `gave_up`: it failed that for it. `failed_at`, `failed_for`: the first
+    tuple that it failed, and what it had told of it.
     """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
@@ -103,6 +104,8 @@ class Seen:
         self.exited: Exited | None = None
         self.closed = False
         self.last: int | None = None
+        self.failed_at: int | None = None
+        self.failed_for = ""
         self.silences: set[int] = set()
         self.rest = self.late = self.waits = self.words = self.reported = self.complaint = ""
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
@@ -177,8 +180,11 @@ class Seen:
         if isinstance(body, Emit) and body.anchors:
             self.repeated.update({event.seq} if event.raw in self._emits else ())
             self._emits.add(event.raw)
+        told = self.reported or self.complaint or self.words
         for message in body.salvage if isinstance(body, Malformed) else (body,):
             self._answered(message)
+            if isinstance(message, Fail) and self.failed_at is None:
+                self.failed_at, self.failed_for = event.seq, told
         if isinstance(body, Malformed) and body.kind == "message-cut":
             self.rest = event.raw.decode("utf-8", "backslashreplace")[:MOST_LATE]
 

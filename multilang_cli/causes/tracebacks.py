@@ -31,18 +31,32 @@ MOST_OF_A_LINE = 400
 
 _AFTERWARDS = "\nDuring handling of the above exception"
 """How Python goes on where an exception led to another."""
+_HANDLING = "During handling of the above exception, another exception occurred:"
+_UNREAD = re.compile(r"(?:SyntaxError|IndentationError|TabError)\b")
+"""Exceptions of a file that was not run: the frame named last is that file's."""
+_TRIED = re.compile(r"(?:ImportError|ModuleNotFoundError)\b")
+"""Exceptions that are expected where they are caught: something else is tried then."""
 LIBRARIES = re.compile(r"(?:^|/)[Ss]torm(?:_?(?:multilang|bolt|spout|core))?\.(?:py|rb|js|pl|pm|php|lua|go|coffee)$")
 """Names of the adapters that people copy beside their component: not their own lines, if there are others."""
 
 
 class Death(NamedTuple):
-    """An exception that nobody caught. `first`: the line it begins with; `at`: the line's index in the text."""
+    """An exception that nobody caught. `first`: the line it begins with; `at`: the line's index in the text.
+
+    `then`: the one that came of handling it, "" for none.
+    """
 
     language: str
     first: str
     text: str
     at: int
     place: Place | None
+    then: str = ""
+
+    @property
+    def told(self) -> str:
+        """The exception in words, with what came of handling it."""
+        return f"{self.text}; its handler then: {self.then}" if self.then else self.text
 
 
 class Tracebacks:
@@ -62,11 +76,13 @@ class Tracebacks:
         match, form = max(
             found, key=lambda each: (each[0].end("text"), each[1].form.language == language, each[1].has_frames(text))
         )
-        begin, end = form.extent(text, match)
+        root = form.root_of(text, match, roots)
+        begin, end = form.extent(text, root)
         first = text[begin:].split("\n", 1)[0]
-        place = form.place(text[begin:end], match, roots)
+        place = form.place(text[begin:end], root, roots)
         at = unread + text.count("\n", 0, begin)
-        return Death(form.form.language, short(first), short(match["text"]), at, place)
+        then = short(match["text"]) if root is not match else ""
+        return Death(form.form.language, short(first), short(root["text"]), at, place, then)
 
     def asked_by(self, language: str) -> str:
         """The name of the signal at which a program of this language says where it stands, "" for none."""
@@ -123,14 +139,35 @@ class _Form:
     def extent(self, text: str, match: re.Match[str]) -> tuple[int, int]:
         """The begin and the end of an exception's traceback: what comes after the frames is not its own."""
         starts = [each.start() for each in self._begins.finditer(text, 0, match.end())] if self._begins else []
+        if self._frame is not None and _UNREAD.match(match["text"]):
+            starts += [each.start() for each in self._frame.finditer(text, 0, match.end())][-1:] if not starts else []
         begin = max(starts, default=text.rfind("\n", 0, match.start("text")) + 1)
         return begin, len(text) if self.form.innermost == "first" else match.end()
+
+    def root_of(self, text: str, match: re.Match[str], roots: Sequence[str]) -> re.Match[str]:
+        """The exception in whose handler this one was raised by accident, and in whose: the first of them; itself if none.
+
+        Who raises another one on purpose says more by it.
+        """
+        while True:
+            begin, end = self.extent(text, match)
+            place = self.place(text[begin:end], match, roots)
+            before = text[:begin].rstrip()
+            earlier = [each for each in self.exceptions(text) if each.end() < begin]
+            if not before.endswith(_HANDLING) or not earlier or (place and place.code.startswith("raise ")):
+                return match
+            root = max(earlier, key=lambda each: each.end("text"))
+            if _TRIED.match(root["text"]) or self.place(text[slice(*self.extent(text, root))], root, roots) is None:
+                return match
+            match = root
 
     def place(self, text: str, match: re.Match[str], roots: Sequence[str]) -> Place | None:
         """The frame nearest to where it happened that stands in the user's own source."""
         groups = match.groupdict()
         named = [(groups["file"], int(groups["line"]), "", "")] if groups.get("file") else []
         frames = [self._read(text, each) for each in self._frame.finditer(text)] if self._frame else []
+        if self.form.innermost == "last" and _UNREAD.match(match["text"]):
+            return own(frames[-1:], roots, self._foreign)
         ordered = [*named, *(frames if self.form.innermost == "first" else reversed(frames))]
         return own(ordered, roots, self._foreign)
 

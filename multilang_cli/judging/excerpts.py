@@ -38,21 +38,23 @@ def excerpt_of(
 ) -> tuple[ExcerptLine, ...]:
     """The events around the worst finding: what it refers to, what came just before, and itself, marked.
 
-    `about`: the event that the first cause is told of; a finding there comes before all others. `clean` hides
-    secrets in the bytes of an event, before they are cut.
+    `about`: the event that the first cause is told of; a finding there comes before all others, and where there is no
+    finding at all, that event is shown. `clean` hides secrets in the bytes of an event, before they are cut.
     """
-    if not findings:
-        return ()
     order = {"must": 0, "should": 1, "note": 2}
-    worst = min(findings, key=lambda finding: (finding.seq != about, order[finding.level], finding.seq))
-    wanted = {*worst.related[:4], worst.seq}
-    before = sorted(seq for seq in events if seq < worst.seq and events[seq].channel != "control")
+    worst = min(findings, key=lambda finding: (finding.seq != about, order[finding.level], finding.seq), default=None)
+    marked = worst.seq if worst is not None else about
+    if marked is None:
+        return ()
+    wanted = {*(worst.related[:4] if worst is not None else ()), marked}
+    before = sorted(seq for seq in events if seq < marked and events[seq].channel != "control")
     # A traceback may come in any number of chunks: they take no message's place.
     said = _without_beats([seq for seq in before if events[seq].channel != "err"], events)
     complained = [seq for seq in before if events[seq].channel == "err"]
     wanted.update(said[-BEFORE:], complained[-BEFORE:])
     shown = (events[seq] for seq in sorted(wanted) if seq in events)
-    lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), worst) for event in shown]
+    note = worst.message.partition("; ")[0] if worst is not None else ""
+    lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), marked, note) for event in shown]
     return tuple(lines[-SHOWN:])
 
 
@@ -68,8 +70,8 @@ def _is_heartbeat(event: Event) -> bool:
     return isinstance(event.body, TupleMsg) and event.body.is_heartbeat
 
 
-def _line(event: Event, finding: Finding) -> ExcerptLine:
-    marked = event.seq == finding.seq
+def _line(event: Event, about: int, note: str) -> ExcerptLine:
+    marked = event.seq == about
     text, at = _text(event), None
     if marked and isinstance(event.body, Malformed) and event.body.at < WIDTH:
         text, at = decode_at(frame_text(event.raw)[:WIDTH], event.body.at)
@@ -79,7 +81,7 @@ def _line(event: Event, finding: Finding) -> ExcerptLine:
         channel=event.channel,
         text=text,
         mark=marked,
-        note=finding.message.partition("; ")[0] if marked else "",
+        note=note if marked else "",
         at=at,
     )
 

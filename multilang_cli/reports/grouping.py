@@ -22,6 +22,8 @@ SHOWN_FIRST: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "warn")
 
 _BY_CAUSE: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "untestable", "warn")
 
+_RARE = 8
+"""A trouble of fewer subjects than one in so many of another's comes behind it: that one is met first."""
 _SHORT = 16
 """Events of a short story."""
 
@@ -162,12 +164,16 @@ def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
             mark = (place, told) if by_exception else (cause.id, place)
             found.setdefault(mark, []).append(subject)
     troubles = [_trouble(alike) for alike in found.values()]
-    return tuple(sorted(troubles, key=_order))
+    most: dict[str, int] = {}
+    for each in troubles:
+        most[each.verdict] = max(most.get(each.verdict, 0), len(each.subjects))
+    return tuple(sorted(troubles, key=lambda each: _order(each, most[each.verdict])))
 
 
-def _order(trouble: Trouble) -> tuple[object, ...]:
-    likely = trouble.cause.certainty == "likely"
-    return _BY_CAUSE.index(trouble.verdict), likely, trouble.cause.rank, -len(trouble.subjects)
+def _order(trouble: Trouble, most: int) -> tuple[object, ...]:
+    """Place in the order of troubles. `most`: subjects of the one of its verdict that the most have."""
+    likely, rare = trouble.cause.certainty == "likely", len(trouble.subjects) * _RARE < most
+    return _BY_CAUSE.index(trouble.verdict), likely, rare, trouble.cause.rank, -len(trouble.subjects)
 
 
 def _trouble(alike: list[SubjectResult]) -> Trouble:

@@ -138,6 +138,24 @@ IndexError: list index out of range
 """,
         Place("bolt.py", 7, "word = tup.values[3]"),
     ),
+    "python, a file that it can't read": (
+        """  File "/srv/bolt.py", line 4
+    y = 2
+TabError: inconsistent use of tabs and spaces in indentation
+""",
+        Place("bolt.py", 4, "y = 2"),
+    ),
+    "python, a copied adapter that it can't read": (
+        """Traceback (most recent call last):
+  File "/srv/bolt.py", line 1, in <module>
+    import storm
+  File "/srv/storm.py", line 22
+    <!DOCTYPE html>
+    ^
+SyntaxError: invalid syntax
+""",
+        Place("storm.py", 22, "<!DOCTYPE html>", "^"),
+    ),
     "node": (
         """/srv/lib.js:7
     tup.user.name
@@ -182,6 +200,16 @@ main.main()
     "mono": (
         """Unhandled Exception:
 System.IndexOutOfRangeException: Index was outside the bounds of the array.
+  at B.Main () [0x00001] in /srv/b.cs:12
+""",
+        Place("b.cs", 12),
+    ),
+    "mono, as it ends": (
+        """
+Unhandled Exception:
+System.IndexOutOfRangeException: Index was outside the bounds of the array.
+  at B.Main () [0x00001] in /srv/b.cs:12
+[ERROR] FATAL UNHANDLED EXCEPTION: System.IndexOutOfRangeException: Index was outside the bounds of the array.
   at B.Main () [0x00001] in /srv/b.cs:12
 """,
         Place("b.cs", 12),
@@ -234,3 +262,33 @@ def test_stderr_is_cut_between_lines_and_keeps_the_last_traceback() -> None:
 )
 def test_a_name_that_is_not_there_is_told_from_the_rest(cause: str, *, expected: bool) -> None:
     assert misses_a_field(cause) is expected
+
+
+CHAIN = """Traceback (most recent call last):
+  File "/srv/bolt.py", line 6, in process
+    key = tup.values[3]
+{first}
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/srv/bolt.py", line 8, in process
+    {code}
+NameError: name 'key' is not defined
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "code", "line", "told"),
+    [
+        ("IndexError: no", "log(key)", 6, "IndexError: no; its handler then: NameError: name 'key' is not defined"),
+        ("IndexError: no", "raise NameError(key)", 8, "NameError: name 'key' is not defined"),
+        ("ImportError: no", "log(key)", 8, "NameError: name 'key' is not defined"),
+    ],
+)
+def test_what_a_handler_raises_by_accident_is_a_consequence(first: str, code: str, line: int, told: str) -> None:
+    death = load_tracebacks().death_in(CHAIN.format(first=first, code=code), ("/srv",))
+    assert death is not None
+    assert death.told == told
+    assert death.place is not None
+    assert death.place.line == line

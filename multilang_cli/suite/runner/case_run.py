@@ -342,7 +342,7 @@ class CaseRun:
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
         result = self._result(verdict, reason, began, session, watch, findings=findings)
-        if verdict in {"pass", "skip"} or not (findings or self._too_much) or session.overflowed:
+        if verdict in {"pass", "skip"} or not (findings or self._too_much or self.refused) or session.overflowed:
             return result
         made_up = verdict == "untestable"
         causes = causes_of(
@@ -358,6 +358,8 @@ class CaseRun:
         if self.refused is not None:
             self.refused = self.refused._replace(causes=causes_of(self.subject, session, watch, findings))
         about = causes[0].seq if causes else None
+        if about is None and causes and not findings:
+            about = max((seq for seq, event in watch.events.items() if event.channel in {"in", "out"}), default=None)
         return msgspec.structs.replace(result, causes=causes, excerpt=self._excerpt(findings, watch, about))
 
     def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:
