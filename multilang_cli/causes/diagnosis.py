@@ -206,6 +206,8 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.complained, bool(facts.complaint)),
         (signature.escaped, facts.escaped),
         (signature.failed, facts.failed),
+        (signature.clean, not facts.findings),
+        (signature.settled_last, facts.settled_last),
         (signature.misplaced, facts.misplaced),
         (signature.overgrown, bool(facts.held)),
     )

@@ -42,7 +42,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     which it had emitted. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the
     last. `starter`: where it starts the program that wrote the text on stdout. `storm`: the version asked.
     `complaint`: the last that it logged behind a tuple, and settled none since. `sources`: lines of source, by file.
-    `failed`: it failed a tuple. `escaped`: the last tuple that it was sent has a backslash in its bytes.
+    `failed`: it failed a tuple. `settled_last`: the last that it said settled one. `escaped`: the last tuple that it
+    was sent has a backslash in its bytes.
     `misplaced`, `held`: see `facts_of`. `wrote`: the beginning of each message that is found fault with, by its event.
     `late_death`: the exception in `late_stderr`. `loses_pieces`: all that it has not answered came in parts, and it
     answers such messages where they come whole. `repeated`: anchored emits that are those of before once more.
@@ -91,6 +92,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     swallowed: bool = False
     escaped: bool = False
     failed: bool = False
+    settled_last: bool = False
     misplaced: bool = False
     held: str = ""
     behind_ids: bool = False
@@ -211,6 +213,7 @@ def facts_of(
         swallowed=seen.naive.lost,
         escaped=seen.escaped,
         failed=seen.failed_at is not None,
+        settled_last=seen.answered == "tuple",
         misplaced=misplaced,
         held=held,
         behind_ids=bool(ended) and seen.behind_ids,
@@ -226,9 +229,10 @@ def facts_of(
 
 
 def _told_death(tracebacks: Tracebacks, source: Source, *texts: str) -> Death | None:
-    """The exception in what it told Storm before it ended, in a log or as an error."""
-    deaths = (tracebacks.death_in(_in_lines(text), source.roots, source.language) for text in texts if text)
-    return next((death for death in deaths if death is not None), None)
+    """The exception in what it told Storm before it ended, in a log or as an error; if one has a place, that."""
+    found = [tracebacks.death_in(_in_lines(text), source.roots, source.language) for text in texts if text]
+    deaths = [death for death in found if death is not None]
+    return next((death for death in deaths if death.place is not None), deaths[0] if deaths else None)
 
 
 def _parted(stderr: str, late: int) -> tuple[str, str]:

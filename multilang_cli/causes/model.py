@@ -90,7 +90,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `behind_ids`: task ids came since it said anything.
     `swallowed`: what it never answered are just those messages that it read behind an emit.
     `threw`: an uncaught exception is known. `complained`: of a tuple that it settled never it logged something.
-    `failed`: it failed a tuple. `escaped`: the last tuple that it was sent has a backslash in its bytes.
+    `failed`: it failed a tuple. `clean`: nothing was found. `settled_last`: the last that it said settled a tuple.
+    `escaped`: the last tuple that it was sent has a backslash in its bytes.
     `misplaced`: a file of its pid's name stands beside the pid directory. `overgrown`: it was stopped for the memory
     that it held. `languages`: it is written in one of these.
     `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with.
@@ -134,6 +135,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     behind_ids: bool | None = None
     escaped: bool | None = None
     failed: bool | None = None
+    clean: bool | None = None
+    settled_last: bool | None = None
     misplaced: bool | None = None
     overgrown: bool | None = None
     languages: tuple[str, ...] = ()
@@ -193,7 +196,7 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     with groups `file` and `line`. `innermost`: which frame comes last in time. `code_follows`: the line behind a frame
     is its source. `misread`: how JSON parsers of the language refuse a text. `asked_by`: the signal at which its
     runtimes write where the main thread stands, and end. `starts`: a call that starts a program which writes to the
-    same stdout.
+    same stdout. `because`: an exception that goes on, and of which those behind it come.
     """
 
     language: str
@@ -206,3 +209,4 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     misread: str = ""
     asked_by: Literal["", "SIGINT", "SIGQUIT"] = ""
     starts: str = ""
+    because: str = ""

@@ -93,8 +93,8 @@ class Seen:
     """The conversation so far. `pending`: what was sent and is not answered, by seq: its kind, and a tuple's id.
 
     `repeated`: anchored emits that are those of before once more. `reported`: the last error that it told Storm of, if
-    it failed what it worked on, or answered no more; `gave_up`: it failed that for it. `failed_at`, `failed_for`: the first
-    tuple that it failed, and what it had told of it.
+    it failed what it worked on, or answered no more; `gave_up`: it failed that for it. `failed_at`, `failed_for`: the
+    first tuple that it failed, and what it had told of it.
     """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
@@ -146,7 +146,9 @@ class Seen:
         parts = Counter(asked for seq, asked in self._sent_as.items() if seq in pieced)
         lost = {*owed, *(("tuple",) if self._open else ())}
         known = all(a in self._answers or a in answers for a in lost)
-        return bool(lost) and known and owed <= parts and {*self._open.values()} <= {*pieced}
+        # Who answers one of the same kind that came in pieces, loses none.
+        all_lost = all(parts[asked] == count for asked, count in owed.items())
+        return bool(lost) and known and all_lost and {*self._open.values()} <= {*pieced}
 
     @property
     def size(self) -> int:

@@ -25,9 +25,13 @@ class NaiveReader:
         self._unread: deque[str] = deque(maxlen=_MOST)
         self._awaited = 0
         self._went_on = self._answered = False
+        self._order: dict[str, int] = {}
+        self._first: int | None = None
 
     def sent(self, id_: str) -> None:
         """Take a tuple, a heartbeat, or `IDS`."""
+        if id_ != IDS and len(self._order) < _MOST:
+            self._order[id_] = len(self._order)
         if self._awaited:
             self._awaited -= 1
             self._swallow(id_)
@@ -36,8 +40,8 @@ class NaiveReader:
 
     def emitted(self, emit: Emit) -> None:
         """Take an emit: all up to the tuple that it is anchored to has been read."""
-        last = next(iter(emit.anchors), None)
-        if last is not None and last in self._unread:
+        last = next((id_ for id_ in reversed(self._unread) if id_ in emit.anchors), None)
+        if last is not None:
             while self._unread.popleft() != last:
                 pass
         if not emit.wants_task_ids:
@@ -48,8 +52,9 @@ class NaiveReader:
             self._awaited += 1
 
     def settled(self, id_: str) -> None:
-        """Take an ack or fail: who settles another behind one that it swallowed goes on."""
-        self._went_on = self._went_on or bool(self.swallowed)
+        """Take an ack or fail: who settles one that was sent behind one that it swallowed goes on."""
+        behind = self._first is not None and self._order.get(id_, -1) > self._first
+        self._went_on = self._went_on or behind
         self.answered(id_)
 
     def answered(self, id_: str) -> None:
@@ -59,6 +64,7 @@ class NaiveReader:
     def _swallow(self, id_: str) -> None:
         if id_ != IDS:
             self.swallowed.add(id_)
+            self._first = min(self._order.get(id_, _MOST), _MOST if self._first is None else self._first)
 
     @property
     def lost(self) -> bool:

@@ -43,7 +43,7 @@ LIBRARIES = re.compile(r"(?:^|/)[Ss]torm(?:_?(?:multilang|bolt|spout|core))?\.(?
 class Death(NamedTuple):
     """An exception that nobody caught. `first`: the line it begins with; `at`: the line's index in the text.
 
-    `then`: the one that came of handling it, "" for none.
+    `then`: what came of it, as in its handler, "" for nothing.
     """
 
     language: str
@@ -55,8 +55,8 @@ class Death(NamedTuple):
 
     @property
     def told(self) -> str:
-        """The exception in words, with what came of handling it."""
-        return f"{self.text}; its handler then: {self.then}" if self.then else self.text
+        """The exception in words, with what came of it."""
+        return f"{self.text}; and then: {self.then}" if self.then else self.text
 
 
 class Tracebacks:
@@ -124,6 +124,10 @@ class _Form:
         return re.compile(self.form.foreign) if self.form.foreign else None
 
     @cached_property
+    def _because(self) -> re.Pattern[str] | None:
+        return re.compile(self.form.because) if self.form.because else None
+
+    @cached_property
     def misread(self) -> re.Pattern[str] | None:
         """The pattern by which JSON parsers of the language refuse a text."""
         return re.compile(self.form.misread) if self.form.misread else None
@@ -145,10 +149,14 @@ class _Form:
         return begin, len(text) if self.form.innermost == "first" else match.end()
 
     def root_of(self, text: str, match: re.Match[str], roots: Sequence[str]) -> re.Match[str]:
-        """The exception in whose handler this one was raised by accident, and in whose: the first of them; itself if none.
+        """The exception in whose handler this one was raised by accident, the first of several; else itself.
 
         Who raises another one on purpose says more by it.
         """
+        if self._because is not None:
+            return next(
+                (each for each in self.exceptions(text[: match.start()]) if self._because.search(each["text"])), match
+            )
         while True:
             begin, end = self.extent(text, match)
             place = self.place(text[begin:end], match, roots)

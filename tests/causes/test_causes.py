@@ -304,10 +304,14 @@ def test_unfinished_output_is_told_apart(text: str, what: str) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "cause"),
-    [('{"command":"ack","id":"1"}', "takes-next-for-ids"), ('{"command":"sync"}', "forgets-tuples")],
+    [
+        ('{"command":"ack","id":"3"}', "takes-next-for-ids"),
+        ('{"command":"ack","id":"1"}', "forgets-tuples"),
+        ('{"command":"sync"}', "forgets-tuples"),
+    ],
 )
 def test_who_settles_nothing_takes_no_tuple_for_task_ids(answer: str, cause: str) -> None:
-    tuples = "".join(f'> {{"id":"{n}","comp":"src","stream":"default","task":2,"tuple":["a"]}}\n' for n in (1, 2))
+    tuples = "".join(f'> {{"id":"{n}","comp":"src","stream":"default","task":2,"tuple":["a"]}}\n' for n in (1, 2, 3))
     emit = '< {"command":"emit","anchors":["1"],"tuple":["b"]}\n'
     waits = '! {"event":"deadline","waiting_for":"settle","limit":5,"blocked":"is blocked reading its stdin"}'
     events = notation.parse(f'{GREETING}< {{"pid":1}}\n{tuples}{emit}> [7]\n{HEARTBEAT % 9}< {answer}\n@ 5\n{waits}\n')

@@ -281,7 +281,7 @@ NameError: name 'key' is not defined
 @pytest.mark.parametrize(
     ("first", "code", "line", "told"),
     [
-        ("IndexError: no", "log(key)", 6, "IndexError: no; its handler then: NameError: name 'key' is not defined"),
+        ("IndexError: no", "log(key)", 6, "IndexError: no; and then: NameError: name 'key' is not defined"),
         ("IndexError: no", "raise NameError(key)", 8, "NameError: name 'key' is not defined"),
         ("ImportError: no", "log(key)", 8, "NameError: name 'key' is not defined"),
     ],

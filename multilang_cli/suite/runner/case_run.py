@@ -129,6 +129,7 @@ class CaseRun:
         self.on_wait: OnWait | None = None
         self._until = until
         self._too_much: TooMuchMemoryError | None = None
+        self.failing: SubjectResult | None = None
         self.case = case
         self.feed = FedTuples(samples_of(checked.component) if has_samples(checked.component) else ())
         self._known = known
@@ -342,18 +343,20 @@ class CaseRun:
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
         result = self._result(verdict, reason, began, session, watch, findings=findings)
+        if self.feed.refused and not findings:
+            self.failing = self._explained(result, session, watch, ())
         if verdict in {"pass", "skip"} or not (findings or self._too_much or self.refused) or session.overflowed:
             return result
-        made_up = verdict == "untestable"
+        return self._explained(result, session, watch, () if self._too_much else findings)
+
+    def _explained(
+        self, result: SubjectResult, session: Session, watch: Watch, findings: tuple[Finding, ...]
+    ) -> SubjectResult:
+        """The result with the causes of what was found, or of what it shows without any finding."""
+        held = shown(self._too_much.held) if self._too_much else ""
+        made_up = result.verdict == "untestable"
         causes = causes_of(
-            self.subject,
-            session,
-            watch,
-            () if self._too_much else findings,
-            made_up=made_up,
-            last=self._last,
-            answers=self.answers,
-            held=shown(self._too_much.held) if self._too_much else "",
+            self.subject, session, watch, findings, made_up=made_up, last=self._last, answers=self.answers, held=held
         )
         if self.refused is not None:
             self.refused = self.refused._replace(causes=causes_of(self.subject, session, watch, findings))

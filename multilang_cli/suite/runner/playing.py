@@ -102,7 +102,7 @@ class Run:
         judgement = self.settling.judged(self.subject.component)
         if judgement is None and SUBJECT in self.known.entries and self.settling.settled:
             judgement = Judgement("pass", "")
-        return () if judgement is None else (subject_of(judgement, list(self._done.values())),)
+        return () if judgement is None else (subject_of(judgement, list(self._done.values()), self.settling.failing),)
 
     @property
     def stale(self) -> set[str]:
@@ -271,6 +271,7 @@ class Run:
                 if run.refused is not None:
                     self._refused[case.id] = run.refused
                 self.settling.add(run.feed)
+                self.settling.failing = self.settling.failing or run.failing
                 if self.slow is not None and self.settling.pace:
                     self.slow(self.settling.pace)
                 if run.unrecorded:

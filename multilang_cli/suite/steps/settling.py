@@ -30,6 +30,7 @@ UNSETTLED = "was settled before it ended: see whether it acks them once that is 
 REFUSED = (
     "it fails every declared sample: a spout that replays what is failed does so for ever (give samples that it takes)"
 )
+SOME_REFUSED = "it fails {refused} of the {fed} declared samples that it settled, and says why: {why}"
 _IF_RIGHT = ": if that is right"
 FORGETS = "forgets-tuples"
 """The cause of a case in which tuples stay open."""
@@ -142,13 +143,14 @@ class Settling:
     `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
     seconds that a tuple took to be settled at most; `pace`: for each, in the quickest conversation. `died`: it ended by
     itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it
-    worked on what it may refuse, in vain.
+    worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared sample.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = 0
         self.slowest = self.pace = 0.0
+        self.failing: SubjectResult | None = None
         self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
             self.overworked
         ) = False
@@ -196,11 +198,20 @@ class Settling:
             return _never(component, self)
         if self.refused and not self.good:
             return Judgement("warn", REFUSED)
+        why = self.failing.causes[0].last if self.failing is not None and self.failing.causes else ""
+        if self.refused and why:
+            fed = self.refused + self.good
+            return Judgement("warn", SOME_REFUSED.format(refused=self.refused, fed=fed, why=why))
         return None
 
 
-def subject_of(judgement: Judgement, cases: Sequence[SubjectResult] = ()) -> SubjectResult:
-    """The subject that carries what is said of the run as a whole; of the `cases`, the first that shows it."""
+def subject_of(
+    judgement: Judgement, cases: Sequence[SubjectResult] = (), failing: SubjectResult | None = None
+) -> SubjectResult:
+    """The subject that carries what is said of the run as a whole; of the `cases`, the first that shows it.
+
+    `failing`: the case that shows how it fails a declared sample.
+    """
     subject = SubjectResult(
         id=SUBJECT,
         title="settles what it is fed",
@@ -209,10 +220,15 @@ def subject_of(judgement: Judgement, cases: Sequence[SubjectResult] = ()) -> Sub
         reason=judgement.reason,
         expected="an ack or a fail for what it is fed, in the run as a whole",
     )
-    shown = next((case for case in cases if case.causes and case.causes[0].id == FORGETS), None)
-    if shown is None or judgement.verdict not in {"fail", "untestable"}:
+    forgetful = next((case for case in cases if case.causes and case.causes[0].id == FORGETS), None)
+    shown = (
+        forgetful if judgement.verdict in {"fail", "untestable"} else failing if judgement.verdict == "warn" else None
+    )
+    if shown is None or not shown.causes:
         return subject
     headline = judgement.reason.partition(_IF_RIGHT)[0]
+    if judgement.reason == REFUSED:
+        headline = shown.causes[0].headline.replace("a declared sample", "every declared sample", 1)
     return msgspec.structs.replace(
         subject,
         causes=(msgspec.structs.replace(shown.causes[0], certainty="certain", headline=headline),),

@@ -107,7 +107,7 @@ def _suspecting(cause: Cause, known: KnownCause | None, source: Source, watch: W
     patterns = list(known.suspects.get(source.language, ())) if known is not None else []
     event = watch.events.get(cause.seq) if cause.seq is not None else None
     command = _command_of(event.body) if event is not None and event.channel == "out" else ""
-    patterns += [rf"\bcommand\W{{1,10}}{command}\b"] if command else []
+    patterns += [rf"\b[cC]ommand\W{{1,10}}{command}\b"] if command else []
     found = (place for pattern in patterns if (place := suspect_in(source, pattern)))
     return msgspec.structs.replace(cause, suspect=next(found, None)) if patterns else cause
 
