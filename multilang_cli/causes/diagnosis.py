@@ -163,8 +163,11 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
             return None
         words.update({name: short(value) for name, value in match.groupdict().items() if value})
     lines = (line for file in facts.sources.values() for line in file)
-    if signature.source and not any(map(_pattern(signature.source).search, lines)):
-        return None
+    if signature.source:
+        found = next(filter(None, map(_pattern(signature.source).search, lines)), None)
+        if found is None:
+            return None
+        words.update(found.groupdict())
     return words
 
 

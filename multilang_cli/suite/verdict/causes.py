@@ -43,6 +43,7 @@ OUTLIVES = frozenset({"outlives-stdin", "outlives-worker"})
 PID_FILES = frozenset({"pid-file-missing"})
 _COMPLAINED = frozenset({"logs-and-forgets"})
 """Causes whose place is where what was logged was written."""
+_EXTRA = "sync-extra"
 _TEXT = "stdout-text"
 """The rule that is broken by what is no message at all."""
 LAST_CHANCE = 1.0
@@ -107,15 +108,20 @@ def _suspecting(cause: Cause, known: KnownCause | None, source: Source, watch: W
     patterns = list(known.suspects.get(source.language, ())) if known is not None else []
     event = watch.events.get(cause.seq) if cause.seq is not None else None
     command = _command_of(event.body) if event is not None and event.channel == "out" else ""
-    patterns += [rf"\b[cC]ommand\W{{1,10}}{command}\b"] if command else []
+    # Who syncs one time too many does it anywhere; a comparison writes nothing.
+    written = command and (command != "sync" or _EXTRA in cause.rules)
+    patterns += [rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b"] if written else []
     found = (place for pattern in patterns if (place := suspect_in(source, pattern)))
     return msgspec.structs.replace(cause, suspect=next(found, None)) if patterns else cause
 
 
 def _command_of(body: object) -> str:
     """The command of a message, of an irregular one what was meant; "" for what has none."""
-    messages = body.salvage if isinstance(body, Malformed) else (body,)
-    return next((command for each in messages if (command := _WRITES.get(each.__class__))), "")
+    return next((command for each in _meant(body) if (command := _WRITES.get(each.__class__))), "")
+
+
+def _meant(body: object) -> Sequence[object]:
+    return body.salvage if isinstance(body, Malformed) else (body,)
 
 
 def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
@@ -126,6 +132,9 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
     text = facts.words if event.channel == "process" else ""
     if cause.id in _COMPLAINED:
         text = facts.complaint
+    logged = [each.msg for each in _meant(event.body) if isinstance(each, Log) and each.msg]
+    if logged and (place := origin_in(source, logged[0])):
+        return msgspec.structs.replace(cause, place=place)
     if event.channel == "out" and _TEXT in cause.rules:
         text = _first_line(event)
         named = ((found["file"], int(found["line"]), "", "") for found in _NAMED.finditer(text))
