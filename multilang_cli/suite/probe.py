@@ -26,6 +26,7 @@ from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.storm.diagnosis import bare_pid
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed
+from multilang_cli.protocol.words.shortening import head
 from multilang_cli.reports.escape import decode
 from multilang_cli.subject.declared import Probe
 from multilang_cli.subject.profiles import profile_of
@@ -58,6 +59,9 @@ _TUPLES = 10
 """Samples that are fed at most where no number is declared."""
 _SPOUT = "it answers `next` with a sync: a spout"
 _BOLT = "it answers a heartbeat with a sync, and no `next`: a bolt"
+_IRREGULAR = "irregular message"
+_SHOWN = 40
+"""Characters of such a one that are shown."""
 _SHORT = 3
 """Letters of a text that anybody may say."""
 _SAY = "say --kind bolt or --kind spout"
@@ -74,6 +78,7 @@ class _Replies:
         self.said: Counter[str] = Counter()
         self.told = self.size = 0
         self.first = b""
+        self.irregular = ""
         self.settles = self.anchors = self.repeats = False
         self.values: tuple[bytes, ...] = ()
 
@@ -86,6 +91,8 @@ class _Replies:
             self.size += len(event.raw)
             self.first = self.first or event.raw[:_FIRST]
             body = event.body
+            if isinstance(body, Malformed):
+                self.irregular = self.irregular or head(body.excerpt.strip(), _SHOWN)
             self.said[_word_of(body)] += 1
             if not isinstance(body, Malformed):
                 self.repeats = self.repeats or any(value in event.raw for value in self.values)
@@ -101,12 +108,15 @@ class _Replies:
     def __str__(self) -> str:
         """Name the messages after the pid, in the order in which they came first."""
         words = [f"{count} x {word}" if count > 1 else word for word, count in self.said.items() if word != "pid"]
+        words += (
+            [f"which begin{'s' if self.said[_IRREGULAR] == 1 else ''} {self.irregular!r}"] if self.irregular else []
+        )
         where = "after its pid" if self.said["pid"] else "and no pid"
         return f"{', '.join(words) or 'nothing'} {where}, {self.size} bytes in all"
 
 
 def _word_of(body: object) -> str:
-    return "irregular message" if isinstance(body, Malformed) else type(body).__name__.lower()
+    return _IRREGULAR if isinstance(body, Malformed) else type(body).__name__.lower()
 
 
 class _Answer(NamedTuple):
