@@ -59,7 +59,7 @@ class ShellSpout(Session):
         # One thread of Storm's writes both: task ids come behind the command in whose answer it reads the emit.
         self._replies = self._queue
         self._answered = False
-        self._unread: deque[Emit | Sync] = deque()
+        self._unread: deque[tuple[Emit | Sync, int]] = deque()
         self._inner: list[TaskIds | None] = []
         self._waiting = False
         self.active: bool | None = None
@@ -87,16 +87,11 @@ class ShellSpout(Session):
         return bool(self.emits)
 
     def _heard_emit(self, emit: Emit, size: int) -> None:
-        if self.keep_emits:
-            self.emit_count += 1
-            self.id_count += emit.id is not None
-            if len(self.emits) < KEPT_EMITS:
-                self.emits.append(kept(emit, size))
-        self._unread.append(emit)
+        self._unread.append((emit, size))
         self._read()
 
-    def _heard_sync(self, sync: Sync, _: int) -> None:
-        self._unread.append(sync)
+    def _heard_sync(self, sync: Sync, size: int) -> None:
+        self._unread.append((sync, size))
         self._read()
 
     def _read(self) -> None:
@@ -105,16 +100,24 @@ class ShellSpout(Session):
         With a command within a command, the first sync is that of the inner one.
         """
         while self._waiting and self._unread:
-            said = self._unread.popleft()
+            said, size = self._unread.popleft()
             if isinstance(said, Emit):
-                self._take(said)
+                self._take(said, size)
             elif self._inner:
                 self.answer(self._inner.pop())
             else:
                 self._waiting, self._answered = False, True
 
-    def _take(self, emit: Emit) -> None:
-        """Send acks as Storm does: where it acks inside the emit, it waits for a sync before the task ids."""
+    def _take(self, emit: Emit, size: int) -> None:
+        """Send acks as Storm does: where it acks inside the emit, it waits for a sync before the task ids.
+
+        Storm knows of a tuple, and may ack or fail it, only now: what was said after a sync is read with the next.
+        """
+        if self.keep_emits:
+            self.emit_count += 1
+            self.id_count += emit.id is not None
+            if len(self.emits) < KEPT_EMITS:
+                self.emits.append(kept(emit, size))
         reply = self.route(emit)
         if emit.id is not None and acked_inside(self.judge, emit):
             self._inner.append(reply)
@@ -214,7 +217,7 @@ class ShellSpout(Session):
     def forget_syncs(self) -> None:
         """Take no sync that came so far for an answer."""
         self._answered = False
-        self._unread = deque(said for said in self._unread if not isinstance(said, Sync))
+        self._unread = deque(each for each in self._unread if not isinstance(each[0], Sync))
 
     @property
     def answered(self) -> bool:

@@ -8,6 +8,7 @@ without an answer.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from contextlib import contextmanager
 from itertools import cycle, islice
@@ -48,9 +49,15 @@ if TYPE_CHECKING:
 
     _Question = Callable[[Subject, Session, "_Replies"], Callable[[], bool]]
     """Asks a session something, and gives back what tells whether it is answered."""
+    Met = tuple[SubjectResult, ...]
+    """What went wrong in one role."""
 
 _LOOK = 0.2
 """Seconds between two looks at whether the answer has come."""
+_LONG_NEXT = 8.0
+"""Seconds in which a `next` is answered by who answers heartbeats: rather a bolt."""
+_TALK, _MANY = 6.0, 20
+"""Seconds in which who talks all the time, so many messages at least, has to come to an answer."""
 _PATIENCE = 2.0
 """Seconds of waiting that count as no answer, where a timer may still bring one: a spout sleeps for less."""
 _FIRST = 64
@@ -62,6 +69,8 @@ _BOLT = "it answers a heartbeat with a sync, and no `next`: a bolt"
 _IRREGULAR = "irregular message"
 _SHOWN = 40
 """Characters of such a one that are shown."""
+_OF_A_COMMAND = re.compile(r"\bcommand\b")
+_OF_A_TUPLE = re.compile(r"\b(?:tuple|stream|comp|task|values)\b")
 _SHORT = 3
 """Letters of a text that anybody may say."""
 _SAY = "say --kind bolt or --kind spout"
@@ -133,7 +142,7 @@ class _Answer(NamedTuple):
     end: str = ""
     fault: str = ""
     died: bool = False
-    met: tuple[SubjectResult, ...] = ()
+    met: Met = ()
 
 
 def kind_of(component: Component, options: RunOptions) -> Probe:
@@ -154,7 +163,8 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
         return Probe("spout", _SPOUT)
     if as_bolt.answered and not as_spout.answered and as_spout.sure:
         return Probe("bolt", _BOLT)
-    fed = _asked(checked, "bolt", _feed) if checked.version.heartbeats else as_bolt
+    feed = _feed_and_beat if as_bolt.answered else _feed
+    fed = _asked(checked, "bolt", feed) if checked.version.heartbeats else as_bolt
     return _by_a_tuple(fed, as_bolt, as_spout) or _by_waiting(checked, fed, as_bolt, as_spout)
 
 
@@ -176,7 +186,9 @@ def _by_a_tuple(fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe | No
 def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe:
     """A slow spout is given its whole limit, once all else is tried."""
     if not as_spout.sure:
-        as_spout = _asked(checked, "spout", _next, patient=True)
+        # A spout that takes a heartbeat for a command, and answers it, is rare: its `next` is given less time.
+        limit = _LONG_NEXT if as_bolt.answered else 0.0
+        as_spout = _asked(checked, "spout", _next, patient=True, limit=limit)
     if as_spout.answered:
         return Probe("spout", _SPOUT)
     if as_bolt.answered:
@@ -192,9 +204,21 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
         action = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
         how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {action}"
         # Most die of a message of the other kind: who lives on with a `next` is rather a spout that does not answer it.
-        met = (*as_bolt.met, *activated.met) if activated.died else activated.met
+        met = _of_its_role(as_bolt.met, activated.met) if activated.died else activated.met
         return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True, met=met)
     return Probe(None, _unsure(checked, fed, as_bolt, as_spout), met=(*as_bolt.met, *as_spout.met))
+
+
+def _of_its_role(as_bolt: Met, as_spout: Met) -> Met:
+    """What was met in the role that is its own, as its exceptions tell it; in both where they do not.
+
+    Who looks for a command in a heartbeat is a spout, who looks for the parts of a tuple in a `next` a bolt.
+    """
+    if any(_OF_A_COMMAND.search(each.reason) for each in as_bolt):
+        return as_spout
+    if any(_OF_A_TUPLE.search(each.reason) for each in as_spout):
+        return as_bolt
+    return (*as_bolt, *as_spout)
 
 
 def _action_of(replies: _Replies) -> str:
@@ -212,8 +236,8 @@ def _unsure(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer)
     return f"it answers neither {asked}: {told}: {_SAY}{more}"
 
 
-def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
-    """Ask it as a `kind` is asked; `patient`: within the whole limit, whatever it looks like meanwhile."""
+def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = False, limit: float = 0.0) -> _Answer:
+    """Ask it as a `kind` is asked; `patient`: within the whole limit, or `limit`, whatever it looks like meanwhile."""
     replies, watch = _Replies(), Watch()
 
     def met() -> tuple[SubjectResult, ...]:
@@ -232,7 +256,7 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
         done = ask(checked, session, replies)
         session.memory = ceiling(checked.options.memory)
         try:
-            answered = _settles(session, lambda: done() or replies.acts_as_a_bolt, patient=patient)
+            answered = _settles(session, lambda: done() or replies.acts_as_a_bolt, patient=patient, limit=limit)
         except TooMuchMemoryError as error:
             return _Answer(replies, end=f"; {error}, and was killed (--memory SIZE allows more)")
         sure = answered or patient or session.exit is not None or session.stuck()
@@ -259,6 +283,13 @@ def _feed(checked: Subject, session: Session, replies: _Replies) -> Callable[[],
     for sample in islice(cycle(samples), many):
         session.send(sample.values, sample.component, sample.stream)
     return lambda: replies.acts_as_a_bolt
+
+
+def _feed_and_beat(checked: Subject, session: Session, replies: _Replies) -> Callable[[], bool]:
+    """Feed who answers heartbeats: what it holds back of a tuple comes with that."""
+    done = _feed(checked, session, replies)
+    _beat(checked, session, replies)
+    return done
 
 
 def _next(_: Subject, session: Session, __: _Replies) -> Callable[[], bool]:
@@ -324,17 +355,22 @@ def _unread(session: Session) -> str:
     return "it does not read its stdin" if describing.describe(session.process).stdin else ""
 
 
-def _settles(session: Session, done: Callable[[], bool], *, patient: bool = False) -> bool:
-    """Wait for the answer, or until it waits for us without having given one; a slow one is given the whole limit."""
-    limit = session.profile.limits["sync"]
-    said, calm_since = (-1, -1), 0.0
+def _settles(session: Session, done: Callable[[], bool], *, patient: bool = False, limit: float = 0.0) -> bool:
+    """Wait for the answer, or until it waits for us without having given one; a slow one is given the whole limit.
+
+    Who talks all the time, and not of this, is given no more than `_TALK`.
+    """
+    limit = min(limit or session.profile.limits["sync"], session.profile.limits["sync"])
+    said, calm_since, began = (-1, -1), 0.0, session.now
+    first = session.spoken
 
     def calm() -> bool:
         """True if it waits for us, and no timer of it can be what it waits for, or is a long one."""
         nonlocal said, calm_since
         if not session.wait_quiet(_LOOK, silence=limit) or said != session.spoken:
             said, calm_since = session.spoken, session.now
-        return session.stuck() or (not patient and session.now - calm_since >= _PATIENCE)
+        talks = session.now - began >= _TALK and said[0] - first[0] >= _MANY
+        return session.stuck() or (not patient and (talks or session.now - calm_since >= _PATIENCE))
 
     session.wait(lambda: done() or calm(), limit, "output")
     return done()

@@ -227,7 +227,7 @@ class Redactor:
     def struct(self, value: T) -> T:
         """A result without secrets: the texts in it, but for those by which reports are made."""
         plain = msgspec.to_builtins(value)
-        clean = self._fields(plain)
+        clean = self._fields(plain, {})
         if clean == plain:
             return value
         try:
@@ -236,13 +236,16 @@ class Redactor:
             # A secret that is one of our own words.
             return value
 
-    def _fields(self, value: Any) -> Any:
+    def _fields(self, value: Any, done: dict[str, str]) -> Any:
+        """`value` without secrets. `done`: texts met before: thousands of findings say the same few sentences."""
         if isinstance(value, str):
-            return self.line(value)
+            if value not in done:
+                done[value] = self.line(value)
+            return done[value]
         if isinstance(value, dict):
-            return {key: item if key in _FIELDS else self._fields(item) for key, item in value.items()}
+            return {key: item if key in _FIELDS else self._fields(item, done) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self._fields(item) for item in value]
+            return [self._fields(item, done) for item in value]
         return value
 
     def _clean(self, value: Any, keys: set[str]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -169,8 +170,8 @@ class RuleContext:
             later = state.later.pop(0)
             if not later.rule:
                 state.reading -= 1
-                state.unread = [seq for seq in state.unread if seq > later.seq]
-                state.unread_logs = [seq for seq in state.unread_logs if seq > later.seq]
+                del state.unread[: bisect_right(state.unread, later.seq)]
+                del state.unread_logs[: bisect_right(state.unread_logs, later.seq)]
                 return
             self._outlooks.note(later.fates, later.seq, later.rule)
         state.unread.clear()

@@ -160,7 +160,7 @@ class CaseRun:
     def run(self) -> SubjectResult:
         """Start the component, play the steps, end it. Raises LaunchError if it can't be started."""
         began = time.monotonic()
-        if unfit := self._unfit():
+        if unfit := self.unfit():
             self.said_pid = True
             return self._result("skip", unfit, began)
         transcript = self.subject.record / f"{self.case.id}.ndjson"
@@ -212,7 +212,7 @@ class CaseRun:
             self._play(session, (("handshake", {}), ("tuple", {}), ("settle", {}), ("quiet", {})))
             return session.running
 
-    def _unfit(self) -> str:
+    def unfit(self) -> str:
         """The reason why the case says nothing here, "" if it does."""
         case, version, component = self.case, self.subject.version, self.subject.component
         if case.since and Version(version.id) < Version(case.since):

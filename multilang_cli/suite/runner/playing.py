@@ -216,7 +216,7 @@ class Run:
             if progress is not None:
                 progress(case.id, begun, len(self.cases))
             self._begun += 1
-            if self._repeats is not None:
+            if self._repeats is not None and not CaseRun(self.subject, case).unfit():
                 if (repeated := self._repeats.repeated(case)) is not None:
                     return PlayedCase(repeated, True)
                 short = self._repeats.short(case)

@@ -30,6 +30,8 @@ MOST_OF_A_LINE = 1000
 """Characters of a line in which patterns are looked for; nobody writes longer ones by hand."""
 _FOREIGN = frozenset({"node_modules", "vendor", "site-packages", "target", "build", "dist", "venv", "__pycache__"})
 _WORD = re.compile(r"\w+")
+_LOADS = re.compile(r"\b(?:import|from|require\w*|include\w*|use|load|source|autoload|package|mod|using)\b|^\s*\.\s")
+"""Lines that may load another file."""
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
 
@@ -70,7 +72,8 @@ def _related_lines(source: Source) -> tuple[Lines, Lines]:
     All files, where it is not known which is the program.
     """
     own, beside = _lines_of(source)
-    words = {word for lines in own.values() for line in lines for word in _WORD.findall(line)}
+    loading = (line for lines in own.values() for line in lines if _LOADS.search(line))
+    words = {word for line in loading for word in _WORD.findall(line)}
     in_package = source.language == "go"
     related = {
         name: lines
