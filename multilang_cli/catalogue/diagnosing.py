@@ -11,7 +11,7 @@ from multilang_cli.causes.facts import Source, facts_of
 from multilang_cli.causes.languages import language_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from multilang_cli.causes.model import Cause
     from multilang_cli.protocol.words.events import Event
@@ -36,18 +36,27 @@ def causes_heard(
     source: Source | None = None,
     stderr: str = "",
     late: bool = False,
+    sizes: Mapping[int, int] = {},
 ) -> tuple[Cause, ...]:
     """Name the causes of `findings`, as far as `events`, the last of a conversation, tell.
 
     `argv`: the component's command, by which its language is known; `source`: what else is known of its files.
-    `late`: the beginning is not among `events`.
+    `late`: the beginning is not among `events`. `sizes`: see `facts_of`.
     """
     source = source or Source(kind=profile.kind, language=language_of(argv))
     made_up = profile.samples is not None and not profile.samples
     late = late or not events or events[0].seq > 0
     storm = rulebook.version(profile.storm).id if profile.storm else rulebook.newest.id
     facts = facts_of(
-        events, findings, source, load_tracebacks(), stderr=stderr, made_up=made_up, late=late, storm=storm
+        events,
+        findings,
+        source,
+        load_tracebacks(),
+        stderr=stderr,
+        made_up=made_up,
+        late=late,
+        storm=storm,
+        sizes=sizes,
     )
     return diagnose(facts, load_causes(), rulebook.rules)
 

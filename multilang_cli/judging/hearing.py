@@ -80,6 +80,7 @@ class Hearing:
         self._large = False
         self._kept: deque[Sequence[Event]] = deque()
         self._kept_events = 0
+        self._sizes: dict[int, int] = {}
         self._excerpt: dict[int, ExcerptLine] = {}
         self._exit: Exit | None = None
         self._stderr = b""
@@ -156,6 +157,9 @@ class Hearing:
                 self._asked = event.body.asks
             elif event.channel == "err" and not self._asked:
                 self._stderr = (self._stderr + event.raw)[-STDERR_SHOWN:]
+        if large:
+            self._sizes |= {event.seq: len(event.raw) for event in events if len(event.raw) > HELD}
+            self._sizes = dict(list(self._sizes.items())[-KEPT:])
         self._judge(events, list(map(_quotable, events)) if large else events)
 
     def _judge(self, events: Sequence[Event], quotable: Sequence[Event]) -> None:
@@ -276,7 +280,14 @@ class Hearing:
         """The causes of what went wrong, as far as what is kept tells."""
         kept = [event for events in self._kept for event in events]
         return causes_heard(
-            kept, findings, self.profile, self.rulebook, argv=self.header.argv, stderr=stderr, late=self.late
+            kept,
+            findings,
+            self.profile,
+            self.rulebook,
+            argv=self.header.argv,
+            stderr=stderr,
+            late=self.late,
+            sizes=self._sizes,
         )
 
     def _damaged(self, result: SubjectResult) -> SubjectResult:

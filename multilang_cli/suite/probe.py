@@ -210,7 +210,7 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
 
 
 def _of_its_role(as_bolt: Met, as_spout: Met) -> Met:
-    """What was met in the role that is its own, as its exceptions tell it; in both where they do not.
+    """Keep what was met in the role that is its own, as its exceptions tell it; in both where they do not.
 
     Who looks for a command in a heartbeat is a spout, who looks for the parts of a tuple in a `next` a bolt.
     """

@@ -217,7 +217,8 @@ class CaseRun:
         case, version, component = self.case, self.subject.version, self.subject.component
         if case.since and Version(version.id) < Version(case.since):
             return f"not asked for by Storm {version.id} yet (since {case.since})"
-        if not set(case.accepts) <= set(component.accepts):
+        accepts = {*component.accepts, *(("ticks",) if takes_ticks(component) else ())}
+        if not set(case.accepts) <= accepts:
             return "nobody says that it takes such tuples (--accepts, or accepts in mlcheck.toml)"
         if fixed := [name for name in case.env if name in component.env]:
             return f"its environment is declared to have {fixed[0]}={component.env[fixed[0]]}"

@@ -103,7 +103,7 @@ def emitted_id(stage: Stage) -> Json:
             raise NotExercised("it emits no tuple with an id")
         if _asked_enough(stage, tries, spout.now - began):
             stage.idle.sought(spout.now - began)
-            raise NotExercised(f"it emitted no tuple with an id in {tries} call{'s' * (tries > 1)} of next")
+            raise NotExercised(f"it emitted no tuple with an id in {tries} call{'s' * (tries != 1)} of next")
         ask(stage)
         tries += 1
 
