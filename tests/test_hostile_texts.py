@@ -11,7 +11,7 @@ import pytest
 
 from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_tracebacks
 from multilang_cli.causes.diagnosis import diagnose
-from multilang_cli.causes.facts import Source, facts_of
+from multilang_cli.causes.facts import Known, Source, facts_of
 from multilang_cli.causes.model import Cause, Place
 from multilang_cli.causes.tracebacks import MOST_OF_A_LINE, MOST_READ, bounded, shown_lines
 from multilang_cli.causes.unheard import what_they_are
@@ -100,7 +100,7 @@ def read(text: str) -> None:
     forms = load_tracebacks()
     shown_lines(text, forms.death_in(text, ("/srv",), "python"))
     events = [Event(0, 0.0, "process", Exited(code=1))]
-    facts = facts_of(events, (), Source(kind="bolt"), forms, stderr=text)
+    facts = facts_of(events, (), Source(kind="bolt"), forms, Known(stderr=text))
     diagnose(facts, load_causes(), load_rulebook().rules)
     what_they_are(text[:400])
     hide(text, "text")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.diagnosis import diagnose
-from multilang_cli.causes.facts import Source, facts_of
+from multilang_cli.causes.facts import Known, Source, facts_of
 from multilang_cli.causes.languages import language_of
 
 if TYPE_CHECKING:
@@ -41,23 +41,14 @@ def causes_heard(
     """Name the causes of `findings`, as far as `events`, the last of a conversation, tell.
 
     `argv`: the component's command, by which its language is known; `source`: what else is known of its files.
-    `late`: the beginning is not among `events`. `sizes`: see `facts_of`.
+    `late`: the beginning is not among `events`. `sizes`: see `Known`.
     """
     source = source or Source(kind=profile.kind, language=language_of(argv))
     made_up = profile.samples is not None and not profile.samples
     late = late or not events or events[0].seq > 0
     storm = rulebook.version(profile.storm).id if profile.storm else rulebook.newest.id
-    facts = facts_of(
-        events,
-        findings,
-        source,
-        load_tracebacks(),
-        stderr=stderr,
-        made_up=made_up,
-        late=late,
-        storm=storm,
-        sizes=sizes,
-    )
+    known = Known(stderr=stderr, made_up=made_up, late=late, storm=storm, sizes=sizes)
+    facts = facts_of(events, findings, source, load_tracebacks(), known)
     return diagnose(facts, load_causes(), rulebook.rules)
 
 

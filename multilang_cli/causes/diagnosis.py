@@ -76,12 +76,12 @@ def diagnose(facts: Facts, known: Iterable[KnownCause], rules: Mapping[str, Rule
 
 def _harmful(facts: Facts) -> list[Finding]:
     """Findings that are right by the protocol, and all the same harm on the Storm asked."""
-    return [each for each in facts.findings if each.fates.get(facts.storm, "survives") != "survives"]
+    return [each for each in facts.findings if each.fates.get(facts.known.storm, "survives") != "survives"]
 
 
 def _fatal(facts: Facts) -> Finding | None:
     """The finding of which the Storm asked ends first: whatever comes later comes of nothing that it would see."""
-    deadly = [each for each in facts.findings if each.level == "must" and each.fates.get(facts.storm) in FATAL]
+    deadly = [each for each in facts.findings if each.level == "must" and each.fates.get(facts.known.storm) in FATAL]
     return min(deadly, key=lambda each: each.seq, default=None)
 
 
@@ -103,11 +103,11 @@ def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule])
             certainty="certain",
             rank=_LAST,
             headline=headline,
-            place=facts.stood if gravest.seq in facts.silences else None,
+            place=facts.known.stood if gravest.seq in facts.seen.silences else None,
             seq=gravest.seq,
             rules=(rule.id,),
             mend=" ".join(rule.mend.split()),
-            language=facts.language,
+            language=facts.source.language,
         )
     ]
 
@@ -135,7 +135,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
             (
                 finding
                 for finding in of_rule
-                if pattern.search(finding.message) and signature.repeated in {None, finding.seq in facts.repeated}
+                if pattern.search(finding.message) and signature.repeated in {None, finding.seq in facts.seen.repeated}
             ),
             None,
         )
@@ -153,7 +153,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         (signature.exception, facts.death.text if facts.death else ""),
         (signature.code, place.code if place else ""),
         (signature.stderr, facts.stderr),
-        (signature.waits, facts.waits),
+        (signature.waits, facts.seen.waits),
         (signature.late_stderr, facts.late_stderr),
     ):
         if not wanted:
@@ -162,7 +162,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         if match is None:
             return None
         words.update({name: short(value) for name, value in match.groupdict().items() if value})
-    lines = (line for file in facts.sources.values() for line in file)
+    lines = (line for file in facts.known.sources.values() for line in file)
     if signature.source:
         found = next(filter(None, map(_pattern(signature.source).search, lines)), None)
         if found is None:
@@ -174,7 +174,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
 def _holds(signature: Signature, facts: Facts) -> bool:
     """True if everything but patterns and findings fits."""
     pairs: tuple[tuple[tuple[object, ...], object], ...] = (
-        (signature.phase, facts.phase),
+        (signature.phase, facts.seen.phase),
         (signature.ended, facts.ended),
         (signature.codes, facts.code),
         (signature.signals, facts.signal),
@@ -183,46 +183,46 @@ def _holds(signature: Signature, facts: Facts) -> bool:
         (signature.struck, facts.struck),
         (signature.rest, facts.rest_is),
         (signature.late, facts.late_is),
-        (signature.languages, facts.language),
+        (signature.languages, facts.source.language),
     )
     if any(wanted and value not in wanted for wanted, value in pairs):
         return False
-    if (signature.kind is not None and signature.kind != facts.kind) or facts.size <= signature.over > 0:
+    if (signature.kind is not None and signature.kind != facts.source.kind) or facts.seen.size <= signature.over > 0:
         return False
     told = (
-        (signature.made_up, facts.made_up),
-        (signature.fed, facts.fed),
-        (signature.handled, facts.handled),
-        (signature.pieced, facts.pieced),
+        (signature.made_up, facts.known.made_up),
+        (signature.fed, facts.seen.fed),
+        (signature.handled, facts.known.handled),
+        (signature.pieced, bool(facts.known.pieced)),
         (signature.loses_pieces, facts.loses_pieces),
         (signature.misread, facts.misread),
-        (signature.emitted, facts.emitted),
-        (signature.own_pid, facts.own_pid),
-        (signature.echoed, facts.echoed),
-        (signature.awaits_unasked, facts.awaits_unasked),
-        (signature.by_child, facts.starter is not None),
-        (signature.stalled, facts.stalled),
+        (signature.emitted, facts.seen.emitted),
+        (signature.own_pid, facts.seen.own_pid),
+        (signature.echoed, facts.seen.echoed),
+        (signature.awaits_unasked, facts.seen.emitting.awaits_unasked),
+        (signature.by_child, facts.known.starter is not None),
+        (signature.stalled, facts.seen.stalled),
         (signature.of_ids, facts.of_ids),
         (signature.threw, facts.death is not None),
         (signature.behind_ids, facts.behind_ids),
-        (signature.swallowed, facts.swallowed),
-        (signature.complained, bool(facts.complaint)),
-        (signature.escaped, facts.escaped),
-        (signature.failed, facts.failed),
+        (signature.swallowed, facts.seen.naive.lost),
+        (signature.complained, bool(facts.seen.complaint)),
+        (signature.escaped, facts.seen.escaped),
+        (signature.failed, facts.seen.failed_at is not None),
         (signature.clean, not facts.findings),
-        (signature.settled_last, facts.settled_last),
-        (signature.misplaced, facts.misplaced),
-        (signature.overgrown, bool(facts.held)),
+        (signature.settled_last, facts.seen.answered == "tuple"),
+        (signature.misplaced, facts.known.misplaced),
+        (signature.overgrown, bool(facts.known.held)),
     )
     return all(wanted is None or wanted == value for wanted, value in told)
 
 
 def words_of(facts: Facts) -> _Fitting:
     """Words that every sentence may use."""
-    rest = facts.rest or facts.late
+    rest = facts.seen.rest or facts.seen.late
     shown = repr(rest if len(rest) <= MOST_REST else f"{rest[:MOST_REST]}...")
     owed = _ASKED.get(facts.owed, f"`{facts.owed}`")
-    waits = _WAITING_STORM.split(facts.waits, maxsplit=1)[0]
+    waits = _WAITING_STORM.split(facts.seen.waits, maxsplit=1)[0]
     return _Fitting(
         how=facts.how,
         asked=_ASKED.get(facts.asked, f"`{facts.asked}`"),
@@ -233,12 +233,12 @@ def words_of(facts: Facts) -> _Fitting:
         said=f"it wrote {shown}, which is no message; " if rest else "",
         waits=waits or "does nothing that can be seen",
         code=str(facts.code),
-        size=f"{facts.size:,}",
-        held=facts.held,
+        size=f"{facts.seen.size:,}",
+        held=facts.known.held,
         signal=str(facts.signal),
         signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
         last_line=last_line(facts.stderr),
-        complaint=short(facts.complaint),
+        complaint=short(facts.seen.complaint),
     )
 
 
@@ -253,9 +253,9 @@ def _cause_of(
     by_death = not words.finding or signature.exception or _is_of_the_end(words.finding, facts)
     by_death = by_death and not signature.rest
     death = facts.death if by_death else None
-    language = facts.language or (death.language if death else "")
+    language = facts.source.language or (death.language if death else "")
     seq = words.finding.seq if words.finding else facts.seq
-    stood = facts.stood if seq in facts.silences else facts.starter if words.by_child else None
+    stood = facts.known.stood if seq in facts.seen.silences else facts.known.starter if words.by_child else None
     if signature.late_stderr and facts.late_death is not None:
         stood = facts.late_death.place
     return Cause(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.causes.model import Asked, Bytes, Ended, Phase, Place
+from multilang_cli.causes.model import Asked, Bytes, Ended, Place
 from multilang_cli.causes.seen import COMMANDS, MOST_LATE, Seen
 from multilang_cli.causes.tracebacks import Death, bounded, last_line
 from multilang_cli.causes.unheard import what_they_are
 from multilang_cli.protocol.words.verdicts import Finding, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable
 
     from multilang_cli.causes.tracebacks import Tracebacks
-    from multilang_cli.protocol.words.events import Event, Exited
+    from multilang_cli.protocol.words.events import Event
 
 MOST_WORDS = 80
 """Characters of a log that a sentence shows."""
@@ -31,85 +32,145 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     programs: tuple[str, ...] = ()
 
 
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """Knowledge of a component besides the events of its conversation.
+
+    `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
+    was there while it was silent. `pieced`: the messages, by seq, that were written to it in parts. `answers`: what it
+    is known to answer where it comes whole: handshake, tuple, heartbeat, a command by its name. `late`: the beginning
+    of the conversation is not among its events. `stood`: where in the user's own file it was when it was silent for
+    good. `starter`: the line that starts the program which wrote the text on stdout. `sizes`: the bytes of those
+    events, by seq, of which not all are in `raw`. `storm`: the version asked. `sources`: lines of its source, by file.
+    `misplaced`: a file of its pid's name stands beside the pid directory. `held`: the memory at which it was stopped,
+    in words.
+    """
+
+    stderr: str = ""
+    made_up: bool = False
+    handled: bool = False
+    pieced: Collection[int] = ()
+    answers: Collection[str] = ()
+    late: bool = False
+    stood: Place | None = None
+    starter: Place | None = None
+    sizes: Mapping[int, int] = {}
+    storm: str = ""
+    sources: Mapping[str, Sequence[str]] = {}
+    misplaced: bool = False
+    held: str = ""
+
+
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts that the signatures of causes look at; see `model.Signature` for the words.
 
-    `struck`: what was sent last after a silence, if it died at once of that. `seq`: the last event that shows it.
-    `death`: the uncaught exception in its `stderr`. `rest`, `late`: what it wrote that is no message, and what it wrote
-    only after its stdin was closed. `words`: the last that it logged. `waits`: what it was doing in a silence.
-    `answered`: the tuple, tick or heartbeat that it acked or failed last of all it said, before it ended.
-    `uncertain`: it may have died of that, though something else came behind it, or of a heartbeat behind a tuple for
-    which it had emitted. `silences`: the events that tell of one. `stood`: where in the user's own file it was in the
-    last. `starter`: where it starts the program that wrote the text on stdout. `storm`: the version asked.
-    `complaint`: the last that it logged behind a tuple, and settled none since. `sources`: lines of source, by file.
-    `failed`: it failed a tuple. `settled_last`: the last that it said settled one. `escaped`: the last tuple that it
-    was sent has a backslash in its bytes.
-    `misplaced`, `held`: see `facts_of`. `wrote`: the beginning of each message that is found fault with, by its event.
-    `late_death`: the exception in `late_stderr`. `loses_pieces`: all that it has not answered came in parts, and it
-    answers such messages where they come whole. `repeated`: anchored emits that are those of before once more.
+    `seen`: the conversation. `asked`: the first that it had not answered, `owed`: the first command or heartbeat.
+    `death`: the uncaught exception in its `stderr`, or in what it told Storm; `late_death`: that in `late_stderr`, what
+    it wrote only after it was told to end. `wrote`: the beginning of each message that is found fault with, by its
+    event. `misread`: a JSON parser of it refused a text.
     """
 
-    kind: Kind
-    language: str
+    source: Source
     findings: tuple[Finding, ...]
-    phase: Phase = "handshake"
-    asked: Asked = ""
-    owed: Asked = ""
-    ended: Ended = "no"
-    code: int | None = None
-    signal: int | None = None
-    seq: int | None = None
-    death: Death | None = None
+    seen: Seen
+    known: Known
+    pending: tuple[tuple[Asked, str], ...] = ()
     stderr: str = ""
-    rest: str = ""
-    late: str = ""
-    waits: str = ""
-    made_up: bool = False
-    fed: bool = False
-    handled: bool = False
-    pieced: bool = False
-    loses_pieces: bool = False
-    misread: bool = False
-    size: int = 0
-    words: str = ""
-    struck: Asked = ""
-    emitted: bool = False
-    own_pid: bool = False
-    echoed: bool = False
-    awaits_unasked: bool = False
-    answered: Asked = ""
-    uncertain: bool = False
-    stood: Place | None = None
-    starter: Place | None = None
-    storm: str = ""
-    stalled: bool = False
-    of_ids: bool = False
-    repeated: frozenset[int] = frozenset()
     late_stderr: str = ""
+    death: Death | None = None
     late_death: Death | None = None
-    silences: frozenset[int] = frozenset()
-    complaint: str = ""
-    swallowed: bool = False
-    escaped: bool = False
-    failed: bool = False
-    settled_last: bool = False
-    misplaced: bool = False
-    held: str = ""
-    behind_ids: bool = False
+    misread: bool = False
     wrote: dict[int, str] = {}
-    sources: dict[str, list[str]] = {}
+
+    @property
+    def ended(self) -> Ended:
+        """Its end, if it had one."""
+        ended = self.seen.exited
+        if ended is None:
+            return "closed" if self.seen.closed else "no"
+        return "code" if ended.signal is None else "signal"
+
+    @property
+    def is_over(self) -> bool:
+        """True if its process ended."""
+        return self.seen.exited is not None
+
+    @property
+    def code(self) -> int | None:
+        """The exit code."""
+        return self.seen.exited.code if self.seen.exited else None
+
+    @property
+    def signal(self) -> int | None:
+        """The signal that ended it."""
+        return self.seen.exited.signal if self.seen.exited else None
+
+    @property
+    def seq(self) -> int | None:
+        """The last event that shows what went wrong."""
+        return self.seen.last if self.seen.last is not None else self.seen.failed_at
+
+    @property
+    def asked(self) -> Asked:
+        """The first that it had not answered."""
+        if self.is_over and self.seen.gave_up:
+            return "tuple"
+        return self.pending[0][0] if self.pending else ""
+
+    @property
+    def owed(self) -> Asked:
+        """The first command or heartbeat that it had not answered."""
+        return next((asked for asked, _ in self.pending if asked in COMMANDS or asked == "heartbeat"), "")
+
+    @property
+    def answered(self) -> Asked:
+        """The tuple, tick or heartbeat that it acked or failed last of all it said, before it ended."""
+        return self.seen.answered if self.is_over and not self.pending else ""
+
+    @property
+    def struck(self) -> Asked:
+        """The last that was sent after a silence, if it died at once of that."""
+        return self.seen.struck if self.pending else ""
+
+    @property
+    def uncertain(self) -> bool:
+        """True if it may have died of something else than the first that it had not answered."""
+        if not (self.is_over and self.pending):
+            return False
+        went_on = self.seen.emitted and {asked for asked, _ in self.pending} >= {"tuple", "heartbeat"}
+        return went_on or self.seen.answered not in {"", self.pending[0][0]}
+
+    @property
+    def behind_ids(self) -> bool:
+        """True if it ended and task ids came since it said anything."""
+        return self.is_over and self.seen.behind_ids
+
+    @property
+    def of_ids(self) -> bool:
+        """True if it ended with nothing but task ids unanswered."""
+        return self.is_over and self.seen.of_ids and not self.pending
+
+    @property
+    def loses_pieces(self) -> bool:
+        """True if all that it has not answered came in parts, and it answers such messages where they come whole."""
+        return self.seen.loses(self.known.pieced, self.known.answers)
+
+    @property
+    def words(self) -> str:
+        """The last that it logged before it ended."""
+        return self.seen.words if self.is_over else ""
 
     @property
     def rest_is(self) -> Bytes:
         """The kind of the unfinished output."""
-        return what_they_are(self.rest)
+        return what_they_are(self.seen.rest)
 
     @property
     def late_is(self) -> Bytes:
         """The kind of output that was held back until stdin was closed."""
-        if not self.late:
+        late = self.seen.late
+        if not late:
             return ""
-        return "message" if "\nend" in self.late else what_they_are(self.late)
+        return "message" if "\nend" in late else what_they_are(late)
 
     @property
     def _how_it_ended(self) -> str:
@@ -131,100 +192,40 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return f'{how}, and its last line of stderr is "{said}"' if told else how
 
 
+_NOTHING = Known()
+
+
 def facts_of(
     events: Iterable[Event],
     findings: Sequence[Finding],
     source: Source,
     tracebacks: Tracebacks,
-    *,
-    stderr: str = "",
-    made_up: bool = False,
-    handled: bool = False,
-    pieced: Collection[int] = (),
-    answers: Collection[str] = (),
-    late: bool = False,
-    stood: Place | None = None,
-    starter: Place | None = None,
-    sizes: Mapping[int, int] = {},
-    storm: str = "",
-    sources: Mapping[str, list[str]] = {},
-    misplaced: bool = False,
-    held: str = "",
+    known: Known = _NOTHING,
 ) -> Facts:
-    """Gather the facts of one conversation from its `events` in their order.
-
-    `stderr`: the last of it, as text. `made_up`: the tuple that it was given last was made up. `handled`: its pid file
-    was there while it was silent. `pieced`: the messages, by seq, that were written to it in parts. `answers`: what it
-    is known to answer where it comes whole: handshake, tuple, heartbeat, a command by its name. `late`: the beginning
-    of the conversation is not among `events`. `stood`: where it was when it was silent for good. `starter`: the line
-    that starts the program which wrote the text on stdout. `sizes`: the bytes of those events, by seq, of which not all
-    are in `raw`. `storm`: the version asked. `sources`: lines of its source, by file. `misplaced`: a file of its pid's
-    name stands beside the pid directory. `held`: the memory at which it was stopped, in words.
-    """
-    seen = Seen("asked" if late else "handshake", sizes)
+    """Gather the facts of one conversation from its `events` in their order, and what is `known` besides."""
+    seen = Seen("asked" if known.late else "handshake", known.sizes)
     at_fault = {finding.seq for finding in findings}
     wrote: dict[int, str] = {}
     for event in events:
         seen.take(event)
         if event.seq in at_fault and event.channel == "out":
             wrote[event.seq] = event.raw[:MOST_LATE].decode("utf-8", "backslashreplace")
-    ended = seen.exited
-    stderr, late_stderr = map(bounded, _parted(stderr, seen.late_stderr))
-    pending = list(seen.pending.values())
-    # Who reads them at all reads them at once, whatever else is open.
-    pending = pending[-1:] if pending and pending[-1][0] == "no-ids" else pending
-    commands = [asked for asked, _ in pending if asked in COMMANDS or asked == "heartbeat"]
+    stderr, late_stderr = map(bounded, _parted(known.stderr, seen.late_stderr))
+    pending = tuple(seen.pending.values())
+    told = (seen.words, seen.reported) if seen.exited else (seen.failed_for,)
     return Facts(
-        kind=source.kind,
-        language=source.language,
+        source=source,
         findings=tuple(findings),
-        phase=seen.phase,
-        asked="tuple" if ended and seen.gave_up else pending[0][0] if pending else "",
-        owed=commands[0] if commands else "",
-        ended="closed" if seen.closed and ended is None else "no" if ended is None else _how(ended),
-        code=ended.code if ended else None,
-        signal=ended.signal if ended else None,
-        seq=seen.last if seen.last is not None else seen.failed_at,
-        death=tracebacks.death_in(stderr, source.roots, source.language)
-        or _told_death(tracebacks, source, *((seen.words, seen.reported) if ended else (seen.failed_for,))),
+        seen=seen,
+        known=known,
+        # Who reads an empty list of ids at all reads it at once, whatever else is open.
+        pending=pending[-1:] if pending and pending[-1][0] == "no-ids" else pending,
         stderr=stderr,
-        rest=seen.rest,
-        late=seen.late,
-        waits=seen.waits,
-        made_up=made_up,
-        fed=seen.fed,
-        handled=handled,
-        pieced=bool(pieced),
-        loses_pieces=seen.loses(pieced, answers),
-        misread=tracebacks.misread_in(stderr),
-        size=seen.size,
-        words=seen.words if ended else "",
-        struck=seen.struck if pending else "",
-        emitted=seen.emitted,
-        own_pid=seen.own_pid,
-        echoed=seen.echoed,
-        answered=seen.answered if ended and not pending else "",
-        uncertain=bool(ended) and _is_uncertain(pending, seen),
-        stood=stood,
-        starter=starter,
-        storm=storm,
-        complaint=seen.complaint,
-        wrote=wrote,
-        swallowed=seen.naive.lost,
-        escaped=seen.escaped,
-        failed=seen.failed_at is not None,
-        settled_last=seen.answered == "tuple",
-        misplaced=misplaced,
-        held=held,
-        behind_ids=bool(ended) and seen.behind_ids,
-        sources=dict(sources),
-        stalled=seen.stalled,
-        repeated=frozenset(seen.repeated),
-        of_ids=bool(ended) and seen.of_ids and not pending,
         late_stderr=late_stderr,
+        death=tracebacks.death_in(stderr, source.roots, source.language) or _told_death(tracebacks, source, *told),
         late_death=tracebacks.death_in(late_stderr, source.roots, source.language),
-        silences=frozenset(seen.silences),
-        awaits_unasked=seen.emitting.awaits_unasked,
+        misread=tracebacks.misread_in(stderr),
+        wrote=wrote,
     )
 
 
@@ -243,18 +244,6 @@ def _parted(stderr: str, late: int) -> tuple[str, str]:
     return raw[:-late].decode("utf-8", "ignore"), raw[-late:].decode("utf-8", "ignore")
 
 
-def _is_uncertain(pending: Sequence[tuple[Asked, str]], seen: Seen) -> bool:
-    """True if it may have died of something else than the first that it had not answered."""
-    if not pending:
-        return False
-    went_on = seen.emitted and {asked for asked, _ in pending} >= {"tuple", "heartbeat"}
-    return went_on or seen.answered not in {"", pending[0][0]}
-
-
 def _in_lines(words: str) -> str:
     """A log in lines: Storm's own storm.rb joins those of a backtrace with the two characters of an escape."""
     return words.replace("\\n", "\n")
-
-
-def _how(ended: Exited) -> Ended:
-    return "code" if ended.signal is None else "signal"

@@ -10,7 +10,7 @@ import pytest
 from multilang_cli.catalogue import loader, locate, notation
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.causes.diagnosis import diagnose
-from multilang_cli.causes.facts import Facts, Source, facts_of
+from multilang_cli.causes.facts import Facts, Known, Source, facts_of
 from multilang_cli.causes.model import Place
 from multilang_cli.causes.unheard import what_they_are
 
@@ -43,11 +43,7 @@ def facts_in(
     findings = [finding for event in events for finding in judge.feed(event)]
     stderr = b"".join(event.raw for event in events if event.channel == "err").decode()
     source = Source(kind="spout" if kind == "spout" else "bolt", language=language, roots=("/srv",))
-    return facts_of(
-        events,
-        findings,
-        source,
-        loader.load_tracebacks(),
+    known = Known(
         stderr=stderr,
         made_up=made_up,
         handled=handled,
@@ -58,6 +54,7 @@ def facts_in(
         misplaced=misplaced,
         held=held,
     )
+    return facts_of(events, findings, source, loader.load_tracebacks(), known)
 
 
 @each_cause

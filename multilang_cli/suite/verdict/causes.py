@@ -12,7 +12,7 @@ import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.diagnosis import diagnose
-from multilang_cli.causes.facts import Source, facts_of
+from multilang_cli.causes.facts import Known, Source, facts_of
 from multilang_cli.causes.tracebacks import own
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.pids import has_a_pid_file
@@ -67,34 +67,31 @@ def causes_of(
     answers: Collection[str] = (),
     held: str = "",
 ) -> tuple[Cause, ...]:
-    """The causes of what was found in a conversation. `answers`, `held`: see `facts_of`."""
+    """The causes of what was found in a conversation. `answers`, `held`: see `Known`."""
     source = source_of(checked.launch.argv, checked.cwd, session.profile.kind)
-    stderr = decode(session.process.stderr_tail)
     forms = load_tracebacks()
     stray = next((found.seq for found in findings if found.rule == _TEXT), None)
     text = _first_line(watch.events[stray]) if stray in watch.events else ""
-    facts = facts_of(
-        watch.events.values(),
-        findings,
-        source,
-        forms,
-        stderr=stderr,
+    last = last or LastWords()
+    known = Known(
+        stderr=decode(session.process.stderr_tail),
         made_up=made_up,
-        handled=last is not None and last.handled,
-        stood=last.stood if last is not None else None,
+        handled=last.handled,
+        stood=last.stood,
         starter=starter_of(source, text, forms.starts(source.language)) if text else None,
         pieced=session.pieced,
         answers=answers,
         sizes=watch.sizes,
         storm=checked.version.id,
         sources=lines_of(source),
-        misplaced=last is not None and last.misplaced,
+        misplaced=last.misplaced,
         held=held,
     )
+    facts = facts_of(watch.events.values(), findings, source, forms, known)
     causes = diagnose(facts, load_causes(), checked.rulebook.rules)
-    known = {each.id: each for each in load_causes()}
+    by_id = {each.id: each for each in load_causes()}
     placed = [_placed(cause, facts, watch, source) for cause in causes]
-    suspected = (_suspecting(cause, known.get(cause.id), source, watch) for cause in placed)
+    suspected = (_suspecting(cause, by_id.get(cause.id), source, watch) for cause in placed)
     return tuple(with_code(cause, source.roots) for cause in suspected)
 
 
@@ -131,7 +128,7 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
         return cause
     text = facts.words if event.channel == "process" else ""
     if cause.id in _COMPLAINED:
-        text = facts.complaint
+        text = facts.seen.complaint
     logged = [each.msg for each in _meant(event.body) if isinstance(each, Log) and each.msg]
     if logged and (place := origin_in(source, logged[0])):
         return msgspec.structs.replace(cause, place=place)
@@ -174,8 +171,7 @@ def met_by_the_probe(checked: Subject, session: Session, watch: Watch, last: Las
 class LastWords(NamedTuple):
     """The last words of a silent component. `handled`: its pid file shows that it had read the handshake.
 
-    `stood`: where in its user's own file its main thread waits, where its runtime tells that. `misplaced`: see
-    `facts_of`.
+    `stood`: where in its user's own file its main thread waits, where its runtime tells that. `misplaced`: see `Known`.
     """
 
     handled: bool = False
