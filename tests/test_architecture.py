@@ -71,3 +71,16 @@ def test_modules_form_no_circle() -> None:
     assert graph.pop("multilang_cli") == {"multilang_cli.api"}
     # It raises CycleError, which names the modules, type-only imports counted.
     TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_whatever_has_a_public_name_says_what_it_is_for(room: str) -> None:
+    silent = [
+        f"{path.relative_to(PACKAGE)}: {node.name}"
+        for path in MODULES
+        if path.relative_to(PACKAGE).parts[0] == room
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if not node.name.startswith("_") and not ast.get_docstring(node)
+    ]
+    assert silent == []

@@ -131,6 +131,7 @@ def _pieces(conv: str, placed: list[_Placed]) -> Iterable[tuple[str, Piece]]:
     numbers = {recording: number for number, recording in enumerate(sorted(recordings), 1)}
 
     def of(each: _Placed) -> tuple[int, int]:
+        """The number of the recording, and that of the part."""
         return numbers[_recording(each.head)], each.head.part
 
     placed.sort(key=lambda each: (of(each), -each.all, named(each.head.file), each.line))

@@ -155,6 +155,7 @@ def _stored(spark: SparkSession, folder: str, before: Manifest | None, inputs: d
     same = frozenset(named(file) for file, state in before.inputs.items() if inputs.get(file, state) == state)
 
     def read(table: str) -> DataFrame | None:
+        """The pieces of a table that the run before wrote; None if it has none."""
         ddl = events.OUTLINED if table == OUTLINE else TABLES[table].commented_ddl
         return read_pieces(spark, folder, pieces[table], ddl) if pieces.get(table) else None
 

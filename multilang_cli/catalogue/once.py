@@ -25,6 +25,7 @@ def once(load: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(load)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        """Load it, one thread at a time."""
         with _LOADING:
             found: T = kept(*args, **kwargs)
             return found

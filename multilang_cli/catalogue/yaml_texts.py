@@ -62,6 +62,7 @@ class _Tally:
         self._open: list[tuple[str | None, int]] = []
 
     def add(self, event: Any) -> None:
+        """Count the values of one more event, those of an alias again. Raises YAMLError if there are too many."""
         if isinstance(event, yaml.CollectionStartEvent):
             self._open.append((event.anchor, self._values))
             self._values += 1

@@ -61,6 +61,7 @@ def only_line_with(pattern: str, sources: Mapping[str, Sequence[str]]) -> Place 
     wanted = re.compile(pattern, re.MULTILINE)
 
     def begins_here(lines: Sequence[str]) -> bool:
+        """True if what is found begins in the first of the lines."""
         found = wanted.search("\n".join(lines))
         return found is not None and found.start() <= len(lines[0])
 

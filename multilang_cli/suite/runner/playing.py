@@ -222,6 +222,7 @@ class Run:
                 short = self._repeats.short(case)
 
         def on_wait(waiting_for: WaitingFor, seconds: float, doing: str) -> None:
+            """Tell of a wait that takes long."""
             if progress is not None:
                 progress(f"{case.id}: {waits(waiting_for, seconds, doing)}", begun, len(self.cases))
 
