@@ -91,6 +91,18 @@ def key_of_tomorrow(stage: Stage) -> None:
     stage.session.handshake(greeting, 10.0)
 
 
+def told(**changes: Any) -> Callable[[Stage], None]:
+    """A handshake with something else in its context, or conf."""
+
+    def play(stage: Stage) -> None:
+        greeting = stage.handshake({})
+        conf = changes.get("conf", greeting.conf)
+        context = {**greeting.context, **{key: value for key, value in changes.items() if key != "conf"}}
+        stage.session.handshake(msgspec.structs.replace(greeting, conf=conf, context=context), 10.0)
+
+    return play
+
+
 def greeted(*said: Callable[[Stage], object]) -> Callable[[Stage], None]:
     """After a right handshake."""
 
@@ -110,6 +122,10 @@ def ask(stage: Stage) -> None:
 PLANTED: dict[str, tuple[str, str, str, Callable[[Stage], None]]] = {
     "tuple before the pid": ("bolt", "2.8.3", "host-early", tuple_first),
     "key of tomorrow": ("bolt", "0.9.7", "host-context", key_of_tomorrow),
+    "task of another": ("bolt", "2.8.3", "host-context", told(taskid=99)),
+    "id of another": ("spout", "2.8.3", "host-context", told(componentid="nobody")),
+    "itself nowhere": ("bolt", "0.9.7", "host-context", told(**{"task->component": {"9": "nobody"}})),
+    "no conf": ("bolt", "2.8.3", "host-conf", told(conf={})),
     "heartbeat to an old bolt": ("bolt", "0.9.2", "host-heartbeat", greeted(lambda stage: stage.bolt.heartbeat())),
     "tick unasked": ("bolt", "2.8.3", "host-tick", greeted(lambda stage: stage.bolt.tick())),
     "strange source": ("bolt", "0.9.7", "host-source", greeted(lambda s: s.bolt.send(["a", 1], "nobody", "x", 99))),

@@ -103,6 +103,7 @@ def _handshake(judge: RuleContext, event: Event, message: Handshake) -> None:
     _remember(judge, message)
     if is_free(judge):
         _check_keys(judge, event, message)
+        _check_itself(judge, event, message)
         return
     for key, value in judge.profile.conf.items():
         if key not in message.conf or not same(value, message.conf[key]):
@@ -130,6 +131,22 @@ def _check_keys(judge: RuleContext, event: Event, message: Handshake) -> None:
     for key in sorted((told ^ message.context.keys()) | message.more.keys()):
         text = f"Storm {judge.version.id} {'has' if key in told else 'sends no'} {key!r} in its handshake"
         judge.breach("host-context", event, text, subject=key, stable=key)
+
+
+def _check_itself(judge: RuleContext, event: Event, message: Handshake) -> None:
+    """A Storm tells a component its own task and id, and all tasks with it among them; its conf is never empty."""
+    profile, context = judge.profile, message.context
+    tasks = context.get("task->component")
+    told = {"taskid": profile.task, "componentid": profile.component}
+    for key, value in told.items():
+        if key in context and context[key] != value:
+            text = f"the context says {shown(context[key])} for {key!r}; it is {shown(value)}"
+            judge.breach("host-context", event, text, subject=key, stable=key)
+    if isinstance(tasks, dict) and tasks.get(str(profile.task)) != profile.component:
+        text = f"the context does not say that task {profile.task} is of {profile.component!r}"
+        judge.breach("host-context", event, text, subject="task->component", stable="task->component")
+    if not message.conf:
+        judge.breach("host-conf", event, "the conf is empty", stable="empty")
 
 
 def _has(context: dict[str, Json], key: str, value: Json) -> bool:
