@@ -13,7 +13,7 @@ from multilang_cli.causes.tracebacks import last_line, short
 from multilang_cli.protocol.words.verdicts import FATAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from multilang_cli.causes.facts import Facts
     from multilang_cli.causes.model import KnownCause, Signature
@@ -57,12 +57,13 @@ def diagnose(facts: Facts, known: Iterable[KnownCause], rules: Mapping[str, Rule
     left = [finding for finding in facts.findings if finding.level != "note"] or _harmful(facts)
     fatal = _fatal(facts)
     left = [finding for finding in left if fatal is None or finding.seq <= fatal.seq]
+    values, size, broken = _values_of(facts), facts.seen.size, {finding.rule for finding in left}
     for cause in known:
         for signature in cause.when:
             by_facts = not signature.rules
-            if by_facts and (found or _is_behind(facts, fatal, cause)):
+            if broken.isdisjoint(signature.rules) if signature.rules else found or _is_behind(facts, fatal, cause):
                 continue
-            fitting = _fits(signature, facts, left)
+            fitting = _fits(signature, facts, left) if _holds(signature, values, size) else None
             if fitting is None:
                 continue
             explained = {*signature.rules, *cause.folds}
@@ -70,6 +71,7 @@ def diagnose(facts: Facts, known: Iterable[KnownCause], rules: Mapping[str, Rule
             unsure = by_facts and facts.uncertain
             found.append(msgspec.structs.replace(told, certainty="likely") if unsure else told)
             left = [finding for finding in left if finding.rule not in explained]
+            broken -= explained
             break
     return tuple(found or _as_broken(facts, left, rules))
 
@@ -123,9 +125,7 @@ class _Fitting(dict[str, str]):
 
 
 def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitting | None:
-    """The words of a cause whose signature fits; None if it does not."""
-    if not _holds(signature, facts):
-        return None
+    """The words of a cause whose patterns fit, where all else of its signature holds; None if one does not."""
     words = words_of(facts)
     words.by_child = bool(signature.by_child)
     if signature.rules:
@@ -171,50 +171,67 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
     return words
 
 
-def _holds(signature: Signature, facts: Facts) -> bool:
-    """True if everything but patterns and findings fits."""
-    pairs: tuple[tuple[tuple[object, ...], object], ...] = (
-        (signature.phase, facts.seen.phase),
-        (signature.ended, facts.ended),
-        (signature.codes, facts.code),
-        (signature.signals, facts.signal),
-        (signature.asked, facts.asked),
-        (signature.owed, facts.owed),
-        (signature.struck, facts.struck),
-        (signature.rest, facts.rest_is),
-        (signature.late, facts.late_is),
-        (signature.languages, facts.source.language),
-    )
-    if any(wanted and value not in wanted for wanted, value in pairs):
+def _holds(signature: Signature, known: Mapping[str, object], size: int) -> bool:
+    """True if everything but patterns and findings fits. `known`: see `_values_of`."""
+    if size <= signature.over > 0:
         return False
-    if (signature.kind is not None and signature.kind != facts.source.kind) or facts.seen.size <= signature.over > 0:
-        return False
-    told = (
-        (signature.made_up, facts.known.made_up),
-        (signature.fed, facts.seen.fed),
-        (signature.handled, facts.known.handled),
-        (signature.pieced, bool(facts.known.pieced)),
-        (signature.loses_pieces, facts.loses_pieces),
-        (signature.misread, facts.misread),
-        (signature.emitted, facts.seen.emitted),
-        (signature.own_pid, facts.seen.own_pid),
-        (signature.echoed, facts.seen.echoed),
-        (signature.awaits_unasked, facts.seen.emitting.awaits_unasked),
-        (signature.by_child, facts.known.starter is not None),
-        (signature.stalled, facts.seen.stalled),
-        (signature.of_ids, facts.of_ids),
-        (signature.threw, facts.death is not None),
-        (signature.behind_ids, facts.behind_ids),
-        (signature.swallowed, facts.seen.naive.lost),
-        (signature.complained, bool(facts.seen.complaint)),
-        (signature.escaped, facts.seen.escaped),
-        (signature.failed, facts.seen.failed_at is not None),
-        (signature.clean, not facts.findings),
-        (signature.settled_last, facts.seen.answered == "tuple"),
-        (signature.misplaced, facts.known.misplaced),
-        (signature.overgrown, bool(facts.known.held)),
+    return all(known[name] in wanted for name, wanted in _conditions(signature))
+
+
+@cache
+def _conditions(signature: Signature) -> tuple[tuple[str, tuple[object, ...]], ...]:
+    """The fields of a signature that ask for something, and the values of each that fit."""
+    told = ((name, getattr(signature, name)) for name in (*_ONE_OF, *_EITHER))
+    return tuple(
+        (name, wanted if isinstance(wanted, tuple) else (wanted,)) for name, wanted in told if wanted not in (None, ())
     )
-    return all(wanted is None or wanted == value for wanted, value in told)
+
+
+_ONE_OF: dict[str, Callable[[Facts], object]] = {
+    "phase": lambda facts: facts.seen.phase,
+    "ended": lambda facts: facts.ended,
+    "codes": lambda facts: facts.code,
+    "signals": lambda facts: facts.signal,
+    "asked": lambda facts: facts.asked,
+    "owed": lambda facts: facts.owed,
+    "struck": lambda facts: facts.struck,
+    "rest": lambda facts: facts.rest_is,
+    "late": lambda facts: facts.late_is,
+    "languages": lambda facts: facts.source.language,
+    "kind": lambda facts: facts.source.kind,
+}
+"""Fields of a signature that name values, and the fact that must be one of them."""
+_EITHER: dict[str, Callable[[Facts], object]] = {
+    "made_up": lambda facts: facts.known.made_up,
+    "fed": lambda facts: facts.seen.fed,
+    "handled": lambda facts: facts.known.handled,
+    "pieced": lambda facts: bool(facts.known.pieced),
+    "loses_pieces": lambda facts: facts.loses_pieces,
+    "misread": lambda facts: facts.misread,
+    "emitted": lambda facts: facts.seen.emitted,
+    "own_pid": lambda facts: facts.seen.own_pid,
+    "echoed": lambda facts: facts.seen.echoed,
+    "awaits_unasked": lambda facts: facts.seen.emitting.awaits_unasked,
+    "by_child": lambda facts: facts.known.starter is not None,
+    "stalled": lambda facts: facts.seen.stalled,
+    "of_ids": lambda facts: facts.of_ids,
+    "threw": lambda facts: facts.death is not None,
+    "behind_ids": lambda facts: facts.behind_ids,
+    "swallowed": lambda facts: facts.seen.naive.lost,
+    "complained": lambda facts: bool(facts.seen.complaint),
+    "escaped": lambda facts: facts.seen.escaped,
+    "failed": lambda facts: facts.seen.failed_at is not None,
+    "clean": lambda facts: not facts.findings,
+    "settled_last": lambda facts: facts.seen.answered == "tuple",
+    "misplaced": lambda facts: facts.known.misplaced,
+    "overgrown": lambda facts: bool(facts.known.held),
+}
+"""Fields of a signature that are true or false, and the fact that must be so."""
+
+
+def _values_of(facts: Facts) -> dict[str, object]:
+    """The facts that the fields of signatures ask for, by the names of these."""
+    return {name: value(facts) for name, value in (_ONE_OF | _EITHER).items()}
 
 
 def words_of(facts: Facts) -> _Fitting:
