@@ -206,7 +206,11 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
         # Most die of a message of the other kind: who lives on with a `next` is rather a spout that does not answer it.
         met = _of_its_role(as_bolt.met, activated.met) if activated.died else activated.met
         return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True, met=met)
-    return Probe(None, _unsure(checked, fed, as_bolt, as_spout), met=(*as_bolt.met, *as_spout.met))
+    unsure = _unsure(checked, fed, as_bolt, as_spout)
+    if fed.replies.irregular:
+        # What is no message is none of a bolt, nor of a spout.
+        return Probe(None, unsure, fault=True, met=fed.met)
+    return Probe(None, unsure, met=(*as_bolt.met, *as_spout.met))
 
 
 def _of_its_role(as_bolt: Met, as_spout: Met) -> Met:

@@ -192,9 +192,37 @@ NO_PID = BEGIN.replace('send({"pid": os.getpid()})', 'send({"command": "log", "m
 def test_who_never_says_a_pid_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "logs.py").write_text(f"{NO_PID}\nwhile read(): pass\n")
     ran = mlcheck("run", "--timeout", "2", "--", sys.executable, "logs.py", cwd=tmp_path)
-    assert "to a tuple it said irregular message and no pid, 4" in ran.stderr
+    assert ran.returncode == 1
+    assert "be it a bolt or a spout: it says something before its pid: " in ran.stderr
     (tmp_path / "fails.py").write_text(f'{NO_PID}\nwhile read(): send({{"command": "fail", "id": ""}})\n')
     ran = mlcheck("run", "-k", "handshake.pid-first", "--", sys.executable, "fails.py", cwd=tmp_path)
     said = " ".join(ran.stdout.split())
     assert "FAIL it says something before its pid" in said
     assert 'every version: the worker dies with all its tasks; its log of message 4 says "Failed a non-existent' in said
+
+
+def test_what_is_no_message_is_none_of_a_bolt_nor_of_a_spout(tmp_path: Path) -> None:
+    text = """
+while True:
+    if read().get('tuple'): os.write(1, b'Object (fromList [])\\nend\\n')
+"""
+    (tmp_path / "component.py").write_text(BEGIN + text, encoding="utf-8")
+    ran = mlcheck("run", "--timeout", "3", "--", sys.executable, "component.py", cwd=tmp_path)
+    assert ran.returncode == 1, ran.stderr
+    assert "FAIL  it prints to stdout: text that is no message: 'Object (fromList [])'" in ran.stdout
+
+
+ROLES = {
+    "spout": ("said['command']\n    sys.exit(4)", "it dies of `activate`: exit code 4"),
+    "bolt": ("said['stream']\n    sys.exit(3)", "it dies of a heartbeat: exit code 3"),
+}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_what_it_does_of_the_other_role_is_not_told(role: str, tmp_path: Path) -> None:
+    text, told = ROLES[role]
+    (tmp_path / "component.py").write_text(f"{BEGIN}while True:\n    said = read()\n    {text}\n", encoding="utf-8")
+    ran = mlcheck("run", "--timeout", "3", "--", sys.executable, "component.py", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert f"FAIL  {told}" in ran.stdout
+    assert "  Also " not in ran.stdout
