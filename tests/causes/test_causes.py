@@ -327,3 +327,22 @@ def test_pieces_are_lost_by_who_answers_the_same_command_where_it_comes_whole(
 """)
     facts = facts_in(events, "spout", pieced=(events[2].seq,), answers=answers)
     assert [each.id for each in diagnose(facts, CAUSES.values(), RULES)] == [cause]
+
+
+@pytest.mark.parametrize(
+    ("exception", "cause"),
+    [
+        ("Error: Task with id bolt not found", "needs-its-own-name"),
+        ("ValueError: unknown component: spout", "needs-its-own-name"),
+        ("NameError: name 'bolt' is not defined", "dies-at-start"),
+        ("ModuleNotFoundError: No module named 'bolt'", "module-missing"),
+    ],
+)
+def test_a_name_of_ours_is_told_from_a_name_of_its_own(exception: str, cause: str) -> None:
+    written = (
+        f'Traceback (most recent call last):\\n  File \\"bolt.py\\", line 9, in pick\\n    pick()\\n{exception}\\n'
+    )
+    events = notation.parse(
+        f'> {{"conf":{{}},"pidDir":"/pids","context":{{}}}}\n2>text "{written}"\n! {{"event": "exited", "code": 1}}\n'
+    )
+    assert [each.id for each in diagnose(facts_in(events, "bolt"), CAUSES.values(), RULES)][:1] == [cause]
