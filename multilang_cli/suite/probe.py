@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 
 _LOOK = 0.2
 """Seconds between two looks at whether the answer has come."""
-_LONG_NEXT = 8.0
-"""Seconds in which a `next` is answered by who answers heartbeats: rather a bolt."""
 _TALK, _MANY = 6.0, 20
 """Seconds in which who talks all the time, so many messages at least, has to come to an answer."""
 _PATIENCE = 2.0
@@ -186,9 +184,7 @@ def _by_a_tuple(fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe | No
 def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe:
     """A slow spout is given its whole limit, once all else is tried."""
     if not as_spout.sure:
-        # A spout that takes a heartbeat for a command, and answers it, is rare: its `next` is given less time.
-        limit = _LONG_NEXT if as_bolt.answered else 0.0
-        as_spout = _asked(checked, "spout", _next, patient=True, limit=limit)
+        as_spout = _asked(checked, "spout", _next, patient=True)
     if as_spout.answered:
         return Probe("spout", _SPOUT)
     if as_bolt.answered:
@@ -207,7 +203,7 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
         met = _of_its_role(as_bolt.met, activated.met) if activated.died else activated.met
         return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True, met=met)
     unsure = _unsure(checked, fed, as_bolt, as_spout)
-    if fed.replies.irregular:
+    if fed.replies.irregular and any(each.level == "must" for met in fed.met for each in met.findings):
         # What is no message is none of a bolt, nor of a spout.
         return Probe(None, unsure, fault=True, met=fed.met)
     return Probe(None, unsure, met=(*as_bolt.met, *as_spout.met))
@@ -240,8 +236,8 @@ def _unsure(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer)
     return f"it answers neither {asked}: {told}: {_SAY}{more}"
 
 
-def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = False, limit: float = 0.0) -> _Answer:
-    """Ask it as a `kind` is asked; `patient`: within the whole limit, or `limit`, whatever it looks like meanwhile."""
+def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = False) -> _Answer:
+    """Ask it as a `kind` is asked; `patient`: within the whole limit, whatever it looks like meanwhile."""
     replies, watch = _Replies(), Watch()
 
     def met() -> tuple[SubjectResult, ...]:
@@ -260,7 +256,7 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
         done = ask(checked, session, replies)
         session.memory = ceiling(checked.options.memory)
         try:
-            answered = _settles(session, lambda: done() or replies.acts_as_a_bolt, patient=patient, limit=limit)
+            answered = _settles(session, lambda: done() or replies.acts_as_a_bolt, patient=patient)
         except TooMuchMemoryError as error:
             return _Answer(replies, end=f"; {error}, and was killed (--memory SIZE allows more)")
         sure = answered or patient or session.exit is not None or session.stuck()
@@ -359,12 +355,12 @@ def _unread(session: Session) -> str:
     return "it does not read its stdin" if describing.describe(session.process).stdin else ""
 
 
-def _settles(session: Session, done: Callable[[], bool], *, patient: bool = False, limit: float = 0.0) -> bool:
+def _settles(session: Session, done: Callable[[], bool], *, patient: bool = False) -> bool:
     """Wait for the answer, or until it waits for us without having given one; a slow one is given the whole limit.
 
     Who talks all the time, and not of this, is given no more than `_TALK`.
     """
-    limit = min(limit or session.profile.limits["sync"], session.profile.limits["sync"])
+    limit = session.profile.limits["sync"]
     said, calm_since, began = (-1, -1), 0.0, session.now
     first = session.spoken
 

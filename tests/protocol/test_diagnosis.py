@@ -337,3 +337,8 @@ def test_json_within_json_is_looked_through_once_for_a_delete_character() -> Non
     late = read(b'{"command":"emit","tuple":["%b","\x7f\\n"]}' % inner)
     assert isinstance(late, Malformed)
     assert (late.kind, late.at) == ("json-delete-character", 30 + len(inner))
+
+
+@pytest.mark.parametrize("key", ["upstream", "streams", "tasks", "streamer", "levels", "stream2"])
+def test_a_key_of_its_own_is_no_misspelt_one(key: str) -> None:
+    assert read(b'{"command":"emit","tuple":["x"],"%s":["7"]}' % key.encode()) == Emit(["x"])

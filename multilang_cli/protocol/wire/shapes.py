@@ -42,10 +42,19 @@ LOG_LEVELS = range(5)
 _SHOWN = 40
 _ALIKE = 0.8
 """Part of the letters of a key that another shares in their order, where it may be that key misspelt."""
-_MISSPELT = 0.85
-"""The same for a key of a command, where `anchor` is meant for anchors, and `anchored` may be somebody's own."""
-_FEWEST = 4
-"""Letters of a key from which likeness says anything."""
+_MISSPELT = {
+    "anchor": "anchors",
+    "anchorid": "anchors",
+    "anchorids": "anchors",
+    "anchors": "anchors",
+    "streamid": "stream",
+    "stream": "stream",
+    "needtaskid": "need_task_ids",
+    "needtaskids": "need_task_ids",
+}
+"""Keys that are none of Storm's, without case and underscores, and what is meant; `tasks` may be somebody's own."""
+_MOST_KEYS = 64
+"""Keys of a message in which these are looked for."""
 INT64 = range(-(2**63), 2**63)
 
 
@@ -126,17 +135,13 @@ def _with_no_stray_task(
 
 
 def _with_no_misspelt_key(command: str, fields: dict[str, Any], built: FromComponent) -> FromComponent | ShapeFault:
-    """`built`, unless a key that Storm does not know says something, and is much like one that is missing."""
-    keys = KEYS[command]
-    missing = {key.replace("_", ""): key for key in keys if key not in fields}
-    for key, value in fields.items():
-        if key in _ALL_KEYS or not _FEWEST <= len(key) < _SHOWN or value in (None, "", []):
+    """`built`, unless a key that Storm does not know says something, and stands for one that is missing."""
+    for key, value in fields.items() if len(fields) <= _MOST_KEYS else ():
+        if key in _ALL_KEYS or len(key) >= _SHOWN or not isinstance(value, str | list | bool) or value in ("", []):
             continue
-        bare = key.strip().lower().replace("_", "")
-        if near := difflib.get_close_matches(bare, missing, 1, _MISSPELT):
-            detail = (
-                f"{key!r} in {'an' if command[0] in 'ae' else 'a'} {command}, where Storm reads {missing[near[0]]!r}"
-            )
+        meant = _MISSPELT.get(key.strip().lower().replace("_", ""), "")
+        if meant in KEYS[command] and meant not in fields:
+            detail = f"{key!r} in {'an' if command[0] in 'ae' else 'a'} {command}, where Storm reads {meant!r}"
             return ShapeFault("key-misspelt", key, detail, (built,))
     return built
 

@@ -49,8 +49,6 @@ _OF_NO_VALUE = re.compile(
     r"all goroutines are asleep|[Dd]eadlock; recursive locking|^No live threads left|would self-deadlock|"
     r"[Aa]ttempt to relock|Address already in use|EADDRINUSE|Too many open files|EMFILE|No space left on device|"
     r"assignment to entry in nil map|database is locked|can't start new thread|concurrent map (?:writes|read)|"
-    r"^NameError: name '\w+' is not defined|^(?:Uncaught )?ReferenceError: \w+ is not defined|"
-    r"undefined local variable or method|Call to undefined function|^Undefined subroutine|"
     r"^Error: You must pass a onTaskIds callback",
 )
 """Words of an exception that no value of a tuple brings about."""
