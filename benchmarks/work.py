@@ -1,9 +1,11 @@
 """``python -m benchmarks.work [--accept]``: count the work of one tuple, one round trip, one recorded line.
 
 Instructions are counted by valgrind's callgrind, on stored bytes and without a component, so the counts repeat within
-0.2 % whatever else the machine does. They are held to the budgets in ``work.json``, which belong to one build of
-Python; with another they are only printed. Calls of the system are counted too, and may not grow at all. What is over
-its budget is profiled.
+0.2 % whatever else the machine does, as long as objects lie where they lay: CPython's cache of attributes goes by the
+addresses of names, and an unlucky pair costs up to 4 %. What is over its budget is counted again with objects lying
+elsewhere, and the least is what counts. The counts are held to the budgets in ``work.json``, which belong to one build
+of Python; with another they are only printed. Calls of the system are counted too, and may not grow at all. What is
+over its budget is profiled.
 """
 
 from __future__ import annotations
@@ -56,6 +58,12 @@ _EMIT = b'{"command":"emit","anchors":["%b"],"tuple":["snow white","and the seve
 _ACK = b'{"command":"ack","id":"%b"}\nend\n'
 _TOTAL = re.compile(rb"^desc: Trigger: Client Request: (\S+)$.*^totals: (\d+)$", re.MULTILINE | re.DOTALL)
 _SHOWN = 15
+LAYOUTS = (0, 333, 777)
+_ELSEWHERE = """
+import runpy
+lying = [bytes(size % 300) for size in range({layout})]
+runpy.run_module("benchmarks.work", run_name="__main__", alter_sys=True)
+"""
 
 
 class Run(NamedTuple):
@@ -65,7 +73,7 @@ class Run(NamedTuple):
     do: Callable[[], int]
 
 
-class Count(msgspec.Struct, frozen=True):
+class Count(msgspec.Struct, frozen=True, order=True):
     """The work of one unit: instructions, and calls of the system."""
 
     instructions: float
@@ -198,13 +206,16 @@ def _prepared() -> Iterator[tuple[str, Run]]:
         yield name, prepare()
 
 
-def counted() -> dict[str, Count]:
-    """The work of all kinds. Raises CalledProcessError, and FileNotFoundError without valgrind or a C compiler."""
+def counted(layout: int) -> dict[str, Count]:
+    """The work of all kinds. Raises CalledProcessError, and FileNotFoundError without valgrind or a C compiler.
+
+    `layout`: objects that are made before all others, so that those lie elsewhere.
+    """
     with tempfile.TemporaryDirectory(prefix="mlcheck-work-") as folder:
         library, out = Path(folder) / "counting.so", Path(folder) / "out"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, HERE / "counting.c"], check=True)
         valgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}"]
-        command = [*valgrind, sys.executable, "-m", "benchmarks.work", "--inside", str(library)]
+        command = [*valgrind, sys.executable, "-c", _ELSEWHERE.format(layout=layout), "--inside", str(library)]
         env = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(command, check=True, env=env, cwd=HERE.parent, capture_output=True)
         told = msgspec.json.decode(done.stdout, type=dict[str, tuple[int, int]])
@@ -243,11 +254,17 @@ def main() -> int:
     if chosen.inside or chosen.profile:
         _inside(chosen.inside) if chosen.inside else _profiled(chosen.profile)
         return 0
-    counts = counted()
     if chosen.accept:
-        BUDGETS.write_bytes(msgspec.json.format(msgspec.json.encode(Budgets(build(), counts))) + b"\n")
+        every = [counted(layout) for layout in LAYOUTS]
+        least = {name: min(each[name] for each in every) for name in WORK}
+        BUDGETS.write_bytes(msgspec.json.format(msgspec.json.encode(Budgets(build(), least))) + b"\n")
     budgets = msgspec.json.decode(BUDGETS.read_bytes(), type=Budgets)
     comparable = budgets.python == build()
+    counts = counted(LAYOUTS[0])
+    for layout in LAYOUTS[1:] if comparable else ():
+        if any(_is_over(count, budgets.counts.get(name)) for name, count in counts.items()):
+            again = counted(layout)
+            counts = {name: min(count, again[name]) for name, count in counts.items()}
     if not comparable:
         print(f"not compared: the budgets were counted with {budgets.python}, and this is {build()}")
     over = [name for name, count in counts.items() if _told(name, count, budgets.counts.get(name)) and comparable]
@@ -256,13 +273,17 @@ def main() -> int:
     return 1 if over else 0
 
 
+def _is_over(count: Count, budget: Count | None) -> bool:
+    return budget is None or count.instructions > (1 + MARGIN) * budget.instructions or count.calls > budget.calls
+
+
 def _told(name: str, count: Count, budget: Count | None) -> bool:
     """Print a count; True if it is over its budget."""
+    over = _is_over(count, budget)
     if budget is None:
         print(f"{name:24}{count.instructions:12,.0f} instructions  no budget (--accept makes it one)")
-        return True
+        return over
     change = count.instructions / budget.instructions - 1
-    over = change > MARGIN or count.calls > budget.calls
     calls = f"{count.calls:8.3f} calls of {budget.calls:.3f}"
     print(f"{name:24}{count.instructions:12,.0f} instructions  {change:+7.2%}  {calls}  {'OVER' if over else 'kept'}")
     return over
