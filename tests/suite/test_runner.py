@@ -208,7 +208,8 @@ def test_no_first_message_in_one_case_only_is_a_failure_of_that_case(tmp_path: P
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_ctrl_c_at_any_moment_ends_with_130_and_no_traceback(tmp_path: Path, times: int) -> None:
-    command = [sys.executable, "-m", "multilang_cli", "run", "--kind", "bolt", "--record", str(tmp_path / "r"), "--"]
+    bolt = [sys.executable, "-m", "multilang_cli", "run", "--kind", "bolt", "--limit", "settle=3"]
+    command = [*bolt, "--record", str(tmp_path / "r"), "--"]
     for early in (True, False):
         with subprocess.Popen([*command, *MUTANT, "never-ack"], cwd=ROOT, stderr=-1, stdout=-1, text=True) as child:
             assert until((tmp_path / "r").exists)
