@@ -146,11 +146,12 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         words["subject"] = words.finding.subject
         groups = {name: text for name, text in _groups(pattern, words.finding.message).items() if text}
         words.update(groups, **({"owed": f"`{groups['command']}`"} if "command" in groups else {}))
-    place = facts.death.place if facts.death else None
+    thrown = facts.thrown
+    place = thrown.place if thrown else None
     wrote = facts.wrote.get(words.finding.seq, "") if words.finding else ""
     for wanted, text in (
         (signature.wrote, wrote),
-        (signature.exception, facts.death.text if facts.death else ""),
+        (signature.exception, thrown.text if thrown else ""),
         (signature.code, place.code if place else ""),
         (signature.stderr, facts.stderr),
         (signature.waits, facts.seen.waits),
@@ -162,12 +163,12 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         if match is None:
             return None
         words.update({name: short(value) for name, value in match.groupdict().items() if value})
-    lines = (line for file in facts.known.sources.values() for line in file)
-    if signature.source:
-        found = next(filter(None, map(_pattern(signature.source).search, lines)), None)
+    for wanted in filter(None, (signature.source, signature.also)):
+        lines = (line for file in facts.known.sources.values() for line in file)
+        found = next(filter(None, map(_pattern(wanted).search, lines)), None)
         if found is None:
             return None
-        words.update(found.groupdict())
+        words.update({name: short(value) for name, value in found.groupdict().items() if value})
     return words
 
 
@@ -221,6 +222,10 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "complained": lambda facts: bool(facts.seen.complaint),
     "escaped": lambda facts: facts.seen.escaped,
     "failed": lambda facts: facts.seen.failed_at is not None,
+    "threw_then": lambda facts: facts.refusal is not None,
+    "said_why": lambda facts: bool(facts.seen.failed_for.strip()),
+    "swallows": lambda facts: bool(facts.seen.naive.swallowed),
+    "partly_read": lambda facts: facts.partly_read,
     "clean": lambda facts: not facts.findings,
     "settled_last": lambda facts: facts.seen.answered == "tuple",
     "misplaced": lambda facts: facts.known.misplaced,
@@ -256,6 +261,8 @@ def words_of(facts: Facts) -> _Fitting:
         signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
         last_line=last_line(facts.stderr),
         complaint=short(facts.seen.complaint),
+        refusal=facts.refusal.told if facts.refusal else "",
+        why=short(facts.seen.failed_for),
     )
 
 
@@ -269,7 +276,7 @@ def _cause_of(
 ) -> Cause:
     by_death = not words.finding or signature.exception or _is_of_the_end(words.finding, facts)
     by_death = by_death and not signature.rest
-    death = facts.death if by_death else None
+    death = facts.refusal if signature.failed else facts.thrown if by_death else None
     language = facts.source.language or (death.language if death else "")
     seq = words.finding.seq if words.finding else facts.seq
     stood = facts.known.stood if seq in facts.seen.silences else facts.known.starter if words.by_child else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from multilang_cli.causes.tracebacks import Tracebacks
     from multilang_cli.protocol.words.events import Event
 
+PIPE = 64 * 1024
+"""Bytes that a pipe holds: of a longer message so many stand in it, whoever reads."""
+_LEFT = re.compile(r", where ([\d,]+) bytes? stands? unread")
 MOST_WORDS = 80
 """Characters of a log that a sentence shows."""
 
@@ -64,9 +68,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts that the signatures of causes look at; see `model.Signature` for the words.
 
     `seen`: the conversation. `asked`: the first that it had not answered, `owed`: the first command or heartbeat.
-    `death`: the uncaught exception in its `stderr`, or in what it told Storm; `late_death`: that in `late_stderr`, what
-    it wrote only after it was told to end. `wrote`: the beginning of each message that is found fault with, by its
-    event. `misread`: a JSON parser of it refused a text.
+    `death`: the uncaught exception in its `stderr`, or in what it told Storm before it ended; `late_death`: that in
+    `late_stderr`, what it wrote only after it was told to end. `refusal`: that of which it failed a tuple. `wrote`: the
+    beginning of each message that is found fault with, by its event. `misread`: a JSON parser of it refused a text.
     """
 
     source: Source
@@ -77,9 +81,15 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     stderr: str = ""
     late_stderr: str = ""
     death: Death | None = None
+    refusal: Death | None = None
     late_death: Death | None = None
     misread: bool = False
     wrote: dict[int, str] = {}
+
+    @property
+    def thrown(self) -> Death | None:
+        """The exception of which it ended, or failed a tuple."""
+        return self.death or self.refusal
 
     @property
     def ended(self) -> Ended:
@@ -155,6 +165,13 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return self.seen.loses(self.known.pieced, self.known.answers)
 
     @property
+    def partly_read(self) -> bool:
+        """True if it has read some of its handshake and not all: more than a pipe holds tells it, or a short one."""
+        left = _LEFT.search(self.seen.waits)
+        reads = self.seen.size <= PIPE or "handshake" in self.known.answers
+        return reads and left is not None and int(left[1].replace(",", "")) < self.seen.size
+
+    @property
     def words(self) -> str:
         """The last that it logged before it ended."""
         return self.seen.words if self.is_over else ""
@@ -179,8 +196,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def how(self) -> str:
         """Its end in words: by the exception that nobody caught, else its exit code or signal and its last line."""
-        if self.death is not None:
-            return self.death.told
+        if self.thrown is not None:
+            return self.thrown.told
         if self.words and not self.stderr.strip():
             return f'{self._how_it_ended}, and its last log is "{self.words.strip()[:MOST_WORDS]}"'
         if self.ended == "closed":
@@ -212,7 +229,7 @@ def facts_of(
             wrote[event.seq] = event.raw[:MOST_LATE].decode("utf-8", "backslashreplace")
     stderr, late_stderr = map(bounded, _parted(known.stderr, seen.late_stderr))
     pending = tuple(seen.pending.values())
-    told = (seen.words, seen.reported) if seen.exited else (seen.failed_for,)
+    told = (seen.words, seen.reported) if seen.exited else ()
     return Facts(
         source=source,
         findings=tuple(findings),
@@ -223,6 +240,7 @@ def facts_of(
         stderr=stderr,
         late_stderr=late_stderr,
         death=tracebacks.death_in(stderr, source.roots, source.language) or _told_death(tracebacks, source, *told),
+        refusal=_told_death(tracebacks, source, seen.failed_for, bounded(seen.failed_err)),
         late_death=tracebacks.death_in(late_stderr, source.roots, source.language),
         misread=tracebacks.misread_in(stderr),
         wrote=wrote,

@@ -90,11 +90,15 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `behind_ids`: task ids came since it said anything.
     `swallowed`: what it never answered are just those messages that it read behind an emit.
     `threw`: an uncaught exception is known. `complained`: of a tuple that it settled never it logged something.
-    `failed`: it failed a tuple. `clean`: nothing was found. `settled_last`: the last that it said settled a tuple.
+    `failed`: it failed a tuple. `threw_then`: an exception is known of which it failed that; `said_why`: it told Storm
+    something of it. `swallows`: a tuple or heartbeat stood where it would read task ids. `partly_read`: it has read
+    some of its handshake, and not all. `clean`: nothing was found. `settled_last`: the last that it said settled a
+    tuple.
     `escaped`: the last tuple that it was sent has a backslash in its bytes.
     `misplaced`: a file of its pid's name stands beside the pid directory. `overgrown`: it was stopped for the memory
     that it held. `languages`: it is written in one of these, "" where that is not known.
-    `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with.
+    `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with. `also`: one
+    that is found in its source as well.
     `certainty`, `sentence`: those of this signature, if they are not the cause's.
     """
 
@@ -135,12 +139,17 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     behind_ids: bool | None = None
     escaped: bool | None = None
     failed: bool | None = None
+    threw_then: bool | None = None
+    said_why: bool | None = None
+    swallows: bool | None = None
+    partly_read: bool | None = None
     clean: bool | None = None
     settled_last: bool | None = None
     misplaced: bool | None = None
     overgrown: bool | None = None
     languages: tuple[str, ...] = ()
     source: str = ""
+    also: str = ""
     wrote: str = ""
     since: str = ""
     over: int = 0
@@ -166,7 +175,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
-    """One file of ``conformance/causes``.
+    """One file of ``conformance/causes``. `unlike`: conversations that look alike and must not be told so.
 
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
     ``diagnosis.words_of``. `by_place`: in one place of the source it is one trouble, whatever its exceptions
@@ -187,6 +196,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     by_place: bool = False
     suspects: dict[str, tuple[str, ...]] = {}
     example: Example
+    unlike: tuple[Example, ...] = ()
 
 
 class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):

@@ -94,7 +94,7 @@ class Seen:
 
     `repeated`: anchored emits that are those of before once more. `reported`: the last error that it told Storm of, if
     it failed what it worked on, or answered no more; `gave_up`: it failed that for it. `failed_at`, `failed_for`: the
-    first tuple that it failed, and what it had told of it.
+    first tuple that it failed, and what it had told of it; `failed_err`: its stderr since it was fed last.
     """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
@@ -105,7 +105,7 @@ class Seen:
         self.closed = False
         self.last: int | None = None
         self.failed_at: int | None = None
-        self.failed_for = ""
+        self.failed_for = self.failed_err = self._err = ""
         self.silences: set[int] = set()
         self.rest = self.late = self.waits = self.words = self.reported = self.complaint = ""
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
@@ -182,11 +182,11 @@ class Seen:
         if isinstance(body, Emit) and body.anchors:
             self.repeated.update({event.seq} if event.raw in self._emits else ())
             self._emits.add(event.raw)
-        told = self.reported or self.complaint or self.words
+        told = self.reported or self.complaint
         for message in body.salvage if isinstance(body, Malformed) else (body,):
             self._answered(message)
             if isinstance(message, Fail) and self.failed_at is None:
-                self.failed_at, self.failed_for = event.seq, told
+                self.failed_at, self.failed_for, self.failed_err = event.seq, told, self._err
         if isinstance(body, Malformed) and body.kind == "message-cut":
             self.rest = event.raw.decode("utf-8", "backslashreplace")[:MOST_LATE]
 
@@ -241,6 +241,8 @@ class Seen:
 
     def complained(self, event: Event, _: Chunk) -> None:
         """Some bytes of stderr."""
+        if self.failed_at is None:
+            self._err = (self._err + event.raw.decode("utf-8", "backslashreplace"))[-MOST_REPORTED:]
         self.late_stderr += self._size_of(event) if self._dismissed and not self._asked else 0
 
     def greeted(self, event: Event, _: Handshake) -> None:
@@ -257,6 +259,7 @@ class Seen:
         asked: Asked = "heartbeat" if message.is_heartbeat else "tick" if message.stream == TICK else "tuple"
         self.fed = self.fed or asked == "tuple"
         self.escaped = b"\\" in event.raw if asked == "tuple" else self.escaped
+        self._err = "" if asked == "tuple" else self._err
         self._sent(event, asked, message.id)
         self.naive.sent(message.id)
 

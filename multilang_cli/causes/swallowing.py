@@ -40,7 +40,8 @@ class NaiveReader:
 
     def emitted(self, emit: Emit) -> None:
         """Take an emit: all up to the tuple that it is anchored to has been read."""
-        last = next((id_ for id_ in reversed(self._unread) if id_ in emit.anchors), None)
+        anchors = frozenset(emit.anchors)
+        last = next((id_ for id_ in reversed(self._unread) if id_ in anchors), None)
         if last is not None:
             while self._unread.popleft() != last:
                 pass

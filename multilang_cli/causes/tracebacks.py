@@ -34,8 +34,13 @@ _AFTERWARDS = "\nDuring handling of the above exception"
 _HANDLING = "During handling of the above exception, another exception occurred:"
 _UNREAD = re.compile(r"(?:SyntaxError|IndentationError|TabError)\b")
 """Exceptions of a file that was not run: the frame named last is that file's."""
-_TRIED = re.compile(r"(?:ImportError|ModuleNotFoundError)\b")
-"""Exceptions that are expected where they are caught: something else is tried then."""
+_BY_ACCIDENT = re.compile(r"(?:NameError|UnboundLocalError|AttributeError)\b")
+"""Exceptions that a handler throws by accident. Any other may come of what is tried where the first was expected."""
+_REPORTING = re.compile(r"\b(?:format_exc|print_exc)\(\w")
+"""Calls of a handler that throw a TypeError: they take no exception."""
+_RAISE = re.compile(r"\braise\b")
+_MOST_LINKS = 20
+"""Exceptions of a chain that are followed back."""
 LIBRARIES = re.compile(r"(?:^|/)[Ss]torm(?:_?(?:multilang|bolt|spout|core))?\.(?:py|rb|js|pl|pm|php|lua|go|coffee)$")
 """Names of the adapters that people copy beside their component: not their own lines, if there are others."""
 
@@ -143,39 +148,50 @@ class _Form:
     def extent(self, text: str, match: re.Match[str]) -> tuple[int, int]:
         """The begin and the end of an exception's traceback: what comes after the frames is not its own."""
         starts = [each.start() for each in self._begins.finditer(text, 0, match.end())] if self._begins else []
-        if self._frame is not None and _UNREAD.match(match["text"]):
-            starts += [each.start() for each in self._frame.finditer(text, 0, match.end())][-1:] if not starts else []
+        if not starts and self._frame is not None and _UNREAD.match(match["text"]):
+            starts = [each.start() for each in self._frame.finditer(text, 0, match.end())][-1:]
         begin = max(starts, default=text.rfind("\n", 0, match.start("text")) + 1)
         return begin, len(text) if self.form.innermost == "first" else match.end()
 
     def root_of(self, text: str, match: re.Match[str], roots: Sequence[str]) -> re.Match[str]:
         """The exception in whose handler this one was raised by accident, the first of several; else itself.
 
-        Who raises another one on purpose says more by it.
+        Of a shell, the line right before of which it comes.
         """
+        before = [each for each in self.exceptions(text[: match.start()]) if each.end() <= match.start()]
+        before.sort(key=lambda each: each.end("text"))
         if self._because is not None:
-            return next(
-                (each for each in self.exceptions(text[: match.start()]) if self._because.search(each["text"])), match
-            )
-        while True:
+            return self._cause_right_before(text, match, before)
+        for root in reversed(before[-_MOST_LINKS:]):
             begin, end = self.extent(text, match)
+            accident = _BY_ACCIDENT.match(match["text"]) or _REPORTING.search(text, begin, end)
+            if not accident or not text[:begin].rstrip().endswith(_HANDLING):
+                break
             place = self.place(text[begin:end], match, roots)
-            before = text[:begin].rstrip()
-            earlier = [each for each in self.exceptions(text) if each.end() < begin]
-            if not before.endswith(_HANDLING) or not earlier or (place and place.code.startswith("raise ")):
-                return match
-            root = max(earlier, key=lambda each: each.end("text"))
-            if _TRIED.match(root["text"]) or self.place(text[slice(*self.extent(text, root))], root, roots) is None:
-                return match
+            raised = place is not None and _RAISE.search(place.code)
+            if raised or self.place(text[slice(*self.extent(text, root))], root, roots) is None:
+                break
             match = root
+        return match
+
+    def _cause_right_before(self, text: str, match: re.Match[str], before: Sequence[re.Match[str]]) -> re.Match[str]:
+        at = match.start()
+        for each in reversed(before):
+            if text[each.end() : at].strip():
+                break
+            if self._because is not None and self._because.search(each["text"]):
+                return each
+            at = each.start()
+        return match
 
     def place(self, text: str, match: re.Match[str], roots: Sequence[str]) -> Place | None:
         """The frame nearest to where it happened that stands in the user's own source."""
         groups = match.groupdict()
         named = [(groups["file"], int(groups["line"]), "", "")] if groups.get("file") else []
         frames = [self._read(text, each) for each in self._frame.finditer(text)] if self._frame else []
-        if self.form.innermost == "last" and _UNREAD.match(match["text"]):
-            return own(frames[-1:], roots, self._foreign)
+        last = frames[-1:] if _UNREAD.match(match["text"]) else []
+        if last and not (self._foreign and self._foreign.search(last[0][0])):
+            return own(last, roots, self._foreign)
         ordered = [*named, *(frames if self.form.innermost == "first" else reversed(frames))]
         return own(ordered, roots, self._foreign)
 

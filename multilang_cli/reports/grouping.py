@@ -173,7 +173,7 @@ def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
 def _order(trouble: Trouble, most: int) -> tuple[object, ...]:
     """Place in the order of troubles. `most`: subjects of the one of its verdict that the most have."""
     likely, rare = trouble.cause.certainty == "likely", len(trouble.subjects) * _RARE < most
-    return _BY_CAUSE.index(trouble.verdict), likely, rare, trouble.cause.rank, -len(trouble.subjects)
+    return _BY_CAUSE.index(trouble.verdict), rare, likely, trouble.cause.rank, -len(trouble.subjects)
 
 
 def _trouble(alike: list[SubjectResult]) -> Trouble:

@@ -67,8 +67,9 @@ _BOLT = "it answers a heartbeat with a sync, and no `next`: a bolt"
 _IRREGULAR = "irregular message"
 _SHOWN = 40
 """Characters of such a one that are shown."""
-_OF_A_COMMAND = re.compile(r"\bcommand\b")
-_OF_A_TUPLE = re.compile(r"\b(?:tuple|stream|comp|task|values)\b")
+_OF_A_COMMAND = re.compile(r"['\"`]command['\"`]")
+_OF_A_TUPLE = re.compile(r"['\"`](?:tuple|stream|comp|task)['\"`]")
+"""Fields of a message by name, as exceptions quote them."""
 _SHORT = 3
 """Letters of a text that anybody may say."""
 _SAY = "say --kind bolt or --kind spout"
@@ -115,9 +116,8 @@ class _Replies:
     def __str__(self) -> str:
         """Name the messages after the pid, in the order in which they came first."""
         words = [f"{count} x {word}" if count > 1 else word for word, count in self.said.items() if word != "pid"]
-        words += (
-            [f"which begin{'s' if self.said[_IRREGULAR] == 1 else ''} {self.irregular!r}"] if self.irregular else []
-        )
+        if self.irregular:
+            words.append(f"which begin{'s' if self.said[_IRREGULAR] == 1 else ''} {self.irregular!r}")
         where = "after its pid" if self.said["pid"] else "and no pid"
         return f"{', '.join(words) or 'nothing'} {where}, {self.size} bytes in all"
 

@@ -15,7 +15,7 @@ from multilang_cli.causes.model import Place
 from multilang_cli.causes.unheard import what_they_are
 
 if TYPE_CHECKING:
-    from multilang_cli.causes.model import KnownCause
+    from multilang_cli.causes.model import Cause, Example, KnownCause
     from multilang_cli.protocol.words.events import Event
 
 RULES = loader.load_rulebook().rules
@@ -50,7 +50,7 @@ def facts_in(
         pieced=pieced,
         answers=answers,
         starter=Place("bolt.py", 7) if by_child else None,
-        sources={"bolt": [line]},
+        sources={"bolt": line.splitlines()},
         misplaced=misplaced,
         held=held,
     )
@@ -74,9 +74,8 @@ def test_its_rules_are_known_and_its_name_is_no_rule(cause: KnownCause) -> None:
     assert cause.id not in rules
 
 
-@each_cause
-def test_its_example_shows_it(cause: KnownCause) -> None:
-    example = cause.example
+def told_of(example: Example) -> tuple[Facts, tuple[Cause, ...]]:
+    """The facts of an example, and the causes named of it."""
     facts = facts_in(
         notation.parse(example.talk),
         example.kind,
@@ -90,11 +89,45 @@ def test_its_example_shows_it(cause: KnownCause) -> None:
         misplaced=example.misplaced,
         held=example.held,
     )
-    found = diagnose(facts, CAUSES.values(), RULES)
+    return facts, diagnose(facts, CAUSES.values(), RULES)
+
+
+@each_cause
+def test_its_example_shows_it(cause: KnownCause) -> None:
+    facts, found = told_of(cause.example)
     assert [each.id for each in found][:1] == [cause.id], (found, facts)
     assert "{" not in found[0].headline.replace("{'", "").replace('{"', "")
-    if example.headline:
-        assert found[0].headline == example.headline
+    if cause.example.headline:
+        assert found[0].headline == cause.example.headline
+
+
+UNLIKE = [(cause.id, number) for cause in CAUSES.values() for number in range(len(cause.unlike))]
+
+
+@pytest.mark.parametrize(("cause", "number"), UNLIKE)
+def test_what_looks_alike_is_not_told_so(cause: str, number: int) -> None:
+    _, found = told_of(CAUSES[cause].unlike[number])
+    assert cause not in {each.id for each in found}
+
+
+NOISE = "ConnectionRefusedError: metrics server away, going on without"
+REFUSALS = {
+    "an exception of long before": (f'2>text "{NOISE}\\n"\n{{tuple}}', ""),
+    "an exception of this tuple": (f'{{tuple}}2>text "{NOISE}\\n"\n', f": {NOISE}"),
+    "a log of it": ('{tuple}< {{"command":"log","msg":"no word in it"}}\n', ', and says "no word in it"'),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_a_refusal_is_explained_by_what_belongs_to_it(name: str) -> None:
+    before, told = REFUSALS[name]
+    talk = before.format(tuple='> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["a",1]}\n')
+    behind = (
+        '> {"id":"2","comp":"src","stream":"default","task":2,"tuple":["b",1]}\n< {"command":"log","msg":"b is fine"}\n'
+    )
+    events = notation.parse(f'{talk}< {{"command":"fail","id":"1"}}\n{behind}< {{"command":"ack","id":"2"}}\n')
+    (found,) = diagnose(facts_in(events, "bolt"), CAUSES.values(), RULES)
+    assert found.headline == f"it fails a declared sample{told}"
 
 
 _LOADS = """> {{"id":"1","comp":"src","stream":"default","task":2,"tuple":["a"]}}

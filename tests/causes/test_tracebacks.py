@@ -274,21 +274,75 @@ During handling of the above exception, another exception occurred:
 Traceback (most recent call last):
   File "/srv/bolt.py", line 8, in process
     {code}
-NameError: name 'key' is not defined
+{last}
 """
+NAME = "NameError: name 'key' is not defined"
 
 
 @pytest.mark.parametrize(
-    ("first", "code", "line", "told"),
+    ("first", "code", "last", "line", "told"),
     [
-        ("IndexError: no", "log(key)", 6, "IndexError: no; and then: NameError: name 'key' is not defined"),
-        ("IndexError: no", "raise NameError(key)", 8, "NameError: name 'key' is not defined"),
-        ("ImportError: no", "log(key)", 8, "NameError: name 'key' is not defined"),
+        ("IndexError: no", "log(key)", NAME, 6, f"IndexError: no; and then: {NAME}"),
+        (
+            "IndexError: no",
+            "log(traceback.format_exc(e))",
+            "TypeError: '>='",
+            6,
+            "IndexError: no; and then: TypeError: '>='",
+        ),
+        ("IndexError: no", "if key: raise NameError(key)", NAME, 8, NAME),
+        ("KeyError: 'word'", "cache[word] = load(word)", "ConnectionError: no", 8, "ConnectionError: no"),
+        ("KeyError: 'word'", "cache[word] = load(word)", "TypeError: no", 8, "TypeError: no"),
     ],
 )
-def test_what_a_handler_raises_by_accident_is_a_consequence(first: str, code: str, line: int, told: str) -> None:
-    death = load_tracebacks().death_in(CHAIN.format(first=first, code=code), ("/srv",))
+def test_what_a_handler_raises_by_accident_is_a_consequence(
+    first: str, code: str, last: str, line: int, told: str
+) -> None:
+    death = load_tracebacks().death_in(CHAIN.format(first=first, code=code, last=last), ("/srv",))
     assert death is not None
     assert death.told == told
     assert death.place is not None
     assert death.place.line == line
+
+
+def test_a_long_chain_takes_no_long_time_and_is_followed_some_way() -> None:
+    link = CHAIN.format(first="IndexError: no", code="log(key)", last=NAME).partition("\nTraceback")
+    text = link[0] + 900 * f"{link[1]}{link[2]}\nDuring handling of the above exception, another exception occurred:\n"
+    death = load_tracebacks().death_in(f"{text}{link[1]}{link[2]}", ("/srv",))
+    assert death is not None
+    assert (death.text, death.then) == (NAME, NAME)
+
+
+SHELL = {
+    "the line right before": ("../lib/storm.sh: No such file or directory", 4),
+    "long before": ("jq: command not found", 40),
+}
+
+
+@pytest.mark.parametrize("name", SHELL)
+def test_a_shells_missing_file_is_the_cause_of_what_comes_right_behind_it(name: str) -> None:
+    told, line = SHELL[name]
+    between = "" if name == "the line right before" else "starting\n"
+    last = "b.sh: line 40: jq: command not found\n"
+    text = f"b.sh: line 4: ../lib/storm.sh: No such file or directory\n{between}{last}"
+    death = load_tracebacks().death_in(text, ("/srv",), "shell")
+    assert death is not None
+    assert death.text == told
+    assert death.place is not None
+    assert death.place.line == line
+
+
+def test_a_text_that_was_evaluated_is_in_no_file_of_the_users() -> None:
+    text = """Traceback (most recent call last):
+  File "/srv/bolt.py", line 6, in process
+    ast.literal_eval(word)
+  File "/usr/lib/python3.11/ast.py", line 64, in literal_eval
+    node_or_string = parse(node_or_string.lstrip(" \\t"), mode='eval')
+  File "<unknown>", line 1
+    snow white
+         ^^^^^
+SyntaxError: invalid syntax
+"""
+    death = load_tracebacks().death_in(text, ("/srv",))
+    assert death is not None
+    assert death.place == Place("bolt.py", 6, "ast.literal_eval(word)")

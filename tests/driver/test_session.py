@@ -416,6 +416,20 @@ def test_a_bolt_that_stands_still_is_not_waited_for(tmp_path: Path) -> None:
     assert rules_of(session) == ["heartbeat-unanswered"]
 
 
+def test_storm_knows_of_a_tuple_once_it_reads_it(tmp_path: Path) -> None:
+    sync = 'say(\'{"command":"sync"}\\nend\\n\')'
+    emit = 'say(\'{"command":"emit","id":"1","tuple":["x"],"need_task_ids":false}\\nend\\n\')'
+    code = f"shake()\nmessage()\n{sync}\n{emit}\nmessage()\n{sync}\nmessage()"
+    with playing(tmp_path, code, "spout") as (session, handshake):
+        assert isinstance(session, ShellSpout)
+        assert session.handshake(handshake, LIMIT)
+        assert session.call("next")
+        assert session.wait_quiet(LIMIT)
+        assert (session.emit_count, session.emits) == (0, [])
+        assert session.call("next")
+        assert (session.emit_count, session.id_count, len(session.emits)) == (1, 1, 1)
+
+
 BURST = """
 def reads():
     while True: message()

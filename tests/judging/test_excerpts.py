@@ -28,3 +28,13 @@ def test_a_flood_drives_out_neither_the_beginning_nor_the_end_of_stdin() -> None
     assert len(watch.events) == KEPT
     assert list(watch.events)[: FIRST + 1] == [*range(FIRST), 50]
     assert next(reversed(watch.events)) == flood - 1
+
+
+def test_an_event_that_a_cause_is_about_is_shown_without_any_finding() -> None:
+    bodies = [DATA, Log("no"), Sync()]
+    events = {n: Event(n, float(n), "out" if n else "in", body, b"") for n, body in enumerate(bodies)}  # type: ignore[arg-type]
+    assert excerpt_of([], events) == ()
+    assert [(line.seq, line.mark, line.note) for line in excerpt_of([], events, about=1)] == [
+        (0, False, ""),
+        (1, True, ""),
+    ]

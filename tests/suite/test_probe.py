@@ -85,7 +85,7 @@ BOLTS = {
 def asked(tmp_path: Path, text: str, **more: Any) -> Probe:
     """What the probe finds of the program `text`; `more`: fields of the component, and the Storm version."""
     (tmp_path / "component.py").write_text(text, encoding="utf-8")
-    options = RunOptions(timeout=5.0, storm=more.pop("storm", ""))
+    options = RunOptions(timeout=more.pop("timeout", 5.0), storm=more.pop("storm", ""))
     return kind_of(Component(command=(sys.executable, str(tmp_path / "component.py")), kind="auto", **more), options)
 
 
@@ -226,3 +226,31 @@ def test_what_it_does_of_the_other_role_is_not_told(role: str, tmp_path: Path) -
     assert ran.returncode == 1
     assert f"FAIL  {told}" in ran.stdout
     assert "  Also " not in ran.stdout
+
+
+def test_a_slow_spout_that_syncs_whatever_comes_is_no_bolt(tmp_path: Path) -> None:
+    text = """
+import time
+while said := read():
+    if said.get('command') == 'next': time.sleep(9)
+    send({'command': 'sync'})
+"""
+    assert asked(tmp_path, BEGIN + text, timeout=20.0).kind == "spout"
+
+
+MADE_UP = """
+while True:
+    tuple_ = read()
+    if 'tuple' not in tuple_ or not tuple_['tuple']: send({'command': 'sync'}); continue
+    if tuple_['tuple'][0].startswith('word'): size = 4
+    send({'command': 'emit', 'anchors': [tuple_['id']], 'tuple': [size]})
+    send({'command': 'ack', 'id': tuple_['id']})
+"""
+
+
+def test_a_name_that_no_value_of_ours_gives_is_nobodys_fault(tmp_path: Path) -> None:
+    (tmp_path / "component.py").write_text(BEGIN + MADE_UP, encoding="utf-8")
+    command = ("--kind", "bolt", "-k", "bolt.settle.once", "--", sys.executable, "component.py")
+    ran = mlcheck("run", *command, cwd=tmp_path)
+    assert ran.returncode == 6
+    assert "it dies of a made-up tuple: NameError: name 'size' is not defined" in " ".join(ran.stdout.split())

@@ -89,6 +89,16 @@ def test_what_a_case_sends_tells_whether_it_comes_to_that_place(case: str, repea
     assert could_only_repeat(CASES[case], "spout", THIRD) is repeats
 
 
+def test_a_spout_that_is_asked_to_be_active_is_not_asked_for_a_tuple() -> None:
+    (case,) = (case for case in CASES.values() if case.id == "handshake.pid-first")
+    assert ("barrier", {}) in case.steps
+    hung = {what: Hang(what, 1, True, 3.0) for what in ("activate", "next")}
+    assert {what: could_only_repeat(case, "spout", hang) for what, hang in hung.items()} == {
+        "activate": True,
+        "next": False,
+    }
+
+
 def subject(case: Case, verdict: Verdict) -> SubjectResult:
     return SubjectResult(id=case.id, title=case.title, verdict=verdict, reason="no sync of 'next'")
 

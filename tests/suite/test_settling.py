@@ -10,23 +10,25 @@ import msgspec
 import pytest
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.causes.model import Cause
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.wire.context import Sample
 from multilang_cli.protocol.words.events import Again, Deadline, Event, Exited, Signalled
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Message, TupleMsg
 from multilang_cli.reports.formats.console import summary_of
+from multilang_cli.reports.model import SubjectResult
 from multilang_cli.subject.options import Component, InputSource, RunOptions
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.steps import holes, settling, stage, values
-from multilang_cli.suite.steps.settling import SUBJECT, FedTuples, Settling, others_than
+from multilang_cli.suite.steps.settling import SUBJECT, FedTuples, Settling, others_than, subject_of
 from tests.running import rules_of
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Fact
-    from multilang_cli.reports.model import RunResult, SubjectResult
+    from multilang_cli.reports.model import RunResult
 
 HERE = Path(__file__).parents[1]
 SAMPLES: tuple[list[Any], ...] = (["a b", 1], ["c d e", 2])
@@ -91,6 +93,19 @@ def test_a_run_as_a_whole_is_judged_by_what_it_settled(component: Component, sai
     settling.add(fed(FedTuples(samples), *said))
     judged = settling.judged(component)
     assert (judged and judged.verdict) == verdict
+
+
+@pytest.mark.parametrize(("last", "verdict"), [("KeyError: 'x'", "warn"), ("", None)])
+def test_who_fails_some_samples_of_an_exception_is_warned_of(last: str, verdict: str | None) -> None:
+    settling = Settling()
+    settling.add(fed(FedTuples([Sample(["x"])]), ONE, TWO, Fail("1"), Ack("2")))
+    cause = Cause(id="fails-a-sample", certainty="certain", headline="it fails a declared sample", last=last)
+    settling.failing = SubjectResult(id="a", title="a case", verdict="pass", causes=(cause,))
+    judged = settling.judged(DECLARED)
+    assert (judged and judged.verdict) == verdict
+    if judged is not None:
+        assert judged.reason == "of 2 times that it was given a declared sample it failed 1: KeyError: 'x'"
+        assert [each.headline for each in subject_of(judged, (), settling.failing).causes] == [judged.reason]
 
 
 def test_others_are_fed_between_equal_ones_in_their_order() -> None:

@@ -214,9 +214,11 @@ def _emit(fields: dict[str, Any]) -> Emit | ShapeFault:
         need_task_ids=wants is None or wants,
     )
     if values is None:
-        lists = [key for key, value in fields.items() if isinstance(value, list) and key not in KEYS["emit"]]
-        under = f"; a list stands under the key {head(ascii(lists[0]), _SHOWN)}" if lists else ""
-        return ShapeFault("tuple-missing", lists[0] if lists else "tuple", f"an emit without a tuple{under}")
+        lists = [key for key, value in fields.items() if isinstance(value, list) and key not in _ALL_KEYS]
+        if len(lists) != 1 or "tuple" in fields:
+            return ShapeFault("tuple-missing", "tuple", "an emit without a tuple")
+        under = f"a list stands under the key {head(ascii(lists[0]), _SHOWN)}"
+        return ShapeFault("tuple-missing", lists[0], f"an emit without a tuple; {under}")
     if emit.task is not None and emit.task not in range(-(2**31), 2**31):
         return ShapeFault("direct-task-range", "task", f"task {emit.task} does not fit 32 bits", (emit,))
     if isinstance(emit.id, bool | list | dict):

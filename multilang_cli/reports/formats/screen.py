@@ -70,7 +70,7 @@ _BEFORE = 3
 _FEW = 4
 """Of the cases played, this part at most are few."""
 MADE_UP = "    <- made up by mlcheck"
-_MADE_UP = "  Or      the tuple was made up: say what yours look like (--tuple JSON)"
+_OR = "  Or      the tuple was made up: say what yours look like (--tuple JSON)"
 _LONG = 24
 """Cells from which on a path is told by its last name."""
 _ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed neither; one of them is not its role."
@@ -286,7 +286,7 @@ def _show_way_out(page: Page, trouble: Trouble, room: _Room, *, undecided: bool)
     for line in cause.code.splitlines():
         page.line(line, "bold", indent=HANG)
     if subject.verdict == "untestable" and "--tuple" in subject.reason and "--tuple" not in cause.mend:
-        page.line(_MADE_UP)
+        page.line(_OR)
     page.line(f"  More    mlcheck explain {cause.id}")
     again = again_of(subject, page.columns - HANG)
     if again:

@@ -344,7 +344,7 @@ class CaseRun:
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
         result = self._result(verdict, reason, began, session, watch, findings=findings)
-        if self.feed.refused and not findings:
+        if self.feed.refused and not findings and (self._known is None or self._known.failing is None):
             self.failing = self._explained(result, session, watch, ())
         if verdict in {"pass", "skip"} or not (findings or self._too_much or self.refused) or session.overflowed:
             return result

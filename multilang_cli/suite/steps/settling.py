@@ -30,7 +30,7 @@ UNSETTLED = "was settled before it ended: see whether it acks them once that is 
 REFUSED = (
     "it fails every declared sample: a spout that replays what is failed does so for ever (give samples that it takes)"
 )
-SOME_REFUSED = "it fails {refused} of the {fed} declared samples that it settled, and says why: {why}"
+SOME_REFUSED = "of {fed} times that it was given a declared sample it failed {refused}: {why}"
 _IF_RIGHT = ": if that is right"
 FORGETS = "forgets-tuples"
 """The cause of a case in which tuples stay open."""

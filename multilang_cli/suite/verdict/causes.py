@@ -40,7 +40,7 @@ SILENCES = frozenset({"handshake-silent", "heartbeat-timeout", "heartbeat-unansw
 """Rules that are broken by silence."""
 OUTLIVES = frozenset({"outlives-stdin", "outlives-worker"})
 """Rules that are broken by who does not end."""
-PID_FILES = frozenset({"pid-file-missing"})
+_PID_FILE = "pid-file-missing"
 _COMPLAINED = frozenset({"logs-and-forgets"})
 """Causes whose place is where what was logged was written."""
 _EXTRA = "sync-extra"
@@ -182,7 +182,7 @@ class LastWords(NamedTuple):
 def hear_out(session: Session, source: Source) -> LastWords:
     """Of a component that is silent or does not end, hear what it held back and where it stands."""
     broken = {finding.rule for finding in session.findings}
-    if broken & PID_FILES and session.pid is not None:
+    if _PID_FILE in broken and session.pid is not None:
         pid_dir = session.process.pid_dir
         return LastWords(misplaced=pid_dir.with_name(f"{pid_dir.name}{session.pid}").exists())
     if not session.running or not broken & (SILENCES | OUTLIVES):

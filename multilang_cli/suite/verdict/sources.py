@@ -30,7 +30,10 @@ MOST_OF_A_LINE = 1000
 """Characters of a line in which patterns are looked for; nobody writes longer ones by hand."""
 _FOREIGN = frozenset({"node_modules", "vendor", "site-packages", "target", "build", "dist", "venv", "__pycache__"})
 _WORD = re.compile(r"\w+")
-_LOADS = re.compile(r"\b(?:import|from|require\w*|include\w*|use|load|source|autoload|package|mod|using)\b|^\s*\.\s")
+_LOADS = re.compile(
+    r"\b(?:import|from|require\w*|include\w*|use|load|source|autoload|package|mod|using|dofile|importlib|fork)\b|"
+    r"\bimport_module|__import__|\bdo\s+[\"']|^\s*\.\s"
+)
 """Lines that may load another file."""
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
