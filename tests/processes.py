@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 
 if TYPE_CHECKING:
@@ -67,4 +67,4 @@ def read_all(process: ComponentProcess) -> bytes:
 
 
 def gone(pid: int) -> bool:
-    return until(lambda: not janitor.start_time(pid))
+    return until(lambda: not reaper.start_time(pid))

@@ -13,7 +13,7 @@ import msgspec
 from multilang_cli.bench.histogram import Histogram
 from multilang_cli.bench.watching import AnswerTimer, cost_of
 from multilang_cli.catalogue.judging import judge_of
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
@@ -147,8 +147,8 @@ def _bind(pid: int, place: CpuPlacement) -> None:
     if not hasattr(os, "sched_setaffinity"):
         return
     os.sched_setaffinity(0, ours)
-    for each in (pid, *janitor.descendants(pid)):
-        for task in janitor.entries(f"/proc/{each}/task"):
+    for each in (pid, *reaper.descendants(pid)):
+        for task in reaper.entries(f"/proc/{each}/task"):
             os.sched_setaffinity(int(task), theirs)
 
 

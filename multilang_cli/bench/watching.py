@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.bench.histogram import Histogram
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.protocol.words.messages import HEARTBEAT_STREAM, Ack, Fail, Sync, TupleMsg
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class AnswerTimer:
     """A sink that times answers, from the moment that Storm writes a message.
 
     `trips`: of tuples until they are settled; `beats`: of heartbeats until their sync; `settled`: so many were,
-    `failed` of them failed; `silence`: the longest time in seconds without a word while something was owed.
+    `failed` of them failed; `silence`: the longest time in seconds without a word while something was pending.
     """
 
     def __init__(self) -> None:
@@ -79,8 +79,8 @@ class Cost(NamedTuple):
 def cost_of(pid: int) -> Cost:
     """Look at a whole family; 0 where the system does not tell."""
     cpu = memory = 0
-    for each in (pid, *janitor.descendants(pid)):
-        fields = janitor.stat_fields(each)
+    for each in (pid, *reaper.descendants(pid)):
+        fields = reaper.stat_fields(each)
         if fields:
             cpu += int(fields[11]) + int(fields[12])
             memory += int(fields[21])

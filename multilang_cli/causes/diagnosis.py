@@ -145,7 +145,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         words["finding_head"] = words.finding.message.partition("; ")[0]
         words["subject"] = words.finding.subject
         groups = {name: text for name, text in _groups(pattern, words.finding.message).items() if text}
-        words.update(groups, **({"owed": f"`{groups['command']}`"} if "command" in groups else {}))
+        words.update(groups, **({"unanswered": f"`{groups['command']}`"} if "command" in groups else {}))
     thrown = facts.thrown
     place = thrown.place if thrown else None
     wrote = facts.wrote.get(words.finding.seq, "") if words.finding else ""
@@ -194,7 +194,7 @@ _ONE_OF: dict[str, Callable[[Facts], object]] = {
     "codes": lambda facts: facts.code,
     "signals": lambda facts: facts.signal,
     "asked": lambda facts: facts.asked,
-    "owed": lambda facts: facts.owed,
+    "unanswered": lambda facts: facts.unanswered,
     "struck": lambda facts: facts.struck,
     "rest": lambda facts: facts.rest_is,
     "late": lambda facts: facts.late_is,
@@ -243,14 +243,14 @@ def words_of(facts: Facts) -> _Fitting:
     """Words that every sentence may use."""
     rest = facts.seen.rest or facts.seen.late
     shown = repr(rest if len(rest) <= MOST_REST else f"{rest[:MOST_REST]}...")
-    owed = _ASKED.get(facts.owed, f"`{facts.owed}`")
+    unanswered = _ASKED.get(facts.unanswered, f"`{facts.unanswered}`")
     waits = _WAITING_STORM.split(facts.seen.waits, maxsplit=1)[0]
     return _Fitting(
         how=facts.how,
         asked=_ASKED.get(facts.asked, f"`{facts.asked}`"),
-        owed=owed,
+        unanswered=unanswered,
         still=f"right after its answer to {_ASKED[facts.answered]}" if facts.answered else "while Storm still needs it",
-        owed_or_tuple=owed if facts.owed else "a tuple",
+        unanswered_or_tuple=unanswered if facts.unanswered else "a tuple",
         rest=shown,
         said=f"it wrote {shown}, which is no message; " if rest else "",
         waits=waits or "does nothing that can be seen",

@@ -1,4 +1,4 @@
-"""Facts of a conversation when it went wrong: how far it came, what was owed, how the process ended. Pure."""
+"""Facts of a conversation when it went wrong: how far it came, what was not answered, how the process ended. Pure."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts that the signatures of causes look at; see `model.Signature` for the words.
 
-    `seen`: the conversation. `asked`: the first that it had not answered, `owed`: the first command or heartbeat.
+    `seen`: the conversation. `asked`: the first that it had not answered, `unanswered`: the first command or heartbeat.
     `death`: the uncaught exception in its `stderr`, or in what it told Storm before it ended; `late_death`: that in
     `late_stderr`, what it wrote only after it was told to end. `refusal`: that of which it failed a tuple. `wrote`: the
     beginning of each message that is found fault with, by its event. `misread`: a JSON parser of it refused a text.
@@ -127,7 +127,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return self.pending[0][0] if self.pending else ""
 
     @property
-    def owed(self) -> Asked:
+    def unanswered(self) -> Asked:
         """The first command or heartbeat that it had not answered."""
         return next((asked for asked, _ in self.pending if asked in COMMANDS or asked == "heartbeat"), "")
 

@@ -108,7 +108,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     codes: tuple[int, ...] = ()
     signals: tuple[int, ...] = ()
     asked: tuple[Asked, ...] = ()
-    owed: tuple[Asked, ...] = ()
+    unanswered: tuple[Asked, ...] = ()
     struck: tuple[Asked, ...] = ()
     rules: tuple[str, ...] = ()
     matches: str = ""

@@ -141,13 +141,13 @@ class Seen:
         """
         if self.phase == "handshake":
             return "handshake" in answers and self._greeted in pieced
-        owed = Counter(asked for asked, _ in self.pending.values() if asked != "tuple")
+        pending = Counter(asked for asked, _ in self.pending.values() if asked != "tuple")
         # A sync does not say which heartbeat it answers: that of a whole one behind is taken for an answer to this.
         parts = Counter(asked for seq, asked in self._sent_as.items() if seq in pieced)
-        lost = {*owed, *(("tuple",) if self._open else ())}
+        lost = {*pending, *(("tuple",) if self._open else ())}
         known = all(a in self._answers or a in answers for a in lost)
         # Who answers one of the same kind that came in pieces, loses none.
-        all_lost = all(parts[asked] == count for asked, count in owed.items())
+        all_lost = all(parts[asked] == count for asked, count in pending.items())
         return bool(lost) and known and all_lost and {*self._open.values()} <= {*pieced}
 
     @property

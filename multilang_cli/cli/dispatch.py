@@ -74,9 +74,9 @@ def _call(name: str, arguments: Sequence[str]) -> int:
     from importlib import import_module  # noqa: PLC0415 (not needed for help)
 
     from multilang_cli.cli.app import call  # noqa: PLC0415
-    from multilang_cli.driver.janitor import JANITOR  # noqa: PLC0415
+    from multilang_cli.driver.reaper import REAPER  # noqa: PLC0415
 
-    JANITOR.adopts = True
+    REAPER.adopts = True
     entry = COMMANDS[name]
     return call(getattr(import_module(f"multilang_cli.cli.{entry.module}"), entry.function), name, arguments)
 

@@ -10,7 +10,7 @@ import math
 import os
 import re
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 
 LOOK = 0.25
 """Seconds between two looks."""
@@ -65,7 +65,7 @@ def machine() -> int:
     except (ValueError, OSError):
         return 0
     for name in _CGROUP:
-        text = janitor.read_proc(name).strip()
+        text = reaper.read_proc(name).strip()
         if text.isdigit():
             whole = min(whole, int(text))
     return whole
@@ -73,19 +73,19 @@ def machine() -> int:
 
 def held_by(pid: int, enough: float = 0.0) -> int:
     """Bytes that a process and its descendants hold, what they share counted once; a cheap guess below `enough`."""
-    family = (pid, *janitor.descendants(pid))
+    family = (pid, *reaper.descendants(pid))
     resident = sum(_resident(each) for each in family)
     return resident if resident <= enough else sum(_proportional(each) for each in family)
 
 
 def _resident(pid: int) -> int:
-    fields = janitor.stat_fields(pid)
+    fields = reaper.stat_fields(pid)
     return int(fields[21]) * _PAGE if fields else 0
 
 
 def _proportional(pid: int) -> int:
     """Bytes that a process holds, its part of what it shares with others; all of it where the system does not tell."""
-    for line in janitor.read_proc(f"/proc/{pid}/smaps_rollup").splitlines():
+    for line in reaper.read_proc(f"/proc/{pid}/smaps_rollup").splitlines():
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) << 10
     return _resident(pid)

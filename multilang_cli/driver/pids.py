@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,13 +26,13 @@ def relation(announced: int, process_id: int, cookie: str) -> Relation:
         return "self"
     if not 0 < announced <= _LARGEST_PID:
         return "dead"
-    if not janitor.stat_fields("self"):
+    if not reaper.stat_fields("self"):
         return _without_proc(announced)
-    if not janitor.start_time(announced):
+    if not reaper.start_time(announced):
         return "dead"
-    if announced in janitor.descendants(process_id):
+    if announced in reaper.descendants(process_id):
         return "descendant"
-    carried = janitor.carries(announced, ((janitor.COOKIE_PREFIX + cookie).encode(),))
+    carried = reaper.carries(announced, ((reaper.COOKIE_PREFIX + cookie).encode(),))
     return "descendant" if carried else "foreign"
 
 

@@ -15,8 +15,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Self
 
-from multilang_cli.driver import janitor, pids
-from multilang_cli.driver.janitor import JANITOR
+from multilang_cli.driver import pids, reaper
 from multilang_cli.driver.launch import LaunchError, refused
 from multilang_cli.driver.pipes import (
     PIPE_SIZE,
@@ -29,6 +28,7 @@ from multilang_cli.driver.pipes import (
     resize,
     unread,
 )
+from multilang_cli.driver.reaper import REAPER
 from multilang_cli.driver.scratch import registered
 from multilang_cli.protocol.words.events import Exited
 
@@ -110,33 +110,33 @@ class ComponentProcess:
         try:
             theirs, ours = make_pipes()
         except OSError as error:
-            janitor.remove_tree(str(pid_dir))
-            JANITOR.ended(cookie)
+            reaper.remove_tree(str(pid_dir))
+            REAPER.ended(cookie)
             raise refused(argv[0], cwd, env, error) from error
         try:
-            JANITOR.expect(cookie, str(pid_dir))
-            with JANITOR.starting:
+            REAPER.expect(cookie, str(pid_dir))
+            with REAPER.starting:
                 child = subprocess.Popen(
                     list(argv),
                     stdin=theirs[0],
                     stdout=theirs[1],
                     stderr=theirs[2],
                     cwd=cwd,
-                    env={**env, janitor.COOKIE_PREFIX + cookie: ""},
+                    env={**env, reaper.COOKIE_PREFIX + cookie: ""},
                     start_new_session=True,
                 )
-                JANITOR.started(cookie, child.pid)
+                REAPER.started(cookie, child.pid)
         except (OSError, ValueError) as error:
-            JANITOR.ended(cookie)
+            REAPER.ended(cookie)
             for fd in ours:
                 os.close(fd)
-            janitor.remove_tree(str(pid_dir))
+            reaper.remove_tree(str(pid_dir))
             raise refused(argv[0], cwd, env, error) from error
         except BaseException:
             # An interrupt. Whatever was started by then, the helper ends.
             for fd in ours:
                 os.close(fd)
-            janitor.remove_tree(str(pid_dir))
+            reaper.remove_tree(str(pid_dir))
             raise
         finally:
             for fd in theirs:
@@ -362,12 +362,12 @@ class ComponentProcess:
     def ask(self, number: int) -> None:
         """Send a signal to all that it runs as, to which it answers on stderr; that is not kept in `stderr_tail`."""
         self._sealed = True
-        janitor.kill_group(self.pid, number)
+        reaper.kill_group(self.pid, number)
 
     def signal(self, number: int) -> None:
         """Send the process a signal, and no other, as ``Process.destroy`` does; nothing if it is dead."""
         if self.exited() is None:
-            janitor.kill(self.pid, number)
+            reaper.kill(self.pid, number)
 
     def end(self, term_wait: float = 2.0, kill_wait: float = 30.0) -> Exited | None:
         """End the process and all it has started, and remove the pid folder. Returns how the process ended.
@@ -378,11 +378,11 @@ class ComponentProcess:
         """
         if self._ended:
             return self._exit
-        family = janitor.descendants(self.pid)
+        family = reaper.descendants(self.pid)
         try:
             self.close_stdin()
             if self.exited() is None:
-                janitor.kill_group(self.pid, signal.SIGTERM)
+                reaper.kill_group(self.pid, signal.SIGTERM)
                 self._drain(term_wait)
         finally:
             self._finish(family, kill_wait)
@@ -398,25 +398,25 @@ class ComponentProcess:
             if ready.stderr:
                 self.read_stderr()
 
-    def _finish(self, family: janitor.Tree, kill_wait: float) -> None:
+    def _finish(self, family: reaper.Tree, kill_wait: float) -> None:
         self._ended = True
         if self.exited() is None:
-            family |= janitor.descendants(self.pid)
-            janitor.kill_group(self.pid, signal.SIGKILL)
+            family |= reaper.descendants(self.pid)
+            reaper.kill_group(self.pid, signal.SIGKILL)
             self.wait_exit(kill_wait)
         family.pop(self.pid, None)
-        cookie = (janitor.COOKIE_PREFIX + self.cookie).encode()
-        self.swept = janitor.sweep({self.pid}, (cookie,), family, kill_wait)
+        cookie = (reaper.COOKIE_PREFIX + self.cookie).encode()
+        self.swept = reaper.sweep({self.pid}, (cookie,), family, kill_wait)
         while self._stderr is not None and self.read_stderr():
             pass
         for fd in (self._stdin, self._stdout, self._stderr, self._pidfd):
             if fd is not None:
                 os.close(fd)
         self._stdin = self._stdout = self._stderr = self._pidfd = None
-        janitor.remove_tree(str(self.pid_dir))
+        reaper.remove_tree(str(self.pid_dir))
         if self._exit is not None:
             self._child.wait()
-            JANITOR.ended(self.cookie)
+            REAPER.ended(self.cookie)
 
 
 def _pidfd(pid: int) -> int | None:

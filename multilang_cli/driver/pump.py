@@ -36,7 +36,7 @@ GRACE = 2.0
 """Seconds that a process with a closed stdout or stdin is given to be dead."""
 
 
-Ear = Callable[[Any, int], None]
+Handler = Callable[[Any, int], None]
 """What is done about a message, given about how many bytes it has."""
 
 
@@ -47,11 +47,12 @@ class OutOfTimeError(Exception):
 class Pump(Speaker):
     """A running component and its judge: what a `Speaker` says to it, and what is heard of it.
 
-    `sip`: read so many bytes at a time. `overflowed`: a frame passed the limit. `ears`: what ShellBolt or ShellSpout
-    does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event from which on
-    they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read, each piece of it.
-    `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is raised. `memory`: what
-    the process and its descendants may hold, in bytes; with more it is killed, and TooMuchMemoryError is raised.
+    `read_size`: read so many bytes at a time. `overflowed`: a frame passed the limit. `handlers`: what ShellBolt or
+    ShellSpout does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event
+    from which on they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read,
+    each piece of it. `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is
+    raised. `memory`: what the process and its descendants may hold, in bytes; with more it is killed, and
+    TooMuchMemoryError is raised.
     """
 
     __slots__ = (
@@ -60,25 +61,25 @@ class Pump(Speaker):
         "_framer",
         "_held_open",
         "_looked",
-        "_own_ears",
+        "_own_handlers",
         "deaf_from",
-        "ears",
+        "handlers",
         "heard",
         "memory",
         "overflowed",
         "pid",
-        "sip",
+        "read_size",
         "tamper",
         "until",
     )
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         super().__init__(process, judge, sinks)
-        self.sip = READ_SIZE
+        self.read_size = READ_SIZE
         self.pid: int | None = None
         self.overflowed = False
-        self._own_ears: dict[type, Ear] = {}
-        self.ears = self._own_ears
+        self._own_handlers: dict[type, Handler] = {}
+        self.handlers = self._own_handlers
         self.deaf_from: int | None = None
         self.heard = b""
         self.tamper: Callable[[bytes], bytes] | None = None
@@ -167,19 +168,19 @@ class Pump(Speaker):
             self._react_all(batch)
 
     def _react_all(self, batch: Batch) -> None:
-        ears, texts = self.ears, batch.texts
+        handlers, texts = self.handlers, batch.texts
         if self.deaf_from is not None:
             texts = texts[: max(0, self.deaf_from - batch.seq)]
         for message, text in zip(batch.bodies, texts, strict=False):
-            if (ear := ears.get(message.__class__)) is not None:
+            if (handler := handlers.get(message.__class__)) is not None:
                 self.heard = text
-                ear(message, len(text))
+                handler(message, len(text))
             elif message.__class__ is Malformed:
                 self._react(message, len(text))
 
     def _react(self, message: FromComponent | Malformed, size: int) -> None:
-        if (ear := self.ears.get(message.__class__)) is not None:
-            ear(message, size)
+        if (handler := self.handlers.get(message.__class__)) is not None:
+            handler(message, size)
         elif isinstance(message, Malformed):
             self.overflowed = self.overflowed or message.kind == "frame-too-long"
             for meant in taken(message, self.profile.kind, self.version).messages:
@@ -232,7 +233,7 @@ class Pump(Speaker):
             if chunk:
                 self.note("err", Chunk(len(chunk)), chunk)
         if ready.stdout:
-            data = self.process.read_stdout(self.sip)
+            data = self.process.read_stdout(self.read_size)
             if data is None:
                 self._end_of_output()
             elif data:

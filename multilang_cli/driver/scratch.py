@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from multilang_cli.driver.janitor import JANITOR, remove_tree
+from multilang_cli.driver.reaper import REAPER, remove_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +21,11 @@ def registered(prefix: str, folder: Path | None = None) -> tuple[str, Path]:
     """
     cookie = secrets.token_hex(8)
     path = (folder or Path(tempfile.gettempdir())).absolute() / f"{prefix}{cookie}"
-    JANITOR.expect(cookie, str(path))
+    REAPER.expect(cookie, str(path))
     try:
         path.mkdir(mode=0o700)
     except OSError:
-        JANITOR.ended(cookie)
+        REAPER.ended(cookie)
         raise
     return cookie, path
 
@@ -41,4 +41,4 @@ def scratch(prefix: str, folder: Path | None = None) -> Iterator[Path]:
         yield path
     finally:
         remove_tree(str(path))
-        JANITOR.ended(cookie)
+        REAPER.ended(cookie)

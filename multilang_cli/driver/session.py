@@ -349,15 +349,15 @@ class Session(Pump):
         return self._framer.pending.strip()[-REST_SHOWN:]
 
     def _debts(self) -> Debts:
-        owed, state = self.judge.outstanding(), self.judge.state
+        pending, state = self.judge.outstanding(), self.judge.state
         reentered = state.reentered >= 0
         return Debts(
-            pid=owed.handshake,
-            command=owed.commands[-1 if reentered else 0].what if owed.commands else "",
-            heartbeats=len(owed.heartbeats),
-            tuples=len(owed.tuples),
+            pid=pending.handshake,
+            command=pending.commands[-1 if reentered else 0].what if pending.commands else "",
+            heartbeats=len(pending.heartbeats),
+            tuples=len(pending.tuples),
             end=state.dismissed,
-            task_ids=owed.task_ids,
+            task_ids=pending.task_ids,
             held=self.held,
             reentered=reentered,
             unasked=self._unasked(),

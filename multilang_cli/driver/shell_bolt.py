@@ -119,8 +119,8 @@ class ShellBolt(Session):
         seed: int = 0,
     ) -> None:
         super().__init__(process, judge, sinks)
-        self._own_ears = {Emit: self._heard_emit, Sync: self._heard_sync, Fail: self._heard_fail}
-        self.ears = self._own_ears
+        self._own_handlers = {Emit: self._heard_emit, Sync: self._heard_sync, Fail: self._heard_fail}
+        self.handlers = self._own_handlers
         self.emits: deque[Emit] = deque(maxlen=KEPT_EMITS)
         self.keep_emits = True
         self.syncs = 0
@@ -206,8 +206,8 @@ class ShellBolt(Session):
         return bool(self.emits)
 
     def _react_all(self, batch: Batch) -> None:
-        """Answers all emits at once where nothing else is to be done, and nobody else has ears."""
-        others = self.ears is not self._own_ears or self.deaf_from is not None
+        """Answers all emits at once where nothing else is to be done, and nobody else handles messages."""
+        others = self.handlers is not self._own_handlers or self.deaf_from is not None
         if others or not _EMITS_AND_SILENT.issuperset(map(type, batch.bodies)):
             super()._react_all(batch)
             return

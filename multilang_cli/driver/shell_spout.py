@@ -50,8 +50,8 @@ class ShellSpout(Session):
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         super().__init__(process, judge, sinks)
-        self._own_ears = {Emit: self._heard_emit, Sync: self._heard_sync}
-        self.ears = self._own_ears
+        self._own_handlers = {Emit: self._heard_emit, Sync: self._heard_sync}
+        self.handlers = self._own_handlers
         self._next = wire.encode(NEXT, self.version)
         self.emits: list[Emit] = []
         self.keep_emits = True
@@ -148,8 +148,8 @@ class ShellSpout(Session):
             and not (self.piece or self._to_cut or self.tamper or self.blocks or self._closing)
             and self.running
             and self.deaf_from is None
-            and self.ears is self._own_ears
-            and self.sip == READ_SIZE
+            and self.handlers is self._own_handlers
+            and self.read_size == READ_SIZE
             and not (self.as_storm and self.worker_is_dead)
         )
 

@@ -207,7 +207,7 @@ def _value(value: Any, accepts: frozenset[str]) -> SearchStrategy[Any]:
 
 
 def _spout_conversation() -> SearchStrategy[StepBlocks]:
-    # Storm waits for each sync: nothing is owed in between.
+    # Storm waits for each sync: nothing is pending in between.
     return st.lists(_spout_block(), min_size=1, max_size=MOST_BLOCKS).map(lambda found: (*found, ()))
 
 

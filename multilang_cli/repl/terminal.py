@@ -127,11 +127,11 @@ class _Terminal:
         return self._driver.execute(with_fields(statement, answers) if answers else statement)
 
     async def _may_end(self) -> bool:
-        """True if the session may end: nothing is owed, or the person says so."""
+        """True if the session may end: nothing is pending, or the person says so."""
         driver = self._driver
         if not (driver.started and driver.life.alive and _has_pending(driver)):
             return True
-        answer = await self._ask(self._field, "Something is owed (`pending` shows it). End the session? [y/N] ")
+        answer = await self._ask(self._field, "Something is pending (`pending` shows it). End the session? [y/N] ")
         return answer is None or answer.strip().lower() in {"y", "yes"}
 
     async def _ask(self, session: PromptSession[str], prompt: str, on_interrupt: str | None = "") -> str | None:

@@ -81,7 +81,7 @@ class RecordingPlayer:
         self._gave_up = False
         self._batch: list[tuple[Any, bytes]] = []
         self._size = 0
-        self._handlers, session.ears = session.ears, {Emit: self._hear_emit}
+        self._handlers, session.handlers = session.handlers, {Emit: self._hear_emit}
         session.add_sink(self._heard)
 
     # --- playing ------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class RecordingPlayer:
 
     def release(self) -> None:
         """Give the session back: emits that wait for task ids are answered by it from now on."""
-        self.session.ears = self._handlers
+        self.session.handlers = self._handlers
         for emit in self._asks:
             self.session.answer(self.session.route(emit))
         self._asks.clear()
@@ -257,7 +257,7 @@ class RecordingPlayer:
     def _until(self, done: Callable[[], bool], what: WaitingFor) -> bool:
         """Wait for something; False if the component is sure to say nothing more, or the limit has run out.
 
-        What the judge sees owed is a finding then: a pid, a sync. What is not settled may be settled later.
+        What the judge sees pending is a finding then: a pid, a sync. What is not settled may be settled later.
         """
         session, look = self.session, LOOK
         limit = min(self._limit(what), self._patience)
@@ -300,7 +300,7 @@ class RecordingPlayer:
         self.session.say_bytes(batch)
 
     def _repeat(self, deadline: Deadline, seq: int) -> None:
-        """Wait as the recording did in vain until its event `seq`: perhaps what was owed then comes now."""
+        """Wait as the recording did in vain until its event `seq`: perhaps what was pending then comes now."""
         if deadline.waiting_for in _ENDS:
             return
         state, what = self.session.judge.state, deadline.waiting_for
@@ -330,7 +330,7 @@ class RecordingPlayer:
         return self.session.profile.limits.get(what, float("inf"))
 
     def _finish(self) -> None:
-        """Let it say what it has to say; what was settled then and is owed now is waited for."""
+        """Let it say what it has to say; what was settled then and is pending now is waited for."""
         session = self.session
         if not self._has(PID):
             return

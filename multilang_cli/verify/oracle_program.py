@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.component import player
-from multilang_cli.driver.leash import Leash
+from multilang_cli.driver.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -117,14 +117,14 @@ class Jvm:
         self.said = ""
         """The end of what it said on stderr, once it is over."""
         self._folder = Path(tempfile.mkdtemp(prefix="oracle-"))
-        self._leash = Leash(self._folder)
+        self._supervisor = Supervisor(self._folder)
         self._seconds = sum(case.get("limit_ms", LIMIT_MS) / 1000 for case in cases) + SPARE_SECONDS
         script = self._folder / "cases.json"
         script.write_text(json.dumps(cases), encoding="utf-8")
         program, *options = command
         watched = [sys.executable, "-I", "-S", str(data_path("oracle", "traced_player.py")), player.__file__]
         with (self._folder / "stderr").open("wb") as stderr:
-            self._process = self._leash.start(
+            self._process = self._supervisor.start(
                 [program, f"-Djava.io.tmpdir={self._folder}", *options, str(script), *watched],
                 stdout=PIPE,
                 stderr=stderr,
@@ -150,7 +150,7 @@ class Jvm:
 
     def end(self) -> None:
         """End it, and what it started."""
-        self._leash.end(self._process)
+        self._supervisor.end(self._process)
 
 
 def java(version: str, classpath: str) -> list[str]:
@@ -215,8 +215,8 @@ def _compile(version: str, source: Path, part: Path, made: Path) -> None:
     profile = next(profile for least, profile in PROFILES if parsed(version)[0] >= least)
     command = [_program("mvn"), "-q", "-B", "-f", str(source / "pom.xml"), "-P", profile]
     command += [f"-Dstorm.version={version}", f"-Doracle.build={part}", f"-Dmdep.outputFile={part / 'classpath'}"]
-    leash = Leash(part)
-    maven = leash.start([*command, "compile", "dependency:build-classpath"], stdout=PIPE, stderr=STDOUT)
+    supervisor = Supervisor(part)
+    maven = supervisor.start([*command, "compile", "dependency:build-classpath"], stdout=PIPE, stderr=STDOUT)
     try:
         said, _ = maven.communicate(timeout=BUILD_SECONDS)
         if maven.returncode != 0:
@@ -226,7 +226,7 @@ def _compile(version: str, source: Path, part: Path, made: Path) -> None:
     except subprocess.TimeoutExpired:
         raise OracleError(f"Maven did not build the oracle for Storm {version} within {BUILD_SECONDS} s") from None
     finally:
-        leash.end(maven)
+        supervisor.end(maven)
 
 
 def _why_not_built(version: str, said: str) -> OracleError:

@@ -64,7 +64,7 @@ def test_it_goes_on_by_hand_in_that_state(folder: Path) -> None:
     assert ran.returncode == 0
     assert ran.stdout.count('"command":"ack"') == 4
     assert '"tuple":["one"]' in ran.stdout
-    assert "nothing is owed" in ran.stdout
+    assert "nothing is pending" in ran.stdout
     assert f"right.ndjson was played up to event {tuples[2]}; go on by hand" in ran.stderr
 
 
@@ -75,7 +75,7 @@ def test_before_the_message_that_went_wrong_it_is_at_the_keyboard(folder: Path) 
     words = ["replay", "twice.ndjson", "--until", "finding", "--then", "repl", "--", sys.executable, MUTANT_BOLT]
     ran = mlcheck(*words, "ack-twice", cwd=folder, stdin="pending\n")
     assert f"was played up to the message that went wrong, event {first['seq']}; go on by hand: tuple [" in ran.stderr
-    assert "nothing is owed" in ran.stdout
+    assert "nothing is pending" in ran.stdout
     assert '"command":"ack"' not in ran.stdout
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.driver.environment import with_additions
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.driver.process import READ_SIZE, STDERR_KEPT, BrokenStdin, ComponentProcess, private_pid_dir
@@ -97,10 +97,10 @@ def test_how_it_ended_is_told_truly(script: str, expected: Exited) -> None:
         assert process.wait_exit(LIMIT) == expected
         assert process.poll(LIMIT, want_write=False).exited
         # Not yet reaped: the pid can't have been given to another process.
-        assert janitor.stat_fields(process.pid)[0] == b"Z"
+        assert reaper.stat_fields(process.pid)[0] == b"Z"
         assert process.relation(process.pid) == "self"
     assert process.exited() == expected
-    assert not janitor.stat_fields(process.pid)
+    assert not reaper.stat_fields(process.pid)
 
 
 def test_what_was_written_before_death_is_still_read() -> None:
@@ -117,7 +117,7 @@ def test_a_grandchild_that_holds_stdout_does_not_hide_the_exit() -> None:
         assert process.wait_exit(LIMIT) == Exited(code=4)
         assert process.poll(LIMIT, want_write=False).exited
         assert process.read_stdout() == b""
-        assert janitor.start_time(child)
+        assert reaper.start_time(child)
     assert gone(child)
     assert process.swept == 1
 
@@ -127,7 +127,7 @@ def test_signal_reaches_the_process_alone() -> None:
         child = int(read_line(process))
         process.signal(signal.SIGTERM)
         assert process.wait_exit(LIMIT) == Exited(signal=15)
-        assert janitor.start_time(child)
+        assert reaper.start_time(child)
     assert gone(child)
 
 
@@ -293,7 +293,7 @@ def test_no_descriptor_and_no_process_is_leaked() -> None:
             start("/no/such/program")
     assert open_files() == before
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    assert children == [str(janitor.JANITOR._pid)]
+    assert children == [str(reaper.REAPER._pid)]
 
 
 def test_a_component_inherits_three_descriptors() -> None:
@@ -332,8 +332,8 @@ def test_nothing_is_left_when_mlcheck_itself_ends(family: str, number: signal.Si
     with subprocess.Popen(argv, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as mlcheck:
         assert mlcheck.stdout is not None
         child, pid, folder = mlcheck.stdout.readline().split()
-        assert janitor.start_time(int(child))
-        assert janitor.start_time(int(pid))
+        assert reaper.start_time(int(child))
+        assert reaper.start_time(int(pid))
         mlcheck.send_signal(number)
         mlcheck.wait(LIMIT)
     assert gone(int(pid))
@@ -343,13 +343,13 @@ def test_nothing_is_left_when_mlcheck_itself_ends(family: str, number: signal.Si
 
 def test_the_helper_goes_with_mlcheck_and_is_replaced_if_killed() -> None:
     with start("cat") as first:
-        os.kill(janitor.JANITOR._pid, signal.SIGKILL)
-        killed = janitor.JANITOR._pid
-        assert until(lambda: not janitor.start_time(killed))
+        os.kill(reaper.REAPER._pid, signal.SIGKILL)
+        killed = reaper.REAPER._pid
+        assert until(lambda: not reaper.start_time(killed))
         with start("cat"):
-            assert janitor.JANITOR._pid != killed
-            assert first.cookie in janitor.JANITOR._records
-        janitor.JANITOR.close()
+            assert reaper.REAPER._pid != killed
+            assert first.cookie in reaper.REAPER._records
+        reaper.REAPER.close()
         assert first.wait_exit(LIMIT) == Exited(signal=9)
 
 
@@ -357,12 +357,12 @@ STRAY = "setsid env -i sh -c '(setsid sh -c \"echo \\$\\$; exec sleep 1000\" &)'
 """A daemon that nothing ties to the component: neither session nor environment nor parent."""
 COMMAND = """
     import os, sys
-    from multilang_cli.driver import janitor
+    from multilang_cli.driver import reaper
     from multilang_cli.driver.process import ComponentProcess, private_pid_dir
     from pathlib import Path
-    janitor.JANITOR.adopts = True
+    reaper.REAPER.adopts = True
     if sys.argv[2:] == ["unlisted"]:
-        janitor.entries = lambda folder: []
+        reaper.entries = lambda folder: []
     own = os.posix_spawn("/bin/sleep", ["sleep", "1000"], os.environ)
     with ComponentProcess.start(
         ["sh", "-c", sys.argv[1]], cwd=Path.cwd(), env=os.environ, pid_dir=private_pid_dir()
@@ -370,7 +370,7 @@ COMMAND = """
         while not process.poll(None, want_write=False).stdout:
             pass
         stray = process.read_stdout().decode().strip()
-        parent = janitor.stat_fields(stray)[1].decode()
+        parent = reaper.stat_fields(stray)[1].decode()
     print(stray, parent == str(os.getpid()), own, flush=True)
     sys.stdin.read()
 """
@@ -384,8 +384,8 @@ def test_a_command_ends_daemons_that_left_everything(children: str) -> None:
         assert mlcheck.stdout is not None
         stray, adopted, own = mlcheck.stdout.readline().split()
         assert adopted == b"True"
-        assert not janitor.start_time(int(stray))
-        assert janitor.start_time(int(own))
+        assert not reaper.start_time(int(stray))
+        assert reaper.start_time(int(own))
         os.kill(int(own), signal.SIGKILL)
         assert mlcheck.stdin is not None
         mlcheck.stdin.close()
@@ -419,7 +419,7 @@ def test_a_pid_folder_goes_whatever_was_made_of_it(tmp_path: Path, request: pyte
     (locked / "a").chmod(0)
     locked.chmod(0)
     for folder in (deep, link, locked, tmp_path / "none"):
-        janitor.remove_tree(str(folder))
+        reaper.remove_tree(str(folder))
     assert [path.name for path in tmp_path.rglob("*")] == ["target", "kept"]
 
 

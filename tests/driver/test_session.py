@@ -277,8 +277,8 @@ def test_emits_heard_together_are_kept_and_answered_as_each_alone(tmp_path: Path
     for by_others in (False, True):
         with playing(tmp_path, EMITS_AT_ONCE) as (session, handshake):
             bolt = bolt_of(session)
-            if by_others:  # who has other ears is told one by one
-                bolt.ears = dict(bolt.ears)
+            if by_others:  # who has other handlers is told one by one
+                bolt.handlers = dict(bolt.handlers)
             assert session.handshake(handshake, LIMIT)
             bolt.send(["x"])
             assert bolt.settle_all(LIMIT)

@@ -11,7 +11,7 @@ import textwrap
 
 import pytest
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.driver.waits import describing, waiting
 from multilang_cli.driver.waits.syscalls import NUMBERS
 from multilang_cli.driver.waits.who_waits import Debts, State, Waiting, sentence
@@ -297,10 +297,10 @@ def test_a_command_that_runs_the_component_elsewhere_is_named() -> None:
 
 
 def test_what_is_guessed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = janitor.read_proc
+    real = reaper.read_proc
     with start("cat") as process:
         assert until(lambda: waiting.settled(process))
-        monkeypatch.setattr(janitor, "read_proc", lambda path: b"" if path.endswith("/syscall") else real(path))
+        monkeypatch.setattr(reaper, "read_proc", lambda path: b"" if path.endswith("/syscall") else real(path))
         assert re.fullmatch(
             r"waits in \w*pipe_read: it reads a pipe, most likely its stdin", describing.describe(process).sentence
         )
@@ -309,7 +309,7 @@ def test_what_is_guessed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_nothing_can_be_seen_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     with start("cat") as process:
         with monkeypatch.context() as blind:
-            blind.setattr(janitor, "read_proc", lambda _: b"")
+            blind.setattr(reaper, "read_proc", lambda _: b"")
             assert describing.describe(process).state == "unknown"
             assert "does not tell, for it may not be looked into" in describing.describe(process).sentence
             assert not waiting.settled(process)

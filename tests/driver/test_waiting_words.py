@@ -27,7 +27,7 @@ SENTENCES: dict[str, tuple[Waiting, Debts, str]] = {
         Debts(end=True, tuples=3),
         "is asleep (nanosleep): it waits for nobody but the clock, and Storm waits for its end",
     ),
-    "task ids are owed": (
+    "task ids are pending": (
         READS,
         Debts(pid=True, task_ids=1),
         f"{READS_SAID}, and Storm waits for its pid; Storm still has to send the task ids of an emit",

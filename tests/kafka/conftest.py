@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.driver.leash import Leash
+from multilang_cli.driver.supervisor import Supervisor
 from multilang_cli.kafka.local.artifacts import UnavailableError, class_path
 from multilang_cli.kafka.local.broker import LocalKafka
 from tests.kafka.topics import Topic
@@ -47,11 +47,11 @@ def zookeeper() -> Iterator[str]:
     java += ["-cp", class_path(HERE / "zookeeper.xml")]
     settings = folder / "zoo.cfg"
     settings.write_text(f"dataDir={folder}\nclientPort={port}\nclientPortAddress=127.0.0.1\n", encoding="utf-8")
-    leash = Leash(folder)
+    supervisor = Supervisor(folder)
     main = "org.apache.zookeeper.server.ZooKeeperServerMain"
-    process = leash.start([*java, main, str(settings)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = supervisor.start([*java, main, str(settings)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     yield f"127.0.0.1:{port}"
-    leash.end(process)
+    supervisor.end(process)
 
 
 @pytest.fixture

@@ -274,7 +274,7 @@ EMIT = ("out", Emit(["x", 1], id="m"))
 GAP = ("control", Gap("a lost part"))
 
 
-def test_a_gap_forgets_what_was_owed_but_not_what_was_settled() -> None:
+def test_a_gap_forgets_what_was_pending_but_not_what_was_settled() -> None:
     assert at([10.0, 60.0], [HEARTBEAT, TUPLE], "bolt") == ["heartbeat-timeout"]
     assert at([10.0, 11.0, 60.0], [HEARTBEAT, GAP, TUPLE], "bolt") == []
     assert at([1.0, 60.0], [NEXT, NEXT], "spout") == ["heartbeat-timeout"]

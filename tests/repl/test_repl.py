@@ -95,7 +95,7 @@ def test_a_bolt_is_given_what_is_typed(tmp_path: Path) -> None:
     assert shown.count('"command": "sync"') == 1
     assert '"comp":"__system","tuple":[1]' in shown
     assert "settle, after " in shown
-    assert "nothing is owed\nThe component is blocked reading its stdin" in shown
+    assert "nothing is pending\nThe component is blocked reading its stdin" in shown
     assert "nothing is wrong so far" in shown
 
 
@@ -116,7 +116,7 @@ def test_a_spout_is_asked_and_told(tmp_path: Path) -> None:
     ]
     assert [id_ for id_, command in told if command in {"ack", "fail"}] == ['"1"', '"2"', '"3"', "99"]
     assert shown.count('"command": "sync"') == 9
-    assert "nothing is owed" in shown
+    assert "nothing is pending" in shown
     assert "the process exited with code 0" in shown
 
 
@@ -149,7 +149,7 @@ def test_the_transcript_gives_the_same_findings(tmp_path: Path) -> None:
 def test_task_ids_by_hand(tmp_path: Path) -> None:
     commands = "taskids hand\ntuple\npending\ntaskids 4 5\ntuple\ntaskids []\ntuple\ntaskids\ntaskids auto\n"
     shown = said(tmp_path, commands, "--kind", "bolt", component(tmp_path, ASKS_IDS))
-    assert "owed by Storm: task ids of 1 emits" in shown
+    assert "pending on Storm's side: task ids of 1 emits" in shown
     assert re.findall(r'"told (.*?)"', shown) == ["[4, 5]", "[]", "[4]"]
     assert "task ids are sent by hand; 1 emits wait for theirs" in shown
     assert "no emit waits" in said(tmp_path, "taskids 4\n", "--kind", "bolt", BOLT, code=2)
@@ -158,7 +158,7 @@ def test_task_ids_by_hand(tmp_path: Path) -> None:
 def test_a_spout_waits_for_task_ids_by_hand(tmp_path: Path) -> None:
     commands = "taskids hand\nnext\nnext\n"
     shown = said(tmp_path, commands, "--kind", "spout", component(tmp_path, SPOUT_ASKS_IDS), code=2)
-    assert "task ids are owed: `taskids 4 5`" in shown
+    assert "task ids are pending: `taskids 4 5`" in shown
     assert "Storm still waits for the sync of the command before" in shown
     commands = "taskids hand\nnext\ntaskids 4 4\nnext\ntaskids auto\ntaskids\n"
     shown = said(tmp_path, commands, "--kind", "spout", component(tmp_path, SPOUT_ASKS_IDS))
@@ -265,7 +265,7 @@ def test_who_waits_on_whom_is_said(tmp_path: Path) -> None:
     assert re.search(r"control an ack or fail will not come; in the pipes: stdin 0 bytes, stdout 0 bytes", shown)
     assert re.search(r"tuple-unsettled: .* the component is blocked reading its stdin", " ".join(shown.split()))
     assert len(re.findall("in the pipes", shown)) == 2, "in the event, and by `pending`"
-    assert re.search(r"owed: ack or fail of -?\d+, tuple 4, \d", shown)
+    assert re.search(r"pending: ack or fail of -?\d+, tuple 4, \d", shown)
 
 
 def test_without_limits_nothing_is_missed(tmp_path: Path) -> None:

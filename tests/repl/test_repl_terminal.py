@@ -103,7 +103,7 @@ BOLT_COMMANDS: list[tuple[str, str]] = [
     ("heartbeat", r'"command": "sync"'),
     ("tick", r'"command": "ack"'),
     ("wait settle", "settle, after"),
-    ("pending", "nothing is owed"),
+    ("pending", "nothing is pending"),
     ("findings", "nothing is wrong"),
     ("explain ack-twice", "Mend"),
     ("history 3", r'"__tick"'),
@@ -212,10 +212,10 @@ def test_ctrl_c_ends_a_wait_and_never_the_session(tmp_path: Path) -> None:
         person.type("findings")
         person.expect("nothing is wrong so far")
         person.keys(CTRL_D)
-        person.expect(r"Something is owed .*\[y/N\]")
+        person.expect(r"Something is pending .*\[y/N\]")
         person.type("n")
         person.keys(CTRL_D)
-        person.expect(r"Something is owed .*\[y/N\]")
+        person.expect(r"Something is pending .*\[y/N\]")
         person.type("y")
         assert person.ends() == 0
 
@@ -225,7 +225,7 @@ def test_ctrl_c_ends_the_wait_for_a_first_message(tmp_path: Path) -> None:
         person.expect("handshake: conf of")
         person.child.send(CTRL_C)
         person.type("pending")
-        person.expect("owed: its pid")
+        person.expect("pending: its pid")
         person.type("quit")
         assert person.ends() == 0
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.driver.launch import show
 from multilang_cli.driver.waits import descriptors
 from multilang_cli.driver.waits.syscalls import CALLS, Call
@@ -151,10 +151,10 @@ def _label(root: int, thread: Thread, names: tuple[str, ...]) -> str:
 
 def holders(process: ComponentProcess) -> tuple[str, ...]:
     """The processes of the family that still hold the pipes of a dead component, in words."""
-    cookie = (janitor.COOKIE_PREFIX + process.cookie).encode()
+    cookie = (reaper.COOKIE_PREFIX + process.cookie).encode()
     names = pipe_names(process)
     words = dict(zip(names, ("stdin", "stdout", "stderr"), strict=True))
-    found = descriptors.holders(sorted(janitor.survivors({process.pid}, (cookie,))), names)
+    found = descriptors.holders(sorted(reaper.survivors({process.pid}, (cookie,))), names)
     return tuple(
         f"process {pid} ({_command(pid)}), which it left behind, holds its {' and '.join(words[name] for name in held)}"
         for pid, held in found.items()
@@ -165,14 +165,14 @@ def _hidden(pid: int) -> str:
     """The reason why a process can't be looked into; "" if it can."""
     if not Path("/proc/self/stat").exists():
         return "there is no /proc here"
-    for line in janitor.read_proc(f"/proc/{pid}/status").splitlines():
+    for line in reaper.read_proc(f"/proc/{pid}/status").splitlines():
         if line.startswith(b"Uid:") and (uid := int(line.split()[2])) != os.geteuid() and os.geteuid():
             return f"it runs as another user (uid {uid})"
-    return "" if janitor.read_proc(f"/proc/{pid}/syscall") else "it may not be looked into (ptrace is not permitted)"
+    return "" if reaper.read_proc(f"/proc/{pid}/syscall") else "it may not be looked into (ptrace is not permitted)"
 
 
 def _tracer(pid: int) -> str:
-    for line in janitor.read_proc(f"/proc/{pid}/status").splitlines():
+    for line in reaper.read_proc(f"/proc/{pid}/status").splitlines():
         if line.startswith(b"TracerPid:") and (tracer := int(line.split()[1])):
             return f"process {tracer} ({_command(tracer)})"
     return ""
@@ -181,7 +181,7 @@ def _tracer(pid: int) -> str:
 def _kin(root: int, pid: int) -> Kin:
     if pid == root:
         return "self"
-    return "child" if janitor.stat_fields(pid)[1:2] == [str(root).encode()] else "descendant"
+    return "child" if reaper.stat_fields(pid)[1:2] == [str(root).encode()] else "descendant"
 
 
 def _is_32_bit(pid: int) -> bool:
@@ -193,4 +193,4 @@ def _is_32_bit(pid: int) -> bool:
 
 
 def _command(pid: int) -> str:
-    return show(janitor.read_proc(f"/proc/{pid}/comm").decode("utf-8", "replace").strip())
+    return show(reaper.read_proc(f"/proc/{pid}/comm").decode("utf-8", "replace").strip())

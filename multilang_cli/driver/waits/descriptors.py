@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.driver.launch import show
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def polled(pid: int, call: Call, args: list[int]) -> tuple[int, ...] | None:
     if not args:
         return None
     if call.counted is None:
-        info = janitor.read_proc(f"/proc/{pid}/fdinfo/{args[0]}")
+        info = reaper.read_proc(f"/proc/{pid}/fdinfo/{args[0]}")
         lines = [line.split() for line in info.splitlines() if line.startswith(b"tfd:")]
         return tuple(int(line[1]) for line in lines if int(line[3], 16) & _AWAITED) if info else None
     count = args[call.counted] & 0xFFFFFFFF
@@ -93,7 +93,7 @@ def holders(pids: Iterable[int], names: tuple[str, ...], *, writing: bool | None
     for pid in pids:
         held = {
             name
-            for fd in janitor.entries(f"/proc/{pid}/fd")
+            for fd in reaper.entries(f"/proc/{pid}/fd")
             if (name := target(pid, int(fd))) in names and (writing is None or _mode(pid, fd) in (int(writing), 2))
         }
         if held:
@@ -103,7 +103,7 @@ def holders(pids: Iterable[int], names: tuple[str, ...], *, writing: bool | None
 
 def _mode(pid: int, fd: str) -> int:
     """0: it reads, 1: it writes, 2: both; -1 if that can't be seen."""
-    for line in janitor.read_proc(f"/proc/{pid}/fdinfo/{fd}").splitlines():
+    for line in reaper.read_proc(f"/proc/{pid}/fdinfo/{fd}").splitlines():
         if line.startswith(b"flags:"):
             return int(line.split()[1], 8) & _WRITES
     return -1
@@ -119,7 +119,7 @@ def in_words(pid: int, name: str) -> str:
 
 def _tcp(pid: int, inode: bytes) -> str:
     for table in ("tcp", "tcp6"):
-        for line in janitor.read_proc(f"/proc/{pid}/net/{table}").splitlines()[1:]:
+        for line in reaper.read_proc(f"/proc/{pid}/net/{table}").splitlines()[1:]:
             fields = line.split()
             if len(fields) > 9 and fields[9] == inode:  # noqa: PLR2004 - the column of the inode
                 local, remote, state = (field.decode("ascii", "replace") for field in fields[1:4])
@@ -138,7 +138,7 @@ def _address(text: str) -> str:
 
 
 def _unix(pid: int, inode: bytes) -> str:
-    for line in janitor.read_proc(f"/proc/{pid}/net/unix").splitlines()[1:]:
+    for line in reaper.read_proc(f"/proc/{pid}/net/unix").splitlines()[1:]:
         fields = line.split(None, 7)
         if len(fields) > 6 and fields[6] == inode:  # noqa: PLR2004 - the column of the inode
             path = show(fields[7].decode("utf-8", "replace")) if len(fields) > 7 else ""  # noqa: PLR2004 - its path

@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 
 _HOUSEKEEPERS: dict[str, tuple[str, ...]] = {
     "java": (
@@ -46,7 +46,7 @@ def housekeeper(pid: int, tid: int) -> bool:
     program = _program(pid)
     if program not in _HOUSEKEEPERS:
         return False
-    name = janitor.read_proc(f"/proc/{pid}/task/{tid}/comm").decode("ascii", "replace")
+    name = reaper.read_proc(f"/proc/{pid}/task/{tid}/comm").decode("ascii", "replace")
     return name.startswith(_HOUSEKEEPERS[program])
 
 
@@ -75,14 +75,14 @@ def _has_timer(pid: int, caught: int) -> bool:
     """True for a timer of POSIX, or where those can't be seen, for a signal that is only caught for their sake."""
     if not Path(f"/proc/{pid}/timers").exists():
         return bool(caught >> (_REAL_TIME - 1))
-    lines = janitor.read_proc(f"/proc/{pid}/timers").splitlines()
+    lines = reaper.read_proc(f"/proc/{pid}/timers").splitlines()
     signals = [int(line.split()[1].split(b"/")[0]) for line in lines if line.startswith(b"signal:")]
     return not _TIME_SLICES.issuperset(signals)
 
 
 def _has_signalling_descriptor(pid: int) -> bool:
-    for fd in janitor.entries(f"/proc/{pid}/fdinfo"):
-        for line in janitor.read_proc(f"/proc/{pid}/fdinfo/{fd}").splitlines():
+    for fd in reaper.entries(f"/proc/{pid}/fdinfo"):
+        for line in reaper.read_proc(f"/proc/{pid}/fdinfo/{fd}").splitlines():
             if line.startswith(b"flags:") and int(line.split()[1], 8) & _ASYNC:
                 return True
     return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 
 if TYPE_CHECKING:
     from multilang_cli.driver.process import ComponentProcess
@@ -28,9 +28,9 @@ class Starved:
 
     def _delays(self) -> dict[int, int]:
         found: dict[int, int] = {}
-        for pid in {self._process.pid, *janitor.descendants(self._process.pid)}:
-            for tid in janitor.entries(f"/proc/{pid}/task"):
-                fields = janitor.read_proc(f"/proc/{pid}/task/{tid}/schedstat").split()
+        for pid in {self._process.pid, *reaper.descendants(self._process.pid)}:
+            for tid in reaper.entries(f"/proc/{pid}/task"):
+                fields = reaper.read_proc(f"/proc/{pid}/task/{tid}/schedstat").split()
                 if len(fields) > 1:
                     found[int(tid)] = int(fields[1])
         return found

@@ -6,7 +6,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.driver.waits import descriptors
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def _absolute(clock: int, until: float) -> float:
 
 
 def _relative(pid: int, tid: int, seconds: float) -> float:
-    fields = janitor.stat_fields(f"{pid}/task/{tid}")
+    fields = reaper.stat_fields(f"{pid}/task/{tid}")
     if not fields:
         return 0.0
     age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.driver.waits import descriptors, runtimes, times
 from multilang_cli.driver.waits.syscalls import CALLS, KERNEL_FUNCTIONS, Call, Kind, calls
 from multilang_cli.driver.waits.who_waits import State
@@ -141,13 +141,13 @@ def _held(process: ComponentProcess, within: float) -> list[Thread]:
     # What stands in stdin wakes who reads it: not seen before the first look, nor after the second.
     if any(thread.state in _READING for thread in first) and process.stdin_unread() != 0:
         return []
-    if any(runtimes.may_be_signalled(pid, janitor.read_proc(f"/proc/{pid}/status")) for pid in {t.pid for t in first}):
+    if any(runtimes.may_be_signalled(pid, reaper.read_proc(f"/proc/{pid}/status")) for pid in {t.pid for t in first}):
         return []
     if first != _own(process) or not all(thread.switches for thread in first):
         return []
     # Whoever of the family has left it may still wake it: a daemon with an inherited pipe, a helper that sends signals.
-    cookie = (janitor.COOKIE_PREFIX + process.cookie).encode()
-    left = set(janitor.survivors({process.pid}, (cookie,))) - {thread.pid for thread in first}
+    cookie = (reaper.COOKIE_PREFIX + process.cookie).encode()
+    left = set(reaper.survivors({process.pid}, (cookie,))) - {thread.pid for thread in first}
     return [] if left else first
 
 
@@ -179,8 +179,8 @@ def threads(process: ComponentProcess) -> Iterator[Thread]:
     """Look at each thread of a component and of its living descendants."""
     names = pipe_names(process)
     empty = process.stdin_unread() == 0
-    for pid in sorted({process.pid, *janitor.descendants(process.pid)}):
-        for tid in janitor.entries(f"/proc/{pid}/task"):
+    for pid in sorted({process.pid, *reaper.descendants(process.pid)}):
+        for tid in reaper.entries(f"/proc/{pid}/task"):
             seen = _look(pid, int(tid), names, stdin_empty=empty)
             if seen is not None:
                 yield seen
@@ -188,16 +188,16 @@ def threads(process: ComponentProcess) -> Iterator[Thread]:
 
 def _look(pid: int, tid: int, names: tuple[str, ...], *, stdin_empty: bool) -> Thread | None:
     folder = f"/proc/{pid}/task/{tid}"
-    fields = janitor.stat_fields(f"{pid}/task/{tid}")
+    fields = reaper.stat_fields(f"{pid}/task/{tid}")
     if not fields or fields[0] in b"ZX":
         return None
-    status = janitor.read_proc(f"{folder}/status")
+    status = reaper.read_proc(f"{folder}/status")
     switches = b" ".join(line for line in status.splitlines() if b"ctxt_switches" in line)
     if fields[0] == b"R":
         return Thread(pid, tid, "running", switches=switches)
     if fields[0] in b"Tt":
         return Thread(pid, tid, "stopped" if fields[0] == b"T" else "traced", switches=switches)
-    words = janitor.read_proc(f"{folder}/syscall").split()
+    words = reaper.read_proc(f"{folder}/syscall").split()
     if words and words[0] == b"running":
         return Thread(pid, tid, "running", switches=switches)
     args = [int(word, 0) for word in words[1:]]
@@ -244,7 +244,7 @@ def _timed(call: Call, args: list[int]) -> bool:
 
 
 def _kernel_function(folder: str) -> Call | None:
-    name = janitor.read_proc(f"{folder}/wchan").decode("ascii", "replace").partition(".")[0]
+    name = reaper.read_proc(f"{folder}/wchan").decode("ascii", "replace").partition(".")[0]
     kind = KERNEL_FUNCTIONS.get(name)
     return None if kind is None else Call(name, kind)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from multilang_cli.driver.leash import Leash
+from multilang_cli.driver.supervisor import Supervisor
 from multilang_cli.kafka.local.artifacts import UnavailableError, class_path
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Broker:
         self.log = folder / "broker.log"
         self._command = list(command)
         self._folder = folder
-        self._leash = Leash(folder)
+        self._supervisor = Supervisor(folder)
         self._process: subprocess.Popen[str] | None = None
 
     @property
@@ -92,7 +92,7 @@ class Broker:
 
     def _run(self, *arguments: str) -> subprocess.Popen[str]:
         with self.log.open("ab") as log:
-            self._process = self._leash.start([*self._command, *arguments], stdout=log, stderr=subprocess.STDOUT)
+            self._process = self._supervisor.start([*self._command, *arguments], stdout=log, stderr=subprocess.STDOUT)
         return self._process
 
     def listening(self) -> bool:
@@ -133,7 +133,7 @@ class Broker:
     def close(self) -> None:
         """End it, and remove its folder."""
         if self._process is not None:
-            self._leash.end(self._process)
+            self._supervisor.end(self._process)
 
 
 class LocalKafka:

@@ -47,7 +47,7 @@ def command(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
 
 
 def _in_turn(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
-    """Nothing is owed by now: neither the sync of the command before, nor task ids."""
+    """Nothing is pending by now: neither the sync of the command before, nor task ids."""
     memory = memory_of(judge)
     if memory.commands and not memory.early:
         text = f"{message.command} was sent before the sync of the command before it"
@@ -156,7 +156,7 @@ def emit(judge: RuleContext, event: Event, message: Emit) -> None:
         (memory.wanted if read else memory.unread).append(Wanted(event.seq, message.stream))
 
 
-def check_owed(judge: RuleContext, event: Event) -> None:
+def check_pending(judge: RuleContext, event: Event) -> None:
     """By now all calls have been made."""
     memory = memory_of(judge)
     for call in memory.calls:

@@ -55,7 +55,7 @@ def judges(rule: str) -> bool:
 
 
 def with_feed(handlers: dict[type, Handler]) -> dict[type, Handler]:
-    """The handlers of a judge, each after what is asked of hosts: that is about what was owed before the event."""
+    """The handlers of a judge, each after what is asked of hosts: that is about what was pending before the event."""
     return {kind: _both(handlers.get(kind), HANDLERS.get(kind)) for kind in handlers.keys() | HANDLERS.keys()}
 
 
@@ -191,7 +191,7 @@ def _ended(judge: RuleContext, event: Event, fact: StdinClosed | Signalled | Exi
 
 
 def _silence(judge: RuleContext, event: Event) -> float:
-    """Seconds for which the component has owed this Storm a sign of life; a spout owes none between two commands."""
+    """Seconds for which this Storm has waited for a sign of life; a spout need give none between two commands."""
     state = judge.state
     if judge.profile.kind == "spout":
         return event.t - max(state.commands[0].t, state.heard) if state.commands else 0.0
@@ -201,7 +201,7 @@ def _silence(judge: RuleContext, event: Event) -> float:
 def _barrier(judge: RuleContext, event: Event, fact: Barrier) -> None:
     """All that was told has been said when a host is told to end."""
     if fact.name == STOP:
-        _check_owed(judge, event)
+        _check_pending(judge, event)
         memory_of(judge).stopping = True
 
 
@@ -215,13 +215,13 @@ def _deadline(judge: RuleContext, event: Event, fact: Deadline) -> None:
         text = "ended without a handshake" if fact.proven else f"sent no handshake within {fact.limit:g} s"
         judge.breach("host-handshake", event, text, stable="none")
     else:
-        _check_owed(judge, event)
+        _check_pending(judge, event)
 
 
-def _check_owed(judge: RuleContext, event: Event) -> None:
+def _check_pending(judge: RuleContext, event: Event) -> None:
     if not memory_of(judge).over and not judge.expecting_pid:
-        host_tuples.check_owed(judge, event)
-        host_calls.check_owed(judge, event)
+        host_tuples.check_pending(judge, event)
+        host_calls.check_pending(judge, event)
 
 
 def _check_left(judge: RuleContext, event: Event, fact: Deadline) -> None:

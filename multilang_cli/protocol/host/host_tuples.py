@@ -170,7 +170,7 @@ def odd_tuple(judge: RuleContext, event: Event, fields: dict[str, Any], why: str
         memory.tuples = [wanted for wanted in memory.tuples if not same(wanted.values, values)]
 
 
-def check_owed(judge: RuleContext, event: Event) -> None:
+def check_pending(judge: RuleContext, event: Event) -> None:
     """By now all tuples have been sent, all task ids as well, and the last heartbeat is not long ago."""
     memory = memory_of(judge)
     for wanted in (*memory.passed, *memory.tuples):

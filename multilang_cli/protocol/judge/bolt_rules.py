@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge import emit_rules, text_rules
-from multilang_cli.protocol.judge.state import Owed
+from multilang_cli.protocol.judge.state import Pending
 from multilang_cli.protocol.words.messages import (
     SYSTEM_COMPONENT,
     SYSTEM_TASK,
@@ -41,7 +41,7 @@ _LOOKED_AT = 100
 def _tuple(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     state = judge.state
     if message.task == SYSTEM_TASK and message.is_heartbeat:
-        state.heartbeats.append(Owed(event.seq, event.t, message.id))
+        state.heartbeats.append(Pending(event.seq, event.t, message.id))
         state.heartbeat_ids.add(message.id, event.seq)
     else:
         if state.later:

@@ -176,8 +176,8 @@ class Conversation(RuleContext):
         """
         state, limits = self.state, self.profile.limits
         waits = [("pid", state.began)] if state.phase == "handshake" else []
-        waits += [("sync", owed.t) for owed in state.commands[:1]]
-        waits += [("heartbeat", owed.t) for owed in state.heartbeats[:1]]
+        waits += [("sync", pending.t) for pending in state.commands[:1]]
+        waits += [("heartbeat", pending.t) for pending in state.heartbeats[:1]]
         waits += [("settle", t) for _, t in islice(state.open.values(), 1)]
         due = [(t + limits[what], what) for what, t in waits if what in limits]
         return (min(due)[1], min(due)[0]) if due else None
@@ -242,12 +242,12 @@ def _command_of(malformed: Malformed) -> str:
 
 
 def _gap(judge: Conversation, _: Event, __: Gap) -> None:
-    """Forget what was owed: it may have been given in the part that is missing. What was settled stays settled."""
+    """Forget what was pending: it may have been given in the part that is missing. What was settled stays settled."""
     state = judge.state
     state.gap = True
     state.task_ids = state.emits = state.stderr = 0
-    for owed in (state.open, state.message_ids):
-        owed.clear()
+    for pending in (state.open, state.message_ids):
+        pending.clear()
     for waiting in (state.heartbeats, state.commands, state.unread, state.unread_logs, state.later):
         waiting.clear()
     state.reading = 1

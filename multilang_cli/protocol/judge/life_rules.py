@@ -157,20 +157,20 @@ def _no_sync(judge: RuleContext, event: Event, within: str, tail: str) -> None:
         text = f"{why} Storm acks inside the emit, before it sends the task ids: both sides wait for each other{tail}"
         judge.breach("ackers-zero", event, text, when=when, stable=when, related=(judge.state.reentered,))
         return
-    for owed in judge.state.commands[:1]:
-        text = f"no sync of {owed.what!r}{within}{tail}"
+    for pending in judge.state.commands[:1]:
+        text = f"no sync of {pending.what!r}{within}{tail}"
         # Storm asks it since 1.1 alone. No variant, which a list of known failures would have to name.
-        effects = judge.rulebook.effects("sync-missing", "activation" if owed.what in _SINCE_1_1 else "")
-        what, related = owed.what, (owed.seq,)
+        effects = judge.rulebook.effects("sync-missing", "activation" if pending.what in _SINCE_1_1 else "")
+        what, related = pending.what, (pending.seq,)
         judge.breach("sync-missing", event, text, subject=what, stable=what, related=related, effects=effects)
 
 
 def _no_answer(judge: RuleContext, event: Event, within: str, tail: str) -> None:
     state = judge.state
-    for owed in state.heartbeats[:1]:
-        when = "others" if state.heard > owed.t else "silent"
+    for pending in state.heartbeats[:1]:
+        when = "others" if state.heard > pending.t else "silent"
         text = f"no sync of a heartbeat{within}{tail}"
-        judge.breach("heartbeat-unanswered", event, text, when=when, related=(owed.seq,))
+        judge.breach("heartbeat-unanswered", event, text, when=when, related=(pending.seq,))
 
 
 def _not_settled(judge: RuleContext, event: Event, again: Again | None, within: str, tail: str) -> None:

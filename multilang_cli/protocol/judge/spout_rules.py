@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge import emit_rules, life_rules
 from multilang_cli.protocol.judge.bolt_rules import TIMER
-from multilang_cli.protocol.judge.state import REMEMBERED, Later, Owed
+from multilang_cli.protocol.judge.state import REMEMBERED, Later, Pending
 from multilang_cli.protocol.words.events import Activation, End, Event
 from multilang_cli.protocol.words.messages import (
     Ack,
@@ -51,7 +51,7 @@ def _handshake(judge: RuleContext, event: Event, _: Handshake) -> None:
 
 def _command(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     state = judge.state
-    state.commands.append(Owed(event.seq, event.t, message.command))
+    state.commands.append(Pending(event.seq, event.t, message.command))
     state.commanded += 1
     state.emits = 0
     state.stderr = 0
@@ -181,10 +181,10 @@ def _sync(judge: RuleContext, event: Event, _: Sync) -> None:
     state.last_sync = event.seq
 
 
-def _answered(judge: RuleContext, event: Event, owed: Owed) -> None:
+def _answered(judge: RuleContext, event: Event, pending: Pending) -> None:
     """Count the calls of next that brought nothing: after each of them a spout should sleep a little."""
     state = judge.state
-    if owed.what != "next" or state.emitted:
+    if pending.what != "next" or state.emitted:
         state.quiet_calls = 0
         return
     state.quiet_calls += 1
@@ -227,7 +227,7 @@ def pass_empty_next(judge: RuleContext, seq: int, asked: float, answered: float)
     if (state.quiet_calls + 1) % WINDOW:
         state.quiet_calls += 1
     else:
-        _answered(judge, Event(seq + 1, answered, "out", _SYNC), Owed(seq, asked, "next"))
+        _answered(judge, Event(seq + 1, answered, "out", _SYNC), Pending(seq, asked, "next"))
     return True
 
 
@@ -268,14 +268,14 @@ def check_silence(judge: RuleContext, event: Event) -> None:
     silent = own_silence(judge, event.t)
     if silent <= limit or state.unheard or event.t - state.silent_reported <= limit:
         return
-    owed = state.commands[0]
-    told = f"silent for {silent:.1f} s, the sync of {owed.what!r} is owed: Storm's limit is {limit:g} s"
+    pending = state.commands[0]
+    told = f"silent for {silent:.1f} s, the sync of {pending.what!r} is pending: Storm's limit is {limit:g} s"
     if silent > limit + TIMER:
-        judge.breach("heartbeat-timeout", event, told, stable=owed.what, related=(owed.seq,))
+        judge.breach("heartbeat-timeout", event, told, stable=pending.what, related=(pending.seq,))
         state.silent_reported = event.t
-    elif event.t - max(owed.t, state.heard) > limit and event.channel == "out":
+    elif event.t - max(pending.t, state.heard) > limit and event.channel == "out":
         text = f"{told}, and it looks once a second"
-        judge.breach("silence-near-timeout", event, text, stable=owed.what, related=(owed.seq,))
+        judge.breach("silence-near-timeout", event, text, stable=pending.what, related=(pending.seq,))
 
 
 HANDLERS: dict[type, Any] = {

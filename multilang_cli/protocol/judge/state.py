@@ -91,7 +91,7 @@ def _packed(ids: dict[str, int]) -> str:
     return json.dumps(ids)
 
 
-class Owed(msgspec.Struct, array_like=True):
+class Pending(msgspec.Struct, array_like=True):
     """Something asked for and not yet answered: the event that asked, its time in seconds, and what it was."""
 
     seq: int
@@ -122,7 +122,7 @@ class State(msgspec.Struct):
     open: dict[str, tuple[int, float]] = {}
     settled: Remembered = msgspec.field(default_factory=Remembered)
     heartbeat_ids: Remembered = msgspec.field(default_factory=Remembered)
-    heartbeats: list[Owed] = []
+    heartbeats: list[Pending] = []
     undeclared: Remembered = msgspec.field(default_factory=Remembered)
     """Tuples that nobody declared (`Profile.samples`)."""
     foreign: bool = False
@@ -132,7 +132,7 @@ class State(msgspec.Struct):
     replaced: bool = False
     """Something it was sent held U+FFFD, the sign of bytes that were no text."""
     # spouts
-    commands: list[Owed] = []
+    commands: list[Pending] = []
     commanded: int = 0
     last_sync: int = -1
     unread: list[int] = []
@@ -188,8 +188,8 @@ class Outstanding(msgspec.Struct, frozen=True):
     handshake: bool
     tuples: dict[str, tuple[int, float]]
     task_ids: int
-    commands: tuple[Owed, ...]
-    heartbeats: tuple[Owed, ...]
+    commands: tuple[Pending, ...]
+    heartbeats: tuple[Pending, ...]
 
 
 _MET = msgspec.json.Decoder(State)

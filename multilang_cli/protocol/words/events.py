@@ -105,7 +105,7 @@ _AT_STDIN = "its stdin, which is empty"
 
 
 class Deadline(_Fact, frozen=True, tag="deadline"):
-    """A limit ran out while something was owed.
+    """A limit ran out while something was pending.
 
     `waiting_for`: pid, sync, heartbeat, settle, exit-after-eof, exit-after-term, read (it does not read its stdin),
     output, plan (what a testee was asked to do), or host (what its host was to do). `limit` in seconds. `blocked`: who
@@ -159,7 +159,7 @@ class Redacted(_Fact, frozen=True, tag="redacted"):
 
 
 class End(_Fact, frozen=True, tag="end"):
-    """The conversation is over: nothing more will come. What is owed now stays owed."""
+    """The conversation is over: nothing more will come. What is pending now stays pending."""
 
     why: str = ""
 

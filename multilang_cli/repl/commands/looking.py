@@ -1,4 +1,4 @@
-"""Commands that only look: what is owed, what is wrong, what was said."""
+"""Commands that only look: what is pending, what is wrong, what was said."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def pending_lines(life: ComponentRun) -> Iterator[str]:
     session, found = life.session, life.session.judge.outstanding()
     yield from _pending_in_component(life, found)
     if session.held:
-        yield f"owed by Storm: task ids of {session.held} emits (`taskids 4 5`)"
+        yield f"pending on Storm's side: task ids of {session.held} emits (`taskids 4 5`)"
     for id_ in life.pending[:OPEN_SHOWN]:
         yield f"pending: {json.dumps(id_, ensure_ascii=False)} (`ack` or `fail`)"
     if len(life.pending) > OPEN_SHOWN:
@@ -51,21 +51,21 @@ def pending_lines(life: ComponentRun) -> Iterator[str]:
     if session.unwritten:
         yield f"not yet written: {session.queued} messages behind what is in the pipe"
     if life.alive and not (found.tuples or found.commands or found.heartbeats or found.handshake or life.pending):
-        yield "nothing is owed"
+        yield "nothing is pending"
 
 
 def _pending_in_component(life: ComponentRun, found: Outstanding) -> Iterator[str]:
     session = life.session
     if found.handshake:
-        yield "owed: its pid"
+        yield "pending: its pid"
     for id_, (seq, time) in list(found.tuples.items())[:OPEN_SHOWN]:
-        yield f"owed: ack or fail of {id_}, tuple {seq}, {session.now - time:.3f} s old"
+        yield f"pending: ack or fail of {id_}, tuple {seq}, {session.now - time:.3f} s old"
     if len(found.tuples) > OPEN_SHOWN:
-        yield f"owed: ack or fail of {len(found.tuples) - OPEN_SHOWN} more"
+        yield f"pending: ack or fail of {len(found.tuples) - OPEN_SHOWN} more"
     for command in found.commands:
-        yield f"owed: sync of {command.what}, message {command.seq}, {session.now - command.t:.3f} s old"
+        yield f"pending: sync of {command.what}, message {command.seq}, {session.now - command.t:.3f} s old"
     for beat in found.heartbeats:
-        yield f"owed: sync of the heartbeat {beat.seq}, {session.now - beat.t:.3f} s old"
+        yield f"pending: sync of the heartbeat {beat.seq}, {session.now - beat.t:.3f} s old"
 
 
 def _findings(driver: Driver, _: str) -> None:
@@ -183,7 +183,7 @@ def _help(driver: Driver, rest: str) -> None:
 
 
 COMMANDS: CommandTable[Driver] = {
-    "pending": ReplCommand("", "Show what is owed, by whom, and what the component is doing.", _pending),
+    "pending": ReplCommand("", "Show what is pending, by whom, and what the component is doing.", _pending),
     "findings": ReplCommand("", "Show all that is wrong so far.", _findings),
     "explain": ReplCommand("[RULE]", "Explain a rule; without one, that of the last finding.", _explain, _rules),
     "history": ReplCommand("[COUNT]", "Show the latest messages with their numbers.", _history),

@@ -36,14 +36,14 @@ def call(driver: Driver, command: str, id_: Json = "") -> bool:
 
 
 def await_sync(driver: Driver, seconds: float | None = None) -> bool:
-    """Wait for the sync of the command that is out, or until task ids are owed that a person gives."""
+    """Wait for the sync of the command that is out, or until task ids are pending that a person gives."""
     spout = driver.life.spout
     limit = driver.limit("sync") if seconds is None else seconds
     done = spout.wait(lambda: (spout.answered and spout.idle) or spout.held > 0, limit, "sync")
     if spout.answered or not (done or spout.interrupted):
         spout.leave()
     elif spout.held:
-        driver.screen.line("task ids are owed: `taskids 4 5` gives them", "dim")
+        driver.screen.line("task ids are pending: `taskids 4 5` gives them", "dim")
     return done
 
 
@@ -277,7 +277,7 @@ COMMANDS: CommandTable[Driver] = {
     "taskids": ReplCommand(
         "[auto|hand|LIST]",
         "Answer emits with task ids by themselves, or by hand.\n`taskids hand` holds them back; then `taskids 4 5` "
-        "answers the oldest emit so, `taskids []` with none. `taskids auto` sends what is owed.",
+        "answers the oldest emit so, `taskids []` with none. `taskids auto` sends what is pending.",
         _taskids,
         lambda _, __: ("auto", "hand"),
         json=True,

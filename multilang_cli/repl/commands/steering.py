@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook, load_versions
-from multilang_cli.driver import janitor
+from multilang_cli.driver import reaper
 from multilang_cli.protocol.words.events import Signalled
 from multilang_cli.repl import parsing
 from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
@@ -58,7 +58,7 @@ def _signal(driver: Driver, rest: str) -> None:
 
 def _nobody_catches(pid: int, number: signal.Signals) -> bool:
     """True if a process will die of SIGUSR1 or SIGUSR2, which is then not its own doing."""
-    masks = _MASKS.findall(janitor.read_proc(f"/proc/{pid}/status"))
+    masks = _MASKS.findall(reaper.read_proc(f"/proc/{pid}/status"))
     handled = any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
     return number in {signal.SIGUSR1, signal.SIGUSR2} and bool(masks) and not handled
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Kind
 
-MOST_OWED = 65_536
+MOST_PENDING = 65_536
 """Emits and heartbeats whose answers are awaited, at most."""
 
 
@@ -22,8 +22,8 @@ class Threads:
 
     def __init__(self, kind: Kind) -> None:
         self._bolt = kind == "bolt"
-        self._emitted: deque[str] = deque(maxlen=MOST_OWED)
-        self._heartbeats: deque[str] = deque(maxlen=MOST_OWED)
+        self._emitted: deque[str] = deque(maxlen=MOST_PENDING)
+        self._heartbeats: deque[str] = deque(maxlen=MOST_PENDING)
 
     def of(self, event: Event) -> str:
         """The name of the thread that `event` belongs to, "" for none."""

@@ -7,7 +7,7 @@ import signal
 import time
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.driver.janitor import start_time
+from multilang_cli.driver.reaper import start_time
 from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Framer

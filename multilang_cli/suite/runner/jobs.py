@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from multilang_cli.driver.janitor import JANITOR
+from multilang_cli.driver.reaper import REAPER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -63,5 +63,5 @@ def _abandon(pool: ThreadPoolExecutor, futures: list[Future[T]]) -> None:
     pool.shutdown(wait=False, cancel_futures=True)
     left = {future for future in futures if not future.done()}
     while left:
-        JANITOR.close()
+        REAPER.close()
         left = wait(left, _LOOK).not_done

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.messages import Emit, FromStorm
 
-SIP = 512
+SMALL_READ = 512
 """Bytes at a time that a slow host reads."""
 SIPPED = 8 * 1024 * 1024
 """Bytes that a slow host reads in all, about: several times what the largest pipe holds."""
@@ -86,7 +86,7 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
         session.hold_output(hold=True)
         stage.spout.ask("next")
     full = session.wait_stalled(stage.limits["output"])
-    session.sip = SIP
+    session.read_size = SMALL_READ
     session.hold_output(hold=False)
     if isinstance(session, ShellBolt):
         bolt_steps.settle(stage, {})

@@ -75,7 +75,7 @@ class HangWatch:
         self._dismissed = False
 
     def take(self, events: Iterable[Event], _: object) -> None:
-        """Follow what is owed."""
+        """Follow what is pending."""
         for event in events:
             if (handler := _HANDLERS.get(event.body.__class__)) is not None:
                 handler(self, event, event.body)

@@ -48,7 +48,7 @@ class TaskSession(Session):
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink], flow: Flow) -> None:
         super().__init__(process, judge, sinks)
         self.keep_emits = False
-        self.ears = {**self.ears, Log: self._heard_log, Error: self._heard_error}
+        self.handlers = {**self.handlers, Log: self._heard_log, Error: self._heard_error}
         self.flow = flow
         self.task = self.profile.task
         self.blocked = self.watched = False
@@ -159,7 +159,7 @@ class BoltTask(TaskSession, ShellBolt):
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink], flow: Flow) -> None:
         super().__init__(process, judge, sinks, flow)
-        self.ears = {**self.ears, Ack: self._heard_ack, Fail: self._heard_failed}
+        self.handlers = {**self.handlers, Ack: self._heard_ack, Fail: self._heard_failed}
         self._most = self.max_pending or 1000
         self.holds_heartbeats = False
 

@@ -162,14 +162,14 @@ class Injector:
 
     def _late(self, _: int, fault: Fault) -> Callable[[], object]:
         session = self._engine.sessions[_task(fault)]
-        heard, agenda = session.ears[Ack], self._engine.agenda
+        heard, agenda = session.handlers[Ack], self._engine.agenda
 
         def later(message: Ack, size: int) -> None:
             """Hear an ack when the delay is over."""
             agenda.at(self._engine.now + fault.parameter, partial(heard, message, size))
 
-        session.ears[Ack] = later
-        return partial(session.ears.__setitem__, Ack, heard)
+        session.handlers[Ack] = later
+        return partial(session.handlers.__setitem__, Ack, heard)
 
     def _repeat(self, _: int, fault: Fault) -> None:
         self._engine.flow.repeat(self._engine.flow.queues[_task(fault)][-1])

@@ -14,7 +14,7 @@ from subprocess import PIPE, STDOUT
 import msgspec
 
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.driver.leash import Leash
+from multilang_cli.driver.supervisor import Supervisor
 
 LEAST_JAVA = 17
 INSTALL = "on Debian: sudo apt-get install openjdk-17-jdk-headless maven"
@@ -194,14 +194,14 @@ def _compile(source: Path, part: Path) -> None:
 
 def _run(command: list[str]) -> tuple[str, int]:
     """Run a tool: gives its output and its exit code; nothing of it outlives mlcheck. Raises JavaHostError."""
-    leash = Leash(Path(tempfile.mkdtemp(prefix="mlcheck-build-")))
-    process = leash.start(command, stdout=PIPE, stderr=STDOUT)
+    supervisor = Supervisor(Path(tempfile.mkdtemp(prefix="mlcheck-build-")))
+    process = supervisor.start(command, stdout=PIPE, stderr=STDOUT)
     try:
         said, _ = process.communicate(timeout=BUILD_SECONDS)
     except subprocess.TimeoutExpired:
         raise JavaHostError(f"{Path(command[0]).name} was not done within {BUILD_SECONDS} s") from None
     finally:
-        leash.end(process)
+        supervisor.end(process)
     return said, process.returncode
 
 

@@ -1,6 +1,6 @@
 """Nothing is left behind: who belongs to a component, and a helper process that ends them if mlcheck cannot.
 
-Imported, this is mlcheck's side. Run as a program (``python -I -S janitor.py``, hence the standard library only, and as
+Imported, this is mlcheck's side. Run as a program (``python -I -S reaper.py``, hence the standard library only, and as
 little of it as can be) it is the helper: it reads registrations from its stdin, a pipe whose other end only mlcheck
 holds. However mlcheck ends, SIGKILL included, that pipe ends too, and the helper kills what is still registered.
 
@@ -225,7 +225,7 @@ def sweep(groups: set[int], cookies: tuple[bytes, ...], known: Tree, limit: floa
     return len(killed)
 
 
-class Janitor:
+class Reaper:
     """mlcheck's end of the helper. It is started with the first component; safe to use from several threads."""
 
     def __init__(self) -> None:
@@ -331,7 +331,7 @@ class Janitor:
             os.write(self._pipe, b"".join(records))
 
 
-JANITOR = Janitor()
+REAPER = Reaper()
 """One for the whole process."""
 
 

@@ -1,4 +1,4 @@
-"""A program of ours that is no component, such as a JVM, on a leash: it never outlives mlcheck."""
+"""Supervision of a program of ours that is no component, such as a JVM: it never outlives mlcheck."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.driver.janitor import COOKIE_PREFIX, JANITOR, remove_tree, sweep
+from multilang_cli.driver.reaper import COOKIE_PREFIX, REAPER, remove_tree, sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 _SWEEP_SECONDS = 10.0
 
 
-class Leash:
+class Supervisor:
     """Holds a program that works in a folder of its own. Nothing of both outlives mlcheck, however that ends."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._cookie = secrets.token_hex(8)
-        JANITOR.expect(self._cookie, str(folder))
+        REAPER.expect(self._cookie, str(folder))
 
     def start(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
         """Start it; `options`: where its output goes, as subprocess.Popen wants it."""
-        with JANITOR.starting:
+        with REAPER.starting:
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -35,7 +35,7 @@ class Leash:
                 errors="replace",
                 **options,
             )
-            JANITOR.started(self._cookie, process.pid)
+            REAPER.started(self._cookie, process.pid)
         return process
 
     def end(self, process: subprocess.Popen[str]) -> None:
@@ -44,4 +44,4 @@ class Leash:
         sweep(groups, (f"{COOKIE_PREFIX}{self._cookie}".encode(),), {}, _SWEEP_SECONDS)
         process.communicate()
         remove_tree(str(self.folder))
-        JANITOR.ended(self._cookie)
+        REAPER.ended(self._cookie)
