@@ -78,9 +78,10 @@ class Tracebacks:
         found = [(match, form) for form in self._forms for match in form.exceptions(text)]
         if not found:
             return None
-        match, form = max(
-            found, key=lambda each: (each[0].end("text"), each[1].form.language == language, each[1].has_frames(text))
-        )
+        ranks = [(match.end("text"), form.form.language == language) for match, form in found]
+        top = max(ranks)
+        last = [each for each, rank in zip(found, ranks, strict=True) if rank == top]
+        match, form = max(last, key=lambda each: each[1].has_frames(text))
         root = form.root_of(text, match, roots)
         begin, end = form.extent(text, root)
         first = text[begin:].split("\n", 1)[0]
