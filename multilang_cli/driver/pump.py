@@ -115,7 +115,7 @@ class Pump(Speaker):
         self.process.hold_stdout(hold=hold)
 
     def _hear(self, frames: list[Frame]) -> None:
-        now = time.monotonic() - self._start
+        now = time.monotonic() - self.clock.start
         if frames and not self.judge.state.said:
             frame, *frames = frames
             message = read_frame(frame, expecting_pid=True)
@@ -252,7 +252,7 @@ class Pump(Speaker):
         elif (
             len(data) < LENGTHY and data in SYNCS and self.judge.state.said and (frame := self._framer.feed_whole(data))
         ):
-            self._hear_one(frame, SYNCS[data], time.monotonic() - self._start)
+            self._hear_one(frame, SYNCS[data], time.monotonic() - self.clock.start)
         else:
             self._hear(self._framer.feed(data))
 

@@ -11,14 +11,14 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from multilang_cli.driver.pipes import SMALL_PIPE
 from multilang_cli.driver.process import NO_READER, BrokenStdin
 from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.waits import describing, waiting, who_waits
 from multilang_cli.driver.waits.starving import Starved
-from multilang_cli.driver.waits.who_waits import Debts
+from multilang_cli.driver.waits.who_waits import Debts, Look
 from multilang_cli.protocol.judge.bolt_rules import TIMER
 from multilang_cli.protocol.words.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
 from multilang_cli.protocol.words.shortening import head
@@ -54,8 +54,6 @@ FEW_EMITS = 10_000
 """Emits up to which the last one that is kept is surely the last one."""
 LAST_ROUNDS = 32
 """Reads that empty the largest pipe."""
-STANDSTILL = 1.0
-"""Seconds by which a round is late that only a machine can need which does not run us."""
 LONG = 3.0
 """Seconds after which a person wants to know what is waited for."""
 TELL = 5.0
@@ -66,17 +64,8 @@ LATE = 0.1
 """Seconds of silence beyond what Storm waits at most, after which nothing is said in time any more."""
 SLICE = 0.05
 """Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
-ON_ITS_WAY = 0.25
-"""Seconds for which a process may run on its way to what it waits for: it is busy if it still runs then."""
 SILENCE = 0.5
 """Seconds of silence that count as quiet where the system does not tell what a process waits for."""
-
-
-class Look(NamedTuple):
-    """A description of who waits on whom: a `sentence` to go behind "the component", and one line of `facts` for it."""
-
-    sentence: str
-    facts: str
 
 
 class Session(Pump):
@@ -91,8 +80,6 @@ class Session(Pump):
         "_ended",
         "_standstill",
         "_starved",
-        "_still",
-        "_stood",
         "as_storm",
         "emits",
         "ended_by_us",
@@ -111,8 +98,6 @@ class Session(Pump):
         self.ended_by_us = False
         self._ended = False
         self._starved = Starved(process)
-        self._still = (0, 0.0)
-        self._stood = 0.0
         self._standstill = waiting.Standstill(process)
 
     def add_sink(self, sink: EventSink) -> None:
@@ -153,7 +138,7 @@ class Session(Pump):
         quietly: bool,
     ) -> bool:
         """Wait as `wait` does, which was called at `began`, with an eye on every clock."""
-        looked, now = began, began - self._start
+        looked, now = began, began - self.clock.start
         until = now + limit
         made = progress() if progress is not None else None
         spare, still, kept = STARVED * limit, False, 0.0
@@ -175,14 +160,14 @@ class Session(Pump):
             written, said = self._written, self._framer.offset
             patience = min(until - now if until > now else SLICE, self._patience() if self._buffer else LOOK)
             self.pump(patience, done)
-            now = self._caught_up(now + patience)
+            now = self.clock.caught_up(now + patience)
             kept += self._give_back()
             if done():
                 return True
             if (clock := time.monotonic()) - looked >= LOOK:
                 lost = max(0.0, min(self._starved.lost(), clock - looked - kept, spare))
                 looked, spare, kept = clock, spare - lost, 0.0
-                self._stand_still(lost)
+                self.clock.stand_still(lost, self._seq)
                 now = self.now
                 if self.on_wait is not None and clock >= tell:
                     self.on_wait(waiting_for, clock - began, self.look().sentence)
@@ -206,9 +191,9 @@ class Session(Pump):
         if not self.running or (self.as_storm and self.worker_is_dead):
             return False
         patience = min(limit, self._patience() if self._buffer else SLICE)
-        latest = time.monotonic() - self._start + patience
+        latest = self.now + patience
         self.pump(patience, done)
-        self._caught_up(latest)
+        self.clock.caught_up(latest)
         return done()
 
     @property
@@ -241,34 +226,11 @@ class Session(Pump):
         self.note("control", Deadline(waiting_for, limit, sentence, proven, facts, again, rest))
         return False
 
-    def _caught_up(self, latest: float) -> float:
-        """The time after a round that was to end by `latest`. Where we stood still ourselves, the clock did as well.
-
-        A machine that is paused, or too busy to run us, must not use up the component's time.
-        """
-        now = time.monotonic() - self._start
-        stood = now - latest
-        if stood <= STANDSTILL:
-            return now
-        self._start += stood
-        return latest
-
-    def _stand_still(self, seconds: float) -> None:
-        """Let the clock stand for `seconds` that are over; later, as far as something happened in them."""
-        now = time.monotonic()
-        if self._seq != self._still[0]:
-            self._still = (self._seq, now)
-        self._stood += seconds
-        stands = min(self._stood, now - self._still[1])
-        self._stood -= stands
-        self._start += stands
-        self._still = (self._seq, now)
-
     def _give_back(self) -> float:
         """Seconds in which we kept back what the pipe could have taken: the clock stands for those as well."""
         kept, self._kept = self._kept, 0.0
         if kept:
-            self._stand_still(kept)
+            self.clock.stand_still(kept, self._seq)
         return kept
 
     def stuck(self, within: float = math.inf) -> bool:
@@ -323,7 +285,7 @@ class Session(Pump):
             self.pump(SLICE / 10)
             # Nobody listens, so no clock runs: neither Storm's nor ours.
             before, now = now, time.monotonic()
-            self._stand_still(now - before)
+            self.clock.stand_still(now - before, self._seq)
             state = describing.describe(self.process).state
             drained = self.idle and not self._buffer and waiting.at_rest(self.process)
             # Looked at last: what waits now was written before.
@@ -336,12 +298,7 @@ class Session(Pump):
 
     def look(self) -> Look:
         """Tell who waits on whom: what the component is doing, as far as the system tells."""
-        seen, until = describing.describe(self.process), time.monotonic() + ON_ITS_WAY
-        while seen.state == "running" and time.monotonic() < until:
-            time.sleep(SLICE / 10)
-            seen = describing.describe(self.process)
-        debts = self._debts()
-        return Look(who_waits.sentence(seen, debts), who_waits.facts(seen, debts))
+        return who_waits.look(describing.describe_waiting(self.process), self._debts())
 
     @property
     def rest(self) -> bytes:

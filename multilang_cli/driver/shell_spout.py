@@ -167,8 +167,8 @@ class ShellSpout(Session):
         if data is None:
             self.ask("next")
             return False
-        asked = start - self._start
-        answered = self._caught_up(asked + limit)
+        asked = start - self.clock.start
+        answered = self.clock.caught_up(asked + limit)
         if data in SYNCS and self._framer.between:
             found = self.judge.pass_empty_next(self._seq, asked, answered)
             if found is not None:

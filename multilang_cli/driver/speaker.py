@@ -6,6 +6,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
+from multilang_cli.driver.clock import Clock
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.process import BrokenStdin, ComponentProcess
 from multilang_cli.driver.routing import NONE, Router
@@ -73,9 +74,9 @@ class Speaker:
         "_router",
         "_seq",
         "_sinks",
-        "_start",
         "_to_cut",
         "_written",
+        "clock",
         "deserted",
         "findings",
         "flooded",
@@ -116,7 +117,7 @@ class Speaker:
         self._kept = 0.0
         self._frame_size = 1
         self._seq = 0
-        self._start = time.monotonic()
+        self.clock = Clock()
         self._closing = False
         self._exit: Exited | None = None
         self.note("process", Started(tuple(map(readable, process.argv)), process.pid))
@@ -126,7 +127,7 @@ class Speaker:
     @property
     def now(self) -> float:
         """Seconds since the conversation began."""
-        return time.monotonic() - self._start
+        return time.monotonic() - self.clock.start
 
     def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
         """Something happened that is no message."""
@@ -219,7 +220,7 @@ class Speaker:
 
     def _refill(self) -> None:
         """Put messages into the write buffer, task ids first: all that were put one by one are judged together."""
-        now = time.monotonic() - self._start
+        now = time.monotonic() - self.clock.start
         alone: list[Event] = []
         while len(self._buffer) < BACKLOG and (source := self._answers or self._queue):
             if len(source) < MANY or self._to_cut is not None:

@@ -6,6 +6,7 @@ Nothing is disturbed, nothing is guessed without saying so. Linux only; elsewher
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,11 @@ from multilang_cli.driver.waits.who_waits import Kin, State, Waiting
 
 if TYPE_CHECKING:
     from multilang_cli.driver.process import ComponentProcess
+
+ON_ITS_WAY = 0.25
+"""Seconds for which a process may run on its way to what it waits for: it is busy if it still runs then."""
+PAUSE = 0.005
+"""Seconds between two looks at such a one."""
 
 _TELLING: tuple[State, ...] = (
     "traced",
@@ -45,6 +51,15 @@ _REMOTE = frozenset({"docker", "podman", "nerdctl", "kubectl", "ssh", "lxc-attac
 _CALLS_BY_NAME = {call.name: call for call in CALLS}
 _PATIENT: tuple[State, ...] = ("waiting-lock", "waiting-child")
 _PIPE_STATES: tuple[State, ...] = ("reading-stdin", "writing-stdout", "writing-stderr")
+
+
+def describe_waiting(process: ComponentProcess) -> Waiting:
+    """Gather what keeps a component, as `describe`, once it no longer runs on its way to what it waits for."""
+    seen, until = describe(process), time.monotonic() + ON_ITS_WAY
+    while seen.state == "running" and time.monotonic() < until:
+        time.sleep(PAUSE)
+        seen = describe(process)
+    return seen
 
 
 def describe(process: ComponentProcess) -> Waiting:

@@ -6,7 +6,7 @@ Only what the facts show is said. Where the system does not tell, that is said.
 from __future__ import annotations
 
 import signal
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -113,6 +113,18 @@ class Debts(msgspec.Struct, frozen=True):
     unasked: Literal["", "direct", "declined"] = ""
     unsent: int = 0
     rest: bytes = b""
+
+
+class Look(NamedTuple):
+    """A description of who waits on whom: a `sentence` to go behind "the component", and one line of `facts` for it."""
+
+    sentence: str
+    facts: str
+
+
+def look(seen: Waiting, debts: Debts) -> Look:
+    """Both for a conversation that goes on."""
+    return Look(sentence(seen, debts), facts(seen, debts))
 
 
 def sentence(seen: Waiting, debts: Debts | None = None) -> str:
