@@ -14,22 +14,20 @@ from multilang_cli.driver import memory
 from multilang_cli.driver.process import READ_SIZE, ComponentProcess
 from multilang_cli.driver.speaker import Speaker
 from multilang_cli.driver.waits import describing
-from multilang_cli.protocol.storm.reading import SYNCS, read_command, read_frame, read_run
+from multilang_cli.protocol.storm.reading import read_frame, read_frames
 from multilang_cli.protocol.storm.taking import taken
 from multilang_cli.protocol.wire.batches import Batch
-from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Frame, Framer, texts_of
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Frame, Framer, Run
 from multilang_cli.protocol.words.events import Chunk, Event, Exited, Signalled, StdoutClosed
 from multilang_cli.protocol.words.messages import FromComponent, Malformed, Pid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from multilang_cli.driver.pipes import Ready
     from multilang_cli.driver.speaker import EventSink
     from multilang_cli.protocol.judge.conversation import Conversation
 
-LENGTHY = 512
-"""Bytes that are likely to hold so many frames that hearing them together pays."""
 LAST_WORDS = 2 * 1024 * 1024
 """Bytes that are read from the pipe of a dead process: more than a pipe holds."""
 GRACE = 2.0
@@ -114,58 +112,45 @@ class Pump(Speaker):
         """Leave the component's stdout unread, or read it again."""
         self.process.hold_stdout(hold=hold)
 
-    def _hear(self, frames: list[Frame]) -> None:
+    def _hear(self, frames: Sequence[Frame]) -> None:
         now = time.monotonic() - self.clock.start
         if frames and not self.judge.state.said:
-            frame, *frames = frames
-            message = read_frame(frame, expecting_pid=True)
-            self.pid = message.pid if isinstance(message, Pid) else self.pid
-            # Whatever else it says, Storm takes the first message for the answer to its handshake, and does nothing.
-            self._hear_one(frame, message, now, first=True)
-            self.overflowed = isinstance(message, Malformed) and message.kind == "frame-too-long"
-        if len(frames) == 1:
-            self._hear_one(frames[0], read_command(frames[0]), now)
-        elif frames:
-            self._hear_several(frames, now)
-
-    def _hear_one(self, frame: Frame, message: FromComponent | Malformed, now: float, *, first: bool = False) -> None:
-        raw = frame.raw
-        event = Event(self._seq, now, "out", message, raw, frame.offset)
-        self._seq += 1
-        found = self._happened((event,))
-        if self.deaf_from is None and not first and not (found and self.judge.passed_over(found)):
-            self.heard = raw
-            self._react(message, len(raw))
-
-    def _hear_several(self, frames: list[Frame], now: float) -> None:
-        seq = self._seq
-        messages = [read_command(frame) for frame in frames]
-        events = [
-            Event(number, now, "out", message, frame.raw, frame.offset)
-            for number, (frame, message) in enumerate(zip(frames, messages, strict=True), seq)
-        ]
+            self._hear_first(frames[0], now)
+            frames = frames[1:]
+        if not frames:
+            return
+        said = read_frames(frames)
+        events = self._events(frames, said, now)
         self._seq += len(events)
-        passed_over = self.judge.passed_over(self._happened(events))
-        for number, message in enumerate(messages, seq):
-            if self.deaf_from is not None and number >= self.deaf_from:
+        found = self._happened(events)
+        passed_over = self.judge.passed_over(found) if found else frozenset()
+        if isinstance(events, Batch) and not passed_over:
+            self._react_all(events)
+            return
+        for message, event in zip(said, events, strict=True):
+            if self.deaf_from is not None and event.seq >= self.deaf_from:
                 break
-            if number in passed_over:
-                continue
-            self.heard = frames[number - seq].raw
-            self._react(message, len(self.heard))
+            if event.seq not in passed_over:
+                self.heard = event.raw
+                self._react(message, len(event.raw))
 
-    def _hear_run(self, run: bytes) -> None:
-        texts, offset = texts_of(run), self._framer.offset - len(run)
-        batch = Batch(self._seq, self.now, "out", read_run(run, texts), data=run, offset=offset, texts=texts)
-        self._seq += len(texts)
-        found = self._happened(batch)
-        if found and (passed_over := self.judge.passed_over(found)):
-            for number, (message, text) in enumerate(zip(batch.bodies, texts, strict=True), batch.seq):
-                if number not in passed_over and (self.deaf_from is None or number < self.deaf_from):
-                    self.heard = text
-                    self._react(message, len(text))
-        else:
-            self._react_all(batch)
+    def _hear_first(self, frame: Frame, now: float) -> None:
+        """Take the first message for the answer to the handshake: Storm does nothing about what else it says."""
+        message = read_frame(frame, expecting_pid=True)
+        self.pid = message.pid if isinstance(message, Pid) else self.pid
+        event = Event(self._seq, now, "out", message, frame.raw, frame.offset)
+        self._seq += 1
+        self._happened((event,))
+        self.overflowed = isinstance(message, Malformed) and message.kind == "frame-too-long"
+
+    def _events(self, frames: Sequence[Frame], said: Sequence[Any], now: float) -> Sequence[Event]:
+        """The events of frames after the first, and of what they say; of a run as a batch."""
+        if isinstance(frames, Run):
+            return Batch(self._seq, now, "out", said, data=frames.data, offset=frames.offset, texts=frames.texts)
+        return [
+            Event(seq, now, "out", message, frame.raw, frame.offset)
+            for seq, (frame, message) in enumerate(zip(frames, said, strict=True), self._seq)
+        ]
 
     def _react_all(self, batch: Batch) -> None:
         handlers, texts = self.handlers, batch.texts
@@ -240,21 +225,11 @@ class Pump(Speaker):
                 data = data if self.tamper is None else self.tamper(data)
                 self._after_death += len(data) if ready.exited else 0
                 if not self._eof:
-                    self._take_in(data)
+                    self._hear(self._framer.feed(data))
         # A descendant that holds stdout may write for ever: what the dead process can have left there is bounded.
         if ready.exited and not self._eof and (not ready.stdout or self._after_death > LAST_WORDS):
             self._held_open = True
             self._end_of_output(whole=not ready.stdout)
-
-    def _take_in(self, data: bytes) -> None:
-        if len(data) >= LENGTHY and self.judge.state.said and (run := self._framer.feed_run(data)):
-            self._hear_run(run)
-        elif (
-            len(data) < LENGTHY and data in SYNCS and self.judge.state.said and (frame := self._framer.feed_whole(data))
-        ):
-            self._hear_one(frame, SYNCS[data], time.monotonic() - self.clock.start)
-        else:
-            self._hear(self._framer.feed(data))
 
     def _end_of_output(self, *, whole: bool = True) -> None:
         """End of file: the rest is a frame, if that is the whole of it; the process is dead or soon will be."""

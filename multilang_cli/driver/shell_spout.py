@@ -177,7 +177,7 @@ class ShellSpout(Session):
         self._waiting, self._answered = True, False
         self._happened((self._sent(NEXT, raw, asked),))
         if data:
-            self._take_in(data)
+            self._hear(self._framer.feed(data))
         return False
 
     def _passed(self, asked: float, answered: float, sync: bytes, found: list[Finding]) -> None:

@@ -11,7 +11,6 @@ from multilang_cli.driver.launch import readable
 from multilang_cli.driver.process import BrokenStdin, ComponentProcess
 from multilang_cli.driver.routing import NONE, Router
 from multilang_cli.driver.waits import waiting
-from multilang_cli.protocol.storm.reading import MANY
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.batches import Batch
 from multilang_cli.protocol.words.events import Event, Exited, Fact, Started, WriteFailed
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Emit, FromStorm, Malformed, TaskIds
     from multilang_cli.protocol.words.verdicts import Finding
 
+MANY = 4
+"""Messages from which on encoding them together pays."""
 BACKLOG = 64 * 1024
 """Bytes that are put into the write buffer ahead of the pipe: what task ids and heartbeats can't overtake any more."""
 TOGETHER = 512

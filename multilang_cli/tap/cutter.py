@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.storm.reading import MANY, read_command, read_commands, read_frame
+from multilang_cli.protocol.storm.reading import read_frame, read_frames
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, TERMINATOR, Framer
 from multilang_cli.protocol.words.events import Chunk, End, Event, Exited, Fact, Gap, StdoutClosed, WriteFailed
@@ -16,6 +16,8 @@ from multilang_cli.tap import feed as tap_feed
 from multilang_cli.transcript.format import decode_fact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from multilang_cli.protocol.wire.framing import Frame
     from multilang_cli.protocol.words.events import Channel
     from multilang_cli.tap.feed import TapRecord
@@ -106,19 +108,18 @@ class Cutter:
         self._closed = [each for each in self._closed if each[0] > t]
         return [self._event("process", fact) for fact in due]
 
-    def _heard(self, frames: list[Frame]) -> list[Event]:
+    def _heard(self, frames: Sequence[Frame]) -> list[Event]:
         """The component's messages. The first is read as the pid, as in a transcript."""
         events = []
         if self._expecting_pid:
-            first, *frames = frames
+            first, frames = frames[0], frames[1:]
             self._expecting_pid = False
             events.append(self._event("out", read_frame(first, expecting_pid=True), first.raw, first.offset))
-        messages = read_commands(frames) if len(frames) >= MANY else map(read_command, frames)
-        for frame, message in zip(frames, messages, strict=True):
+        for frame, message in zip(frames, read_frames(frames), strict=True):
             events.append(self._event("out", message, frame.raw, frame.offset))
         return events
 
-    def _said(self, frames: list[Frame]) -> list[Event]:
+    def _said(self, frames: Sequence[Frame]) -> list[Event]:
         """Storm's messages. One that is cut or too long is none that it could be blamed for."""
         return [
             self._event("in", wire.decode(frame.text), frame.raw, frame.offset) for frame in frames if not frame.fault
@@ -148,7 +149,7 @@ class _Stream:
         """Leave out everything up to the end of the frame that stands at `offset`."""
         self._tail, self._offset = b"", offset
 
-    def feed(self, data: bytes) -> list[Frame]:
+    def feed(self, data: bytes) -> Sequence[Frame]:
         """The frames that end in `data`; none before the place from which on it is read."""
         if self._tail is None:
             return self._framer.feed(data)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.protocol.storm.reading import MANY
 from multilang_cli.protocol.words.events import Event, Gap
 from multilang_cli.transcript.format import (
     BAD,
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.wire.batches import RecordedEvents
     from multilang_cli.transcript.format import PlainLine
 
+MANY = 4
+"""Lines from which on reading them together pays."""
 _OPENING = b'{"transcript":'
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"

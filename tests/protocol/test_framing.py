@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.wire.framing import TERMINATOR, Frame, Framer, frame_text, plain_run, texts_of
+from multilang_cli.protocol.wire.framing import LENGTHY, Frame, Framer, Run, frame_text, plain_run
 
 LINES = st.lists(
     st.sampled_from([b"", b"end", b" end", b"end ", b"{}", b'{"command":"sync"}', b"x", b"\xff"]), max_size=12
@@ -28,25 +28,9 @@ def reference(stream: bytes) -> list[bytes]:
     return texts
 
 
-def frames_of(pieces: list[bytes]) -> list[Frame]:
-    framer = Framer()
+def frames_of(pieces: list[bytes], lengthy: int = LENGTHY) -> list[Frame]:
+    framer = Framer(lengthy=lengthy)
     frames = [frame for piece in pieces for frame in framer.feed(piece)]
-    rest = framer.close()
-    return [*frames, rest] if rest else frames
-
-
-def frames_in_runs(pieces: list[bytes]) -> list[Frame]:
-    """The same, where what is a run is taken as one."""
-    framer = Framer()
-    frames: list[Frame] = []
-    for piece in pieces:
-        if run := framer.feed_run(piece):
-            offset = framer.offset - len(run)
-            for raw in [text + TERMINATOR for text in texts_of(run)]:
-                frames.append(Frame(offset, raw))
-                offset += len(raw)
-        else:
-            frames += framer.feed(piece)
     rest = framer.close()
     return [*frames, rest] if rest else frames
 
@@ -66,7 +50,7 @@ def test_any_split_gives_the_frames_of_java(
     assert [frame.offset for frame in frames] == [sum(len(f.raw) for f in frames[:i]) for i in range(len(frames))]
     assert stream.startswith(b"".join(frame.raw for frame in frames))
     assert frames == frames_of([bytes([byte]) for byte in stream])
-    assert frames == frames_in_runs(pieces)
+    assert frames == frames_of(pieces, lengthy=0)
 
 
 @pytest.mark.parametrize(
@@ -128,27 +112,25 @@ def test_a_plain_run(data: bytes, frames: int) -> None:
     assert plain_run(data) == frames
 
 
-def test_runs_are_taken_with_what_was_left_and_within_the_limit() -> None:
-    framer = Framer(limit=3 * len(SYNC))
-    assert framer.feed_run(SYNC[:4]) == b""
+def test_a_run_is_taken_with_what_was_left_and_within_the_limit() -> None:
+    framer = Framer(limit=3 * len(SYNC), lengthy=0)
     assert framer.feed(SYNC[:4]) == []
-    assert framer.feed_run(SYNC[4:] + SYNC + SYNC[:2]) == SYNC * 2
+    run = framer.feed(SYNC[4:] + SYNC + SYNC[:2])
+    assert isinstance(run, Run)
+    assert (run.data, run.offset, list(run)) == (SYNC * 2, 0, [Frame(0, SYNC), Frame(len(SYNC), SYNC)])
     assert (framer.offset, framer.pending) == (2 * len(SYNC), SYNC[:2])
-    assert framer.feed_run(SYNC[2:] + SYNC * 3) == b""
-    assert [frame.raw for frame in framer.feed(SYNC[2:])] == [SYNC]
+    long = framer.feed(SYNC[2:] + SYNC * 3)
+    assert not isinstance(long, Run)
+    assert [frame.raw for frame in long] == [SYNC] * 4
 
 
 def test_a_carriage_return_in_what_is_left_is_no_run() -> None:
-    framer = Framer()
-    assert framer.feed_run(SYNC + b"{}\rend") == b""
-    assert [frame.raw for frame in framer.feed(SYNC + b"{}\rend") + framer.feed(b"\r")] == [SYNC, b"{}\rend\r"]
+    framer = Framer(lengthy=0)
+    frames = framer.feed(SYNC + b"{}\rend")
+    assert not isinstance(frames, Run)
+    assert [frame.raw for frame in (*frames, *framer.feed(b"\r"))] == [SYNC, b"{}\rend\r"]
 
 
-def test_a_whole_frame_is_taken_as_it_is_only_between_frames() -> None:
-    framer, other = Framer(limit=100), Framer(limit=100)
-    assert [framer.feed_whole(SYNC)] == other.feed(SYNC)
-    assert [framer.feed_whole(SYNC)] == other.feed(SYNC)
-    assert framer.offset == other.offset == 2 * len(SYNC)
-    assert framer.feed(SYNC[:3]) == []
-    assert framer.feed_whole(SYNC) is None
-    assert Framer(limit=len(SYNC) - 1).feed_whole(SYNC) is None
+def test_few_bytes_are_no_run() -> None:
+    assert not isinstance(Framer().feed(SYNC * 2), Run)
+    assert isinstance(Framer().feed(SYNC * LENGTHY), Run)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multilang_cli.protocol.storm import reading
-from multilang_cli.protocol.wire.framing import Framer, plain_run, texts_of
+from multilang_cli.protocol.wire.framing import Framer
 from multilang_cli.protocol.words.messages import Emit, Malformed
 
 if TYPE_CHECKING:
@@ -102,15 +102,11 @@ TEXTS = st.lists(st.sampled_from(WHOLE) | st.sampled_from(WHOLE + ODD), max_size
 
 @given(TEXTS, st.sampled_from(["", "{", '{"command":"sync"}', "\nen"]))
 def test_many_frames_read_at_once_are_what_each_is_alone(texts: list[str], rest: str) -> None:
-    framer = Framer()
+    framer = Framer(lengthy=0)
     frames = framer.feed("".join(f"{text}\nend\n" for text in texts).encode() + rest.encode())
+    assert repr(list(reading.read_frames(frames))) == repr([reading.read_frame(frame) for frame in frames])
     if (last := framer.close()) is not None:
-        frames.append(last)
-    expected = [reading.read_command(frame) for frame in frames]
-    assert repr(reading.read_commands(frames)) == repr(expected)
-    joined = b"".join(frame.raw for frame in frames)
-    if frames and plain_run(joined) == len(frames):
-        assert repr(reading.read_run(joined, texts_of(joined))) == repr(expected)
+        assert repr(reading.read_frames([last])) == repr([reading.read_frame(last)])
 
 
 @pytest.mark.parametrize("command", PLAIN)
@@ -123,22 +119,22 @@ def test_what_is_read_fast_is_what_is_read_with_care(command: str) -> None:
 @pytest.mark.parametrize("pair", [(5, 6), (7, 8), (9, 10)], ids=["object", "string", "array"])
 def test_two_halves_are_no_message_even_if_another_frame_holds_two(pair: tuple[int, int]) -> None:
     halves = [ODD[pair[0]], ODD[pair[1]], ODD[3]]
-    frames = Framer().feed("".join(f"{text}\nend\n" for text in halves).encode())
-    assert all(isinstance(message, Malformed) for message in reading.read_commands(frames))
+    frames = Framer(lengthy=0).feed("".join(f"{text}\nend\n" for text in halves).encode())
+    assert all(isinstance(message, Malformed) for message in reading.read_frames(frames))
 
 
 @pytest.mark.parametrize("text", WHOLE[:-1])
 def test_what_has_no_trap_is_read_together(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(reading, "_examine")
-    frames = Framer().feed(f"{text}\nend\n".encode() * 3)
-    assert len(set(map(repr, reading.read_commands(frames)))) == 1
+    frames = Framer(lengthy=0).feed(f"{text}\nend\n".encode() * 3)
+    assert len(set(map(repr, reading.read_frames(frames)))) == 1
 
 
 def test_a_long_number_is_looked_at_by_itself() -> None:
-    frames = Framer().feed(
+    frames = Framer(lengthy=0).feed(
         b'{"command":"emit","tuple":[0.1]}\nend\n{"command":"emit","tuple":[0.1000000000000000055]}\nend\n'
     )
-    first, second = reading.read_commands(frames)
+    first, second = reading.read_frames(frames)
     assert isinstance(first, Emit)
     assert isinstance(second, Emit)
     assert (first.hazards, second.hazards) == ((), ("decimal",))
@@ -146,5 +142,5 @@ def test_a_long_number_is_looked_at_by_itself() -> None:
 
 @pytest.mark.parametrize("odd", ODD)
 def test_one_odd_frame_among_plain_ones_is_read_as_if_alone(odd: str) -> None:
-    frames = Framer().feed("".join(f"{text}\nend\n" for text in (WHOLE[1], odd, WHOLE[1])).encode())
-    assert repr(reading.read_commands(frames)) == repr([reading.read_command(frame) for frame in frames])
+    frames = Framer(lengthy=0).feed("".join(f"{text}\nend\n" for text in (WHOLE[1], odd, WHOLE[1])).encode())
+    assert repr(list(reading.read_frames(frames))) == repr([reading.read_frame(frame) for frame in frames])

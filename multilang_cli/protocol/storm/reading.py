@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol.storm import diagnosis
-from multilang_cli.protocol.wire.framing import TERMINATOR, plain_run, texts_of
+from multilang_cli.protocol.wire.framing import TERMINATOR, Run
 from multilang_cli.protocol.wire.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.wire.framing import Frame
 
-MANY = 4
-"""Frames from which reading them together pays."""
 _LONG = 17
 """Characters of a number with a fraction from which it may have more digits than a double holds."""
 _IN_NUMBERS = bytes(ord("0") if char in b"0123456789.eE+-" else char if char == ord('"') else 32 for char in range(256))
@@ -86,32 +84,22 @@ def read_frame(frame: Frame, *, expecting_pid: bool = False) -> FromComponent | 
 
     `expecting_pid` for the first frame. Frames that are cut or too long are Malformed with that fault's rule.
     """
-    if frame.fault or not expecting_pid:
-        return read_command(frame)
-    return _examine(_text(frame), True, frame.raw)
-
-
-def read_command(frame: Frame) -> FromComponent | Malformed:
-    """The message in a frame that is not the first, as `read_frame` reads it."""
     if frame.fault:
         return diagnosis.faulty_frame(frame)
+    if expecting_pid:
+        return _examine(_text(frame), True, frame.raw)
     return SYNCS.get(frame.raw) or _read(_text(frame), frame.raw)
 
 
-def read_commands(frames: list[Frame]) -> list[FromComponent | Malformed]:
-    """The messages in frames after the first, as `read_command` reads each: from `MANY` on twice as fast."""
-    run = b"".join([frame.raw for frame in frames])
-    together = _read_together(run, texts_of(run)) if plain_run(run) == len(frames) else None
-    return together or [read_command(frame) for frame in frames]
-
-
-def read_run(run: bytes, texts: list[bytes]) -> list[FromComponent | Malformed]:
-    """The messages in a `plain_run` of frames after the first, as `read_command` reads each. `texts`: its texts."""
-    return _read_together(run, texts) or [_read(text, text + TERMINATOR) for text in texts]
+def read_frames(frames: Sequence[Frame]) -> Sequence[FromComponent | Malformed]:
+    """The messages in frames after the first, as `read_frame` reads each; those of a run together, twice as fast."""
+    if not isinstance(frames, Run):
+        return list(map(read_frame, frames))
+    return _read_together(frames.data, frames.texts) or [_read(text, text + TERMINATOR) for text in frames.texts]
 
 
 def read_lines(lines: bytes) -> list[FromComponent | Malformed]:
-    """The messages on these lines, after the first of a component, as `read_command` reads each."""
+    """The messages on these lines, after the first of a component, as `read_frame` reads each."""
     try:
         messages: list[FromComponent | Malformed] = _decode_lines(lines)
     except _REFUSED:

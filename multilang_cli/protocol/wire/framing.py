@@ -7,16 +7,23 @@ counts for nothing. So the raw bytes of all frames, in order, are the stream, by
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate, takewhile
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DEFAULT_LIMIT = 64 * 1024 * 1024
 """Bytes that an unfinished frame may have. Storm has no bound; ours is only to protect us."""
 
 BEGINNING = 64 * 1024
 """Bytes that are kept of a frame that passed the limit."""
+
+LENGTHY = 512
+"""Bytes that are likely to hold so many frames that reading them together pays."""
 
 TERMINATOR = b"\nend\n"
 _EMPTY = b"end\n"
@@ -82,14 +89,52 @@ def texts_of(run: bytes) -> list[bytes]:
     return texts
 
 
+class Run(Sequence[Frame]):
+    """Frames that came together and of which each is plain, as `plain_run` says; they are made when looked at.
+
+    `data`: the bytes of all; `offset`: where they begin in the stream; `texts`: each without its terminator.
+    """
+
+    __slots__ = ("_frames", "data", "offset", "texts")
+
+    def __init__(self, data: bytes, offset: int) -> None:
+        self.data = data
+        self.offset = offset
+        self.texts = texts_of(data)
+        self._frames: list[Frame] = []
+
+    def _all(self) -> list[Frame]:
+        if not self._frames:
+            raws = [text + TERMINATOR for text in self.texts]
+            self._frames = list(map(Frame, accumulate(map(len, raws), initial=self.offset), raws))
+        return self._frames
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __iter__(self) -> Iterator[Frame]:
+        return iter(self._all())
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Frame]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._all()[index]
+
+
 class Framer:
     """Cuts a byte stream into frames, whatever the pieces it arrives in.
 
     `limit` bounds an unfinished frame, in bytes. After a frame with fault "too-long" nothing more is produced.
+    `lengthy`: bytes from which on a `Run` is looked for in them.
     """
 
-    def __init__(self, limit: int = DEFAULT_LIMIT, offset: int = 0) -> None:
+    def __init__(self, limit: int = DEFAULT_LIMIT, offset: int = 0, lengthy: int = LENGTHY) -> None:
         self.limit = limit
+        self._lengthy = lengthy
         self.offset = offset
         self.overflowed = False
         self._buffer = bytearray()
@@ -112,11 +157,15 @@ class Framer:
         """The number of bytes in the unfinished frame."""
         return len(self._buffer)
 
-    def feed(self, data: bytes) -> list[Frame]:
-        """Add bytes from the pipe; returns the frames that are now complete, oldest first."""
+    def feed(self, data: bytes) -> Sequence[Frame]:
+        """Add bytes from the pipe; returns the frames that are now complete, oldest first: as a `Run` where it can."""
         if self.overflowed or not data:
             return []
-        if not self._buffer and plain_run(data) == 1 and (frame := self.feed_whole(data)) is not None:
+        if len(data) >= self._lengthy and (run := self._run(data)) is not None:
+            return run
+        if not (self._buffer or self._carriage) and len(data) <= self.limit and plain_run(data) == 1:
+            frame = Frame(self.offset, data)
+            self.offset += len(data)
             return [frame]
         if not self._carriage and b"\r" in data:
             self._carriage = True
@@ -126,29 +175,19 @@ class Framer:
         frames = self._cut_lines(data) if self._carriage else self._cut(data)
         return self._bounded(frames) if may_pass else frames
 
-    def feed_whole(self, data: bytes) -> Frame | None:
-        """Add bytes as `feed` does that are known to be one frame; None, and nothing is taken, if they may be none."""
-        if not self.between or len(data) > self.limit:
+    def _run(self, data: bytes) -> Run | None:
+        """Take `data` in if all frames that are now complete are a `plain_run`; else nothing is taken."""
+        if self._carriage or len(self._buffer) > len(data):
             return None
-        frame = Frame(self.offset, data)
-        self.offset += len(data)
-        return frame
-
-    def feed_run(self, data: bytes) -> bytes:
-        """Add bytes as `feed` does, if all frames that are now complete are a `plain_run`: returns it, uncut.
-
-        Else nothing is taken and the result is empty: `feed` tells what they are.
-        """
-        if self._carriage or self.overflowed or len(self._buffer) > len(data):
-            return b""
         whole = bytes(self._buffer) + data
         stop = whole.rfind(TERMINATOR) + len(TERMINATOR)
-        run, rest = whole[:stop], whole[stop:]
-        if len(whole) > self.limit or not plain_run(run) or b"\r" in rest:
-            return b""
+        found, rest = whole[:stop], whole[stop:]
+        if len(whole) > self.limit or not plain_run(found) or b"\r" in rest:
+            return None
+        run = Run(found, self.offset)
         self._buffer[:] = rest
         self._searched = 0
-        self.offset += len(run)
+        self.offset += len(found)
         return run
 
     def _bounded(self, frames: list[Frame]) -> list[Frame]:
