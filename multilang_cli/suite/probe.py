@@ -26,7 +26,7 @@ from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.storm.diagnosis import bare_pid
 from multilang_cli.protocol.wire import context
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed, TupleMsg
 from multilang_cli.protocol.words.shortening import head
 from multilang_cli.reports.escape import decode
 from multilang_cli.subject.declared import Probe
@@ -67,8 +67,8 @@ _BOLT = "it answers a heartbeat with a sync, and no `next`: a bolt"
 _IRREGULAR = "irregular message"
 _SHOWN = 40
 """Characters of such a one that are shown."""
-_OF_A_COMMAND = re.compile(r"['\"`]command['\"`]")
-_OF_A_TUPLE = re.compile(r"['\"`](?:tuple|stream|comp|task)['\"`]")
+_OF_A_COMMAND = re.compile(r"['\"`]command['\"`]|\.command\b")
+_OF_A_TUPLE = re.compile(r"['\"`](?:id|tuple|stream|comp|task)['\"`]|\.(?:tuple|comp)\b")
 """Fields of a message by name, as exceptions quote them."""
 _SHORT = 3
 """Letters of a text that anybody may say."""
@@ -78,13 +78,14 @@ _SAY = "say --kind bolt or --kind spout"
 class _Replies:
     """Keeps what a component said in one conversation: how often which message, how many bytes, the `first` ones.
 
-    `told`: how many messages Storm sent it, the handshake among them. `repeats`: it said one of `values`, texts of the
+    `told`: how many messages Storm sent it, the handshake among them; `tuples`: how many of them were tuples or
+    heartbeats. `repeats`: it said one of `values`, texts of the
     tuples that it was fed.
     """
 
     def __init__(self) -> None:
         self.said: Counter[str] = Counter()
-        self.told = self.size = 0
+        self.told = self.tuples = self.size = 0
         self.first = b""
         self.irregular = ""
         self.settles = self.anchors = self.repeats = False
@@ -94,6 +95,7 @@ class _Replies:
         """Note what the component says; of an irregular message what was meant."""
         for event in events:
             self.told += event.channel == "in"
+            self.tuples += isinstance(event.body, TupleMsg)
             if event.channel != "out":
                 continue
             self.size += len(event.raw)
@@ -129,8 +131,8 @@ def _word_of(body: object) -> str:
 class _Answer(NamedTuple):
     """The answer to a question. `sure`: more would not have come. `silent`: there was no first message.
 
-    `end`: a few words on how the process ended, "" if it did not; `died`: it ended. `fault`: what it did by itself that
-    no component may. `met`: what went wrong.
+    `end`: a few words on how the process ended, "" if it did not; `died`: it ended. `elsewhere`: it waits, and not for
+    its stdin. `fault`: what it did by itself that no component may. `met`: what went wrong.
     """
 
     replies: _Replies
@@ -140,6 +142,7 @@ class _Answer(NamedTuple):
     end: str = ""
     fault: str = ""
     died: bool = False
+    elsewhere: bool = False
     met: Met = ()
 
 
@@ -159,7 +162,7 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
         return Probe("bolt", f"it {_action_of(as_bolt.replies)} a tuple: a bolt")
     if as_spout.answered and not as_bolt.answered:
         return Probe("spout", _SPOUT)
-    if as_bolt.answered and not as_spout.answered and as_spout.sure:
+    if as_bolt.answered and not as_spout.answered and as_spout.sure and not _may_know_next(as_spout):
         return Probe("bolt", _BOLT)
     feed = _feed_and_beat if as_bolt.answered else _feed
     fed = _asked(checked, "bolt", feed) if checked.version.heartbeats else as_bolt
@@ -174,11 +177,20 @@ def _by_a_tuple(fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe | No
         return Probe(None, f"it says sync without being asked, so it can't be told: {_SAY}")
     if as_spout.answered:
         return Probe("spout", _SPOUT)
+    if as_bolt.answered and fed.replies.said["sync"] == fed.replies.tuples and _may_know_next(as_spout):
+        return Probe("spout", "it answers a tuple with a sync too, as Storm's own spouts in Ruby do: a spout")
     if fed.replies.said["emit"] and not as_spout.replies.said["emit"]:
         return Probe("bolt", "it emits in answer to a tuple, and not to `next`: a bolt")
     if fed.replies.repeats:
         return Probe("bolt", "it says again what a tuple told it: a bolt")
     return None
+
+
+def _may_know_next(as_spout: _Answer) -> bool:
+    """True if a `next` that it does not answer may have led it into code of its own: a bolt does little about it."""
+    if as_spout.died:
+        return not any(_OF_A_TUPLE.search(each.reason) for each in as_spout.met)
+    return as_spout.elsewhere or bool(as_spout.replies.said["emit"])
 
 
 def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe:
@@ -199,8 +211,7 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
             return Probe("spout", _SPOUT)
         action = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
         how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {action}"
-        # Most die of a message of the other kind: who lives on with a `next` is rather a spout that does not answer it.
-        met = _of_its_role(as_bolt.met, activated.met) if activated.died else activated.met
+        met = _of_its_role(as_bolt.met, activated.met)
         return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True, met=met)
     unsure = _unsure(checked, fed, as_bolt, as_spout)
     if fed.replies.irregular and any(each.level == "must" for met in fed.met for each in met.findings):
@@ -263,6 +274,7 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
         fault = _unread(session) if patient and not answered else ""
         died = session.exit is not None
         answer = _Answer(replies, answered and done(), sure=sure, end=_last_words(session), fault=fault, died=died)
+        answer = answer._replace(elsewhere=not (answered or died) and _waits_elsewhere(session))
         return answer if answered else answer._replace(met=met())
 
 
@@ -353,6 +365,10 @@ def _unread(session: Session) -> str:
     if fault := _fault_of(session):
         return "" if session.exit is not None else fault
     return "it does not read its stdin" if describing.describe(session.process).stdin else ""
+
+
+def _waits_elsewhere(session: Session) -> bool:
+    return describing.describe(session.process).state not in ("reading-stdin", "idle", "unknown")
 
 
 def _settles(session: Session, done: Callable[[], bool], *, patient: bool = False) -> bool:

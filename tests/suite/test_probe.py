@@ -238,6 +238,41 @@ while said := read():
     assert asked(tmp_path, BEGIN + text, timeout=20.0).kind == "spout"
 
 
+OWN_FAILINGS = {
+    "dies": "send({'command': 'emit', 'tuple': ['a']}); status.text",
+    "waits for a lock": "import threading; threading.Lock().acquire(); threading.Event().wait()",
+}
+
+
+@pytest.mark.parametrize("failing", OWN_FAILINGS)
+def test_a_failing_spout_that_syncs_whatever_comes_is_no_bolt(failing: str, tmp_path: Path) -> None:
+    text = f"""
+while said := read():
+    if said.get('command') == 'next':
+        {OWN_FAILINGS[failing]}
+    send({{'command': 'sync'}})
+"""
+    found = asked(tmp_path, BEGIN + text, timeout=6.0)
+    assert (found.kind, found.how) == (
+        "spout",
+        "it answers a tuple with a sync too, as Storm's own spouts in Ruby do: a spout",
+    )
+
+
+DEADLY = """
+while True:
+    said = read()
+    if 'tuple' in said: raise OSError('no connection')
+"""
+
+
+def test_who_dies_of_each_tuple_and_passes_over_commands_is_told_what_it_dies_of(tmp_path: Path) -> None:
+    (tmp_path / "component.py").write_text(BEGIN + DEADLY, encoding="utf-8")
+    ran = mlcheck("run", "--timeout", "3", "--", sys.executable, "component.py", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert "FAIL  it dies of a heartbeat: OSError: no connection" in ran.stdout
+
+
 MADE_UP = """
 while True:
     tuple_ = read()
