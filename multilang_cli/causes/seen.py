@@ -175,8 +175,8 @@ class Seen:
         if self._dismissed:
             self.late = (self.late + event.raw.decode("utf-8", "backslashreplace"))[:MOST_LATE]
             return
-        # The sync of a spout's command may have been written before it read the ids of its emit.
-        self.behind_ids = self.behind_ids and isinstance(event.body, Sync)
+        # What settles or ends what it was asked may have been written before it read the ids of its emit.
+        self.behind_ids = self.behind_ids and isinstance(event.body, Sync | Ack | Fail)
         self.pending = {seq: each for seq, each in self.pending.items() if each[0] != "no-ids"}
         body: Any = event.body
         if isinstance(body, Emit) and body.anchors:
@@ -279,6 +279,7 @@ class Seen:
     def _sent(self, event: Event, asked: Asked, id_: str) -> None:
         if not self._dismissed:
             self.pending[event.seq] = (asked, id_)
+            self.behind_ids = self.behind_ids and asked != "tuple"
             self._sent_as[event.seq] = asked
             self._open.update({id_: event.seq} if asked == "tuple" else {})
             self.phase = "asked" if self.phase == "unasked" else self.phase

@@ -185,6 +185,39 @@ TALKS = {
         _LOADS.format(emit='"need_task_ids":false', ack='< {"command":"ack","id":"3"}\n'),
         "it leaves tuples open: 2 tuples were neither acked nor failed within 5 s",
     ),
+    "an empty line for a message": (
+        r"""> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+<raw "\nend\n"
+""",
+        "it writes an empty line where a message belongs: what makes its JSON gave nothing, or writes `end` itself",
+    ),
+    "a line end too many": (
+        r"""> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+<raw "end\n"
+""",
+        "a line 'end' with no message before it",
+    ),
+    "task ids that are read for a tuple behind the ack": (
+        r"""> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+< {"command":"emit","anchors":["1"],"tuple":["x",1]}
+> [4]
+< {"command":"ack","id":"1"}
+2>text "Traceback (most recent call last):\n  File \"b.py\", line 2, in f\n    t[\"id\"]\nTypeError: list indices must be integers\n"
+! {"event": "exited", "code": 1}
+""",
+        "it dies of the task ids that Storm sends for an emit: TypeError: list indices must be integers",
+    ),
+    "a tuple behind task ids, of which the user's own code dies": (
+        r"""> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+< {"command":"emit","anchors":["1"],"tuple":["x",1]}
+> [4]
+< {"command":"ack","id":"1"}
+> {"id":"2","comp":"src","stream":"default","task":2,"tuple":["word",1]}
+2>text "Traceback (most recent call last):\n  File \"b.py\", line 2, in f\n    t[\"id\"]\nTypeError: list indices must be integers\n"
+! {"event": "exited", "code": 1}
+""",
+        "it dies of a tuple: TypeError: list indices must be integers",
+    ),
     "a warning of Perl's and a silence": (
         r"""> {"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}
 2>text "Name \"main::n\" used only once: possible typo at bolt.pl line 24.\n"

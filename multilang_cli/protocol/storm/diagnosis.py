@@ -218,6 +218,8 @@ def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
         salvage = () if trap.kind != "utf8-invalid" else _segments(decoded, expecting_pid)[1]
         return malformed(trap, text, whole, salvage, expecting_pid=expecting_pid, strict=False)
     trap, salvage = _diagnose(decoded, expecting_pid)
+    if trap.kind == "empty-message" and whole.startswith((b"\n", b"\r\n")):
+        trap = trap._replace(detail="an empty line where a message belongs, and the line 'end'")
     at = len(decoded[: trap.at].encode("utf-8", "surrogatepass"))
     return malformed(trap._replace(at=at), text, whole, salvage, expecting_pid=expecting_pid, strict=False)
 
