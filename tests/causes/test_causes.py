@@ -202,7 +202,7 @@ TALKS = {
 < {"command":"emit","anchors":["1"],"tuple":["x",1]}
 > [4]
 < {"command":"ack","id":"1"}
-2>text "Traceback (most recent call last):\n  File \"b.py\", line 2, in f\n    t[\"id\"]\nTypeError: list indices must be integers\n"
+2>text "  File \"b.py\", line 2, in f\n    t[\"id\"]\nTypeError: list indices must be integers\n"
 ! {"event": "exited", "code": 1}
 """,
         "it dies of the task ids that Storm sends for an emit: TypeError: list indices must be integers",
@@ -213,7 +213,7 @@ TALKS = {
 > [4]
 < {"command":"ack","id":"1"}
 > {"id":"2","comp":"src","stream":"default","task":2,"tuple":["word",1]}
-2>text "Traceback (most recent call last):\n  File \"b.py\", line 2, in f\n    t[\"id\"]\nTypeError: list indices must be integers\n"
+2>text "  File \"b.py\", line 2, in f\n    t[\"id\"]\nTypeError: list indices must be integers\n"
 ! {"event": "exited", "code": 1}
 """,
         "it dies of a tuple: TypeError: list indices must be integers",
