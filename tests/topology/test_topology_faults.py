@@ -38,6 +38,9 @@ def planned(*wanted: str, seed: int = 0) -> tuple[Fault, ...]:
         ("pause:spout:1.5@3", {"task": 5, "parameter": 1.5}),
         ("pause:sentences@3", {"parameter": 0.5}),
         ("restart-storm:sentences:2@3", {"parameter": 2.0}),
+        ("mute:6:0.2@ack-3", {"task": 6, "parameter": 0.2, "at": 3, "moment": "ack"}),
+        ("kill:acker@init-2", {"moment": "init"}),
+        ("time-out:spout@emit-1", {"task": 5, "moment": "emit"}),
     ],
 )
 def test_a_fault_is_read(text: str, expected: dict[str, Any]) -> None:
@@ -79,8 +82,11 @@ def test_a_fault_strikes_while_a_short_queue_lasts() -> None:
         ("kill:split:3", "kill has no parameter"),
         ("pause:split:long", "long is not seconds"),
         ("pause:split:-1", "-1 is not seconds"),
+        ("kill:split@init-1", "init is no moment of a bolt that a fault may come behind; there are got"),
+        ("kill:acker@got-1", "got is no moment of an acker"),
+        ("kill:worker-0@got-1", "it has none: give the number"),
         ("kill:split@x", "x is not the number of a delivery"),
-        ("a:b:c:d:e", "is spelt kind:target[:parameter][@delivery]"),
+        ("a:b:c:d:e", "is spelt kind:target[:parameter][@when]"),
         ("", "is spelt"),
     ],
 )
@@ -95,7 +101,7 @@ def test_a_fault_that_can_not_be_is_a_sentence(text: str, words: str) -> None:
 def test_correct_components_lose_nothing_by_any_fault(tmp_path: Path, kind: str) -> None:
     row = KINDS[kind]
     short = ":0.2" if row.unit == "s" else ":2" if row.unit else ""
-    target = {"acker": "acker"}.get(row.targets[0], "split")
+    target = {"acker": "acker", "spout": "queue"}.get(row.targets[0], "split")
     ran = run_workload("split-count", tmp_path, [f"{kind}:{target}{short}@9"])
     assert ran.held() == {}
     assert ran.result.verdict == "conformant"
@@ -104,7 +110,7 @@ def test_correct_components_lose_nothing_by_any_fault(tmp_path: Path, kind: str)
     assert [each.name for each in ran.of(PhaseBegun)] == ["run", "heal", "drain", "end"]
     struck = next(at for at, each in enumerate(ran.history) if isinstance(each, Faulted))
     assert [each.n for each in ran.history[:struck] if isinstance(each, Delivered)][-1] >= 9
-    ends = {"kill": 1, "restart-storm": 2, "torn-message": 1, "garbage-line": 1}
+    ends = {"kill": 1, "restart-storm": 2, "torn-message": 1, "garbage-line": 1, "mute": 1}
     assert len(ran.of(Died)) == ends.get(kind, 0)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from multilang_cli.topology.checkers.checker import SLACK, Checker, Excusing, RunFacts
 
 if TYPE_CHECKING:
-    from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Lost, TupleSettled
+    from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Faulted, Lost, TupleSettled
 
 
 class EndsOnce(Checker):
@@ -103,15 +103,21 @@ class AckedIsDone(Checker):
 
 
 class NotTooEarly(Checker):
-    """No tuple times out before its time."""
+    """No tuple times out before its time, but by a fault that is just that."""
 
     id = "no-early-expiry"
     title = "Nothing times out before topology.message.timeout.secs"
     about = "limit"
+    _forced = -1.0
+
+    def faulted(self, event: Faulted) -> None:
+        """All that times out at that moment is its doing."""
+        if event.fault.startswith("time-out:"):
+            self._forced = event.t
 
     def ended(self, event: EmissionEnded) -> None:
         """A time-out comes between one and two message timeouts after the emit."""
-        if event.how == "timed out" and event.latency < self.facts.timeout:
+        if event.how == "timed out" and event.latency < self.facts.timeout and event.t != self._forced:
             told = f"emission {event.emit} timed out after {event.latency:.3f} s, of {self.facts.timeout:g}"
             self.wrong(told, event.emit)
 

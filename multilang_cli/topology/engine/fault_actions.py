@@ -71,6 +71,17 @@ class FaultActions:
             session.holds_output = hold
             self._engine.watch(session)
 
+    def cut_off(self, task: int) -> None:
+        """Hear nothing more of what a process says, not even of what was read already. Also from within a listener."""
+        if (session := self._engine.sessions.get(task)) is not None:
+            session.ears.clear()
+
+    def time_out(self, task: int) -> None:
+        """Have all that a spout's executor waits for time out, as if its message timeouts had passed."""
+        executor = self._engine.flow.spouts[task]
+        while executor.pending.waiting:
+            self._engine.flow.rotate(executor)
+
     def hold_heartbeats(self, task: int, *, hold: bool) -> None:
         """Send a bolt no heartbeats, or go on."""
         if isinstance(session := self._engine.sessions.get(task), BoltTask):

@@ -11,6 +11,7 @@ from multilang_cli.protocol.words.messages import Ack, SpoutCommand, TupleMsg
 from multilang_cli.topology.engine.fault_actions import FaultActions
 from multilang_cli.topology.engine.sessions import BoltTask
 from multilang_cli.topology.faults.kinds import KINDS
+from multilang_cli.topology.faults.moments import Moments
 from multilang_cli.topology.faults.plan import Fault
 from multilang_cli.topology.history import Delivered, Faulted, Launched, PhaseBegun
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from multilang_cli.topology.engine.engine import Engine
+    from multilang_cli.topology.faults.moments import Moment
     from multilang_cli.topology.history import Happening
 
 WHY = "the fault {} ends it"
@@ -29,6 +31,8 @@ AGAIN = 0.05
 """Seconds that a component in a restart storm is left alive."""
 MESSAGE_COMES = 3.0
 """Seconds within which even an idle component says something: it is sent a heartbeat a second."""
+_CUTS = frozenset({"kill", "mute", "restart-storm"})
+"""Faults of which a task dies: nothing is heard of it from their moment on."""
 GARBAGE = b"this is no JSON\nend\n"
 _END = b"\nend\n"
 
@@ -41,15 +45,20 @@ class Injector:
         self._engine = engine
         self._actions = FaultActions(engine)
         self._waiting = dict(enumerate(plan))
+        self._moments = Moments() if any(each.moment for each in plan) else None
         self._lasting: dict[int, tuple[Fault, Callable[[], object]]] = {}
         self._storms: dict[int, list[_Storm]] = {}
+        self._muted: set[int] = set()
         self._healed = not plan
 
     def __call__(self, event: Happening) -> None:
         """See whether it is time for something."""
+        if self._moments is not None:
+            for moment in self._moments.take(event):
+                self._reached(moment)
         if isinstance(event, Delivered):
             for number, fault in self._waiting.items():
-                if event.n >= fault.at and (fault.kind != "duplicate" or event.task == fault.task):
+                if not fault.moment and event.n >= fault.at and (fault.kind != "duplicate" or event.task == fault.task):
                     self._engine.soon(partial(self._strike, number))
         elif isinstance(event, Launched) and event.task in self._storms:
             self._engine.soon(partial(self._storm_on, event.task))
@@ -57,6 +66,14 @@ class Injector:
             self._engine.soon(self._heal_all)
 
     # --- striking -------------------------------------------------------------------------------------------------
+
+    def _reached(self, moment: Moment) -> None:
+        """A task did something for so many times. What it said behind that is not heard, if it is to die of it."""
+        for number, fault in self._waiting.items():
+            if (fault.task, fault.moment) == (moment.task, moment.what) and moment.nth >= fault.at:
+                if fault.kind in _CUTS and self._engine.phase == "run":
+                    self._actions.cut_off(moment.task)
+                self._engine.soon(partial(self._strike, number))
 
     def _strike(self, number: int) -> None:
         fault = self._waiting.get(number)
@@ -72,7 +89,7 @@ class Injector:
             self._engine.busy.add(f"fault {number}")
             self._lasting[number] = (fault, heal)
             self._engine.agenda.at(self._engine.now + fault.parameter, partial(self._heal, number))
-        elif fault.kind != "restart-storm":
+        elif number not in self._muted and fault.kind != "restart-storm":
             self._over()
 
     def _there(self, fault: Fault) -> bool:
@@ -171,6 +188,27 @@ class Injector:
         session.handlers[Ack] = later
         return partial(session.handlers.__setitem__, Ack, heard)
 
+    def _mute(self, number: int, fault: Fault) -> None:
+        """Have a task unheard, and killed when the others have had time to go on without it."""
+        task, name, engine = _task(fault), f"fault {number}", self._engine
+        session = engine.sessions[task]
+        self._actions.cut_off(task)
+        engine.busy.add(name)
+        self._muted.add(number)
+
+        def end() -> None:
+            """It dies, unless it did already."""
+            engine.busy.discard(name)
+            self._muted.discard(number)
+            if engine.sessions.get(task) is session:
+                self._actions.kill_task(task, WHY.format(fault))
+            self._over()
+
+        engine.agenda.at(engine.now + fault.parameter, end)
+
+    def _time_out(self, _: int, fault: Fault) -> None:
+        self._actions.time_out(_task(fault))
+
     def _repeat(self, _: int, fault: Fault) -> None:
         self._engine.flow.repeat(self._engine.flow.queues[_task(fault)][-1])
 
@@ -213,7 +251,7 @@ class Injector:
 
     def _over(self) -> None:
         """All is healed as soon as nothing is to strike and nothing lasts."""
-        if not (self._healed or self._waiting or self._lasting or self._storms):
+        if not (self._healed or self._waiting or self._lasting or self._storms or self._muted):
             self._healed = True
             self._engine.tell(PhaseBegun(t=self._engine.flow.t, name="heal"))
 
@@ -256,4 +294,6 @@ _ACTIONS: dict[str, Callable[[Injector, int, Fault], Callable[[], object] | None
     "late-acks": Injector._late,  # noqa: SLF001
     "duplicate": Injector._repeat,  # noqa: SLF001
     "restart-storm": Injector._storm,  # noqa: SLF001
+    "mute": Injector._mute,  # noqa: SLF001
+    "time-out": Injector._time_out,  # noqa: SLF001
 }

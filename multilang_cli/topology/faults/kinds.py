@@ -1,4 +1,4 @@
-"""Every kind of fault: what it may strike, what its parameter means, and whose fault it is. A table; pure."""
+"""Every kind of fault, what it may strike and when, what its parameter means, and whose fault it is. Tables; pure."""
 
 from __future__ import annotations
 
@@ -39,5 +39,19 @@ KINDS: dict[str, FaultKind] = {
     "late-acks": FaultKind(("bolt",), "its acks are late by as long as it lasts", "s", 0.5, lasts=True, blames=True),
     "duplicate": FaultKind(("bolt",), "a tuple is delivered to it twice"),
     "restart-storm": FaultKind(_PROCESSES, "it dies again and again, as soon as it is there", "times", 3),
+    "mute": FaultKind(_PROCESSES, "nothing that it says is heard any more, and then it dies", "s", 0.3, blames=True),
+    "time-out": FaultKind(("spout",), "all that it waits for times out, before its time"),
 }
 """By name."""
+
+MOMENTS: dict[str, tuple[FaultTarget, ...]] = {
+    "got": ("bolt",),
+    "emit": ("bolt", "spout"),
+    "ack": ("bolt", "acker"),
+    "fail": ("bolt", "acker"),
+    "init": ("acker",),
+    "end": ("spout",),
+}
+"""Of what a task does, behind which a fault may strike it: a tuple is queued for it, it emits, acks or fails; an acker
+takes a message; a spout's emission ends.
+"""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.topology.faults.kinds import KINDS, FaultTarget
+from multilang_cli.topology.faults.kinds import KINDS, MOMENTS, FaultTarget
 from multilang_cli.topology.model import QUEUED
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ class FaultError(ValueError):
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True):
-    """A fault that will strike when `at` deliveries were made in the run.
+    """A fault that will strike when `at` deliveries were made in the run, or at the `at`-th such `moment` of its task.
 
-    `task`: that it strikes; `worker`: of that task, or the one that dies. `parameter`: seconds or times, see
-    ``kinds``. `target`: as it was asked for.
+    `task`: that it strikes; `worker`: of that task, or the one that dies. `parameter`: seconds or times, and `moment`,
+    "" for none: see ``kinds``. `target`: as it was asked for.
     """
 
     kind: str
@@ -41,18 +41,21 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     worker: int
     task: int | None = None
     parameter: float = 0.0
+    moment: str = ""
 
     def __str__(self) -> str:
         """As `plan_faults` reads it."""
         parameter = f":{self.parameter:g}" if KINDS[self.kind].unit else ""
-        return f"{self.kind}:{self.target}{parameter}@{self.at}"
+        moment = f"{self.moment}-" if self.moment else ""
+        return f"{self.kind}:{self.target}{parameter}@{moment}{self.at}"
 
 
 def plan_faults(wanted: Iterable[str], topology: Topology, layout: Layout, random: Random) -> tuple[Fault, ...]:
-    """The plan: each of kind:target[:parameter][@delivery], or random[:N] for N that are drawn. Raises FaultError.
+    """The plan: each of kind:target[:parameter][@when], or random[:N] for N that are drawn. Raises FaultError.
 
-    A target is a component, a task's id, worker-N, or one of bolt, spout, acker, worker: then one is drawn. With the
-    same seed it is the same plan.
+    `when` is the number of a delivery of the run, or moment-N: behind the N-th time that the target did that. A target
+    is a component, a task's id, worker-N, or one of bolt, spout, acker, worker: then one is drawn. With the same seed
+    it is the same plan.
     """
     planner = _Planner(topology, layout, random)
     return tuple(fault for text in wanted for fault in planner.read(text))
@@ -73,7 +76,7 @@ class _Planner:
         """One fault, or several that are drawn."""
         match = _SPELT.fullmatch(text)
         if match is None:
-            raise FaultError(f"{text}: a fault is spelt kind:target[:parameter][@delivery], such as kill:split@20")
+            raise FaultError(f"{text}: a fault is spelt kind:target[:parameter][@when], such as kill:split@20")
         kind, target, parameter, at = match.group("kind", "target", "parameter", "at")
         if kind == RANDOM:
             return [self._drawn() for _ in range(int(_number(text, target or "1", "a number of faults")))]
@@ -85,8 +88,10 @@ class _Planner:
         if parameter and not row.unit:
             raise FaultError(f"{text}: {kind} has no parameter")
         value = _number(text, parameter, "seconds" if row.unit == "s" else "times") if parameter else row.usual
-        number = int(_number(text, at, "the number of a delivery")) if at else self._random.randint(1, self._latest)
-        return [self._fault(text, kind, target, value, number)]
+        moment, _, count = (at or "").rpartition("-")
+        number = int(_number(text, count, "the number of a delivery")) if at else self._random.randint(1, self._latest)
+        fault = self._fault(text, kind, target, value, number)
+        return [self._at(text, fault, moment)]
 
     def _drawn(self) -> Fault:
         possible = [
@@ -112,6 +117,17 @@ class _Planner:
         task = self._task(text, kind, target)
         return Fault(kind=kind, target=target, at=at, worker=workers[task], task=task, parameter=parameter)
 
+    def _at(self, text: str, fault: Fault, moment: str) -> Fault:
+        """The fault at a moment of its task."""
+        if not moment:
+            return fault
+        own = self._kinds[fault.task] if fault.task is not None else "worker"
+        possible = [name for name, targets in MOMENTS.items() if own in targets]
+        if moment not in possible:
+            there = f"there are {', '.join(possible)}" if possible else "it has none: give the number of a delivery"
+            raise FaultError(f"{text}: {moment} is no moment of {_a(own)} that a fault may come behind; {there}")
+        return msgspec.structs.replace(fault, moment=moment)
+
     def _task(self, text: str, kind: str, target: str) -> int:
         components = self._layout.components
         named = [task for task, name in components.items() if target in (name, str(task))]
@@ -133,6 +149,10 @@ def _number(text: str, number: str, what: str) -> float:
     if not 0 < value < 1e6:  # noqa: PLR2004 (of anything)
         raise FaultError(f"{text}: {number} is not {what}")
     return value
+
+
+def _a(word: str) -> str:
+    return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 
 
 def _listed(targets: Sequence[str]) -> str:
