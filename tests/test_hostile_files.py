@@ -27,6 +27,8 @@ from multilang_cli.subject.documents import DocumentError, parse
 from multilang_cli.subject.line_files import read_text
 from multilang_cli.subject.patterns import LONGEST, patterns
 from multilang_cli.suite.cases.case import CaseError, read_case
+from multilang_cli.topology.faults.plan import FaultError
+from multilang_cli.topology.faults.plan_file import read_plan
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.flux.yaml_tree import load
 from multilang_cli.topology.history_file import read_history
@@ -66,8 +68,9 @@ def test_a_hostile_yaml_file_is_refused(text: str, tmp_path: Path) -> None:
         (text_of, Misuse),
         (lambda path: read_text("--tuples ", str(path)), ConfigError),
         (lambda path: list(read_history(path)), msgspec.ValidationError),
+        (read_plan, FaultError),
     ],
-    ids=["text", "bytes", "case", "feed", "repl", "lines", "history"],
+    ids=["text", "bytes", "case", "feed", "repl", "lines", "history", "plan"],
 )
 def test_a_file_without_an_end_is_read_no_further_than_the_bound(
     read: Callable[[Path], Any], error: type[Exception]

@@ -314,6 +314,33 @@ def test_a_task_that_dies_tells_its_cause_and_mend(flux: Path) -> None:
     assert ran.stdout.splitlines()[-1] == "Next: mlcheck explain module-missing"
 
 
+def test_a_search_ends_with_a_plan_that_plays_it_again(flux: Path) -> None:
+    words = ("topology", "run", flux.name, "--idle", "0.2", "-q", "--conf", "anchored=false")
+    ran = mlcheck(*words, "--search", "60", cwd=flux.parent)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert len(ran.stdout.splitlines()) == 1
+    folder = flux.parent / ".mlcheck" / "topology" / "split-count"
+    plan = json.loads((folder / "fault-plan.json").read_text())
+    assert (plan["topology"], len(plan["faults"]), plan["broke"][0]["id"]) == ("split-count", 1, "at-least-once")
+    again = mlcheck(*words, "--fault", f"@{folder / 'fault-plan.json'}", cwd=flux.parent)
+    assert again.returncode == 1, again.stdout + again.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--search", "5", "--fault", "kill:split"), "give it without --fault and --seeds"),
+        (("--search", "5", "--seeds", "2"), "give it without --fault and --seeds"),
+        (("--fault", "@none.json"), "--fault @none.json: it can't be read"),
+        (("--fault", "@plan.json"), "it is a plan for the topology another, and this one is split-count"),
+    ],
+)
+def test_a_search_that_can_not_be_is_a_sentence(flux: Path, options: Sequence[str], words: str) -> None:
+    told = {"topology": "another", "storm": "2.8.3", "seed": 0, "faults": ["kill:split@1"]}
+    (flux.parent / "plan.json").write_text(json.dumps(told), encoding="utf-8")
+    assert words in " ".join(refusal(mlcheck("topology", "run", flux.name, *options, cwd=flux.parent)).split())
+
+
 QUIET = """
 import json, os, sys
 def message(): return json.loads("".join(iter(sys.stdin.readline, "end\\n")))

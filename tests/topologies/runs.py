@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.topology.engine.engine import Engine
+    from multilang_cli.topology.engine.setup import Setup
 
 HERE = Path(__file__).parent
 ACKERS, TIMEOUT, WORKERS = "topology.acker.executors", "topology.message.timeout.secs", "topology.workers"
@@ -70,10 +71,12 @@ def split_count(tasks: int = 1, **conf: Any) -> Topology:
 
 
 class Ran:
-    """What a run left: `result`, `history`, and the folder."""
+    """What a run left: `result`, `history`, and the folder; and what it was set up with."""
 
-    def __init__(self, run: TopologyRun, folder: Path) -> None:
+    def __init__(self, run: TopologyRun, setup: Setup) -> None:
+        folder = setup.folder
         self.run = run
+        self.setup = setup
         self.result = run.result
         self.folder = folder
         self.history = list(read_history(folder / NAME))
@@ -136,4 +139,4 @@ def run(
     more["goal"] = Goal(**{"idle": 0.2, **goal})
     plan = plan_faults(faults, topology, lay_out(topology, version.id), random.Random(seed))  # noqa: S311
     setup = set_up(topology, version, rulebook, folder, seed=seed, faults=plan, **more)
-    return Ran(run_topology(setup, watch), folder)
+    return Ran(run_topology(setup, watch), setup)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from multilang_cli.topology.faults.kinds import KINDS
+from multilang_cli.topology.faults.kinds import KINDS, MOMENTS
 from multilang_cli.topology.faults.plan import FaultError, plan_faults
 from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Faulted, Launched, Lost, PhaseBegun
 from multilang_cli.topology.tasks import lay_out
+from tests.command import ROOT
 from tests.topologies.runs import TIMEOUT, WORKERS, run, split_count
 from tests.topologies.workloads import run_workload
 
@@ -94,6 +95,18 @@ def test_a_fault_that_can_not_be_is_a_sentence(text: str, words: str) -> None:
     with pytest.raises(FaultError) as caught:
         planned(text)
     assert words in str(caught.value)
+
+
+def test_the_page_has_every_kind_and_moment() -> None:
+    page = (ROOT / "docs" / "topology.md").read_text(encoding="utf-8")
+    for kind, row in KINDS.items():
+        unit = {"s": "seconds, ", "times": "times, ", "": ""}[row.unit]
+        usual = f"{unit}{row.usual:g}" if unit else ""
+        assert f"| `{kind}` | {', '.join(row.targets)} | {usual} | {row.text} |" in page
+    told = {
+        name for line in page.splitlines() if line.startswith("| `") for name in line.split("|")[1].split("`")[1::2]
+    }
+    assert told >= set(MOMENTS)
 
 
 @pytest.mark.component

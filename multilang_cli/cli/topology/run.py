@@ -56,7 +56,18 @@ Faults = Annotated[
     typer.Option(
         "--fault",
         metavar="KIND:TARGET",
-        help="Break something on purpose: kill:split, pause:count:2@30, random:3. Repeatable; mlcheck docs topology.",
+        help="Break something on purpose: kill:split, pause:count:2@30, random:3, or @FILE with a plan. Repeatable; "
+        "mlcheck docs topology.",
+    ),
+]
+Search = Annotated[
+    float | None,
+    typer.Option(
+        "--search",
+        metavar="SECONDS",
+        min=0.1,
+        help="Search for so long for faults that break it, from a run without any on: by what its history leaves "
+        "unproven. Those found are made few, and written to a file for --fault @FILE.",
     ),
 ]
 Record = Annotated[
@@ -103,6 +114,7 @@ def run(
     seeds: Seeds = 1,
     late: Late = "ignore",
     faults: Faults = None,
+    search: Search = None,
     guarantee: Guarantee = None,
     record: Record = None,
     transcripts: Annotated[

@@ -21,10 +21,12 @@ from multilang_cli.subject.storms import known_storm
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close
 from multilang_cli.topology.console.flux_file import class_path_of, read_file
+from multilang_cli.topology.console.searching import searched
 from multilang_cli.topology.console.showing import progress_of, show_run
 from multilang_cli.topology.console.sweeping import Played, worst_of
 from multilang_cli.topology.engine.setup import Goal, set_up
 from multilang_cli.topology.faults.plan import FaultError, plan_faults
+from multilang_cli.topology.faults.plan_file import read_plan
 from multilang_cli.topology.model import GUARANTEE, GUARANTEES
 from multilang_cli.topology.page import sections_of
 from multilang_cli.topology.running import FolderError, prepare, run_topology
@@ -32,6 +34,8 @@ from multilang_cli.topology.tasks import MAX_PARALLELISM, lay_out
 from multilang_cli.transcript.naming import fit_for_a_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import StormVersion
     from multilang_cli.topology.engine.setup import Setup
@@ -65,6 +69,7 @@ class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
     drain: float | None = None
     seed: int = 0
     seeds: int = 1
+    search: float = 0.0
     late: str = "ignore"
     faults: tuple[str, ...] = ()
     guarantee: str = ""
@@ -79,6 +84,8 @@ class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
 def run_given(values: dict[str, Any]) -> int:
     """Run what the command line says; the exit code. Raises CommandError."""
     given = msgspec.convert(values, TopologyFlags)
+    if given.search and (given.faults or given.seeds > 1):
+        raise CommandError("--search plans the faults itself, with one seed: give it without --fault and --seeds.")
     console, reports = console_of(given.color), checked_reports(given.reports)
     storm = known_storm(given.storm)
     rulebook = load_rulebook(storm)
@@ -99,15 +106,14 @@ def run_given(values: dict[str, Any]) -> int:
         for note in read.notes:
             remark(str(note))
 
-    def play(seed: int, folder: Path) -> Played:
-        """One run of it. Raises CommandError."""
-        one = msgspec.structs.replace(given, seed=seed)
+    def play(folder: Path, **more: Any) -> Played:
+        """One run of it; `more`: what goes over the flags. Raises CommandError."""
+        one = msgspec.structs.replace(given, **more)
         setup = _set_up(one, read, version, rulebook, folder)
         return Played(setup, _played(one, setup))
 
     folder = Path(given.record) if given.record else RECORD / fit_for_a_file(read.topology.name)
-    seeds = range(given.seed, given.seed + given.seeds)
-    setup, run = play(given.seed, folder) if given.seeds == 1 else worst_of(seeds, folder, play, quiet=given.quiet)
+    setup, run = _asked(given, folder, play)
     pages = any(each.format == "html" for each in reports)
     write_reports(reports, run.result, rulebook, tuple(sections_of(run, setup)) if pages else ())
     if all(each.path != STDOUT for each in reports):
@@ -115,6 +121,34 @@ def run_given(values: dict[str, Any]) -> int:
             show_run(Page(console), run, setup, rulebook, quiet=given.quiet)
             sys.stdout.flush()
     return run.result.exit_code
+
+
+def _asked(given: TopologyFlags, folder: Path, play: Callable[..., Played]) -> Played:
+    """Make a run, a sweep or a search, as is asked for. Raises CommandError."""
+    if given.search:
+        faulty = lambda faults, there: play(there, faults=faults)  # noqa: E731 (a call with other arguments)
+        try:
+            return searched(given.search, folder, faulty, strict=given.strict, quiet=given.quiet)
+        except OSError as error:
+            raise CommandError(f"{folder}: what was found can't be written: {error.strerror} (--record DIR)") from None
+    if given.seeds > 1:
+        seeds = range(given.seed, given.seed + given.seeds)
+        return worst_of(seeds, folder, lambda seed, there: play(there, seed=seed), quiet=given.quiet)
+    return play(folder)
+
+
+def _wanted(faults: tuple[str, ...], topology: str) -> tuple[str, ...]:
+    """The faults that are asked for, with those of files. Raises FaultError."""
+    found: list[str] = []
+    for each in faults:
+        if each.startswith("@"):
+            plan = read_plan(Path(each[1:]))
+            if plan.topology != topology:
+                raise FaultError(f"{each}: it is a plan for the topology {plan.topology}, and this one is {topology}")
+            found += plan.faults
+        else:
+            found.append(each)
+    return tuple(found)
 
 
 def _played(given: TopologyFlags, setup: Setup) -> TopologyRun:
@@ -165,7 +199,8 @@ def _set_up(given: TopologyFlags, read: FluxFile, version: StormVersion, ruleboo
         raise CommandError(str(error)) from None
     try:
         dice = random.Random(given.seed)  # noqa: S311 (one seed is one plan)
-        faults = plan_faults(given.faults, read.topology, lay_out(read.topology, version.id), dice)
+        wanted = _wanted(given.faults, read.topology.name)
+        faults = plan_faults(wanted, read.topology, lay_out(read.topology, version.id), dice)
     except FaultError as error:
         raise CommandError(f"--fault {error}.") from None
     goal = Goal(messages=given.messages, seconds=given.seconds, idle=given.idle, drain=given.drain)

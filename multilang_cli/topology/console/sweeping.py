@@ -33,7 +33,7 @@ def worst_of(seeds: Sequence[int], folder: Path, play: Callable[[int, Path], Pla
 
     `play`: runs a seed in a folder. A line is told of each, unless `quiet`. Ends early where a run was interrupted.
     """
-    _forget(folder)
+    forget(folder, "seed-*")
     worst: Played | None = None
     words: Counter[str] = Counter()
     for seed in seeds:
@@ -56,9 +56,9 @@ def worst_of(seeds: Sequence[int], folder: Path, play: Callable[[int, Path], Pla
     return Played(worst.setup, worst.run._replace(result=result))
 
 
-def _forget(folder: Path) -> None:
-    """Remove what an earlier sweep kept, and nothing else."""
-    for kept in folder.glob("seed-*"):
+def forget(folder: Path, names: str) -> None:
+    """Remove the runs with such names that were kept in a folder earlier, and nothing else."""
+    for kept in folder.glob(names):
         if (kept / NAME).exists():
             shutil.rmtree(kept, ignore_errors=True)
 
