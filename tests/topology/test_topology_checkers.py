@@ -194,6 +194,31 @@ def unanchored(history: History) -> History:
     return swapped(history, child, replace(child, anchors=()))
 
 
+def unanchored_later(history: History) -> History:
+    """By a task that has acked another tuple before, and holds this one."""
+    task_of = {each.n: each.task for each in history if isinstance(each, Delivered)}
+    acks = [
+        (at, task_of[each.delivery])
+        for at, each in enumerate(history)
+        if isinstance(each, TupleSettled) and each.how == "ack"
+    ]
+    child = next(
+        each
+        for now, each in enumerate(history)
+        if isinstance(each, Emitted) and each.anchors and any(at < now and task == each.task for at, task in acks)
+    )
+    return swapped(history, child, replace(child, anchors=()))
+
+
+def acked_first(history: History) -> History:
+    """The last word of a sentence comes behind the sentence's ack."""
+    child = [each for each in history if isinstance(each, Emitted) and each.anchors][-1]
+    made = [each for each in history if isinstance(each, Delivered) and each.emit == child.n]
+    ack = first(history, TupleSettled, delivery=child.anchors[0])
+    rest = [each for each in history if each is not child and each not in made]
+    return swapped(rest, ack, ack, replace(child, anchors=()), *made)
+
+
 BROKEN: list[tuple[Callable[[History], History], str, str]] = [
     (ended_twice, "ends-once", "fail"),
     (ended_elsewhere, "ends-once", "fail"),
@@ -214,6 +239,7 @@ BROKEN: list[tuple[Callable[[History], History], str, str]] = [
     (never_answered, "heartbeats-in-time", "warn"),
     (given_up, "heartbeats-in-time", "fail"),
     (unanchored, "anchored", "warn"),
+    (acked_first, "acked-last", "warn"),
 ]
 
 
@@ -225,6 +251,10 @@ def test_what_was_broken_is_found(spoil: Callable[[History], History], id_: str,
 
 CLAIMS: list[tuple[Callable[[History], History], dict[str, Any], dict[str, str]]] = [
     (unanchored, {"guarantee": "at-least-once"}, {"anchored": "fail"}),
+    (acked_first, {"guarantee": "at-least-once"}, {"anchored": "fail", "acked-last": "fail"}),
+    (unanchored_later, {}, {"anchored": "warn"}),
+    (acked_first, {"guarantee": "none"}, {}),
+    (acked_first, {"unanchored": frozenset(["default"])}, {}),
     (unanchored, {"guarantee": "at-most-once"}, {"at-most-once": "fail"}),
     (unanchored, {"guarantee": "none"}, {}),
     (unanchored, {"unanchored": frozenset(["default"])}, {}),
@@ -252,6 +282,13 @@ def test_an_unanchored_tuple_is_told_with_its_share_and_the_first_one() -> None:
     assert "1 of 6 tuples of split on stream default are unanchored" in found.reason
     assert "The first: split, task " in found.reason
     assert "mlcheck.unanchored: [default]" in found.reason
+
+
+def test_an_ack_before_the_emit_is_told_with_its_share_and_the_first_one() -> None:
+    core, history = good()
+    [found] = [each for each in check(acked_first(history), facts_of(core)) if each.id == "acked-last"]
+    assert "1 or more of 6 tuples of split on stream default came behind the ack" in found.reason
+    assert "The first: split, task " in found.reason
 
 
 def test_every_checker_but_those_of_facts_has_a_broken_history() -> None:
@@ -323,9 +360,9 @@ def test_no_false_alarm_whatever_happens(steps: list[tuple[str, int]], ackers: i
         core.do(step, number, chosen)
     found = {each.id: each for each in check(core.history, facts_of(core, limits={})) if each.verdict != "pass"}
     # Whoever fails, loses or times out here has no source that replays, no clock, and no fault for an excuse.
-    assert found.keys() <= {"ends-once", "at-least-once", "settled-in-time", "anchored"}
+    assert found.keys() <= {"ends-once", "at-least-once", "settled-in-time", "anchored", "acked-last"}
     loose = [each for each in core.of(Emitted) if each.task in core.bolts and not each.anchors]
-    assert "anchored" not in found or loose
+    assert loose or not {"anchored", "acked-last"} & found.keys()
     assert "ends-once" not in found or "never ended" in found["ends-once"].reason or core.flow.waiting
 
 

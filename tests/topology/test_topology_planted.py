@@ -59,6 +59,7 @@ def planted(spout: str, bolt: str) -> Topology:
         ("no_bug", "anchors_nothing", [KILL], {"at-least-once": "fail"}),
         ("no_bug", "anchors_another", [KILL], {"at-least-once": "fail"}),
         ("no_bug", "acks_first", ["kill:bolt@10"], {"at-least-once": "fail"}),
+        ("no_bug", "acks_first", [], {"acked-last": "warn", "anchored": "warn"}),
         ("no_bug", "acks_late", [], {"settled-in-time": "fail"}),
         ("no_bug", "acks_never", [], {"settled-in-time": "fail"}),
         ("no_bug", "acks_instead_of_failing", [], {"at-least-once": "fail"}),

@@ -10,7 +10,7 @@ from multilang_cli.topology.checkers.heartbeats import HeartbeatsInTime
 from multilang_cli.topology.checkers.limits import FaultsStruck, KeysKeepTheirTask, PendingLimit
 from multilang_cli.topology.checkers.losses import AtLeastOnce, ReplayedOnce
 from multilang_cli.topology.checkers.measures import Measures
-from multilang_cli.topology.checkers.promises import AnchoredEmits, AtMostOnce, Tracked, permitted
+from multilang_cli.topology.checkers.promises import AckedLast, AnchoredEmits, AtMostOnce, Tracked, permitted
 from multilang_cli.topology.checkers.xor import SameXor
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ CHECKERS: tuple[type[Checker], ...] = (
     HeartbeatsInTime,
     FaultsStruck,
     AnchoredEmits,
+    AckedLast,
 )
 """All that every run is judged by, in the order in which they are shown."""
 

@@ -16,48 +16,41 @@ if TYPE_CHECKING:
     from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Lost, TupleSettled
 
 
-class _Unanchored(msgspec.Struct):
-    """Emits of a component on a stream that somebody consumes. `first`: the first unanchored one.
-
-    `late`: True if the first one came when its task held no tracked tuple any more.
-    """
+class _Emits(msgspec.Struct):
+    """Emits of a component on a stream that somebody consumes. `wrong`: those in question, `first` the first one."""
 
     delivered: int = 0
-    loose: int = 0
+    wrong: int = 0
     first: Emitted | None = None
-    late: bool = False
 
 
-class AnchoredEmits(Checker):
-    """Emits of bolts that get tracked tuples are anchored; else nobody replays what is lost of them.
+class _OfBolts(Checker):
+    """Base of checks of what bolts emit that get tracked tuples.
 
-    A warning unless at-least-once is demanded: the protocol allows unanchored emits. What no consumer gets, and what
-    the topology exempts, is left out.
+    What no consumer gets, and what the topology exempts, is left out. A warning unless at-least-once is demanded: the
+    protocol allows all of it. A subclass says what is `in_question`.
     """
-
-    id = "anchored"
-    title = "What bolts make of tracked tuples is anchored to them"
 
     def __init__(self, facts: RunFacts) -> None:
         super().__init__(facts)
         self.worst = "fail" if facts.guarantee == "at-least-once" else "warn"
         self._asked = facts.guarantee in ("", "at-least-once")
         self._tracked: Counter[int] = Counter()
-        self._held: Counter[int] = Counter()
-        self._parents: dict[int, tuple[int, bool]] = {}
         self._emission: Emitted | None = None
-        self._made: dict[tuple[str, str], _Unanchored] = {}
-        self._childless: Counter[str] = Counter()
-        self._settled: Counter[str] = Counter()
+        self._made: dict[tuple[str, str], _Emits] = {}
+
+    def in_question(self, event: Emitted) -> bool:
+        """Tell if it is one of those."""
+        raise NotImplementedError
+
+    def sentence(self, name: str, stream: str, made: _Emits, first: str) -> str:
+        """The sentence about a component and a stream; `first`: about the first emit in question."""
+        raise NotImplementedError
 
     def emitted(self, event: Emitted) -> None:
-        """Keep a bolt's emission until somebody gets it, and note which tuples have children."""
-        self._emission = None
-        for anchor in event.anchors:
-            if anchor in self._parents:
-                self._parents[anchor] = (event.task, True)
-        if self._asked and self._tracked[event.task] and event.task not in self.facts.spouts:
-            self._emission = event
+        """Keep a bolt's emission until somebody gets it."""
+        asked = self._asked and self._tracked[event.task] and event.task not in self.facts.spouts
+        self._emission = event if asked else None
 
     def delivered(self, event: Delivered) -> None:
         """Count the emission that this belongs to once, and the tracked tuples of the task."""
@@ -66,50 +59,121 @@ class AnchoredEmits(Checker):
             self._count_in(emission)
         if event.edges and self._asked:
             self._tracked[event.task] += 1
-            self._held[event.task] += 1
-            self._parents[event.n] = (event.task, False)
 
     def _count_in(self, event: Emitted) -> None:
         name = self.facts.components.get(event.task, "")
         if self.facts.unanchored & {event.stream, f"{name}/{event.stream}"}:
             return
-        made = self._made.setdefault((name, event.stream), _Unanchored())
+        made = self._made.setdefault((name, event.stream), _Emits())
         made.delivered += 1
-        if not event.anchors:
-            made.loose += 1
-            if made.first is None:
-                made.first, made.late = event, not self._held[event.task]
+        if self.in_question(event):
+            made.wrong += 1
+            made.first = made.first or event
+
+    def finish(self) -> None:
+        """Name each component and stream with its share and the first example."""
+        for (name, stream), made in self._made.items():
+            if (first := made.first) is not None:
+                at = f"The first: {self.facts.name(first.task)} emitted {first.values} at {first.t:.3f} s"
+                self.wrong(self.sentence(name, stream, made, at), first.n)
+
+
+class AnchoredEmits(_OfBolts):
+    """Emits of bolts that get tracked tuples are anchored; else nobody replays what is lost of them."""
+
+    id = "anchored"
+    title = "What bolts make of tracked tuples is anchored to them"
+
+    def __init__(self, facts: RunFacts) -> None:
+        super().__init__(facts)
+        self._parents: dict[int, tuple[int, bool]] = {}
+        self._childless: Counter[str] = Counter()
+        self._settled: Counter[str] = Counter()
+
+    def in_question(self, event: Emitted) -> bool:
+        """One without anchors."""
+        return not event.anchors
+
+    def sentence(self, name: str, stream: str, made: _Emits, first: str) -> str:
+        """With the share of tuples that have no child."""
+        share = f"{made.wrong:,} of {made.delivered:,} tuples of {name} on stream {stream} are unanchored"
+        settled = f"{self._childless[name]:,} of the {self._settled[name]:,} tuples that it acked have no child"
+        return (
+            f"{share}, below tracked tuples: if one is lost, nobody replays it. {first}; {settled}. "
+            f"Anchor them, or exempt the stream ({UNANCHORED}: [{stream}])"
+        )
+
+    def emitted(self, event: Emitted) -> None:
+        """Note which tuples have children, too."""
+        super().emitted(event)
+        for anchor in event.anchors:
+            if anchor in self._parents:
+                self._parents[anchor] = (event.task, True)
+
+    def delivered(self, event: Delivered) -> None:
+        """Note the tracked tuples, too."""
+        super().delivered(event)
+        if event.edges and self._asked:
+            self._parents[event.n] = (event.task, False)
 
     def settled(self, event: TupleSettled) -> None:
         """Note whether anything was anchored to it."""
         task, parent = self._parents.pop(event.delivery, (0, False))
         if task:
-            self._held[task] -= 1
             name = self.facts.components.get(task, "")
             self._settled[name] += event.how == "ack"
             self._childless[name] += event.how == "ack" and not parent
 
     def lost(self, event: Lost) -> None:
         """Its task holds it no longer."""
-        task, _ = self._parents.pop(event.delivery, (0, False))
-        if task:
-            self._held[task] -= 1
+        self._parents.pop(event.delivery, None)
 
-    def finish(self) -> None:
-        """Name each component and stream with its share and the first example."""
-        for (name, stream), made in self._made.items():
-            if made.first is None:
-                continue
-            first = made.first
-            at = f"{self.facts.name(first.task)} emitted {first.values} at {first.t:.3f} s"
-            after = ", when all tuples given to it were settled (an ack before the emit)" if made.late else ""
-            share = f"{made.loose:,} of {made.delivered:,} tuples of {name} on stream {stream} are unanchored"
-            settled = f"{self._childless[name]:,} of the {self._settled[name]:,} tuples that it acked have no child"
-            self.wrong(
-                f"{share}, below tracked tuples: if one is lost, nobody replays it. The first: {at}{after}; {settled}. "
-                f"Anchor them, or exempt the stream ({UNANCHORED}: [{stream}])",
-                first.n,
-            )
+
+class AckedLast(_OfBolts):
+    """A tuple is acked behind what is made of it: else that is lost with a task that dies in between.
+
+    It is certain where a task emits without an anchor, holds nothing, and acked a tracked tuple last.
+    """
+
+    id = "acked-last"
+    title = "Bolts emit what they make of a tuple before they ack it"
+
+    def __init__(self, facts: RunFacts) -> None:
+        super().__init__(facts)
+        self._holder: dict[int, int] = {}
+        self._held: Counter[int] = Counter()
+        self._acked_last: dict[int, bool] = {}
+
+    def in_question(self, event: Emitted) -> bool:
+        """One that comes when all is acked."""
+        return not event.anchors and not self._held[event.task] and self._acked_last.get(event.task, False)
+
+    def sentence(self, name: str, stream: str, made: _Emits, first: str) -> str:
+        """With the least share: what else is under way may hide an ack that came too early."""
+        share = f"{made.wrong:,} or more of {made.delivered:,} tuples of {name} on stream {stream}"
+        return (
+            f"{share} came behind the ack of all that was given to their task (an ack before the emit): if the task "
+            f"dies in between, they are lost, and nobody replays them. {first}. Emit first, anchored, and ack then, or "
+            f"exempt the stream ({UNANCHORED}: [{stream}])"
+        )
+
+    def delivered(self, event: Delivered) -> None:
+        """Note who holds what, too: also what is not tracked, of which an emit may be made."""
+        super().delivered(event)
+        if self._asked:
+            self._holder[event.n] = event.task
+            self._held[event.task] += 1
+
+    def settled(self, event: TupleSettled) -> None:
+        """It is held no longer."""
+        if task := self._holder.pop(event.delivery, 0):
+            self._held[task] -= 1
+            self._acked_last[task] = event.how == "ack" and bool(event.edges)
+
+    def lost(self, event: Lost) -> None:
+        """It is held no longer."""
+        if task := self._holder.pop(event.delivery, 0):
+            self._held[task] -= 1
 
 
 class Tracked(Checker):
