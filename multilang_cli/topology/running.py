@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from multilang_cli.topology.engine.setup import Setup
     from multilang_cli.topology.engine.workers import TaskRun
     from multilang_cli.topology.history import Happening
-    from multilang_cli.topology.risks import Risk
 
 MOST_READ = 64 * 1024 * 1024
 """Bytes of a transcript that is read for causes."""
@@ -60,6 +59,8 @@ STDERR_SHOWN = 4096
 """Bytes of a task's last stderr that a result keeps."""
 MOST_LOGGED = 5
 """Kinds of warnings and errors of components that are noted."""
+MOST_RECOVERIES = 5
+"""Faults of which it is noted when a tuple was acked again."""
 MOST_STORIES = 3
 """Emissions whose story is told."""
 RESULT = "result.json"
@@ -177,11 +178,14 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
         judge.take(event)
         seen.take(event)
     held = judge.finish()
-    result = _result(setup, engine, outcome, began, (held, injector.spared, seen.risks()), strict=strict)
+    notes = [str(each) for each in judge.measures.recoveries[:MOST_RECOVERIES]]
+    told = any(each.id == "anchored" and each.verdict != "pass" for each in held)
+    notes += [risk.text for risk in seen.risks() if risk.id != "unanchored" or not told]
+    result = _result(setup, engine, outcome, began, (held, injector.spared, notes), strict=strict)
     write_whole(setup.folder / RESULT, to_json(result).encode())
     concerned = [number for each in held for number in each.emissions] + judge.measures.failed_emissions
-    told = stories(read_history(setup.folder / NAME), concerned[:MOST_STORIES], setup.layout.components)
-    return TopologyRun(result, outcome, _tallies(setup, engine), held, judge.measures, judge.account, tuple(told))
+    tales = stories(read_history(setup.folder / NAME), concerned[:MOST_STORIES], setup.layout.components)
+    return TopologyRun(result, outcome, _tallies(setup, engine), held, judge.measures, judge.account, tuple(tales))
 
 
 def _tallies(setup: Setup, engine: Engine) -> dict[str, Tally]:
@@ -197,13 +201,12 @@ def _result(
     engine: Engine,
     outcome: RunOutcome,
     began: datetime,
-    judged: tuple[tuple[CheckResult, ...], Mapping[object, int], Sequence[Risk]],
+    judged: tuple[tuple[CheckResult, ...], Mapping[object, int], Sequence[str]],
     *,
     strict: bool,
 ) -> RunResult:
     goal = setup.goal
-    held, spared, risks = judged
-    told = any(each.id == "anchored" and each.verdict != "pass" for each in held)
+    held, spared, notes = judged
     subjects = [_of_life(setup, life, spared.get(life.session)) for life in _lives(engine)]
     if engine.flow.spout_emissions:
         subjects += map(subject_of, held)
@@ -226,7 +229,7 @@ def _result(
             *([outcome.why] if outcome.why else []),
             *setup.worker_environment({}).notes,
             *[str(each) for each in logged if not each.given_up][:MOST_LOGGED],
-            *(risk.text for risk in risks if risk.id != "unanchored" or not told),
+            *notes,
         ),
     )
     circumstances = Circumstances(interrupted=outcome.interrupted, no_first_message=bool(outcome.silent))

@@ -322,8 +322,10 @@ def test_a_search_ends_with_a_plan_that_plays_it_again(flux: Path) -> None:
     folder = flux.parent / ".mlcheck" / "topology" / "split-count"
     plan = json.loads((folder / "fault-plan.json").read_text())
     assert (plan["topology"], len(plan["faults"]), plan["broke"][0]["id"]) == ("split-count", 1, "at-least-once")
-    again = mlcheck(*words, "--fault", f"@{folder / 'fault-plan.json'}", cwd=flux.parent)
+    plays = ("--fault", f"@{folder / 'fault-plan.json'}", "--report", "json=-")
+    again = mlcheck(*words, *plays, cwd=flux.parent)
     assert again.returncode == 1, again.stdout + again.stderr
+    assert any(note.startswith(f"{plan['faults'][0]} struck at ") for note in json.loads(again.stdout)["notes"])
 
 
 @pytest.mark.parametrize(

@@ -377,3 +377,15 @@ def test_what_tracking_costs() -> None:
     assert measures.availability == 0.75
     # 4 inits, a fail, 3 acks of sentences and 6 of words, and 4 answers.
     assert measures.tracking == (10, 18)
+
+
+def test_a_fault_is_over_when_what_was_emitted_behind_it_is_acked() -> None:
+    measures = Measures(facts_of(Core()))
+    strikes = Faulted(t=2.0, plan=0, fault="kill:split@9", phase="strikes")
+    ends = [EmissionEnded(t=t, emit=n, task=1, how="acked", latency=2.0) for n, t in enumerate((3.0, 5.5, 7.0), 1)]
+    measures.faulted(strikes)
+    measures.ended(ends[0])  # it was emitted before the fault
+    assert str(*measures.recoveries) == "kill:split@9 struck at 2.000 s; no tuple that was emitted afterwards was acked"
+    for end in ends[1:]:
+        measures.ended(end)
+    assert [each.seconds for each in measures.recoveries] == [3.5]

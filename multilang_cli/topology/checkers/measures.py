@@ -5,21 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from multilang_cli.reports.html.spread import Point, Spread
 
 if TYPE_CHECKING:
     from multilang_cli.topology.checkers.checker import RunFacts
-    from multilang_cli.topology.history import AckerTold, Delivered, EmissionEnded, Emitted
+    from multilang_cli.topology.history import AckerTold, Delivered, EmissionEnded, Emitted, Faulted
 
 MOST_FAILED = 3
 """Emissions that were not acked of which the number is kept."""
+
+
+class Recovery(msgspec.Struct):
+    """A fault that struck, and the seconds until a tuple was acked that was emitted behind it; None if none was."""
+
+    fault: str
+    at: float
+    seconds: float | None = None
+
+    def __str__(self) -> str:
+        """A sentence."""
+        struck = f"{self.fault} struck at {self.at:.3f} s"
+        if self.seconds is None:
+            return f"{struck}; no tuple that was emitted afterwards was acked"
+        return f"{struck}; a tuple that was emitted afterwards was acked {self.seconds:.3f} s later"
 
 
 class Measures:
     """`ends`: of reliable emissions, by how. `latencies`: of those that were acked.
 
     `failed_emissions`: the first emissions that failed or timed out. `streams`: deliveries by component and stream;
-    `ackers`: messages by acker's task and kind: what tracking costs.
+    `ackers`: messages by acker's task and kind: what tracking costs. `recoveries`: of the faults, as they struck.
     """
 
     def __init__(self, facts: RunFacts) -> None:
@@ -28,6 +45,8 @@ class Measures:
         self.streams: Counter[tuple[str, str]] = Counter()
         self.ackers: Counter[tuple[int, str]] = Counter()
         self.failed_emissions: list[int] = []
+        self.recoveries: list[Recovery] = []
+        self._recovering: list[Recovery] = []
         self._facts = facts
         self._stream = ("", "")
 
@@ -49,8 +68,23 @@ class Measures:
         self.ends[event.how] += 1
         if event.how == "acked":
             self.latencies.add(Point(event.t, event.latency, event.emit))
+            if self._recovering:
+                self._recover(event)
         elif len(self.failed_emissions) < MOST_FAILED:
             self.failed_emissions.append(event.emit)
+
+    def faulted(self, event: Faulted) -> None:
+        """One struck: the run recovers from now on."""
+        if event.phase == "strikes":
+            self.recoveries.append(Recovery(event.fault, event.t))
+            self._recovering.append(self.recoveries[-1])
+
+    def _recover(self, acked: EmissionEnded) -> None:
+        emitted = acked.t - acked.latency
+        for each in self._recovering:
+            if emitted >= each.at:
+                each.seconds = acked.t - each.at
+        self._recovering = [each for each in self._recovering if each.seconds is None]
 
     @property
     def availability(self) -> float | None:
