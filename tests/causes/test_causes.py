@@ -185,6 +185,13 @@ TALKS = {
         _LOADS.format(emit='"need_task_ids":false', ack='< {"command":"ack","id":"3"}\n'),
         "it leaves tuples open: 2 tuples were neither acked nor failed within 5 s",
     ),
+    "half a text that is complained of before the pid": (
+        r"""> {"conf":{},"pidDir":"/pids","context":{}}
+< {"command":"log","msg":"bad message: Unterminated string in JSON at position 65488"}
+< {"pid":5}
+""",
+        "it takes what one read gives for a whole message: what it says before its pid is of half a text",
+    ),
     "an empty line for a message": (
         r"""> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
 <raw "\nend\n"
