@@ -46,6 +46,8 @@ _ECHO = 60
 """Bytes of the handshake by which it is known when it comes back."""
 _ENOUGH = 3
 """Tuples from which on what all have in common is no chance."""
+_OVERDUE = 2.0
+"""Seconds for which a heartbeat was not answered by whom it surely was read."""
 _SILENCE, _AT_ONCE = 0.2, 5
 """Seconds of a silence, at least, and the part of it within which a death belongs to what ended it."""
 COMMANDS: dict[str, Asked] = {
@@ -115,7 +117,8 @@ class Seen:
         self._dismissed = self._asked = False
         self._sent_sizes: list[tuple[int, int]] = []
         self._read = self._greeting = 0
-        self._then = self._silence = 0.0
+        self._then = self._silence = self._now = 0.0
+        self._sent_at: dict[int, float] = {}
         self.late_stderr = 0
         self.of_ids = self.gave_up = self.behind_ids = False
         self.repeated: set[int] = set()
@@ -132,7 +135,10 @@ class Seen:
     def stalled(self) -> bool:
         """True if it answered what it was sent, and then neither the tuples nor the heartbeats that came behind."""
         kinds = {asked for asked, _ in self.pending.values()}
-        return self._has_answered and not self._passes_over and kinds >= {"tuple", "heartbeat"}
+        first = next((seq for seq, (asked, _) in self.pending.items() if asked == "heartbeat"), None)
+        # Who was sent a heartbeat a moment ago may be on its way to answer it.
+        overdue = first is not None and self._now - self._sent_at.get(first, self._now) >= _OVERDUE
+        return self._has_answered and not self._passes_over and overdue and "tuple" in kinds
 
     def loses(self, pieced: Collection[int], answers: Collection[str]) -> bool:
         """True if all that it has not answered was `pieced`, and it answers such messages where they come whole.
@@ -163,6 +169,7 @@ class Seen:
 
     def take(self, event: Event) -> None:
         """Follow one event."""
+        self._now = event.t
         if event.channel in {"in", "out"}:
             self._silence, self._then = event.t - self._then, event.t
         if event.channel == "out":
@@ -281,6 +288,8 @@ class Seen:
             self.pending[event.seq] = (asked, id_)
             self.behind_ids = self.behind_ids and asked != "tuple"
             self._sent_as[event.seq] = asked
+            if asked == "heartbeat":
+                self._sent_at[event.seq] = event.t
             self._open.update({id_: event.seq} if asked == "tuple" else {})
             self.phase = "asked" if self.phase == "unasked" else self.phase
             self._sent_sizes.append((event.seq, self._size_of(event)))
