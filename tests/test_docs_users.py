@@ -16,7 +16,7 @@ import yaml
 from multilang_cli import __version__
 from multilang_cli.catalogue.loader import load_causes, load_rules
 from multilang_cli.catalogue.worker_log import load_index
-from multilang_cli.cli.app import SETTINGS
+from multilang_cli.cli.app import SETTINGS, accepting
 from multilang_cli.cli.commands import COMMANDS, GROUPS
 from multilang_cli.reports.formats.registry import parse_reports
 from multilang_cli.reports.verdict import OUTCOMES
@@ -72,7 +72,7 @@ def given(words: list[str]) -> dict[str, Any]:
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False)
     function = getattr(importlib.import_module(f"multilang_cli.cli.{entry.module}"), entry.function)
-    app.command(context_settings=SETTINGS)(function)
+    app.command(context_settings=SETTINGS)(accepting(function, name))
     context = typer.main.get_command(app).make_context(f"mlcheck {name}", words[len(name.split()) :])
     return {key: value for key, value in context.params.items() if value}
 

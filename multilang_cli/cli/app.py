@@ -8,7 +8,9 @@ import typer
 
 from multilang_cli.cli.commands import REDACTING
 from multilang_cli.cli.help import PanelledCommand
-from multilang_cli.cli.redacting import declare_given, with_redact
+from multilang_cli.cli.options import as_json
+from multilang_cli.cli.options.added import with_option
+from multilang_cli.cli.redacting import NAME, Redact, declare_given
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 
@@ -41,9 +43,9 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
         """Keep what the command line says, for the function itself."""
         parsed.append(values)
 
-    redacts = name in REDACTING
+    redacts, reports = name in REDACTING, as_json.reports_of(function)
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.command(cls=PanelledCommand, context_settings=SETTINGS)(with_redact(keep) if redacts else keep)
+    app.command(cls=PanelledCommand, context_settings=SETTINGS)(accepting(keep, name))
     try:
         code = app(args=list(arguments), prog_name=f"mlcheck {name}", standalone_mode=False)
     except typer.TyperException as error:
@@ -53,8 +55,17 @@ def call(function: Callable[..., int], name: str, arguments: Sequence[str]) -> i
         if redacts:
             # A tap stands in a worker: it has options, and no file that it looks for.
             declare_given(name, parsed[0], configured=name != "tap")
+        if reports:
+            as_json.take_report(parsed[0], reports)
         return function(**parsed[0])
     return code if isinstance(code, int) else ExitCode.CONFORMANT
+
+
+def accepting(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """`function` of the command `name` with the options that it does not name itself."""
+    if as_json.reports_of(function):
+        function = with_option(function, as_json.NAME, as_json.AsReport, default=False)
+    return with_option(function, NAME, Redact) if name in REDACTING else function
 
 
 def _reason(error: typer.TyperException, name: str) -> str:

@@ -13,9 +13,8 @@ import typer
 from typer.completion import completion_init  # type: ignore[attr-defined]  # the only way to have no options added
 
 from multilang_cli.catalogue.locate import data_path
-from multilang_cli.cli.app import SETTINGS
-from multilang_cli.cli.commands import COMMANDS, GROUPS, REDACTING, Command
-from multilang_cli.cli.redacting import with_redact
+from multilang_cli.cli.app import SETTINGS, accepting
+from multilang_cli.cli.commands import COMMANDS, GROUPS, Command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,8 +46,7 @@ def _app(words: list[str]) -> typer.Typer:
     for name, command in COMMANDS.items():
         group, _, last = name.rpartition(" ")
         function = _function(name, command) if words[: name.count(" ") + 1] == name.split() else _nothing
-        function = with_redact(function) if name in REDACTING else function
-        places[group].command(last, help=command.help, context_settings=SETTINGS)(function)
+        places[group].command(last, help=command.help, context_settings=SETTINGS)(accepting(function, name))
     return app
 
 

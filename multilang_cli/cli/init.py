@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.scaffold import streamparse
 from multilang_cli.scaffold.config_file import components_beside, config_text
 from multilang_cli.subject.config import NAME
@@ -23,6 +24,8 @@ def init(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Where it is written; - is stdout.")
     ] = NAME,
+    *,
+    as_json: Json = False,
 ) -> int:
     """Write mlcheck.toml for components that there are already: names, commands, inputs, outputs.
 
@@ -33,6 +36,8 @@ def init(
         raise CommandError(
             f"init: {output} is there already, and nothing is overwritten; --output - shows what it would be."
         )
+    if output == "-" and as_json:
+        raise CommandError("init: --output - prints the file, --json what was written; leave out one of them.")
     path = Path(source)
     components, origin = _found(path)
     if not components:
@@ -46,6 +51,8 @@ def init(
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
         raise CommandError(f"init: {output} can't be written: {error.strerror}.") from None
+    if as_json:
+        return print_json({"output": output, "origin": origin, "components": [each.name for each in components]})
     names = ", ".join(each.name for each in components)
     write(f"{output}: {len(components)} component{'s' if len(components) > 1 else ''}: {names}\n")
     write("\nNext: mlcheck run --dry-run; then a tuple of each source as `samples`, and mlcheck run\n")

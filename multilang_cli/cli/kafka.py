@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, write
 
@@ -27,14 +28,14 @@ def lag(
     client: Annotated[
         list[str] | None, typer.Option("--client", metavar="K=V", help="A setting of librdkafka.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,  # noqa: FBT002 (an option)
+    *,
+    as_json: Json = False,
 ) -> int:
     """Show how far a consumer group is behind on TOPIC, by partition."""
     try:
         from multilang_cli.kafka.lag import LagError, lag_of  # noqa: PLC0415 (an extra)
     except ImportError:
         raise CommandError(f"kafka lag: the Kafka client is not installed; {INSTALL}") from None
-    import msgspec  # noqa: PLC0415 (slow to import)
 
     settings = dict(_pair(each) for each in client or ())
     try:
@@ -42,8 +43,7 @@ def lag(
     except LagError as error:
         raise CommandError(f"kafka lag: {error}.") from None
     if as_json:
-        write(json.dumps(msgspec.to_builtins(found), indent=2) + "\n")
-        return ExitCode.CONFORMANT
+        return print_json(found)
     _show(found)
     return ExitCode.CONFORMANT
 

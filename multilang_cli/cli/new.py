@@ -7,6 +7,7 @@ from typing import Annotated, Literal, cast
 
 import typer
 
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.scaffold.writing import (
     KINDS,
     NAMES,
@@ -28,6 +29,8 @@ def new(
         str | None,
         typer.Option("--language", metavar="NAME", help="c, go, java, javascript, perl, php, python, ruby or rust."),
     ] = None,
+    *,
+    as_json: Json = False,
 ) -> int:
     """Write a small working bolt or spout, with mlcheck.toml, a CI workflow and a README.
 
@@ -59,6 +62,8 @@ def new(
     steps = [f"cd {shlex.quote(directory)}"] if folder.resolve() != Path.cwd() else []
     steps += [made.build] if made.build else []
     steps += ["mlcheck run" if kind in NAMES else "mlcheck run --testee ."]
+    if as_json:
+        return print_json({"files": [str(folder / file) for file in made.files], "next": steps})
     write("".join(f"{folder / file}\n" for file in made.files))
     if not (folder / ".git").exists():
         write(f"\nCI reads {WORKFLOW} at the top of a repository only.\n")

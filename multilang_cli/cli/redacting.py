@@ -1,9 +1,7 @@
 """``--redact`` of every command that shows or writes what a component said, and ``[redact]`` of mlcheck.toml."""
 
 import re
-from collections.abc import Callable, Iterable
-from functools import wraps
-from inspect import Parameter, signature
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,21 +19,6 @@ Redact = Annotated[
         help="Hide what this regular expression matches, or its first group. Repeatable; [redact] in mlcheck.toml.",
     ),
 ]
-
-
-def with_redact(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` with the option, for typer, which reads signatures and annotations."""
-
-    @wraps(function)
-    def accepting(*args: Any, **values: Any) -> Any:
-        """The function itself."""
-        return function(*args, **values)
-
-    option = Parameter(NAME, Parameter.KEYWORD_ONLY, default=None, annotation=Redact)
-    known = signature(function, eval_str=True)
-    accepting.__annotations__ = {**function.__annotations__, NAME: Redact}
-    accepting.__dict__["__signature__"] = known.replace(parameters=[*known.parameters.values(), option])
-    return accepting
 
 
 def declare_given(command: str, values: dict[str, Any], *, configured: bool) -> None:

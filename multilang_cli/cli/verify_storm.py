@@ -9,6 +9,7 @@ import typer
 
 from multilang_cli.catalogue.oracle import Case, oracle_cases
 from multilang_cli.cli.app import Color
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.subject.outputs import console_of
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
@@ -34,6 +35,7 @@ def verify_storm(
         bool, typer.Option("--write", help="Record what differs in conformance/oracle. In a clone only.")
     ] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show what Storm did, now and before.")] = False,
+    as_json: Json = False,
     color: Color = None,
 ) -> int:
     """Ask the real Storm VERSION what it does, and print what differs from what is recorded.
@@ -58,8 +60,12 @@ def verify_storm(
             remark(f"conformance/oracle/{changed}: recorded")
     except OSError as error:
         raise CommandError(f"verify-storm: {error.filename}: can't be written: {error.strerror}.") from None
-    with stdout_may_close():
-        render_verification(found, console, verbose=verbose)
+    if as_json:
+        facts = {"storm": found.storm, "base": found.base, "asked": len(found.verdicts)}
+        print_json({**facts, "differences": found.differences, "wavering": found.wavering})
+    else:
+        with stdout_may_close():
+            render_verification(found, console, verbose=verbose)
     return ExitCode.NOT_CONFORMANT if found.differences else ExitCode.CONFORMANT
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from multilang_cli.reports.escape import escape_json
 from multilang_cli.reports.formats.registry import ReportError, parse_reports, write_report
 from multilang_cli.reports.page import make_console
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.settings import color
 from multilang_cli.terminal.exits import CommandError
-from multilang_cli.terminal.output import stdout_may_close
+from multilang_cli.terminal.output import stdout_may_close, write
 from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
@@ -31,6 +35,12 @@ def console_of(flag: str | None) -> Console:
         return make_console(sys.stdout, color(flag, os.environ))
     except ConfigError as error:
         raise CommandError(str(error)) from None
+
+
+def write_json(value: Any) -> None:
+    """Write structs and plain values to stdout as one JSON document, in which nothing is hidden (``--json``)."""
+    plain = json.dumps(msgspec.to_builtins(value, str_keys=True), ensure_ascii=False, indent=2)
+    write(escape_json(plain) + "\n")
 
 
 def checked_reports(specs: Iterable[str] | None) -> tuple[Report, ...]:

@@ -16,6 +16,7 @@ from multilang_cli.reports.formats.registry import ReportError
 from multilang_cli.reports.matrix.files import DATA, read_matrix, write_matrix
 from multilang_cli.reports.matrix.words import label_of, summary_of
 from multilang_cli.subject.config import Config, ConfigError
+from multilang_cli.subject.outputs import write_json
 from multilang_cli.subject.settings import Flags, run_options
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.subject.testee import prepare
@@ -42,6 +43,7 @@ class MatrixFlags(msgspec.Struct, frozen=True, kw_only=True):
     prepare: bool = False
     brief: bool = False
     add: bool = False
+    as_json: bool = False
 
 
 def matrix_given(given: dict[str, Any]) -> int:
@@ -70,7 +72,10 @@ def matrix_given(given: dict[str, Any]) -> int:
         raise CommandError(f"matrix: {error}") from None
     except OSError as error:
         raise CommandError(f"matrix: {error.filename or folder}: {error.strerror}.") from None
-    _show(matrix, folder, brief=asked.brief)
+    if asked.as_json:
+        write_json(matrix)
+    else:
+        _show(matrix, folder, brief=asked.brief)
     return matrix.exit_code
 
 

@@ -41,6 +41,20 @@ class AckStep(msgspec.Struct, frozen=True):
         return self.before ^ (self.sent or 0)
 
 
+def plain_steps(steps: Iterable[AckStep]) -> list[dict[str, Any]]:
+    """Steps as plain values, ids in hexadecimal digits: many a reader of JSON has no integers of 64 bits."""
+    return [
+        {
+            "t": step.t,
+            "text": step.text,
+            "sent": None if step.sent is None else hexadecimal(step.sent),
+            "before": hexadecimal(step.before),
+            "after": hexadecimal(step.after),
+        }
+        for step in steps
+    ]
+
+
 class NoRootError(LookupError):
     """There is no such emission in a history, or no acker follows it; the message says which."""
 

@@ -34,7 +34,7 @@ _WHAT = "audit run"
 
 def run_given(given: dict[str, Any]) -> int:
     """Audit what the options say; returns the exit code. Raises CommandError."""
-    reports = checked_reports([*given.get("report", ()), *(["json=-"] if given["json"] else [])])
+    reports = checked_reports(given.get("report"))
     storm = known_storm(given.get("storm", ""))
     settings = pairs_of(_WHAT, given.get("spark_conf", ()))
     _limits()

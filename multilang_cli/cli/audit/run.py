@@ -22,7 +22,6 @@ def run(
     spark_conf: SparkConf = None,
     spark_log: SparkLog = False,
     report: Reports = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON: as --report json=-.")] = False,
     color: Color = None,
 ) -> int:
     """Say what became of every tuple, from recordings of taps, on Spark.

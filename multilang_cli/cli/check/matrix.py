@@ -6,6 +6,7 @@ import typer
 
 from multilang_cli.cli.app import Storm
 from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.as_json import Json
 
 
 def matrix(
@@ -23,6 +24,7 @@ def matrix(
     exclude: option.Exclude = None,
     jobs: option.Jobs = None,
     timeout: option.Timeout = None,
+    as_json: Json = False,
 ) -> int:
     """Hold libraries against every case: play both suites with each testee, and put what comes of it side by side.
 

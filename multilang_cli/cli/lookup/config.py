@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multilang_cli.cli.app import Color
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.terminal.exits import CommandError
-from multilang_cli.terminal.output import stdout_may_close, write
+from multilang_cli.terminal.output import stdout_may_close
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from multilang_cli.reports.page import Page
     from multilang_cli.subject.config import Config
     from multilang_cli.subject.origins import Setting
@@ -26,7 +25,8 @@ def show(
     component: Annotated[
         str | None, typer.Option("--component", metavar="NAME", help="Only this [[component]] of mlcheck.toml.")
     ] = None,
-    layout: Annotated[str, typer.Option("--format", metavar="pretty|json", help="For people or programs.")] = "pretty",
+    layout: Annotated[str, typer.Option("--format", metavar="pretty|json", help="json is --json.")] = "pretty",
+    as_json: Json = False,
     color: Color = None,
 ) -> int:
     """Show every setting of a run, its value, and where it comes from.
@@ -46,21 +46,17 @@ def show(
         components = {each.name: settings_of_component(config, each) for each in chosen}
     except config_file.ConfigError as error:
         raise CommandError(str(error)) from None
-    if layout == "json":
-        write(_json(config, settings, components))
-    else:
-        _print(config, settings, components, color)
+    if as_json or layout == "json":
+        return print_json(
+            {
+                "file": str(config.path) if config.path else None,
+                "looked_at": _looked_at(config),
+                "settings": [setting._asdict() for setting in settings],
+                "components": {name: [setting._asdict() for setting in own] for name, own in components.items()},
+            }
+        )
+    _print(config, settings, components, color)
     return 0
-
-
-def _json(config: "Config", settings: "Iterable[Setting]", components: "dict[str, tuple[Setting, ...]]") -> str:
-    whole = {
-        "file": str(config.path) if config.path else None,
-        "looked_at": _looked_at(config),
-        "settings": [setting._asdict() for setting in settings],
-        "components": {name: [setting._asdict() for setting in own] for name, own in components.items()},
-    }
-    return json.dumps(whole, indent=2) + "\n"
 
 
 def _print(

@@ -6,6 +6,7 @@ import typer
 
 from multilang_cli.catalogue.pages import DocsPage, PageMatch, for_terminal, load_pages, search_pages
 from multilang_cli.cli.app import Color
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.subject.outputs import console_of
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
@@ -16,13 +17,18 @@ MOST = 12
 
 
 def docs(
-    words: Annotated[list[str] | None, typer.Argument(metavar="WORD", hidden=True)] = None, color: Color = None
+    words: Annotated[list[str] | None, typer.Argument(metavar="WORD", hidden=True)] = None,
+    *,
+    as_json: Json = False,
+    color: Color = None,
 ) -> int:
     """Show a page of the docs, or find the pages that have a word. They come with mlcheck.
 
     WORD: the name of a page, or words to look for. Without one, all pages are listed.
     """
     pages, wanted = load_pages(), " ".join(words or ())
+    if not wanted and as_json:
+        return print_json([_named(page) for page in pages.values()])
     if not wanted:
         _list(list(pages.values()))
         return ExitCode.CONFORMANT
@@ -33,12 +39,20 @@ def docs(
             raise CommandError(
                 f"docs: no page has {wanted[:60]!r}{did_you_mean(wanted, pages)} `mlcheck docs` lists all."
             )
+        if len(found) > 1 and as_json:
+            return print_json([{**_named(each.page), "headings": each.headings} for each in found])
         if len(found) > 1:
             _show_matches(found)
             return ExitCode.CONFORMANT
         page = found[0].page
+    if as_json:
+        return print_json({**_named(page), "text": page.text})
     _show(page, color)
     return ExitCode.CONFORMANT
+
+
+def _named(page: DocsPage) -> dict[str, str]:
+    return {"name": page.name, "title": page.title}
 
 
 def _list(pages: list[DocsPage]) -> None:

@@ -3,14 +3,16 @@
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from multilang_cli.catalogue.loader import load_causes, load_rulebook
 from multilang_cli.catalogue.worker_log import load_index, process_of
 from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.cli.app import Color
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.reports.explaining.causes import render_cause
 from multilang_cli.reports.explaining.explain import render_rule
 from multilang_cli.reports.explaining.sentence import render_sentence
@@ -32,7 +34,9 @@ Log = Annotated[
 
 def explain(
     name: Annotated[str, typer.Argument(metavar="RULE|CAUSE|CASE|SENTENCE|TEXT", hidden=True)] = "",
+    *,
     log: Log = "",
+    as_json: Json = False,
     color: Color = None,
 ) -> int:
     """Explain a rule, a cause, a case, a sentence of the protocol, or what a worker's log says.
@@ -45,8 +49,10 @@ def explain(
     if bool(name) == bool(log):
         raise CommandError("explain: give a rule, a cause, a case or an error's text, or a worker's log by --log FILE.")
     if log:
-        return _explain_log(page, log)
+        return _explain_log(page, log, as_json=as_json)
     rulebook, cases = load_rulebook(), _cases()
+    if as_json:
+        return print_json(_facts(name, cases))
     causes = {cause.id: cause for cause in load_causes()}
     with stdout_may_close():
         if name in rulebook.rules:
@@ -62,6 +68,20 @@ def explain(
         else:
             raise CommandError(_unknown(name, [*rulebook.rules, *causes, *cases, *load_sentences()]))
     return 0
+
+
+def _facts(name: str, cases: dict[str, Case]) -> dict[str, Any]:
+    """All that is known of `name`, and of which sort it is. Raises CommandError."""
+    rules, causes = load_rulebook().rules, {cause.id: cause for cause in load_causes()}
+    sentences, asdict = load_sentences(), msgspec.structs.asdict
+    for about, known in (("rule", rules), ("cause", causes), ("case", cases)):
+        if name in known:
+            return {"about": about, **asdict(known[name])}
+    if name in sentences:
+        return {"about": "sentence", "section": sentences[name].number, **asdict(sentences[name].sentence)}
+    if found := load_index().recognise(name):
+        return {"about": "text", "found": found, "process": process_of(name)}
+    raise CommandError(_unknown(name, [*rules, *causes, *cases, *sentences]))
 
 
 def _cases() -> dict[str, Case]:
@@ -82,7 +102,7 @@ def _unknown(name: str, known: list[str]) -> str:
     )
 
 
-def _explain_log(page: Page, name: str) -> int:
+def _explain_log(page: Page, name: str, *, as_json: bool) -> int:
     """Explain a log. Exit code 4 if no text of Storm's shell classes stands in it."""
     try:
         with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8", errors="replace") as file:
@@ -92,6 +112,9 @@ def _explain_log(page: Page, name: str) -> int:
     if not summary.found:
         remark(f"explain: {name}: nothing that Storm's shell classes write stands in its {summary.lines} lines.")
         return ExitCode.NOTHING_SELECTED
+    if as_json:
+        found = [each._asdict() for each in summary.found]
+        return print_json({"about": "log", "lines": summary.lines, "found": found, "unknown": summary.unknown})
     with stdout_may_close():
         show_log(page, summary, load_rulebook())
     return 0

@@ -1,32 +1,34 @@
 """``mlcheck list rules|cases|host-cases|protocol|versions|--kills``: a line each, its fields parted by spaces."""
 
-from collections.abc import Iterable
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
 
 import typer
 
 from multilang_cli.catalogue.loader import load_rules, load_versions
 from multilang_cli.catalogue.written import load_sentences
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import remark, write
 
+_CASE = ("id", "level", "kind", "title")
 
-def rules() -> int:
+
+def rules(*, as_json: Json = False) -> int:
     """List what the protocol asks and what real Storm punishes: id, level, kind, title."""
-    _print((rule.id, rule.level, rule.kind, rule.title) for rule in load_rules().values())
-    return 0
+    return _print(_CASE, ((rule.id, rule.level, rule.kind, rule.title) for rule in load_rules().values()), as_json)
 
 
-def protocol() -> int:
+def protocol(*, as_json: Json = False) -> int:
     """List the sentences of the written protocol: id, section, level, whom it binds, text."""
-    _print(
+    rows = (
         (placed.sentence.id, placed.number, placed.sentence.level, placed.sentence.binds, placed.sentence.text.strip())
         for placed in load_sentences().values()
     )
-    return 0
+    return _print(("id", "section", "level", "binds", "text"), rows, as_json)
 
 
-def cases() -> int:
+def cases(*, as_json: Json = False) -> int:
     """List the cases that `mlcheck run` plays, those of the library suite too: id, level, kind, title.
 
     The kind is bolt, spout or both; for a library's testee (--testee) it is basic where the library acks by itself.
@@ -34,16 +36,14 @@ def cases() -> int:
     from multilang_cli.suite.cases.case import load_cases  # noqa: PLC0415 (slow to import)
 
     found = [*load_cases(), *load_cases("library")]
-    _print((case.id, case.level, case.testee or case.kind, case.title) for case in found)
-    return 0
+    return _print(_CASE, ((case.id, case.level, case.testee or case.kind, case.title) for case in found), as_json)
 
 
-def host_cases() -> int:
+def host_cases(*, as_json: Json = False) -> int:
     """List the cases that `mlcheck host` plays: id, level, kind of the component, title."""
     from multilang_cli.suite.hosts.case import load_host_cases  # noqa: PLC0415 (slow to import)
 
-    _print((case.id, case.level, case.kind, case.title) for case in load_host_cases())
-    return 0
+    return _print(_CASE, ((case.id, case.level, case.kind, case.title) for case in load_host_cases()), as_json)
 
 
 def kills(
@@ -51,6 +51,7 @@ def kills(
     whole: Annotated[
         bool, typer.Option("--whole", help="Everything that the soak saw, not only what is claimed.")
     ] = False,
+    as_json: Json = False,
 ) -> int:
     """List which mutants each case kills: case, testee, mutant, rules, and whether it is claimed or on which day seen.
 
@@ -71,7 +72,11 @@ def kills(
     lines = sorted(
         [*([] if whole else claims), *shown], key=lambda kill: (_place(cases, kill.case), kill.home, kill.mutant)
     )
-    _print((kill.case, kill.home, kill.mutant, ",".join(kill.rules), kill.seen_on or "claimed") for kill in lines)
+    _print(
+        ("case", "testee", "mutant", "rules", "seen"),
+        ((kill.case, kill.home, kill.mutant, tuple(kill.rules), kill.seen_on or "claimed") for kill in lines),
+        as_json,
+    )
     for soak in killing.soaked():
         count = sum(len(mutant.kills) for mutant in soak.mutants.values())
         remark(
@@ -85,16 +90,19 @@ def _place(cases: list[str], case: str) -> int:
     return cases.index(case) if case in cases else len(cases)
 
 
-def versions() -> int:
+def versions(*, as_json: Json = False) -> int:
     """List the Storm versions that can be played, and whether they were verified with the real classes."""
-    _print((version.id, "verified" if version.verified else "unverified", version.note) for version in load_versions())
+    rows = ((version.id, "verified" if version.verified else "unverified", version.note) for version in load_versions())
+    return _print(("id", "standing", "note"), rows, as_json)
+
+
+def _print(keys: Sequence[str], rows: Iterable[Sequence[Any]], as_json: bool) -> int:
+    """Rows in columns, the last of any width; or as objects with these keys."""
+    found = list(rows)
+    if as_json:
+        return print_json([dict(zip(keys, row, strict=True)) for row in found])
+    lines = [[cell if isinstance(cell, str) else ",".join(cell) for cell in row] for row in found]
+    if lines:
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
+        write("".join("  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() + "\n" for line in lines))
     return 0
-
-
-def _print(rows: Iterable[tuple[str, ...]]) -> None:
-    """Rows in columns, the last of any width."""
-    lines = list(rows)
-    if not lines:
-        return
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
-    write("".join("  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() + "\n" for line in lines))

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from multilang_cli.catalogue import schemas
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.terminal.output import write
@@ -13,9 +14,11 @@ from multilang_cli.terminal.output import write
 Name = Annotated[str, typer.Argument(metavar="NAME", hidden=True)]
 
 
-def names() -> int:
+def names(*, as_json: Json = False) -> int:
     """List the published JSON Schemas: name and title."""
     lines = [(name, str(schemas.load(name).get("title", ""))) for name in schemas.names()]
+    if as_json:
+        return print_json([{"name": name, "title": title} for name, title in lines])
     wide = max(len(name) for name, _ in lines)
     write("".join(f"{name:{wide}}  {title}".rstrip() + "\n" for name, title in lines))
     return ExitCode.CONFORMANT
@@ -27,7 +30,9 @@ def show(name: Name) -> int:
     return ExitCode.CONFORMANT
 
 
-def validate(name: Name, files: Annotated[list[str], typer.Argument(metavar="FILE", hidden=True)]) -> int:
+def validate(
+    name: Name, files: Annotated[list[str], typer.Argument(metavar="FILE", hidden=True)], *, as_json: Json = False
+) -> int:
     """Check files against the schema NAME.
 
     FILE: .json, .yaml or .yml, .toml, or .ndjson or .jsonl with a JSON value a line; - is stdin, read like the last.
@@ -36,18 +41,21 @@ def validate(name: Name, files: Annotated[list[str], typer.Argument(metavar="FIL
     from multilang_cli.subject.documents import DocumentError, documents  # noqa: PLC0415 (slow to import)
 
     _known(name)
-    count = 0
+    wrong: list[dict[str, str]] = []
     for file in files:
         try:
             for document in documents(file):
                 for why in schemas.explain(document.value, name):
-                    count += 1
-                    write(f"{document.place(why.partition(': ')[0])}: {why}\n")
+                    wrong.append({"place": document.place(why.partition(": ")[0]), "why": why})
+                    if not as_json:
+                        write(f"{wrong[-1]['place']}: {why}\n")
         except DocumentError as error:
             raise CommandError(f"schema validate: {error}") from None
-    if not count:
+    if as_json:
+        print_json(wrong)
+    elif not wrong:
         write(f"{', '.join(files)}: holds to {name}\n")
-    return ExitCode.NOT_CONFORMANT if count else ExitCode.CONFORMANT
+    return ExitCode.NOT_CONFORMANT if wrong else ExitCode.CONFORMANT
 
 
 def _known(name: str) -> str:

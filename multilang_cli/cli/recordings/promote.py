@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.replay.case_files import ID, NoCaseError, write_case_file
 from multilang_cli.replay.named import finding_in, recording_of
 from multilang_cli.replay.promoting import promote as promoted
@@ -23,6 +24,7 @@ def promote(
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The case file; its name is the id. [KIND.RULE.yaml]"),
     ] = None,
+    as_json: Json = False,
 ) -> int:
     """Make a conformance case of a recording: what was said in it, and the clause of what was found wrong.
 
@@ -43,6 +45,9 @@ def promote(
         raise CommandError(f"promote: {why}") from None
     except OSError as error:
         raise CommandError(f"promote: {path}: can't be written: {error.strerror}.") from None
+    if as_json:
+        facts = {"output": str(path), "rule": wrong.rule, "steps": len(case.case["steps"])}
+        return print_json({**facts, "left_out": case.left_out, "next": case.again})
     for note in case.left_out:
         remark(f"Left out, since no case can say it: {note}")
     write(f"{path}: {wrong.rule}, {len(case.case['steps'])} steps; play it with\n  {case.again}\n")

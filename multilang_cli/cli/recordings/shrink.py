@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.as_json import Json
 from multilang_cli.cli.options.replay_options import Transcript
 
 
@@ -30,6 +31,7 @@ def shrink(
     limits: option.Limits = None,
     timeout: option.Timeout = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Do not show how far it is.")] = False,
+    as_json: Json = False,
 ) -> int:
     """Make TRANSCRIPT as short as can be, so that COMMAND still breaks the same rule: mlcheck shrink T -- COMMAND.
 

@@ -1,12 +1,12 @@
 """``mlcheck topology plan``."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from multilang_cli.cli.app import Color, Storm
+from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.cli.options.run_options import Conf
 from multilang_cli.cli.topology.flux_file import (
     Ackers,
@@ -20,7 +20,7 @@ from multilang_cli.cli.topology.flux_file import (
     Streamparse,
 )
 from multilang_cli.terminal.exits import ExitCode
-from multilang_cli.terminal.output import remark, stdout_may_close, write
+from multilang_cli.terminal.output import remark, stdout_may_close
 
 
 def plan(
@@ -39,7 +39,7 @@ def plan(
     run: Annotated[
         str | None, typer.Option("--run", metavar="DIR", help="The folder of a run: say what its history tells, too.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: Json = False,
     color: Color = None,
 ) -> int:
     """Show what becomes of a topology: its graph, tasks and groupings, and what is not guaranteed.
@@ -73,8 +73,7 @@ def plan(
     if as_json:
         for note in read.notes:
             remark(str(note))
-        write(json.dumps(planning.to_json(made), indent=2) + "\n")
-        return ExitCode.CONFORMANT
+        return print_json(planning.to_json(made))
     with stdout_may_close():
         draw(Page(console), made, read.notes, ran=run is not None)
     return ExitCode.CONFORMANT

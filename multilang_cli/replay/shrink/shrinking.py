@@ -15,6 +15,7 @@ from multilang_cli.replay.named import finding_in, recording_of
 from multilang_cli.replay.shrink.shrinker import Shrinker, Shrunk
 from multilang_cli.replay.starting import subject_for
 from multilang_cli.subject.declared import not_started
+from multilang_cli.subject.outputs import write_json
 from multilang_cli.subject.recordings import spare
 from multilang_cli.subject.settings import Flags
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -34,6 +35,7 @@ class ShrinkFlags(msgspec.Struct, frozen=True, kw_only=True):
     finding: str = ""
     retries: int = 0
     quiet: bool = False
+    as_json: bool = False
 
 
 def shrink_given(given: dict[str, Any]) -> int:
@@ -61,10 +63,19 @@ def shrink_given(given: dict[str, Any]) -> int:
     finally:
         if shows is not None:
             shows.end()
-    return _tell(shrunk, wrong, output, unit)
+    _check_shown(shrunk, wrong)
+    if asked.as_json:
+        write_json({"output": str(output), "rule": wrong.rule, "unit": unit, **shrunk._asdict(), "next": _next(output)})
+    else:
+        _tell(shrunk, wrong, output, unit)
+    if not shrunk.complete:
+        remark("Interrupted: it may not be the shortest.")
+        return ExitCode.INTERRUPTED
+    return ExitCode.CONFORMANT
 
 
-def _tell(shrunk: Shrunk, wrong: Finding, output: Path, unit: str) -> int:
+def _check_shown(shrunk: Shrunk, wrong: Finding) -> None:
+    """Raise CommandError if the finding was never met."""
     if not shrunk.shown:
         if not shrunk.complete:
             raise CommandError("interrupted before it was shown once.", ExitCode.INTERRUPTED)
@@ -73,17 +84,20 @@ def _tell(shrunk: Shrunk, wrong: Finding, output: Path, unit: str) -> int:
             "it more often with --retries.",
             ExitCode.INCONCLUSIVE,
         )
+
+
+def _next(output: Path) -> str:
+    return shlex.join(["mlcheck", "promote", str(output)])
+
+
+def _tell(shrunk: Shrunk, wrong: Finding, output: Path, unit: str) -> None:
     before, after = shrunk.units
     simpler = f", {counted(shrunk.simpler, 'value')} made simpler" if shrunk.simpler else ""
     write(
         f"{output}: {wrong.rule} with {after or 'none'} of {counted(before, unit)} ({shrunk.events[1]} of "
         f"{counted(shrunk.events[0], 'event')}){simpler}; {counted(shrunk.tried, 'play')} in {shrunk.seconds:.1f} s\n"
-        f"Next: {shlex.join(['mlcheck', 'promote', str(output)])}\n"
+        f"Next: {_next(output)}\n"
     )
-    if not shrunk.complete:
-        remark("Interrupted: it may not be the shortest.")
-        return ExitCode.INTERRUPTED
-    return ExitCode.CONFORMANT
 
 
 class _Progress:
