@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
 from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from multilang_cli.audit.outline import Outline
+    from multilang_cli.terminal.output import Progress
 
 
 Known = dict[str, "DataFrame"]
@@ -119,12 +121,19 @@ WRITERS = 3
 
 
 def run(
-    spark: SparkSession, plan: AuditPlan, folder: str, say: Callable[[str], None], *, overwrite: bool = False
+    spark: SparkSession,
+    plan: AuditPlan,
+    folder: str,
+    say: Callable[[str], None],
+    *,
+    overwrite: bool = False,
+    progress: Progress | None = None,
 ) -> Known:
     """Every stage, its tables written as Parquet in `folder`; returns all tables, as they were written.
 
     A stage begins when the tables stand that it reads, so that several run at a time. `say`: is told what goes on, a
-    line at a time. `overwrite`: what earlier runs left does not count. Raises ManifestError.
+    line at a time; of stages `progress` instead, if there is one. `overwrite`: what earlier runs left does not count.
+    Raises ManifestError.
     """
     folder = here(folder)
     with only_writer(folder):
@@ -136,7 +145,7 @@ def run(
             return stored_tables(spark, folder)
         usable = before if before is not None and before.storm == plan.storm else None
         work = _Work(spark, plan, folder, new_name(number + 1), _stored(spark, folder, usable, inputs))
-        work.all(say)
+        work.all(progress or _saying(say))
         kept = usable.inputs if usable else {}
         trees = {row.verdict: row["count"] for row in work.known["roots"].groupBy("verdict").count().collect()}
         manifest = Manifest(
@@ -146,6 +155,12 @@ def run(
         publish(spark, folder, manifest)
         clear(folder, (*TABLES, OUTLINE), manifest, before)
         return {name: work.known[name] for name in TABLES if name in work.known}
+
+
+def _saying(say: Callable[[str], None]) -> Progress:
+    """Progress as lines: a stage begins, and so many did before."""
+    begun = count(1)
+    return lambda stage, _, total: say(f"[{next(begun)}/{total}] {stage}")
 
 
 def _stored(spark: SparkSession, folder: str, before: Manifest | None, inputs: dict[str, tuple[int, int]]) -> Stored:
@@ -174,7 +189,7 @@ class _Work:
         self._standing = StoredState(spark, plan, self.known, before)
         self._happened: SimpleQueue[BaseException | None] = SimpleQueue()
 
-    def all(self, say: Callable[[str], None]) -> None:
+    def all(self, progress: Progress) -> None:
         """Run every stage."""
         waiting = dict(STAGES)
         running: list[Future[None]] = []
@@ -184,7 +199,7 @@ class _Work:
                     for name, stage in list(waiting.items()):
                         if self.known.keys() >= set(stage.needs):
                             del waiting[name]
-                            say(f"[{len(running) + 1}/{len(STAGES)}] {name}")
+                            progress(name, sum(each.done() for each in running), len(STAGES))
                             running.append(pool.submit(self._run, stage, writers))
                     self._wait()
             except BaseException:

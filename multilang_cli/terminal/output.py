@@ -1,9 +1,8 @@
-"""Output of commands: stdout, which may be closed early, and a line of progress on a terminal."""
+"""Output of commands: stdout, which may be closed early, and progress on stderr."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 import time
@@ -15,10 +14,11 @@ from multilang_cli.transcript.given import GIVEN
 
 Progress = Callable[[str, int, int], None]
 
-_ERASE = "\r\x1b[K"
-
 EVERY = 30.0
 """Seconds between two lines of progress where there is no terminal."""
+
+_BARS: list[Callable[[str], None]] = []
+"""What says a line above the bar of progress that stands."""
 
 
 @contextmanager
@@ -46,8 +46,11 @@ def write(text: str) -> None:
 
 
 def remark(text: str) -> None:
-    """A line on stderr; quietly not if nobody reads it."""
+    """A line on stderr, above a bar that stands there; quietly not if nobody reads it."""
     with suppress(OSError):
+        if _BARS:
+            _BARS[-1](shown(text))
+            return
         sys.stderr.write(f"{shown(text)}\n")
         sys.stderr.flush()
 
@@ -56,12 +59,16 @@ def complain(message: str) -> None:
     """One paragraph of whole sentences on stderr, in which nothing can move the cursor."""
     text = " ".join(shown(message).split())
     text += "" if text.endswith((".", "?", "!")) else "."
-    plain = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
     try:
-        sys.stderr.write(f"mlcheck: {plain}\n")
+        sys.stderr.write(f"mlcheck: {printable(text)}\n")
         sys.stderr.flush()
     except OSError:
         return
+
+
+def printable(text: str) -> str:
+    """`text` in one line in which nothing can move the cursor."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def shown(text: str) -> str:
@@ -75,11 +82,11 @@ def shown(text: str) -> str:
 
 @contextmanager
 def progress_line(*, verbose: bool, quiet: bool, every: float = EVERY) -> Iterator[Progress | None]:
-    """Says on stderr which case runs: each on a line of its own if `verbose`, else on one line of a terminal.
+    """Says on stderr which case runs: each on a line of its own if `verbose`, else by a bar on a terminal.
 
     Where stderr is a file or the log of a CI, a line says each `every` seconds how far it is.
     """
-    terminal = sys.stderr.isatty()
+    terminal = on_terminal()
     if verbose:
         yield _name
     elif quiet:
@@ -88,11 +95,19 @@ def progress_line(*, verbose: bool, quiet: bool, every: float = EVERY) -> Iterat
         with _Log(every) as log:
             yield log
     else:
-        try:
-            yield _show
-        finally:
-            sys.stderr.write(_ERASE)
-            sys.stderr.flush()
+        from multilang_cli.terminal.bar import Bar  # noqa: PLC0415 (slow to import)
+
+        with Bar() as bar:
+            _BARS.append(bar.say)
+            try:
+                yield lambda text, done, total: bar(printable(text), done, total)
+            finally:
+                _BARS.pop()
+
+
+def on_terminal() -> bool:
+    """True if stderr is a terminal on which a line can be drawn again."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class _Log:
@@ -127,10 +142,4 @@ class _Log:
 
 def _name(case: str, done: int, total: int) -> None:
     sys.stderr.write(f"{done + 1}/{total} {case}\n")
-    sys.stderr.flush()
-
-
-def _show(case: str, done: int, total: int) -> None:
-    columns = shutil.get_terminal_size().columns
-    sys.stderr.write(f"{_ERASE}{f'{done + 1}/{total} {case}'[: columns - 1]}")
     sys.stderr.flush()

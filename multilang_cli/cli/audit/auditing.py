@@ -18,7 +18,7 @@ from multilang_cli.subject.config import ConfigError, find, load
 from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.terminal.exits import CommandError, ExitCode
-from multilang_cli.terminal.output import stdout_may_close
+from multilang_cli.terminal.output import on_terminal, progress_line, remark, stdout_may_close
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def run_given(given: dict[str, Any]) -> int:
     _limits()
     _check_folder(given["output"], overwrite=given["overwrite"])
     found = _found(given["inputs"], None)
-    _say(f"{len(found.transcripts)} files; Spark is started: {given['master']}")
+    remark(f"{len(found.transcripts)} files; Spark is started: {given['master']}")
     brief = inputs.size(found) <= LITTLE
     with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief) as spark:
         plan = AuditPlan(_found(given["inputs"], spark), storm)
@@ -56,7 +56,8 @@ def _audit(spark: SparkSession, plan: AuditPlan, given: dict[str, Any], reports:
 
     folder, limits = given["output"], _limits()
     try:
-        known = pipeline.run(spark, plan, folder, _say, overwrite=given["overwrite"])
+        with progress_line(verbose=False, quiet=not on_terminal()) as progress:
+            known = pipeline.run(spark, plan, folder, remark, overwrite=given["overwrite"], progress=progress)
     except ManifestError as error:
         raise CommandError(f"audit run: {error}.") from None
     answer = answer_of(known)
@@ -110,10 +111,6 @@ def _check_folder(folder: str, *, overwrite: bool) -> None:
             f"audit run: {folder} holds no tables that this mlcheck can add to; choose another with -o, or give"
             " --overwrite."
         )
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
 

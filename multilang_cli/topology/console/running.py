@@ -155,7 +155,7 @@ def _played(given: TopologyFlags, setup: Setup) -> TopologyRun:
     """Run it. Raises CommandError."""
     _check_size(given.flux or given.streamparse, setup)
     try:
-        with progress_of(quiet=given.quiet) as watch:
+        with progress_of(setup.goal, quiet=given.quiet) as watch:
             return run_topology(setup, watch, strict=given.strict)
     except LaunchError as error:
         hint = f" {error.hint[0].upper()}{error.hint[1:]}" if error.hint else ""

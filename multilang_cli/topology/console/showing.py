@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from multilang_cli.reports.failure import show_group, stderr_lines
 from multilang_cli.reports.formats.console import MOST_GROUPS, show_summary, summary_of
 from multilang_cli.reports.grouping import groups_of
 from multilang_cli.reports.verdict import word_of
+from multilang_cli.terminal.output import on_terminal, progress_line
 from multilang_cli.topology.blame import told
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.page import Page
+    from multilang_cli.terminal.output import Progress
     from multilang_cli.topology.engine.engine import Engine
-    from multilang_cli.topology.engine.setup import Setup
+    from multilang_cli.topology.engine.setup import Goal, Setup
     from multilang_cli.topology.engine.tally import Tally
     from multilang_cli.topology.running import TopologyRun
 
-_ERASE = "\r\x1b[K"
 _PERIOD = 0.5
 MOST_SHOWN = 2
 """Emissions that were not acked of which the terminal tells; more are on the page."""
@@ -35,23 +35,22 @@ _HEADS = ("component", "tasks", "emitted", "received", "acked", "failed", "timed
 
 
 @contextmanager
-def progress_of(*, quiet: bool) -> Iterator[Callable[[Engine], None]]:
-    """Gives what shows, on one line of a terminal, how far an engine is; it is erased at the end."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    try:
-        yield lambda engine: engine.agenda.every(_PERIOD, 0.0, partial(_show_progress, engine))
-    finally:
-        sys.stderr.write(_ERASE)
-        sys.stderr.flush()
+def progress_of(goal: Goal, *, quiet: bool) -> Iterator[Callable[[Engine], None]]:
+    """Gives what shows, on a terminal, how far an engine is on the way to its goal; it is erased at the end."""
+    with progress_line(verbose=False, quiet=quiet or not on_terminal()) as progress:
+        if progress is None:
+            yield lambda _: None
+        else:
+            yield lambda engine: engine.agenda.every(_PERIOD, 0.0, partial(_show_progress, engine, goal, progress))
 
 
-def _show_progress(engine: Engine) -> None:
-    flow = engine.flow
+def _show_progress(engine: Engine, goal: Goal, progress: Progress) -> None:
+    flow, total = engine.flow, 0
+    if engine.phase == "run":
+        total = goal.messages or round(goal.seconds)
+    done = flow.spout_emissions if goal.messages else int(flow.t)
     told = f"{flow.spout_emissions:,} emitted by spouts, {flow.waiting:,} waited for, {flow.unsettled:,} under way"
-    sys.stderr.write(f"{_ERASE}{engine.phase} {flow.t:.0f} s: {told}")
-    sys.stderr.flush()
+    progress(f"{engine.phase} {flow.t:.0f} s: {told}", max(0, min(done, total) - 1), total)
 
 
 def show_run(page: Page, run: TopologyRun, setup: Setup, rulebook: Rulebook, *, quiet: bool) -> None:
