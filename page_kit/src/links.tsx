@@ -1,17 +1,18 @@
-// Targets: "SECTION" or "SECTION/SEQ". They come from the document or the address bar, so neither is trusted.
+// Targets: "SECTION" or "SECTION/SEQ", and behind a ? the filters of a conversation. They come from the document or the address bar, so neither is trusted.
 import { createContext, type ComponentChildren } from "preact";
 import { useContext, useLayoutEffect } from "preact/hooks";
 
 export interface Target {
   section: string;
   seq: number | null;
+  query: string;
 }
 
-const FORM = /^([a-z0-9-]+)(?:\/(\d{1,15}))?$/;
+const FORM = /^([a-z0-9-]+)(?:\/(\d{1,15}))?(?:\?(.{0,2000}))?$/;
 
 export function parseTarget(text: unknown): Target | null {
   const found = typeof text === "string" ? FORM.exec(text) : null;
-  return found ? { section: found[1]!, seq: found[2] === undefined ? null : Number(found[2]) } : null;
+  return found ? { section: found[1]!, seq: found[2] === undefined ? null : Number(found[2]), query: found[3] ?? "" } : null;
 }
 
 type Reveal = (seq: number) => void;
@@ -39,6 +40,17 @@ export class Links {
   reveal(section: string, show: Reveal): () => void {
     this.reveals.set(section, show);
     return () => this.reveals.delete(section);
+  }
+
+  /** What the address bar says of a section behind its name, "" for nothing. */
+  query(section: string): string {
+    const target = this.find(location.hash.slice(1));
+    return target?.section === section ? target.query : "";
+  }
+
+  /** Have the address bar say it, as a link to the section that can be passed on; nothing is scrolled. */
+  keep(section: string, query: string): void {
+    history.replaceState(null, "", `#${section}${query && `?${query}`}`);
   }
 
   go(to: string): void {

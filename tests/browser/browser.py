@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,13 @@ class Browser:
     def js(self, expression: str) -> Any:
         """The value of an expression in the page."""
         return self.driver.execute_script(f"return {expression}")
+
+    def value_of(self, script: str) -> Any:
+        """The value of what a script promises as JSON, in spite of the page's policy."""
+        done = self.driver.execute_cdp_cmd(
+            "Runtime.evaluate", {"expression": script, "awaitPromise": True, "returnByValue": True}
+        )
+        return json.loads(done["result"]["value"])
 
     def all(self, selector: str) -> list[WebElement]:
         """All elements of a CSS selector."""

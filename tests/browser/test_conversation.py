@@ -196,6 +196,29 @@ def test_lanes_kinds_findings_and_threads_are_filters(browser: Browser) -> None:
     browser.until_equal(browser.seqs, list(range(20)))
 
 
+def test_filters_stand_in_the_address_and_come_back_from_it(browser: Browser) -> None:
+    talk(browser)
+    browser.click("to the component", ".filters")
+    browser.click("only findings", ".filters")
+    browser.type(".filters input[type=search]", "ack")
+    browser.until(lambda: len(browser.seqs()) < 3)
+    left = browser.seqs()
+    assert left
+    fragment = browser.js("location.hash")
+    assert fragment.startswith("#talk?text=ack&")
+    browser.open(documents.page(documents.conversation()), fragment)
+    browser.until_equal(browser.seqs, left)
+    browser.click("Show all", ".filters")
+    browser.until_equal(browser.seqs, list(range(20)))
+    assert browser.js("location.hash") == "#talk"
+
+
+@pytest.mark.parametrize("query", ["lanes=99.-1.x&kinds=1e9&thread=77", "%", "nothing=1", "text="])
+def test_filters_of_an_address_that_there_are_not_filter_nothing(browser: Browser, query: str) -> None:
+    browser.open(documents.page(documents.conversation()), f"#talk?{query}")
+    browser.until_equal(browser.seqs, list(range(20)))
+
+
 def test_kinds_are_chosen_from_none(browser: Browser) -> None:
     talk(browser)
     browser.click("kinds", ".filters")

@@ -23,6 +23,34 @@ export function isEverything(filter: Filter): boolean {
   return !filter.text && !filter.lanes.size && !filter.kinds.size && !filter.onlyFindings && filter.thread === null;
 }
 
+const LONGEST = 500;
+
+/** A filter for the address bar; "" for none. */
+export function toQuery(filter: Filter): string {
+  const query = new URLSearchParams();
+  if (filter.text) query.set("text", filter.text.slice(0, LONGEST));
+  if (filter.lanes.size) query.set("lanes", [...filter.lanes].join("."));
+  if (filter.kinds.size) query.set("kinds", [...filter.kinds].join("."));
+  if (filter.onlyFindings) query.set("findings", "1");
+  if (filter.thread !== null) query.set("thread", String(filter.thread));
+  return query.toString();
+}
+
+/** The filter that the address bar names. It is not trusted: what this conversation has not is left out. */
+export function fromQuery(text: string, model: Model): Filter {
+  const query = new URLSearchParams(text);
+  const numbers = (name: string, end: number) =>
+    new Set((query.get(name) ?? "").split(".").filter((each) => /^\d{1,9}$/.test(each)).map(Number).filter((each) => each < end));
+  const [thread] = numbers("thread", model.threads.length);
+  return {
+    text: (query.get("text") ?? "").slice(0, LONGEST),
+    lanes: numbers("lanes", LANE_OF.length),
+    kinds: numbers("kinds", model.kinds.length),
+    onlyFindings: query.get("findings") === "1",
+    thread: thread ?? null,
+  };
+}
+
 /** What stands in the rows: an event's index, or below zero a line of fate: -1 is the first of the model's lines. */
 export interface Rows {
   rows: number[];

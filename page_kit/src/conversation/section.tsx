@@ -1,10 +1,10 @@
 // A conversation: what Storm would have done, the filters, the sequence diagram, and beside it what is chosen.
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Conversation } from "../document";
-import { useReveal } from "../links";
+import { useLinks, useReveal } from "../links";
 import { Detail } from "./detail";
 import { Diagram } from "./diagram";
-import { EVERYTHING, type Filter, matcher, useRows } from "./filter";
+import { EVERYTHING, type Filter, fromQuery, matcher, toQuery, useRows } from "./filter";
 import { Filters } from "./filters";
 import { FindingBar } from "./findingbar";
 import { indexOf, makeModel, type Model } from "./model";
@@ -20,16 +20,21 @@ const NOTHING: Choice = { event: -1, jump: 0 };
 
 export function ConversationSection({ section }: { section: Conversation }) {
   const model = useMemo(() => makeModel(section), [section]);
-  const [filter, setFilter] = useState<Filter>(EVERYTHING);
+  const links = useLinks();
+  const [filter, setFilter] = useState<Filter>(() => fromQuery(links.query(section.id), model));
   const [choice, setChoice] = useState<Choice>(() => firstChoice(model));
   const [said, setSaid] = useState("");
   const found = useRows(model, filter);
   const root = useRef<HTMLDivElement>(null);
 
+  const keep = (next: Filter) => {
+    setFilter(next);
+    links.keep(section.id, toQuery(next));
+  };
   /** Choose an event, and bring it into view; filters that hide it are lifted. */
   const jump = (event: number) => {
     const hidden = event >= 0 && !matcher(model, filter)(event);
-    if (hidden) setFilter(EVERYTHING);
+    if (hidden) keep(EVERYTHING);
     setSaid(hidden ? "The filters hid this event: they are lifted." : "");
     setChoice((before) => ({ event, jump: before.jump + 1 }));
   };
@@ -39,7 +44,7 @@ export function ConversationSection({ section }: { section: Conversation }) {
   };
   const change = (next: Filter) => {
     setSaid("");
-    setFilter(next);
+    keep(next);
   };
   useReveal(section.id, (seq) => {
     const event = indexOf(model.events.seq, seq);
