@@ -36,6 +36,9 @@ HELD = 16 * 1024
 MOST_PENDING = 10_000
 """Ids of a spout's tuples that are remembered to be settled."""
 
+ENDINGS = frozenset({"exited", "stdin-closed", "stdout-closed"})
+"""Rules by which a component is blamed for its end."""
+
 
 class ComponentRun:
     """The component from one start to its end.
@@ -43,7 +46,8 @@ class ComponentRun:
     `events`: the latest, by number. `pending`: ids of a spout's tuples that were not yet acked or failed, the oldest
     first. `unrecorded`: why the transcript stops, "" if it does not. `emitted` and `settled`: how many messages of the
     kind the component said; `asked`: how many of them want task ids. `steps`: what was done, as operations of a case;
-    `fed`: the values that were given by hand, `left_out`: what no case can say.
+    `fed`: the values that were given by hand, `left_out`: what no case can say. `raw`: the number of the first message
+    that a person wrote byte by byte, None if there was none.
     Raises LaunchError, OSError if the transcript can't be written.
     """
 
@@ -59,6 +63,7 @@ class ComponentRun:
         self.steps: list[tuple[str, dict[str, Any]]] = []
         self.fed: list[list[Json]] = []
         self.left_out: list[str] = []
+        self.raw: int | None = None
         self.checked = False
         self._asked_before = 0
         self.unrecorded = ""
@@ -126,8 +131,21 @@ class ComponentRun:
         """True if the component said its first message."""
         return not self.session.judge.expecting_pid
 
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings so far; what a person brought about is only a note."""
+        return [self._excused(finding) for finding in self.session.findings]
+
+    def _excused(self, finding: Finding) -> Finding:
+        """The finding; only a note if the component ended after bytes that a person made up, as Storm never does."""
+        if self.raw is None or finding.rule not in ENDINGS or finding.seq < self.raw:
+            return finding
+        told = f"{finding.message}; not blamed, for it came after your raw message {self.raw}"
+        return msgspec.structs.replace(finding, level="note", message=told, fates={}, errors={})
+
     def take(self, events: Sequence[Event], findings: Sequence[Finding], /) -> None:
         """Remember what happened, and have it shown."""
+        findings = [self._excused(finding) for finding in findings]
         for event in events:
             short = len(event.raw) <= HELD
             self.events[event.seq] = event if short else msgspec.structs.replace(event, raw=event.raw[:HELD])

@@ -46,7 +46,8 @@ class Driver:
     """A session by hand over any number of starts of a component.
 
     `commands`: those that it knows, by name. `waits`: after each command that speaks, what the component has to say to
-    it is waited for, as scripts need it. `record`: the folder for transcripts. Raises what `ComponentRun` raises.
+    it is waited for, as scripts need it. `record`: the folder for transcripts. `opened`: what the next prompt has in
+    it, to be changed and sent. Raises what `ComponentRun` raises.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Driver:
         self.settings: SessionSettings = SessionSettings()
         self.commands = commands
         self.quitting = False
+        self.opened = ""
         self.depth = 0
         self.next_sample = 0
         self.taskids_by_hand = False
@@ -124,7 +126,7 @@ class Driver:
         if life is not None:
             life.end()
             self._lines.finish()
-            if any(finding.level == "must" for finding in life.session.findings):
+            if any(finding.level == "must" for finding in life.findings):
                 self._codes.add(NOT_CONFORMANT)
 
     @property

@@ -120,6 +120,19 @@ def escaped_bytes(text: str) -> bytes:
     return bytes(data + _literal(text[at:]))
 
 
+def as_escaped(data: bytes) -> str:
+    """`data` as it is typed for `escaped_bytes`, in one line."""
+    plain = data.decode("utf-8", "surrogateescape").replace("\\", "\\\\")
+    named = plain.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    return "".join(map(_shown, named))
+
+
+def _shown(char: str) -> str:
+    if char.isprintable():
+        return char
+    return "".join(f"\\x{byte:02x}" for byte in char.encode("utf-8", "surrogateescape"))
+
+
 def _literal(text: str) -> bytes:
     if "\\" in text:
         raise Misuse(r"a backslash stands before what it does not escape; write \\ for one, or \n \r \t \0 \xHH \uHHHH")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import ANSI
@@ -89,6 +90,9 @@ class _Terminal:
             history=history,
             completer=_Words(driver),
             complete_while_typing=False,
+            auto_suggest=AutoSuggestFromHistory(),
+            bottom_toolbar=lambda: status_of(driver),
+            refresh_interval=1.0,
             multiline=Condition(self._goes_on),
             prompt_continuation=lambda width, _line, _wrapped: ".".rjust(max(1, width - 1)) + " ",
         )
@@ -103,10 +107,13 @@ class _Terminal:
         """The loop."""
         driver = self._driver
         while not driver.quitting:
-            text = await self._ask(self._session, self._prompt())
+            opened, driver.opened = driver.opened, ""
+            text = await self._ask(self._session, self._prompt(), default=opened)
             if text is None:
                 driver.quitting |= await self._may_end()
                 continue
+            if not text.strip() and not _answers(driver) and await self._starts_again():
+                text = "restart"
             for _, statement in parsing.statements(text.split("\n"), in_json(driver.commands)):
                 if not (await self._execute(statement) and driver.goes_on):
                     break
@@ -134,12 +141,19 @@ class _Terminal:
         answer = await self._ask(self._field, "Something is pending (`pending` shows it). End the session? [y/N] ")
         return answer is None or answer.strip().lower() in {"y", "yes"}
 
-    async def _ask(self, session: PromptSession[str], prompt: str, on_interrupt: str | None = "") -> str | None:
-        """Read a typed line; None for Ctrl-D; `on_interrupt` for Ctrl-C."""
+    async def _starts_again(self) -> bool:
+        """True if a component that has ended is to be started again."""
+        answer = await self._ask(self._field, "The component has ended. Start it again? [Y/n] ", on_interrupt="n")
+        return answer is not None and answer.strip().lower() in {"", "y", "yes"}
+
+    async def _ask(
+        self, session: PromptSession[str], prompt: str, on_interrupt: str | None = "", default: str = ""
+    ) -> str | None:
+        """Read a typed line, which begins as `default`; None for Ctrl-D; `on_interrupt` for Ctrl-C."""
         with patch_stdout(raw=True):
             listening = asyncio.create_task(self._listen(session))
             try:
-                return await session.prompt_async(self._styled(prompt))
+                return await session.prompt_async(self._styled(prompt), default=default)
             except KeyboardInterrupt:
                 return on_interrupt
             except EOFError:
@@ -161,12 +175,30 @@ class _Terminal:
     def _prompt(self) -> str:
         driver = self._driver
         state = ""
-        if not (driver.started and driver.life.alive):
+        if not _answers(driver):
             state = " (not heard)" if driver.started and driver.life.session.exit is None else " (ended)"
         return f"{driver.setup.profile.kind} {driver.setup.version.id}{state}> "
 
     def _styled(self, prompt: str) -> Any:
         return ANSI(f"\x1b[1m{prompt}\x1b[0m") if self._driver.screen.color else prompt
+
+
+def status_of(driver: Driver) -> str:
+    """A line below the prompt: the process, what is owed and for how long, what is wrong, where it is recorded."""
+    if not driver.started:
+        return "not started: Enter starts it again"
+    life = driver.life
+    session, found = life.session, life.session.judge.outstanding()
+    since = [*(t for _, t in found.tuples.values()), *(each.t for each in (*found.commands, *found.heartbeats))]
+    owed = f"owed: {len(since)}, for {session.now - min(since):.0f} s" if since and life.alive else ""
+    wrong = sum(finding.level == "must" for finding in life.findings)
+    state = f"process {session.process.pid}" if life.alive else f"{life.silence}: Enter starts it again"
+    told = (state, owed, f"wrong: {wrong}" if wrong else "", str(life.path))
+    return "  ".join(filter(None, told))
+
+
+def _answers(driver: Driver) -> bool:
+    return driver.started and driver.life.alive
 
 
 def _has_pending(driver: Driver) -> bool:

@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING
 from multilang_cli.reports.trees import WRONG, hexadecimal, how_it_ended
 
 if TYPE_CHECKING:
-    from multilang_cli.acking.tree import Step, Tree
+    from collections.abc import Iterator
+
+    from multilang_cli.acking.tree import Node, Step, Tree
     from multilang_cli.repl.screen import Screen
     from multilang_cli.reports.trees import Trees
 
 SHOWN = 10
 """Trees that are shown where nobody chooses one."""
+MOST_NODES = 100
+"""Tuples of one tree that are drawn."""
+PIECES = {False: (("├─ ", "└─ "), ("│  ", "   ")), True: (("|- ", "`- "), ("|  ", "   "))}
+"""Pieces of the drawing, in Unicode or ASCII: a tuple, and what is below it; where others follow, and where none do."""
 
 
 def show_trees(trees: Trees, screen: Screen, chosen: str = "") -> int:
@@ -22,11 +28,37 @@ def show_trees(trees: Trees, screen: Screen, chosen: str = "") -> int:
     for tree in found[-SHOWN:]:
         told = json.dumps(tree.message_id)
         screen.line(f"{tree.spout.component} emitted {told}: {how_it_ended(tree)}", "note")
+        for line in drawn(tree, trees.numbers, ascii_only=screen.ascii_only):
+            screen.line(line, lead="  ")
         for step in tree.steps:
             screen.line(_told_of(step, tree, trees.numbers), "wrong" if step.before != "open" else "", lead="  ")
     if len(found) > SHOWN:
         screen.line(f"and {len(found) - SHOWN} before; `tree NUMBER` shows one", "dim")
     return len(found)
+
+
+def drawn(tree: Tree, numbers: dict[int, int], *, ascii_only: bool) -> Iterator[str]:
+    """The tuples of a tree, each below the one that it is anchored to; of several, below the first that is known."""
+    below: dict[int, list[Node]] = {}
+    for node in tree.nodes.values():
+        below.setdefault(next((edge for edge in node.anchors if edge in tree.nodes), 0), []).append(node)
+    todo = [("", node, node is below[0][-1]) for node in reversed(below.get(0, ()))]
+    branch, trunk = PIECES[ascii_only]
+    shown = 0
+    while todo and shown < MOST_NODES:
+        lead, node, last = todo.pop()
+        shown += 1
+        yield f"{lead}{branch[last]}{_told_of_node(node, numbers)}"
+        under = below.get(node.edge, []) if node.edge else []
+        todo += [(lead + trunk[last], each, each is under[-1]) for each in reversed(under)]
+    if len(tree.nodes) > shown:
+        yield f"and {len(tree.nodes) - shown} more tuples"
+
+
+def _told_of_node(node: Node, numbers: dict[int, int]) -> str:
+    others = [str(numbers.get(edge, "?")) for edge in node.anchors[1:]]
+    also = f", anchored to {', '.join(others)} too" if others else ""
+    return f"{numbers.get(node.edge, '?')} to {node.holder.component}: {node.state}{also}"
 
 
 def _names(tree: Tree, numbers: dict[int, int]) -> set[str]:

@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multilang_cli.protocol.words.events import Chunk, End, Event
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.protocol.words.verdicts import Profile
 from multilang_cli.repl import parsing
+from multilang_cli.repl.commands.editing import typed
 from multilang_cli.repl.commands.speaking import id_of, with_fields
 from multilang_cli.repl.commands.table import Misuse
 from multilang_cli.repl.screen import Screen
 from multilang_cli.repl.show import EventLines
+from multilang_cli.repl.trees import MOST_NODES, drawn
 from multilang_cli.reports.trees import Trees
 
 if TYPE_CHECKING:
@@ -38,6 +40,35 @@ if TYPE_CHECKING:
 )
 def test_bytes_as_they_are_typed(text: str, data: bytes) -> None:
     assert parsing.escaped_bytes(text) == data
+
+
+@given(st.binary() | st.text().map(str.encode))
+def test_bytes_are_typed_again_as_they_were(data: bytes) -> None:
+    text = parsing.as_escaped(data)
+    assert text.isprintable()
+    assert parsing.escaped_bytes(text) == data
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (TupleMsg("source", ["a b", 1], 2, "default", "7"), 'tuple ["a b", 1]'),
+        (TupleMsg("other", ["é"], 2, "late", "7"), 'tuple ["é"] stream=late comp=other'),
+        (TupleMsg("__system", [1], -1, "__tick", "7"), "tick"),
+        (TupleMsg(None, [], -1, "__heartbeat", "7"), "heartbeat"),
+        (SpoutCommand("next"), "next"),
+        (SpoutCommand("fail", {"n": 1}), 'fail {"n": 1}'),
+        (TaskIds([4, 5]), "taskids [4, 5]"),
+        (Malformed("json", 0, "{", "cut"), r"raw {\nend\n"),
+    ],
+)
+def test_a_message_is_opened_as_the_command_that_says_it(message: Message, text: str) -> None:
+    assert typed(Event(4, 0.5, "in", message, b"{\nend\n"), "source") == text
+
+
+def test_only_what_storm_said_is_opened() -> None:
+    with pytest.raises(Misuse, match="only what Storm said"):
+        typed(Event(4, 0.5, "out", Ack("1"), b"x"))
 
 
 @pytest.mark.parametrize("text", ["\\", r"\q", r"\x4", r"\u12"])
@@ -126,6 +157,21 @@ def test_the_tree_of_a_bolt_ends_with_its_ack() -> None:
     assert [step.acker_val for step in one.steps][-1] == 0
     assert [trees.numbers[edge] for edge in one.nodes] == [0, 2]
     assert [trees.numbers[node.edge] for node in three.open()] == [6]
+
+
+def test_a_tree_is_drawn_with_each_tuple_below_its_anchor() -> None:
+    trees = trees_of("bolt", tuple_("1"), ("out", Emit(["a"], anchors=("1",))), ("out", Emit(["b"], anchors=("1",))))
+    [tree] = trees.trees()
+    lines = ["└─ 0 to own: open", "   ├─ 1 to sink: acked", "   └─ 2 to sink: acked"]
+    assert list(drawn(tree, trees.numbers, ascii_only=False)) == lines
+    assert list(drawn(tree, trees.numbers, ascii_only=True))[1] == "   |- 1 to sink: acked"
+
+
+def test_a_tree_that_a_flood_made_is_drawn_in_part() -> None:
+    many: list[tuple[Channel, Message]] = [("out", Emit(["a"], anchors=("1",)))] * (MOST_NODES + 5)
+    trees = trees_of("bolt", tuple_("1"), *many)
+    *lines, rest = drawn(trees.trees()[0], trees.numbers, ascii_only=True)
+    assert (len(lines), rest) == (MOST_NODES, "and 6 more tuples")
 
 
 def test_the_tree_of_a_spout_ends_when_it_is_told() -> None:

@@ -52,6 +52,8 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
         ("tuple [1] tiems=2\n", "there is no 'tiems' here; known are stream="),
         ("tuple file=none.ndjson\n", "none.ndjson: can't be read: No such file"),
         ("show 99\n", "there is no message 99 that can be shown"),
+        ("edit 99\n", "there is no message 99 that can be said again"),
+        ("edit 2\n", "only what Storm said can be said again"),
         ("show\n", "show: expected a whole number"),
         ("wait forever\n", "wait: expected seconds, not 'forever'"),
         ("wait quiet -1\n", "wait: expected seconds, 0 or more"),
@@ -172,3 +174,18 @@ def test_a_full_disk_behind_stdout_is_not_said_of_the_transcript(tmp_path: Path)
         )
     assert ended.returncode == 2
     assert ended.stderr == ("mlcheck: stdout: can't write: No space left on device. Make room, or write elsewhere.\n")
+
+
+def test_who_dies_of_raw_bytes_is_not_blamed(tmp_path: Path) -> None:
+    shown = said(tmp_path, "raw {\\nend\\n\nwait exit\nfindings\n", "--kind", "bolt", BOLT)
+    assert "exited with code 1" in shown
+    assert re.search(r"note +exited: .*not blamed, for it\s+came after your raw message 4", shown)
+    assert not re.search(r"must +exited", shown)
+    died = said(tmp_path, "", "--kind", "bolt", component(tmp_path, DIES), code=3)
+    assert re.search(r"must +exited", died)
+
+
+def test_what_is_set_stands_in_columns(tmp_path: Path) -> None:
+    shown = said(tmp_path, "set\n", "--kind", "bolt", BOLT)
+    assert "show        all       which messages are shown" in shown
+    assert "limit       seconds   pid=31, sync=31" in shown

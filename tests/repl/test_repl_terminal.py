@@ -41,14 +41,14 @@ def drawn(text: str) -> str:
 class Session:
     """A person at a terminal. What is typed ahead is taken when the prompt stands; `keys` need it to stand."""
 
-    def __init__(self, folder: Path, words: tuple[str, ...]) -> None:
+    def __init__(self, folder: Path, words: tuple[str, ...], own: dict[str, str]) -> None:
         env = {name: value for name, value in os.environ.items() if not name.startswith(("MLCHECK_", "NO_COLOR"))}
         more = {"TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", "XDG_STATE_HOME": str(folder / "state")}
         self.child: Any = pexpect.spawn(
             sys.executable,
             ["-m", "multilang_cli", "repl", *words],
             cwd=str(folder),
-            env={**env, **more, "PYTHONPATH": str(ROOT)},
+            env={**env, **more, **own, "PYTHONPATH": str(ROOT)},
             encoding="utf-8",
             dimensions=(50, 150),
             timeout=LIMIT,
@@ -89,8 +89,8 @@ class Session:
 
 
 @contextmanager
-def session(folder: Path, *words: str) -> Iterator[Session]:
-    person = Session(folder, words)
+def session(folder: Path, *words: str, **env: str) -> Iterator[Session]:
+    person = Session(folder, words, env)
     try:
         yield person
     finally:
@@ -109,6 +109,8 @@ BOLT_COMMANDS: list[tuple[str, str]] = [
     ("history 3", r'"__tick"'),
     ("show 4", r'"snow white"'),
     ("tree", "ack val 0"),
+    ("edit 4", r'tuple \["snow white"\]'),
+    ("", "snow"),
     ("taskids", "are sent by themselves"),
     ("conf topology.name", "mlcheck"),
     ("context", "componentid"),
@@ -133,7 +135,7 @@ SPOUT_COMMANDS: list[tuple[str, str]] = [
 
 
 def test_every_command_is_typed_once() -> None:
-    typed = {line.split()[0] for line, _ in (*BOLT_COMMANDS, *SPOUT_COMMANDS)}
+    typed = {line.split()[0] for line, _ in (*BOLT_COMMANDS, *SPOUT_COMMANDS) if line}
     assert typed | {"quit"} == set(COMMANDS)
 
 
@@ -274,6 +276,46 @@ def test_task_ids_by_hand(tmp_path: Path) -> None:
         person.expect(r"told \[4, 5\]")
         person.type("quit")
         assert person.ends() == 0
+
+
+def test_a_message_is_opened_changed_and_sent(tmp_path: Path) -> None:
+    with session(tmp_path, "--kind", "bolt", BOLT) as person:
+        person.type('tuple ["snow white"] stream=default')
+        person.expect('"ack"')
+        person.type("edit")
+        person.expect(r'tuple \["snow white"\]')
+        person.child.send('\x7f\x7f and black"]\r')
+        person.expect(r'"tuple": \["black"\]')
+
+
+def test_a_component_that_has_ended_is_offered_again(tmp_path: Path) -> None:
+    with session(tmp_path, "--kind", "bolt", BOLT) as person:
+        person.type("eof")
+        person.expect("exited with code 0")
+        person.keys("\r")
+        person.expect("Start it again")
+        person.child.send("n\r")
+        person.keys("\r")
+        person.expect("Start it again")
+        person.child.send("\r")
+        person.expect("handshake")
+
+
+def test_a_line_below_the_prompt_says_how_it_stands(tmp_path: Path) -> None:
+    with session(tmp_path, "--kind", "bolt", BOLT, PROMPT_TOOLKIT_NO_CPR="") as person:
+        person.expect(r"\x1b\[6n")
+        person.child.send("\x1b[1;1R")
+        person.expect(r"process \d+ .*repl-1.ndjson")
+
+
+def test_what_was_typed_before_is_suggested(tmp_path: Path) -> None:
+    with session(tmp_path, "--kind", "bolt", BOLT) as person:
+        person.type('tuple ["snow white"]')
+        person.expect('"ack"')
+        person.keys("tup")
+        person.expect(r'le \["snow white"\]')
+        person.child.send("\x1b[C\r")
+        person.expect('"ack"')
 
 
 def test_history_stays_and_keeps_no_secret(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.repl.commands import keeping, looking, speaking, steering, waiting
+from multilang_cli.repl.commands import editing, keeping, looking, speaking, steering, waiting
 
 if TYPE_CHECKING:
     from multilang_cli.repl.commands.table import CommandTable
@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 COMMANDS: CommandTable[Driver] = {
     name: command
-    for module in (speaking, waiting, steering, looking, keeping)
+    for module in (speaking, editing, waiting, steering, looking, keeping)
     for name, command in module.COMMANDS.items()
 }

@@ -16,7 +16,7 @@ from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.trees import Trees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from multilang_cli.protocol.judge.state import Outstanding
     from multilang_cli.protocol.words.events import Event
@@ -70,7 +70,7 @@ def _pending_in_component(life: ComponentRun, found: Outstanding) -> Iterator[st
 
 def _findings(driver: Driver, _: str) -> None:
     alike: dict[str, list[Finding]] = {}
-    for finding in driver.life.session.findings:
+    for finding in driver.life.findings:
         alike.setdefault(finding.fingerprint, []).append(finding)
     for first, *more in alike.values():
         show_finding(driver.screen, first, numbered=True)
@@ -84,7 +84,7 @@ def _findings(driver: Driver, _: str) -> None:
 def _explain(driver: Driver, rest: str) -> None:
     rules = driver.setup.rulebook.rules
     if not rest:
-        met = list(dict.fromkeys(finding.rule for finding in driver.life.session.findings))
+        met = list(dict.fromkeys(finding.rule for finding in driver.life.findings))
         if not met:
             raise Misuse("expected a rule: explain ack-twice")
         rest = met[-1]
@@ -104,7 +104,7 @@ def _explain(driver: Driver, rest: str) -> None:
 
 
 def _rules(driver: Driver, _: list[str]) -> Iterable[str]:
-    met = [finding.rule for finding in driver.life.session.findings] if driver.started else []
+    met = [finding.rule for finding in driver.life.findings] if driver.started else []
     return dict.fromkeys([*met, *driver.setup.rulebook.rules])
 
 
@@ -120,7 +120,7 @@ def _history(driver: Driver, rest: str) -> None:
 def findings_by_seq(life: ComponentRun) -> dict[int, list[Finding]]:
     """The findings of a life by the number of the event they are about."""
     found: dict[int, list[Finding]] = {}
-    for finding in life.session.findings:
+    for finding in life.findings:
         found.setdefault(finding.seq, []).append(finding)
     return found
 
@@ -152,8 +152,14 @@ def _whole(event: Event) -> list[str]:
     return text.split("\n")
 
 
-def _numbers(driver: Driver, _: list[str]) -> Iterable[str]:
-    return [str(event.seq) for event in driver.life.happened(("in", "out"))[-HISTORY:]] if driver.started else []
+def numbers_of(*channels: str) -> Callable[[Driver, list[str]], Iterable[str]]:
+    """Numbers of the latest messages on some channels, which complete a command."""
+    return lambda driver, _: (
+        [str(event.seq) for event in driver.life.happened(channels)[-HISTORY:]] if driver.started else []
+    )
+
+
+_numbers = numbers_of("in", "out")
 
 
 def _tree(driver: Driver, rest: str) -> None:

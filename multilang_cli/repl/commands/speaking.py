@@ -239,8 +239,11 @@ def _task_list(rest: str) -> list[int]:
 def _raw(driver: Driver, rest: str) -> None:
     if not rest:
         raise Misuse(r'expected bytes: raw {"command":"next"}\nend\n')
-    driver.life.session.say_raw(parsing.escaped_bytes(rest))
-    driver.life.left_out.append("raw bytes")
+    life, data = driver.life, parsing.escaped_bytes(rest)
+    if life.raw is None:
+        life.raw = max(life.events, default=-1) + 1
+    life.session.say_raw(data)
+    life.left_out.append("raw bytes")
 
 
 COMMANDS: CommandTable[Driver] = {

@@ -151,7 +151,8 @@ def _set(driver: Driver, rest: str) -> None:
     plain = parsing.words(rest)
     if not plain:
         for name, (_, tell) in SETTINGS.items():
-            driver.screen.line(f"{name} {tell(driver)}")
+            value, meaning = tell(driver)
+            driver.screen.hang(meaning, "", lead=f"{name:11} {value:9} ")
         return
     name, *values = plain
     if name not in SETTINGS or not values:
@@ -188,21 +189,22 @@ def _set_ticks(driver: Driver, values: list[str]) -> None:
     driver.screen.line("from the next start on: `restart`", "dim")
 
 
-def _limits(driver: Driver) -> str:
+def _limits(driver: Driver) -> tuple[str, str]:
     if not driver.setup.limited:
-        return "none, as --no-limits asks"
-    return ", ".join(f"{name} {value:g}" for name, value in driver.setup.profile.limits.items()) + "  in seconds"
+        return "none", "as --no-limits asks"
+    limits = driver.setup.profile.limits
+    return "seconds", ", ".join(f"{name}={value:g}" for name, value in limits.items())
 
 
 SHOWS = ("all", "out", "findings", "nothing")
-SETTINGS: dict[str, tuple[Callable[[Driver, list[str]], None], Callable[[Driver], str]]] = {
-    "show": (_set_show, lambda driver: f"{driver.settings.show}  which messages are shown: {', '.join(SHOWS)}"),
-    "lines": (_set_lines, lambda driver: f"{driver.settings.lines}  messages shown for one command"),
+SETTINGS: dict[str, tuple[Callable[[Driver, list[str]], None], Callable[[Driver], tuple[str, str]]]] = {
+    "show": (_set_show, lambda driver: (driver.settings.show, f"which messages are shown: {', '.join(SHOWS)}")),
+    "lines": (_set_lines, lambda driver: (str(driver.settings.lines), "messages shown for one command")),
     "limit": (_set_limit, _limits),
-    "heartbeats": (_set_timer, lambda driver: f"{driver.setup.timer:g}  seconds between them, 0: by hand"),
-    "ticks": (_set_ticks, lambda driver: f"{driver.setup.ticks:g}  seconds between them, 0: by hand"),
+    "heartbeats": (_set_timer, lambda driver: (f"{driver.setup.timer:g}", "seconds between them, 0: by hand")),
+    "ticks": (_set_ticks, lambda driver: (f"{driver.setup.ticks:g}", "seconds between them, 0: by hand")),
 }
-"""What can be set: how, and what is said of it."""
+"""What can be set: how, and what is said of it: the value and its meaning."""
 
 
 def _set_words(driver: Driver, before: list[str]) -> Iterable[str]:
