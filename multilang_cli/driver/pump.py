@@ -17,7 +17,7 @@ from multilang_cli.driver.waits import describing
 from multilang_cli.protocol.storm.reading import read_frame, read_frames
 from multilang_cli.protocol.storm.taking import taken
 from multilang_cli.protocol.wire.batches import Batch
-from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Frame, Framer, Run
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Frame, Framer, Frames
 from multilang_cli.protocol.words.events import Chunk, Event, Exited, Signalled, StdoutClosed
 from multilang_cli.protocol.words.messages import FromComponent, Malformed, Pid
 
@@ -145,7 +145,7 @@ class Pump(Speaker):
 
     def _events(self, frames: Sequence[Frame], said: Sequence[Any], now: float) -> Sequence[Event]:
         """The events of frames after the first, and of what they say; of a run as a batch."""
-        if isinstance(frames, Run):
+        if isinstance(frames, Frames):
             return Batch(self._seq, now, "out", said, data=frames.data, offset=frames.offset, texts=frames.texts)
         return [
             Event(seq, now, "out", message, frame.raw, frame.offset)

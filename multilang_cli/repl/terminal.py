@@ -184,16 +184,16 @@ class _Terminal:
 
 
 def status_of(driver: Driver) -> str:
-    """A line below the prompt: the process, what is owed and for how long, what is wrong, where it is recorded."""
+    """A line below the prompt: the process, what is pending and for how long, what is wrong, where it is recorded."""
     if not driver.started:
         return "not started: Enter starts it again"
     life = driver.life
     session, found = life.session, life.session.judge.outstanding()
     since = [*(t for _, t in found.tuples.values()), *(each.t for each in (*found.commands, *found.heartbeats))]
-    owed = f"owed: {len(since)}, for {session.now - min(since):.0f} s" if since and life.alive else ""
+    pending = f"pending: {len(since)}, for {session.now - min(since):.0f} s" if since and life.alive else ""
     wrong = sum(finding.level == "must" for finding in life.findings)
     state = f"process {session.process.pid}" if life.alive else f"{life.silence}: Enter starts it again"
-    told = (state, owed, f"wrong: {wrong}" if wrong else "", str(life.path))
+    told = (state, pending, f"wrong: {wrong}" if wrong else "", str(life.path))
     return "  ".join(filter(None, told))
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.protocol.wire.framing import LENGTHY, Frame, Framer, Run, frame_text, plain_run
+from multilang_cli.protocol.wire.framing import LENGTHY, Frame, Framer, Frames, frame_text, plain_run
 
 LINES = st.lists(
     st.sampled_from([b"", b"end", b" end", b"end ", b"{}", b'{"command":"sync"}', b"x", b"\xff"]), max_size=12
@@ -116,21 +116,21 @@ def test_a_run_is_taken_with_what_was_left_and_within_the_limit() -> None:
     framer = Framer(limit=3 * len(SYNC), lengthy=0)
     assert framer.feed(SYNC[:4]) == []
     run = framer.feed(SYNC[4:] + SYNC + SYNC[:2])
-    assert isinstance(run, Run)
+    assert isinstance(run, Frames)
     assert (run.data, run.offset, list(run)) == (SYNC * 2, 0, [Frame(0, SYNC), Frame(len(SYNC), SYNC)])
     assert (framer.offset, framer.pending) == (2 * len(SYNC), SYNC[:2])
     long = framer.feed(SYNC[2:] + SYNC * 3)
-    assert not isinstance(long, Run)
+    assert not isinstance(long, Frames)
     assert [frame.raw for frame in long] == [SYNC] * 4
 
 
 def test_a_carriage_return_in_what_is_left_is_no_run() -> None:
     framer = Framer(lengthy=0)
     frames = framer.feed(SYNC + b"{}\rend")
-    assert not isinstance(frames, Run)
+    assert not isinstance(frames, Frames)
     assert [frame.raw for frame in (*frames, *framer.feed(b"\r"))] == [SYNC, b"{}\rend\r"]
 
 
 def test_few_bytes_are_no_run() -> None:
-    assert not isinstance(Framer().feed(SYNC * 2), Run)
-    assert isinstance(Framer().feed(SYNC * LENGTHY), Run)
+    assert not isinstance(Framer().feed(SYNC * 2), Frames)
+    assert isinstance(Framer().feed(SYNC * LENGTHY), Frames)

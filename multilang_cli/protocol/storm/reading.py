@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol.storm import diagnosis
-from multilang_cli.protocol.wire.framing import TERMINATOR, Run
+from multilang_cli.protocol.wire.framing import TERMINATOR, Frames
 from multilang_cli.protocol.wire.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
@@ -93,7 +93,7 @@ def read_frame(frame: Frame, *, expecting_pid: bool = False) -> FromComponent | 
 
 def read_frames(frames: Sequence[Frame]) -> Sequence[FromComponent | Malformed]:
     """The messages in frames after the first, as `read_frame` reads each; those of a run together, twice as fast."""
-    if not isinstance(frames, Run):
+    if not isinstance(frames, Frames):
         return list(map(read_frame, frames))
     return _read_together(frames.data, frames.texts) or [_read(text, text + TERMINATOR) for text in frames.texts]
 

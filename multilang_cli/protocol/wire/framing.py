@@ -89,7 +89,7 @@ def texts_of(run: bytes) -> list[bytes]:
     return texts
 
 
-class Run(Sequence[Frame]):
+class Frames(Sequence[Frame]):
     """Frames that came together and of which each is plain, as `plain_run` says; they are made when looked at.
 
     `data`: the bytes of all; `offset`: where they begin in the stream; `texts`: each without its terminator.
@@ -129,7 +129,7 @@ class Framer:
     """Cuts a byte stream into frames, whatever the pieces it arrives in.
 
     `limit` bounds an unfinished frame, in bytes. After a frame with fault "too-long" nothing more is produced.
-    `lengthy`: bytes from which on a `Run` is looked for in them.
+    `lengthy`: bytes from which on a `Frames` is looked for in them.
     """
 
     def __init__(self, limit: int = DEFAULT_LIMIT, offset: int = 0, lengthy: int = LENGTHY) -> None:
@@ -158,7 +158,7 @@ class Framer:
         return len(self._buffer)
 
     def feed(self, data: bytes) -> Sequence[Frame]:
-        """Add bytes from the pipe; returns the frames that are now complete, oldest first: as a `Run` where it can."""
+        """Add bytes from the pipe; returns the frames that are now complete, oldest first: as a `Frames` where it can."""
         if self.overflowed or not data:
             return []
         if len(data) >= self._lengthy and (run := self._run(data)) is not None:
@@ -175,7 +175,7 @@ class Framer:
         frames = self._cut_lines(data) if self._carriage else self._cut(data)
         return self._bounded(frames) if may_pass else frames
 
-    def _run(self, data: bytes) -> Run | None:
+    def _run(self, data: bytes) -> Frames | None:
         """Take `data` in if all frames that are now complete are a `plain_run`; else nothing is taken."""
         if self._carriage or len(self._buffer) > len(data):
             return None
@@ -184,7 +184,7 @@ class Framer:
         found, rest = whole[:stop], whole[stop:]
         if len(whole) > self.limit or not plain_run(found) or b"\r" in rest:
             return None
-        run = Run(found, self.offset)
+        run = Frames(found, self.offset)
         self._buffer[:] = rest
         self._searched = 0
         self.offset += len(found)

@@ -74,7 +74,7 @@ class FaultActions:
     def cut_off(self, task: int) -> None:
         """Hear nothing more of what a process says, not even of what was read already. Also from within a listener."""
         if (session := self._engine.sessions.get(task)) is not None:
-            session.ears.clear()
+            session.handlers.clear()
 
     def time_out(self, task: int) -> None:
         """Have all that a spout's executor waits for time out, as if its message timeouts had passed."""
