@@ -129,7 +129,7 @@ class Framer:
     """Cuts a byte stream into frames, whatever the pieces it arrives in.
 
     `limit` bounds an unfinished frame, in bytes. After a frame with fault "too-long" nothing more is produced.
-    `lengthy`: bytes from which on a `Frames` is looked for in them.
+    `lengthy`: bytes from which on `Frames` are looked for in them.
     """
 
     def __init__(self, limit: int = DEFAULT_LIMIT, offset: int = 0, lengthy: int = LENGTHY) -> None:
@@ -158,7 +158,7 @@ class Framer:
         return len(self._buffer)
 
     def feed(self, data: bytes) -> Sequence[Frame]:
-        """Add bytes from the pipe; returns the frames that are now complete, oldest first: as a `Frames` where it can."""
+        """Add bytes from the pipe; returns the frames that are now complete, oldest first, plain ones as `Frames`."""
         if self.overflowed or not data:
             return []
         if len(data) >= self._lengthy and (run := self._run(data)) is not None:
