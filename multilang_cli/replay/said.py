@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -20,6 +21,7 @@ from multilang_cli.protocol.words.messages import (
     Sync,
     TupleMsg,
 )
+from multilang_cli.protocol.words.shortening import SHOWN, ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +32,8 @@ ASPECTS = ("emits", "settles", "syncs", "errors", "malformed", "exit", "task-ids
 """What can be compared. task-ids: whether an emit asks for them; ids: those that a spout gives; order: of emits."""
 USUAL = frozenset(ASPECTS) - {"logs", "metrics", "ids", "order"}
 """What is compared if nobody says otherwise: what others see, without what a right component may vary."""
+LONGEST = 4096
+"""Characters of a value that are kept to compare it: a conversation can have thousands of values of 50 MB."""
 UNKNOWN = "?"
 """Stands for a tuple that was never sent."""
 
@@ -79,8 +83,11 @@ def _list(values: Any) -> list[Any]:
 
 
 def as_text(value: Any) -> str:
-    """A JSON value as text, the same for equal values whatever the order of keys."""
-    return json.dumps(value, sort_keys=True, default=str)
+    """A JSON value as text, the same for equal values whatever the order of keys; of a long one its ends and digest."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    if len(text) <= LONGEST:
+        return text
+    return f"{ends(text, SHOWN)} ({len(text):,} characters, {sha256(text.encode()).hexdigest()})"
 
 
 class Said(NamedTuple):

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import contextmanager
 from hashlib import sha256
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +44,8 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 _UNPACKABLE = (EOFError, zlib.error, gzip.BadGzipFile)
 LONGEST = 256 * 1024 * 1024
 """Bytes of the longest line that is read: a message of 64 MiB, the usual limit, takes a third of that."""
+PIECE = 1024 * 1024
+"""Bytes of a long line that are read at a time."""
 BLOCK = 48 * 1024
 """Bytes that are read at a time, and lines of them together: what is made of more does not stay in the caches."""
 FIRST = 6
@@ -161,8 +164,8 @@ def entries(*paths: Path | str) -> Iterator[Entry]:
 def _part(path: Path | str) -> int:
     with _opened(path) as file:
         try:
-            return decode_header(file.readline(LONGEST)).part
-        except (*BAD, *_UNPACKABLE):
+            return decode_header(_Source(file).line()).part
+        except BAD:
             return 1
 
 
@@ -198,12 +201,25 @@ class _Source:
     def line(self) -> bytes:
         """The next line, or the first LONGEST bytes of it; empty at the end of the file."""
         begin, self._rest = b"" if self.torn else self._rest, b""
-        return begin + self._read(lambda: self._file.readline(LONGEST - len(begin)))
+        text = begin + self._read(lambda: self._file.readline(PIECE))
+        return text if text.endswith(b"\n") or len(text) < PIECE else self._long_line(text)
+
+    def _long_line(self, begin: bytes) -> bytes:
+        """A line that begins so, in one place as it grows: the pieces of a long one, beside it, are as long again."""
+        text = BytesIO()
+        text.write(begin)
+        while text.tell() < LONGEST and (
+            more := self._read(lambda: self._file.readline(min(PIECE, LONGEST - text.tell())))
+        ):
+            text.write(more)
+            if more.endswith(b"\n"):
+                break
+        return text.getvalue()
 
     def skip_line(self) -> int:
         """Pass over what is left of a line that was begun, without keeping it: how many bytes that was."""
         size = 0
-        while text := self._read(lambda: self._file.readline(1 << 20)):
+        while text := self._read(lambda: self._file.readline(PIECE)):
             size += len(text)
             if text.endswith(b"\n"):
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from multilang_cli.protocol.storm import dialects
-from multilang_cli.protocol.storm.diagnosis import DIAGNOSED, MAX_DEPTH
+from multilang_cli.protocol.storm.diagnosis import DIAGNOSED, MAX_DEPTH, trap_of
 from multilang_cli.protocol.storm.reading import read
-from multilang_cli.protocol.words.messages import DialectReading, Malformed
+from multilang_cli.protocol.words.messages import DialectReading, Emit, Malformed
 
 ALIKE = b'{"command":"emit","tuple":["x",1],"command":"emit"}'
 DIFFERENT = b'{"command":"emit","tuple":["x",0.12345678901234567],"command":"emit"}'
@@ -91,3 +92,33 @@ def test_a_huge_frame_is_named_but_not_emulated(text: bytes, kind: str, asked: b
     huge = read(text[:-1] + b',"msg":"%s"}' % (b"x" * DIAGNOSED))
     assert isinstance(huge, Malformed)
     assert (huge.kind, bool(huge.by_dialect)) == (kind, asked)
+
+
+@pytest.mark.parametrize("more", ["1", '"\\ud83d\\ude00"'], ids=["plain", "every value is looked at"])
+def test_a_wide_value_is_looked_through_without_a_copy_of_it(more: str) -> None:
+    text = f"[[{'[],' * 200_000}{more}]]".encode()
+    value = json.loads(text)
+    tracemalloc.start()
+    try:
+        assert trap_of(value, [], text) is None
+        assert tracemalloc.get_traced_memory()[1] < 4 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH, MAX_DEPTH + 2])
+def test_depth_is_counted_by_the_deepest_of_both_brackets(depth: int) -> None:
+    pairs = depth // 2 - 1
+    text = b'[[],{"":%s},{}]' % (b'[{"[":' * pairs + b"1" + b"}]" * pairs)
+    trap = trap_of(json.loads(text), [], text)
+    assert (trap is not None and trap.kind == "json-too-deep") is (depth > MAX_DEPTH)
+
+
+@pytest.mark.parametrize("before", range(-22, 3, 4))
+def test_a_long_number_is_seen_wherever_it_stands_in_a_huge_message(before: int) -> None:
+    begin = b'{"command":"emit","tuple":["'
+    number = b"0.123456789012345678901"
+    padding = b"x" * (2**20 + before - len(begin) - len(b'",'))
+    message = read(begin + padding + b'",' + number + b"]}")
+    assert isinstance(message, Emit)
+    assert message.hazards == ("decimal",)

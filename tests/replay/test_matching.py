@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -10,12 +10,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from multilang_cli.protocol.words.events import Deadline, Event, Exited, Signalled, StdinClosed
-from multilang_cli.protocol.words.messages import Ack, Emit, Log, Pid, SpoutCommand, Sync
+from multilang_cli.protocol.words.messages import Ack, Emit, Log, Pid, SpoutCommand, Sync, TupleMsg
 from multilang_cli.protocol.words.verdicts import Finding, Level
 from multilang_cli.replay.comparison import Comparison, Side, compare, end_of
 from multilang_cli.replay.said import USUAL, ComparisonOptions
 from multilang_cli.replay.telling import reason_of, summary_of
 from tests.talks import WORKS, Work, events_of, talk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SEEDS = st.integers(0, 2**32)
 
@@ -222,3 +225,24 @@ def test_whoever_is_killed_at_once_could_not_end_by_itself(then: list[Any], now:
 @pytest.mark.parametrize(("facts", "told"), ENDS)
 def test_how_a_component_ended(facts: list[Any], told: str) -> None:
     assert end_of([Event(n, 0.0, "process", fact) for n, fact in enumerate(facts)]) == told
+
+
+HUGE = "x" * 1_000_000
+
+
+def told(values: list[Any], seq: int) -> Event:
+    return Event(seq, 0.0, "in", TupleMsg("s", values, 1, "default", str(seq)), b"{}", 0)
+
+
+def said(values: list[Any], seq: int) -> Event:
+    return Event(seq, 0.0, "out", Emit(values), b"{}", 0)
+
+
+@pytest.mark.parametrize("event", [told, said])
+def test_a_huge_value_is_compared_whole_and_kept_by_its_ends(event: Callable[[list[Any], int], Event]) -> None:
+    one, other = ([event([f"{HUGE}{middle}{HUGE}"], 0)] for middle in "ab")
+    compared = held(one, other)
+    assert held(one, one).same
+    assert not compared.same
+    assert len(compared.input) < 1000
+    assert all(len(each.then.body) < 1000 for each in compared.differences if each.then is not None)

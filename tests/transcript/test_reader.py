@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +15,7 @@ from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.transcript import read
 from multilang_cli.transcript.format import Header, header_line
-from multilang_cli.transcript.read import Damaged, Happened, entries
+from multilang_cli.transcript.read import Cut, Damaged, Happened, entries
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,3 +114,19 @@ def test_plain_lines_are_read_together(tmp_path: Path, odd: tuple[str, str], siz
     path.write_bytes(header + "".join(lines_of(picked)).encode())
     spans = [e.events for e in entries(path) if isinstance(e, Happened) and isinstance(e.events, RecordedEvents)]
     assert list(map(len, spans)) == sizes
+
+
+def test_a_line_without_an_end_takes_no_more_than_the_longest_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read, "LONGEST", 8 * 2**20)
+    path = tmp_path / "t.ndjson"
+    path.write_bytes(header_line(Header(conv="t", profile=example_profile("bolt"))) + b'{"conv":"' + b"x" * 20 * 2**20)
+    tracemalloc.start()
+    try:
+        *_, last = entries(path)
+        assert tracemalloc.get_traced_memory()[1] < 1.5 * read.LONGEST
+    finally:
+        tracemalloc.stop()
+    assert isinstance(last, Cut)
+    assert last.size == 20 * 2**20 + len(b'{"conv":"')

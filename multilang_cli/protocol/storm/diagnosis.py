@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
 
 from multilang_cli.protocol.storm import dialects
@@ -43,6 +44,7 @@ _MAY_BE_DECIMAL = re.compile(rb"[-+.0-9eE]{19}")
 """What stands in every text with a number that json-smart makes a BigDecimal, or with an integer beyond 64 bits."""
 _MAY_BE_TRAP = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}|\\u[dD]")
 """What stands in every text with a value that is a trap, unless for its depth."""
+_HOLDERS = (dict, list)
 _TEXT = range(0x09, 0x80)
 _BACKSLASH, _DELETE = b"\\", b"\x7f"
 _SHOWN = 60
@@ -134,7 +136,7 @@ def trap_of(value: Json, duplicates: list[str], text: bytes) -> Trap | None:
     """A danger in JSON that Python's parser accepts: None if it is regular."""
     harmless: Trap | None = None
     try:
-        for item, depth in _walk(value) if _may_be_deep(text) or _MAY_BE_TRAP.search(text) else ():
+        for item, depth in _walk(value) if _is_deep(value, text) or _MAY_BE_TRAP.search(text) else ():
             trap = _trap_of_value(item, depth, text)
             if trap is None or trap.kind in HARMLESS:
                 harmless = harmless or trap
@@ -153,6 +155,17 @@ def trap_of(value: Json, duplicates: list[str], text: bytes) -> Trap | None:
 
 def _may_be_deep(text: bytes) -> bool:
     return text.count(b"[") + text.count(b"{") > MAX_DEPTH
+
+
+def _is_deep(value: Json, text: bytes) -> bool:
+    """True if JSON is nested more than `MAX_DEPTH` deep, level by level: of a wide one only what holds more is kept."""
+    level = [value] if _may_be_deep(text) and isinstance(value, _HOLDERS) else []
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return False
+        values = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [item for items in values for item in items if isinstance(item, _HOLDERS)]
+    return bool(level)
 
 
 def _deleted(text: bytes) -> int | None:
@@ -181,15 +194,17 @@ def _trap_of_value(item: Json, depth: int, text: bytes) -> Trap | None:
 
 
 def _walk(value: Json) -> Iterator[tuple[Json, int]]:
-    stack: list[tuple[Json, int]] = [(value, 1)]
-    while stack:
-        item, depth = stack.pop()
-        if isinstance(item, dict):
-            stack.extend((key, depth) for key in item)
-            stack.extend((child, depth + 1) for child in item.values())
-        elif isinstance(item, list):
-            stack.extend((child, depth + 1) for child in item)
-        yield item, depth if isinstance(item, dict | list) else 0
+    """Every value in one, with its depth, 0 if it holds none. It keeps no more than the way to where it is."""
+    waiting: list[Iterator[Json]] = [iter((value,))]
+    while waiting:
+        for item in waiting[-1]:
+            if isinstance(item, _HOLDERS):
+                yield item, len(waiting)
+                waiting.append(chain(item, item.values()) if isinstance(item, dict) else iter(item))
+                break
+            yield item, 0
+        else:
+            waiting.pop()
 
 
 def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:

@@ -32,13 +32,15 @@ from multilang_cli.protocol.words.messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from multilang_cli.protocol.wire.framing import Frame
 
 _LONG = 17
 """Characters of a number with a fraction from which it may have more digits than a double holds."""
 _IN_NUMBERS = bytes(ord("0") if char in b"0123456789.eE+-" else char if char == ord('"') else 32 for char in range(256))
+_HUGE = 1024 * 1024
+"""Bytes beyond which a text is not copied as a whole: what is made of one message is a small multiple of its size."""
 _LONG_NUMBER = b" " + b"0" * _LONG
 """What a long number looks like after translation by `_IN_NUMBERS`, unless a string begins with it."""
 
@@ -173,7 +175,7 @@ def _has_long_number(run: bytes, between: bytes) -> bool:
 
     `between`: what each message in it ends with.
     """
-    if _LONG_NUMBER not in run.translate(_IN_NUMBERS):
+    if not any(_LONG_NUMBER in part.translate(_IN_NUMBERS) for part in _parts(run)):
         return False
     try:
         for text in run.removesuffix(between).split(between):
@@ -181,6 +183,13 @@ def _has_long_number(run: bytes, between: bytes) -> bool:
     except _REFUSED:
         return True
     return False
+
+
+def _parts(run: bytes) -> Iterable[bytes]:
+    """A text in parts, none of them huge, that overlap by more than a long number takes."""
+    if len(run) <= _HUGE:
+        return (run,)
+    return (run[at : at + _HUGE + len(_LONG_NUMBER)] for at in range(0, len(run), _HUGE))
 
 
 def _keys_of_emit(emit: Emit) -> int:
