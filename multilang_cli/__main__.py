@@ -31,9 +31,12 @@ def _done(arguments: list[str]) -> int:
     if arguments[:1] == ["--version"]:
         sys.stdout.write(f"mlcheck {__version__}\n")
         return 0
-    from multilang_cli.cli.dispatch import dispatch  # noqa: PLC0415
+    from multilang_cli.terminal.interrupts import interruptible  # noqa: PLC0415
 
-    return dispatch(arguments)
+    with interruptible():
+        from multilang_cli.cli.dispatch import dispatch  # noqa: PLC0415
+
+        return dispatch(arguments)
 
 
 def _mind_own_modules() -> None:
