@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli import __version__
 from multilang_cli.terminal.output import shown
+from multilang_cli.transcript.private import open_private
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,9 @@ def _write(text: str) -> Path | None:
     for folder in (FOLDER, Path(tempfile.gettempdir())):
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8", errors="backslashreplace")
+            # Made anew or not at all: among temporary files, a link of that name would lead anywhere.
+            with open_private(folder / name, "x", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
         except OSError:
             continue
         return folder / name

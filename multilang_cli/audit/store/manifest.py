@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.audit.inputs import is_url
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,8 +116,9 @@ def only_writer(folder: str) -> Iterator[None]:
     if is_url(folder):
         yield
         return
+    make_private(Path(folder))
     place = Path(folder, FOLDER)
-    place.mkdir(parents=True, exist_ok=True)
+    place.mkdir(exist_ok=True)
     with (place / ".writing").open("wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

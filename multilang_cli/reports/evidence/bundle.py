@@ -22,6 +22,7 @@ from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.html.page import page_of
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
+from multilang_cli.transcript.private import make_private, open_private
 from multilang_cli.transcript.read import Happened
 from multilang_cli.transcript.redact import Redactor
 from multilang_cli.transcript.sharing import lines_of
@@ -59,7 +60,7 @@ def pack(path: Path, transcripts: Sequence[str], result: RunResult, rulebook: Ru
     _check_hidden(transcripts)
     half = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with zipfile.ZipFile(half, "w", zipfile.ZIP_DEFLATED) as bundle:
+        with open_private(half, "wb") as whole, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as bundle:
             for name, text in _texts(transcripts, result, rulebook, events).items():
                 bundle.writestr(_entry(name), text)
             for name, source in _names(transcripts).items():
@@ -166,10 +167,10 @@ def unpack(path: Path, folder: Path) -> list[str]:
                     if entry.filename == PAGE:
                         continue
                     target = Path(part, entry.filename)
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    with bundle.open(entry) as source, target.open("wb") as file:
+                    make_private(target.parent)
+                    with bundle.open(entry) as source, open_private(target, "wb") as file:
                         _copy(source.read, file.write, entry.file_size)
-                folder.mkdir(exist_ok=True)
+                make_private(folder)
                 for whole in Path(part).iterdir():
                     whole.rename(folder / whole.name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
