@@ -8,14 +8,17 @@ import select
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 
+from multilang_cli.audit.store.manifest import only_writer
 from multilang_cli.reports.evidence.bundle import LEAST_BYTES, BundleError, unpack
 from multilang_cli.tap.run import why_not_recorded
+from multilang_cli.terminal.fault import report_fault
 from tests.command import BOLT, ROOT, mlcheck
 
 if TYPE_CHECKING:
@@ -113,6 +116,29 @@ def test_an_interrupt_before_any_command_is_known_is_told_in_a_sentence() -> Non
     assert (ran.returncode, ran.stderr) == (130, "mlcheck: interrupted.\n")
 
 
+LOST = """
+import os, signal, sys
+import multilang_cli.__main__ as program
+class Lost:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+class Finder:
+    def find_spec(name, path, target=None):
+        if name == "multilang_cli.cli.dispatch":
+            Lost()
+sys.meta_path.insert(0, Finder)
+sys.exit(program.main())
+"""
+
+
+@pytest.mark.component
+def test_an_interrupt_that_python_drops_while_modules_are_imported_is_heeded() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", LOST, "list", "cases"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (130, "mlcheck: interrupted.\n")
+
+
 @pytest.mark.component
 def test_pythoninspect_does_not_hold_it(tmp_path: Path) -> None:
     ran = mlcheck("list", "versions", cwd=tmp_path, PYTHONINSPECT="1")
@@ -128,6 +154,68 @@ def test_a_bundle_unpacks_to_no_more_than_its_size_allows(tmp_path: Path) -> Non
     with pytest.raises(BundleError, match="unpacks to more than a bundle may hold"):
         unpack(tmp_path / "b.zip", tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A recording of a bolt."""
+    words = ("run", "--kind", "bolt", "-k", "bolt.settle.once", "--record-all")
+    assert mlcheck(*words, BOLT, cwd=tmp_path).returncode == 0
+    (found,) = (tmp_path / ".mlcheck" / "last").glob("*.ndjson")
+    return found
+
+
+@pytest.mark.component
+def test_a_bundle_and_what_is_unpacked_are_their_owners_alone(recorded: Path, tmp_path: Path) -> None:
+    assert mlcheck("report", str(recorded), "--bundle", "b.zip", cwd=tmp_path).returncode == 0
+    assert modes(tmp_path / "b.zip") == {"0o600"}
+    assert mlcheck("report", "--open", "b.zip", "-o", "out", cwd=tmp_path).returncode == 0
+    (tmp_path / "out" / "page.html").unlink()
+    assert modes(tmp_path / "out") == {"0o700", "0o600"}
+
+
+def test_the_tables_of_an_audit_are_their_owners_alone(tmp_path: Path) -> None:
+    with only_writer(str(tmp_path / "audit")):
+        assert oct(stat.S_IMODE((tmp_path / "audit").stat().st_mode)) == "0o700"
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("words", "where"),
+    [
+        (("replay", "{}", "--record", "again", "--", BOLT), "again/replay-"),
+        (("report", "{}", "--bundle", "b.zip"), "b.zip"),
+        (("new", "bolt", "--language", "python", "fresh"), "fresh/"),
+    ],
+    ids=["replay", "bundle", "new"],
+)
+def test_a_file_that_can_no_longer_be_written_is_named(
+    words: tuple[str, ...], where: str, recorded: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "multilang_cli", *(word.format(recorded) for word in words)]
+    ran = subprocess.run(
+        ["bash", "-c", 'ulimit -f 0; exec "$@"', "bash", *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert where in ran.stderr
+    assert "File too large" in ran.stderr
+    assert "None" not in ran.stderr
+
+
+def test_details_of_a_fault_follow_no_link_among_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".mlcheck").write_text("")
+    (tmp_path / f"fault-{os.getpid()}.txt").symlink_to(tmp_path / "target")
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
+    assert "please report it" not in report_fault(ValueError("odd"), ["run"])
+    assert not (tmp_path / "target").exists()
 
 
 @pytest.mark.component

@@ -59,7 +59,7 @@ def verify_storm(
         for changed in record(found) if write else ():
             remark(f"conformance/oracle/{changed}: recorded")
     except OSError as error:
-        raise CommandError(f"verify-storm: {error.filename}: can't be written: {error.strerror}.") from None
+        raise CommandError(f"verify-storm: {error.filename or out}: can't be written: {error.strerror}.") from None
     if as_json:
         facts = {"storm": found.storm, "base": found.base, "asked": len(found.verdicts)}
         print_json({**facts, "differences": found.differences, "wavering": found.wavering})

@@ -127,7 +127,9 @@ def played(command: str, recording: JudgedRecording, subject: Subject, how: Repl
     except LaunchError as error:
         raise not_started(error, command) from None
     except OSError as error:
-        raise CommandError(f"{error.filename}: the transcript can't be written: {error.strerror}.") from None
+        raise CommandError(
+            f"{error.filename or how.record}: the transcript can't be written: {error.strerror}."
+        ) from None
 
 
 def compared_with(recording: JudgedRecording, done: Replayed, wanted: ComparisonOptions) -> Comparison:

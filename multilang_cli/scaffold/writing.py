@@ -134,13 +134,14 @@ def _write(texts: dict[str, str], folder: Path) -> None:
     for file in texts:
         if os.path.lexists(folder / file):
             raise ScaffoldError(f"{folder / file} is there already, and nothing is overwritten")
-    try:
-        for file, text in texts.items():
+    for file, text in texts.items():
+        try:
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             with (folder / file).open("x", encoding="utf-8", newline="") as new:
                 new.write(text)
-    except OSError as error:
-        raise ScaffoldError(f"{error.filename}: can't be written: {error.strerror}") from None
+        except OSError as error:
+            where = error.filename or folder / file
+            raise ScaffoldError(f"{where}: can't be written: {error.strerror}") from None
 
 
 def _workflow(build: str, what: str) -> str:

@@ -92,7 +92,7 @@ def _open(opened: str, output: str | None, events: int, *, given: bool) -> int:
     except BundleError as error:
         raise CommandError(f"report: {error}.") from None
     except OSError as error:
-        raise CommandError(f"report: {error.filename or opened}: {error.strerror}.") from None
+        raise CommandError(f"report: {error.filename or folder}: {error.strerror}.") from None
     _make([str(folder / name) for name in names], str(folder / PAGE), None, "", events)
     held = "1 transcript" if len(names) == 1 else f"{len(names)} transcripts"
     remark(f"{folder}: about.md, page.html, report.json, environment.json, stderr.txt and {held}")

@@ -59,7 +59,7 @@ def shrink_given(given: dict[str, Any]) -> int:
     except LaunchError as error:
         raise not_started(error, "shrink") from None
     except OSError as error:
-        raise CommandError(f"shrink: {error.filename}: can't be written: {error.strerror}.") from None
+        raise CommandError(f"shrink: {error.filename or output}: can't be written: {error.strerror}.") from None
     finally:
         if shows is not None:
             shows.end()
