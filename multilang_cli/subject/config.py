@@ -15,6 +15,7 @@ from multilang_cli.subject import toml_lines
 from multilang_cli.subject.options import Component
 from multilang_cli.subject.samples import misdeclared
 from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.transcript.secrets import declare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,6 +74,8 @@ def load(path: Path | None) -> Config:
     text, document = _read(path)
     source = _Source(path, text)
     plain = _section(path, document) or {}
+    # What is wrong in it is quoted.
+    declare([plain])
     source.check(plain)
     folder = path.parent
     names = [table.get("name") or f"component{index}" for index, table in enumerate(plain.get("component", []), 1)]

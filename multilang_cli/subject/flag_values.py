@@ -11,6 +11,7 @@ from multilang_cli.catalogue.texts import TextError, json_value
 from multilang_cli.driver.memory import size_of
 from multilang_cli.protocol.wire.context import Sample
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM
+from multilang_cli.protocol.words.shortening import CUT, head
 from multilang_cli.subject import documents
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.line_files import read_text
@@ -27,6 +28,7 @@ BYTES = ("frame",)
 """Limits in bytes; all others are in seconds."""
 
 _SYSTEM = "__"
+_BEHIND_KEY = re.compile(r"(?<=[\w.-])[^\w.-].*", re.DOTALL)
 """What the names of Storm's own components begin with."""
 _OF_SOURCE = re.compile(r"\s*(?P<component>[^\s:=\[\]{}\"]+)(?::(?P<stream>[^\s:=\[\]{}\"]+))?=(?=\s*\[)")
 """What stands before a tuple of a named source. No JSON begins so."""
@@ -204,7 +206,9 @@ def pair(flag: str, text: str, expected: str) -> tuple[str, str]:
     """``K=V``. Raises ConfigError that begins with `flag` and names what was `expected`."""
     key, equals, value = text.partition("=")
     if not (key and equals):
-        raise ConfigError(f"{flag}: expected {expected}, not {text[:60]!r}.")
+        # What stands behind the key may be a secret.
+        shown = head(_BEHIND_KEY.sub(CUT, text, count=1), 60)
+        raise ConfigError(f"{flag}: expected {expected}, not {shown!r}.")
     return key, value
 
 

@@ -39,12 +39,14 @@ def validate(
     Exit code 1 if a value does not hold to the schema, 2 if a file can't be read.
     """
     from multilang_cli.subject.documents import DocumentError, documents  # noqa: PLC0415 (slow to import)
+    from multilang_cli.transcript.secrets import declare  # noqa: PLC0415 (slow to import)
 
     _known(name)
     wrong: list[dict[str, str]] = []
     for file in files:
         try:
             for document in documents(file):
+                declare([{"": document.value}])
                 for why in schemas.explain(document.value, name):
                     wrong.append({"place": document.place(why.partition(": ")[0]), "why": why})
                     if not as_json:

@@ -20,6 +20,7 @@ from multilang_cli.topology.flux.substitution import Substitution
 from multilang_cli.topology.flux.yaml_tree import load
 from multilang_cli.topology.model import Location, Notice, Topology
 from multilang_cli.topology.validation import problems
+from multilang_cli.transcript.secrets import declare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -110,7 +111,11 @@ class _Reader:
             ) from None
         except TextError as error:
             raise FluxError(asked, f"{lead}can't be read: {error.why}.") from None
-        return topology_def(load(self.substitution.apply(text, file), file), file)
+        tree = load(self.substitution.apply(text, file), file)
+        if tree is not None:
+            # What is wrong in it is quoted.
+            declare([{"": tree.plain}])
+        return topology_def(tree, file)
 
     def included(self, include: IncludeDef) -> TopologyDef:
         """Read an included file: looked for here, beside the main file and among the resources."""
