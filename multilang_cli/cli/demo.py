@@ -4,7 +4,6 @@ import contextlib
 import os
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -60,10 +59,11 @@ def demo(
     Each step is a command that you could type. On a terminal, Enter goes on.
     """
     from multilang_cli.cli.dispatch import dispatch  # noqa: PLC0415 (it calls this module)
+    from multilang_cli.driver.scratch import scratch  # noqa: PLC0415 (slow to import)
 
     asks = not no_input and sys.stdin.isatty() and sys.stdout.isatty()
     before = Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="mlcheck-demo-") as folder:
+    with scratch("mlcheck-demo-") as folder:
         os.chdir(folder)
         try:
             for number, step in enumerate(TOUR, 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import secrets
 import tempfile
 from contextlib import contextmanager
@@ -42,3 +43,16 @@ def scratch(prefix: str, folder: Path | None = None) -> Iterator[Path]:
     finally:
         remove_tree(str(path))
         REAPER.ended(cookie)
+
+
+def lasting_scratch(prefix: str) -> Path:
+    """A folder of this prefix among temporary files, which goes with mlcheck, however that ends. Raises OSError."""
+    cookie, path = registered(prefix)
+
+    def end() -> None:
+        """Remove it."""
+        remove_tree(str(path))
+        REAPER.ended(cookie)
+
+    atexit.register(end)
+    return path

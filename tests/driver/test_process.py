@@ -433,9 +433,20 @@ SCRATCH = """
 """
 
 
+LASTING = """
+    import signal
+    from multilang_cli.driver.scratch import lasting_scratch
+    folder = lasting_scratch("mlcheck-x-")
+    (folder / "a").mkdir()
+    print(folder, flush=True)
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize("program", [SCRATCH, LASTING], ids=["scratch", "lasting"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda s: s.name)
-def test_temporary_folders_go_with_a_mlcheck_that_is_killed(number: signal.Signals) -> None:
-    argv = [sys.executable, "-c", textwrap.dedent(SCRATCH)]
+def test_temporary_folders_go_with_a_mlcheck_that_is_killed(number: signal.Signals, program: str) -> None:
+    argv = [sys.executable, "-c", textwrap.dedent(program)]
     with subprocess.Popen(argv, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as mlcheck:
         assert mlcheck.stdout is not None
         folder = mlcheck.stdout.readline().decode().strip()

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +10,7 @@ import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.texts import TextError, file_text
+from multilang_cli.driver.scratch import lasting_scratch
 from multilang_cli.topology.flux.building import build
 from multilang_cli.topology.flux.definitions import topology_def
 from multilang_cli.topology.flux.errors import FluxError, NeedsJavaError
@@ -133,7 +131,5 @@ class _Reader:
         for jar in self._jars:
             with zipfile.ZipFile(jar) as archive:
                 if name in archive.namelist():
-                    folder = tempfile.mkdtemp(prefix="mlcheck-included-")
-                    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-                    return Path(archive.extract(name, folder))
+                    return Path(archive.extract(name, lasting_scratch("mlcheck-included-")))
         return None

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import secrets
 import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.driver.scratch import lasting_scratch
 from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.protocol.words.verdicts import Kind
 from multilang_cli.topology import queue
@@ -140,8 +138,7 @@ def read_java_flux(file: JavaFile) -> FluxFile:
     for jar in file.jars:
         if not jar.endswith("*") and not Path(jar).exists():
             raise JavaHostError(f"{jar}: there is no such file (--jar, --classpath)")
-    folder = Path(tempfile.mkdtemp(prefix="mlcheck-java-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = lasting_scratch("mlcheck-java-")
     resources = _resources(file, folder)
     class_path = (*host_class_path(file.storm), *fetched(file.dependencies), *file.jars, str(resources))
     options = JavaOptions(folder=folder, tag=f"java-{secrets.token_hex(4)}", class_path=class_path)

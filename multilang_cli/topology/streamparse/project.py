@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.driver.scratch import lasting_scratch
 from multilang_cli.topology.flux import FluxError, read_flux
 from multilang_cli.topology.streamparse import describe
 
@@ -40,8 +39,7 @@ def read_project(project: str, storm: str, conf: Mapping[str, Any]) -> FluxFile:
     flux = _described(python, file, environment)
     options = settings.get("envs", {}).get(environment, {}).get("options") or {}
     flux["config"] = {**options, **flux["config"]}
-    work = Path(tempfile.mkdtemp(prefix="mlcheck-streamparse-"))
-    atexit.register(shutil.rmtree, work, ignore_errors=True)
+    work = lasting_scratch("mlcheck-streamparse-")
     written = work / f"{file.stem}.yaml"
     written.write_text(json.dumps(flux), encoding="utf-8")
     try:
