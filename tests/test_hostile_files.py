@@ -94,6 +94,21 @@ def test_a_history_is_refused_with_the_line(tmp_path: Path) -> None:
             list(read_history(path))
 
 
+def test_a_history_that_is_no_utf_8_is_refused_with_the_line(tmp_path: Path) -> None:
+    (tmp_path / "history.ndjson").write_bytes(b'{"k":"phase","t":0,"name":"\xd9"}\n')
+    with pytest.raises(msgspec.ValidationError, match=r"line 1: .*utf-8"):
+        list(read_history(tmp_path / "history.ndjson"))
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"version":"1.0","kind":5,"x"}', b'{"version":5,"\xf0":1}', b'{"version":5,"x":1e999}']
+)
+def test_a_feed_that_is_no_json_behind_what_is_wrong_in_it_is_refused(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "feed.json").write_bytes(data)
+    with pytest.raises(FeedError, match=r"feed\.json"):
+        read_feed(tmp_path / "feed.json")
+
+
 @pytest.mark.parametrize("data", [b'{"a":' * 20_000, b"\xff", b"[]"], ids=["deep", "binary", "list"])
 def test_what_is_no_matrix_is_refused(data: bytes, tmp_path: Path) -> None:
     (tmp_path / DATA).write_bytes(data)

@@ -75,7 +75,7 @@ def read(path: Path) -> Profile:
     except OSError as error:
         raise FeedError(f"{path}: {error.strerror}") from None
     except msgspec.ValidationError as error:
-        raise FeedError("; ".join(schemas.explain(msgspec.json.decode(data), "feed")) or str(error)) from None
+        raise FeedError(f"{path}: {_refused(data, error)}") from None
     except RecursionError:
         raise FeedError(f"{path}: no JSON that is read here: it is nested too deep") from None
     except TextError as error:
@@ -93,3 +93,11 @@ def read(path: Path) -> Profile:
         conf=file.conf,
         feed=Feed(file.tuples, file.calls),
     )
+
+
+def _refused(data: bytes, error: msgspec.ValidationError) -> str:
+    """What is wrong in a feed. It may be no JSON behind the place where it is none by its type."""
+    try:
+        return "; ".join(schemas.explain(msgspec.json.decode(data), "feed")) or str(error)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return str(error)

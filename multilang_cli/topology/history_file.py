@@ -86,7 +86,7 @@ def read_history(path: Path) -> Iterator[Happening]:
 def _event(line: bytes, number: int) -> Happening:
     try:
         event: Happening = _decode(line)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise msgspec.ValidationError(f"line {number}: {error}") from None
     except RecursionError:
         raise msgspec.ValidationError(f"line {number}: nested too deep") from None

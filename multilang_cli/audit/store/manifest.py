@@ -77,7 +77,7 @@ def newest(spark: SparkSession, folder: str) -> Manifest | None:
         schema = msgspec.json.decode(text)["schema"]
         if schema == SCHEMA:
             return _decode(text)
-    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, TypeError) as error:
         raise ManifestError(f"{place}/{max(names)} is no manifest: {error}") from None
     raise ManifestError(
         f"the tables in {folder} have schema {schema}, and this mlcheck writes schema {SCHEMA}; choose another folder"
@@ -90,7 +90,7 @@ def trees_before(folder: str) -> dict[str, int] | None:
     found = sorted(Path(folder, FOLDER).glob("[0-9]*.json"))[:-1] if not is_url(folder) else []
     try:
         return _decode(found[-1].read_bytes()).trees if found else None
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 
 
