@@ -96,7 +96,7 @@ def read(path: Path) -> Profile:
 
 
 def _refused(data: bytes, error: msgspec.ValidationError) -> str:
-    """What is wrong in a feed. It may be no JSON behind the place where it is none by its type."""
+    """The mistakes in a feed, in a sentence. It may be no JSON behind the place where it is none by its type."""
     try:
         return "; ".join(schemas.explain(msgspec.json.decode(data), "feed")) or str(error)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
