@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MORE = 0.05
 """Of the time, so much more for a scenario that fails at its end to be made smaller."""
+_PHASES = (Phase.reuse, Phase.generate, Phase.shrink)
+"""The last phase, explain, would vary what is small already, in words that nobody reads here: most of the time."""
 A_ROUND = 25
 """Lives that are drawn before it is begun anew, from another seed: the first of a search are always small."""
 
@@ -137,7 +139,7 @@ class Search:
             verbosity=Verbosity.quiet,
             suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,
-            phases=(Phase.reuse, Phase.generate) if long else tuple(Phase),
+            phases=(Phase.reuse, Phase.generate) if long else _PHASES,
             print_blob=False,
         )
         # In this order: a seed without settings after it forbids the database.
