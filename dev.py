@@ -99,7 +99,7 @@ STAGES = (
     Stage("docs", 30, (str(BIN / "mkdocs"), "build", "--quiet", "--strict")),
     Stage("unit", 90, (*PYTEST, f"not component and {FAST}", "-n", "auto")),
     Stage("work", 60, (str(BIN / "python"), "-m", "benchmarks.work"), programs=True),
-    Stage("component", 1200, (*PYTEST, f"component and {FAST}", *MANY), programs=True),
+    Stage("component", 1500, (*PYTEST, f"component and {FAST}", *MANY), programs=True),
     Stage("library", 900, (*PYTEST, "library", *MANY), programs=True),
     Stage("oracle", 360, (*PYTEST, "oracle and not storm and not install")),
     Stage("kafka", 240, (*PYTEST, "kafka and not storm and not install"), programs=True),
