@@ -47,7 +47,7 @@ _ECHO = 60
 _ENOUGH = 3
 """Tuples from which on what all have in common is no chance."""
 _OVERDUE = 2.0
-"""Seconds for which a heartbeat was not answered by whom it surely was read."""
+"""Seconds of silence from which on a heartbeat is not on its way to be answered any more."""
 _SILENCE, _AT_ONCE = 0.2, 5
 """Seconds of a silence, at least, and the part of it within which a death belongs to what ended it."""
 COMMANDS: dict[str, Asked] = {

@@ -111,7 +111,6 @@ def _check_folder(folder: str, *, overwrite: bool) -> None:
             f"audit run: {folder} holds no tables that this mlcheck can add to; choose another with -o, or give"
             " --overwrite."
         )
-    sys.stderr.flush()
 
 
 def _show(page: Page, result: RunResult, answer: AuditAnswer, folder: str) -> None:
