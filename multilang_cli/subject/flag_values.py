@@ -27,8 +27,8 @@ DIRECT = "!direct"
 BYTES = ("frame",)
 """Limits in bytes; all others are in seconds."""
 
-_SYSTEM = "__"
 _BEHIND_KEY = re.compile(r"(?<=[\w.-])[^\w.-].*", re.DOTALL)
+_SYSTEM = "__"
 """What the names of Storm's own components begin with."""
 _OF_SOURCE = re.compile(r"\s*(?P<component>[^\s:=\[\]{}\"]+)(?::(?P<stream>[^\s:=\[\]{}\"]+))?=(?=\s*\[)")
 """What stands before a tuple of a named source. No JSON begins so."""

@@ -38,7 +38,7 @@ def console_of(flag: str | None) -> Console:
 
 
 def write_json(value: Any) -> None:
-    """Write structs and plain values to stdout as one JSON document, in which nothing is hidden (``--json``)."""
+    """Write structs and plain values to stdout as one JSON document, all of it visible (``--json``)."""
     plain = json.dumps(msgspec.to_builtins(value, str_keys=True), ensure_ascii=False, indent=2)
     write(escape_json(plain) + "\n")
 

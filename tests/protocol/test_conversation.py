@@ -154,7 +154,7 @@ def test_a_batch_that_is_right_makes_no_events(monkeypatch: pytest.MonkeyPatch) 
     judge = Conversation(example_profile("bolt"), load_rulebook())
     for event in events_of(BEGIN):
         judge.feed(event)
-    monkeypatch.delattr(Batch, "_all")
+    monkeypatch.delattr(Batch, "_made")
     right = [0, 1, 18, 7, 8, 14, 6]
     for batch in batches(right):
         assert judge.feed_all(batch) == []

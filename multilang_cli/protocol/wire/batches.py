@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import accumulate, count, repeat
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 from multilang_cli.protocol.wire.framing import TERMINATOR, texts_of
+from multilang_cli.protocol.wire.lazy import LazySequence
 from multilang_cli.protocol.words.events import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     import msgspec
 
     from multilang_cli.protocol.words.events import Channel
 
 
-class Batch(Sequence[Event]):
+class Batch(LazySequence[Event]):
     r"""The events of frames that went through one pipe together, so at one time; they are made when looked at.
 
     Like the `Event` of the first frame, but `data` are the bytes of all, `bodies` their messages: each frame is an
     object or array on one line, with nothing around it, and ``\nend\n``. Whoever needs no events looks at these.
     """
 
-    __slots__ = ("_events", "_texts", "bodies", "channel", "data", "offset", "seq", "t")
+    __slots__ = ("_texts", "bodies", "channel", "data", "offset", "seq", "t")
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class Batch(Sequence[Event]):
         offset: int,
         texts: Sequence[bytes] = (),
     ) -> None:
+        super().__init__()
         self.seq = seq
         self.t = t
         self.channel = channel
@@ -44,7 +45,6 @@ class Batch(Sequence[Event]):
         self.data = data
         self.offset = offset
         self._texts = texts
-        self._events: list[Event] = []
 
     @property
     def texts(self) -> Sequence[bytes]:
@@ -53,38 +53,24 @@ class Batch(Sequence[Event]):
             self._texts = texts_of(self.data)
         return self._texts
 
-    def _all(self) -> list[Event]:
-        if not self._events:
-            raws = [text + TERMINATOR for text in self.texts]
-            offsets = accumulate(map(len, raws), initial=self.offset)
-            columns = (count(self.seq), repeat(self.t), repeat(self.channel), self.bodies, raws, offsets)
-            self._events = list(map(Event, *columns))
-        return self._events
+    def _made(self) -> list[Event]:
+        raws = [text + TERMINATOR for text in self.texts]
+        offsets = accumulate(map(len, raws), initial=self.offset)
+        columns = (count(self.seq), repeat(self.t), repeat(self.channel), self.bodies, raws, offsets)
+        return list(map(Event, *columns))
 
     def __len__(self) -> int:
         return len(self.bodies)
 
-    def __iter__(self) -> Iterator[Event]:
-        return iter(self._all())
 
-    @overload
-    def __getitem__(self, index: int) -> Event: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Event]: ...
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._all()[index]
-
-
-class RecordedEvents(Sequence[Event]):
+class RecordedEvents(LazySequence[Event]):
     """Events of plain frames of both pipes, in the order of their seq, as a recording tells them; made when looked at.
 
     `seq` of the first; `bodies` and `times` of each; `raws`: its bytes, without the terminator; `sent`: True if Storm
     said it; `offsets`: where the first of each pipe begins in its stream; `ascii_only`: all that Storm said is ASCII.
     """
 
-    __slots__ = ("_events", "ascii_only", "bodies", "offsets", "raws", "sent", "seq", "times")
+    __slots__ = ("ascii_only", "bodies", "offsets", "raws", "sent", "seq", "times")
 
     def __init__(
         self,
@@ -97,6 +83,7 @@ class RecordedEvents(Sequence[Event]):
         offsets: dict[Channel, int],
         ascii_only: bool,
     ) -> None:
+        super().__init__()
         self.seq = seq
         self.bodies = bodies
         self.times = times
@@ -104,30 +91,16 @@ class RecordedEvents(Sequence[Event]):
         self.raws = raws
         self.offsets = offsets
         self.ascii_only = ascii_only
-        self._events: list[Event] = []
 
-    def _all(self) -> list[Event]:
-        if not self._events:
-            ends, made = dict(self.offsets), self._events
-            columns = zip(self.times, self.sent, self.bodies, self.raws, strict=True)
-            for seq, (t, sent, body, raw) in enumerate(columns, self.seq):
-                channel: Channel = "in" if sent else "out"
-                frame = bytes(raw) + TERMINATOR
-                made.append(Event(seq, t, channel, body, frame, ends[channel]))
-                ends[channel] += len(frame)
-        return self._events
+    def _made(self) -> list[Event]:
+        ends, made = dict(self.offsets), list[Event]()
+        columns = zip(self.times, self.sent, self.bodies, self.raws, strict=True)
+        for seq, (t, sent, body, raw) in enumerate(columns, self.seq):
+            channel: Channel = "in" if sent else "out"
+            frame = bytes(raw) + TERMINATOR
+            made.append(Event(seq, t, channel, body, frame, ends[channel]))
+            ends[channel] += len(frame)
+        return made
 
     def __len__(self) -> int:
         return len(self.bodies)
-
-    def __iter__(self) -> Iterator[Event]:
-        return iter(self._all())
-
-    @overload
-    def __getitem__(self, index: int) -> Event: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Event]: ...
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._all()[index]

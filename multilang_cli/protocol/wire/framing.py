@@ -7,14 +7,15 @@ counts for nothing. So the raw bytes of all frames, in order, are the stream, by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import accumulate, takewhile
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from multilang_cli.protocol.wire.lazy import LazySequence
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
 DEFAULT_LIMIT = 64 * 1024 * 1024
 """Bytes that an unfinished frame may have. Storm has no bound; ours is only to protect us."""
@@ -89,40 +90,26 @@ def texts_of(run: bytes) -> list[bytes]:
     return texts
 
 
-class Frames(Sequence[Frame]):
+class Frames(LazySequence[Frame]):
     """Frames that came together and of which each is plain, as `plain_run` says; they are made when looked at.
 
     `data`: the bytes of all; `offset`: where they begin in the stream; `texts`: each without its terminator.
     """
 
-    __slots__ = ("_frames", "data", "offset", "texts")
+    __slots__ = ("data", "offset", "texts")
 
     def __init__(self, data: bytes, offset: int) -> None:
+        super().__init__()
         self.data = data
         self.offset = offset
         self.texts = texts_of(data)
-        self._frames: list[Frame] = []
 
-    def _all(self) -> list[Frame]:
-        if not self._frames:
-            raws = [text + TERMINATOR for text in self.texts]
-            self._frames = list(map(Frame, accumulate(map(len, raws), initial=self.offset), raws))
-        return self._frames
+    def _made(self) -> list[Frame]:
+        raws = [text + TERMINATOR for text in self.texts]
+        return list(map(Frame, accumulate(map(len, raws), initial=self.offset), raws))
 
     def __len__(self) -> int:
         return len(self.texts)
-
-    def __iter__(self) -> Iterator[Frame]:
-        return iter(self._all())
-
-    @overload
-    def __getitem__(self, index: int) -> Frame: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Frame]: ...
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._all()[index]
 
 
 class Framer:
