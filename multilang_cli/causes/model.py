@@ -175,7 +175,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
-    """One file of ``conformance/causes``. `unlike`: conversations that look alike and must not be told so.
+    """One file of ``conformance/causes``. `alike`: more conversations that show it. `unlike`: those that do not.
 
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
     ``diagnosis.words_of``. `by_place`: in one place of the source it is one trouble, whatever its exceptions
@@ -196,6 +196,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     by_place: bool = False
     suspects: dict[str, tuple[str, ...]] = {}
     example: Example
+    alike: tuple[Example, ...] = ()
     unlike: tuple[Example, ...] = ()
 
 

@@ -119,6 +119,7 @@ class Seen:
         self._read = self._greeting = 0
         self._then = self._silence = self._now = 0.0
         self._sent_at: dict[int, float] = {}
+        self._waited_for = -1
         self.late_stderr = 0
         self.of_ids = self.gave_up = self.behind_ids = False
         self.repeated: set[int] = set()
@@ -136,8 +137,10 @@ class Seen:
         """True if it answered what it was sent, and then neither the tuples nor the heartbeats that came behind."""
         kinds = {asked for asked, _ in self.pending.values()}
         first = next((seq for seq, (asked, _) in self.pending.items() if asked == "heartbeat"), None)
-        # Who was sent a heartbeat a moment ago may be on its way to answer it.
-        overdue = first is not None and self._now - self._sent_at.get(first, self._now) >= _OVERDUE
+        # Who was sent a heartbeat a moment ago may be on its way to answer it, unless a wait for the answer has ended.
+        overdue = first is not None and (
+            self._now - self._sent_at.get(first, self._now) >= _OVERDUE or first <= self._waited_for
+        )
         return self._has_answered and not self._passes_over and overdue and "tuple" in kinds
 
     def loses(self, pieced: Collection[int], answers: Collection[str]) -> bool:
@@ -322,6 +325,8 @@ class Seen:
     def silent(self, event: Event, fact: Deadline) -> None:
         """A limit ran out."""
         self.silences.add(event.seq)
+        if fact.waiting_for == "heartbeat":
+            self._waited_for = event.seq
         if not self._dismissed:
             self.waits, self.last = fact.blocked, event.seq
             self.rest = fact.rest or self.rest

@@ -101,7 +101,14 @@ def test_its_example_shows_it(cause: KnownCause) -> None:
         assert found[0].headline == cause.example.headline
 
 
+ALIKE = [(cause.id, number) for cause in CAUSES.values() for number in range(len(cause.alike))]
 UNLIKE = [(cause.id, number) for cause in CAUSES.values() for number in range(len(cause.unlike))]
+
+
+@pytest.mark.parametrize(("cause", "number"), ALIKE)
+def test_further_conversations_show_it(cause: str, number: int) -> None:
+    _, found = told_of(CAUSES[cause].alike[number])
+    assert [each.id for each in found][:1] == [cause]
 
 
 @pytest.mark.parametrize(("cause", "number"), UNLIKE)
