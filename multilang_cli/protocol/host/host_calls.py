@@ -134,9 +134,11 @@ def _name(message: SpoutCommand) -> str:
 def sync(judge: RuleContext, _: Event, __: Sync) -> None:
     """The spout is done with a command; a sync that none waits for will end the next one at once."""
     memory = memory_of(judge)
-    if memory.commands:
+    if judge.profile.kind == "bolt":
+        memory.beats = max(0, memory.beats - 1)
+    elif memory.commands:
         memory.commands.pop()
-    elif judge.profile.kind == "spout":
+    else:
         memory.early += 1
         memory.shifted = True
 
@@ -153,7 +155,7 @@ def emit(judge: RuleContext, event: Event, message: Emit) -> None:
             memory.message_ids.append(message.id)
     if message.wants_task_ids:
         read = not spout or bool(memory.commands)
-        (memory.wanted if read else memory.unread).append(Wanted(event.seq, message.stream))
+        (memory.wanted if read else memory.unread).append(Wanted(event.seq, event.t, message.stream))
 
 
 def check_pending(judge: RuleContext, event: Event) -> None:

@@ -208,6 +208,8 @@ def _barrier(judge: RuleContext, event: Event, fact: Barrier) -> None:
 def _deadline(judge: RuleContext, event: Event, fact: Deadline) -> None:
     memory = memory_of(judge)
     if fact.waiting_for != "host":
+        if is_free(judge) and not memory.over:
+            host_tuples.check_time(judge, event)
         return
     if memory.stopping:
         _check_left(judge, event, fact)

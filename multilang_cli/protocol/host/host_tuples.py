@@ -13,7 +13,7 @@ from multilang_cli.protocol.words.shortening import shown
 if TYPE_CHECKING:
     from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.words.events import Event
-    from multilang_cli.protocol.words.feeds import FedTuple
+    from multilang_cli.protocol.words.feeds import FedTuple, HostMemory
     from multilang_cli.protocol.words.messages import Json
     from multilang_cli.protocol.words.verdicts import StreamSpec
 
@@ -105,14 +105,38 @@ def _heartbeat(judge: RuleContext, event: Event, message: TupleMsg) -> None:
         # The protocol page shows a name; no Storm was ever seen to send one.
         text = f"a heartbeat of the component {message.comp!r}: every Storm sends null"
         judge.breach("host-heartbeat", event, text, stable="comp")
-    _check_beat(judge, event)
+    if is_free(judge):
+        check_time(judge, event)
+    else:
+        _check_beat(judge, event)
     memory_of(judge).beat = event.t
+    memory_of(judge).beats += 1
 
 
 def _check_beat(judge: RuleContext, event: Event) -> None:
     silence = event.t - memory_of(judge).beat
-    if judge.version.heartbeats and silence > HEARTBEAT and not is_free(judge):
+    if judge.version.heartbeats and silence > HEARTBEAT:
         judge.breach("host-heartbeat-missing", event, f"no heartbeat for {silence:.1f} s", stable="late")
+
+
+def check_time(judge: RuleContext, event: Event) -> None:
+    """What a Storm sends by its clock has come, or as an answer, where the bolt reads: it answered each heartbeat."""
+    memory = memory_of(judge)
+    if judge.profile.kind != "bolt" or judge.expecting_pid or memory.beats or not judge.version.heartbeats:
+        return
+    _check_beat(judge, event)
+    _check_ticks(judge, event, memory)
+    for emit in memory.wanted:
+        if event.t - emit.t > HEARTBEAT:
+            text = f"the task ids of an emit on the stream {emit.stream!r} did not come for {event.t - emit.t:.1f} s"
+            judge.breach("host-task-ids-missing", event, text, subject=emit.stream, related=(emit.seq,))
+
+
+def _check_ticks(judge: RuleContext, event: Event, memory: HostMemory) -> None:
+    elapsed = event.t - judge.state.began
+    if memory.tick_period and elapsed > (memory.ticks + 1) * memory.tick_period + HEARTBEAT:
+        text = f"{memory.ticks} ticks within {elapsed:.1f} s: conf asks for one every {memory.tick_period:g} s"
+        judge.breach("host-tick", event, text, stable="seldom")
 
 
 def _fed(judge: RuleContext, event: Event, message: TupleMsg) -> None:

@@ -47,9 +47,10 @@ class Feed(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Wanted(msgspec.Struct, array_like=True):
-    """An emit that asked for its task ids: the event, and the stream."""
+    """An emit that asked for its task ids: the event, its time in seconds, and the stream."""
 
     seq: int
+    t: float
     stream: str
 
 
@@ -65,8 +66,8 @@ class HostMemory(msgspec.Struct):
     JSON text; `inside`: the ids of those that are acked before the emit returns. `active`: None where nobody told.
     `shown_tasks`, `shown_sources`: task->component and source->stream->fields of the context, None where a version
     shows none. `tick_period`: the seconds between two ticks in conf, 0 for no ticks; `ticks`: how many came.
-    `beat`: when the last heartbeat came, at first the pid, in seconds. `stopping`: it was told to end. `over`: the
-    component has ended, or was let go.
+    `beat`: when the last heartbeat came, at first the pid, in seconds; `beats`: how many have no sync. `stopping`:
+    it was told to end. `over`: the component has ended, or was let go.
     """
 
     greeted: bool = False
@@ -88,5 +89,6 @@ class HostMemory(msgspec.Struct):
     tick_period: float = 0.0
     ticks: int = 0
     beat: float = 0.0
+    beats: int = 0
     stopping: bool = False
     over: bool = False
