@@ -2,7 +2,7 @@
 """The commands of a clone, on a machine that nobody prepared. Standard library only.
 
     python3 dev.py mlcheck ARGUMENTS...   set up what is missing, then run mlcheck with these arguments
-    python3 dev.py quick                  lint, types, imports and unit tests: under a minute, before every commit
+    python3 dev.py quick                  lint, types, imports and quick unit tests: a minute, before every commit
     python3 dev.py test [STAGE|PATH...]   set up what is missing, then run all checks and tests, or these
     python3 dev.py lock                   write requirements.lock, from which the GitHub action installs, from uv.lock
     python3 dev.py audit                  write a software bill of materials, and ask for known vulnerabilities
@@ -90,7 +90,8 @@ class Stage(NamedTuple):
         return self.command[: len(PYTEST) - 1] == PYTEST[:-1]
 
 
-FAST = "not library and not oracle and not kafka and not spark and not storm and not install and not browser"
+CI = "not soak"
+FAST = f"{CI} and not library and not oracle and not kafka and not spark and not storm and not install and not browser"
 STAGES = (
     Stage("ruff", 20, (str(BIN / "ruff"), "check")),
     Stage("format", 20, (str(BIN / "ruff"), "format", "--check")),
@@ -100,14 +101,19 @@ STAGES = (
     Stage("unit", 90, (*PYTEST, f"not component and {FAST}", "-n", "auto")),
     Stage("work", 60, (str(BIN / "python"), "-m", "benchmarks.work"), programs=True),
     Stage("component", 1500, (*PYTEST, f"component and {FAST}", *MANY), programs=True),
-    Stage("library", 900, (*PYTEST, "library", *MANY), programs=True),
-    Stage("oracle", 360, (*PYTEST, "oracle and not storm and not install")),
-    Stage("kafka", 240, (*PYTEST, "kafka and not storm and not install"), programs=True),
-    Stage("spark", 600, (*PYTEST, "spark and not storm and not install"), programs=True),
-    Stage("storm", 720, (*PYTEST, "storm and not install"), programs=True),
-    Stage("browser", 150, (*PYTEST, "browser"), programs=True),
+    Stage("library", 900, (*PYTEST, f"library and {CI}", *MANY), programs=True),
+    Stage("oracle", 360, (*PYTEST, f"oracle and not storm and not install and {CI}")),
+    Stage("kafka", 240, (*PYTEST, f"kafka and not storm and not install and {CI}"), programs=True),
+    Stage("spark", 600, (*PYTEST, f"spark and not storm and not install and {CI}"), programs=True),
+    Stage("storm", 720, (*PYTEST, f"storm and not install and {CI}"), programs=True),
+    Stage("browser", 150, (*PYTEST, f"browser and {CI}"), programs=True),
     Stage("install", 180, (*PYTEST, "install")),
 )
+BY_HAND = (
+    Stage("short", 60, (*PYTEST, f"not component and not long and {FAST}", "-n", "auto")),
+    Stage("soak", 14400, (*PYTEST, "soak", *MANY), programs=True),
+)
+"""Stages that CI leaves out: the unit tests of the quick loop, and what is too long."""
 
 
 SCRIPTS = {
@@ -117,7 +123,7 @@ SCRIPTS = {
 }
 """Commands that are programs of their own."""
 
-QUICK = ("ruff", "format", "mypy", "imports", "unit")
+QUICK = ("ruff", "format", "mypy", "imports", "short")
 """Stages that start no other program: the loop of whoever changes a line."""
 
 PATHS_BUDGET = 600
@@ -162,7 +168,7 @@ def main(arguments: list[str]) -> int:
         return test(rest)
     if command in {"lock", "audit", "lowest"} and not rest:
         return {"lock": lock, "audit": audit, "lowest": lowest}[command]()
-    print(__doc__.strip(), "\n\nStages: " + ", ".join(stage.name for stage in STAGES), sep="")
+    print(__doc__.strip(), "\n\nStages: " + _names(), sep="")
     return 0 if command in {"-h", "--help", "help"} else 2
 
 
@@ -325,13 +331,13 @@ def install_packages(packages: list[str]) -> None:
 
 def test(names: list[str]) -> int:
     """Run the stages and test files of these names, all stages if there is none, and sum up. Returns the exit code."""
-    known = {stage.name for stage in STAGES}
+    known = {stage.name for stage in (*STAGES, *BY_HAND)}
     paths = [name for name in names if name not in known and is_test(name)]
     unknown = [name for name in names if name not in known and name not in paths]
     if unknown:
-        _say(f"no stage or test file {', '.join(unknown)}; stages: {', '.join(stage.name for stage in STAGES)}")
+        _say(f"no stage or test file {', '.join(unknown)}; stages: {_names()}")
         return 2
-    chosen = [stage for stage in STAGES if not names or stage.name in names]
+    chosen = [stage for stage in (*STAGES, *BY_HAND) if stage.name in names] if names else list(STAGES)
     if paths:
         chosen.append(Stage("paths", PATHS_BUDGET, (*PYTEST[:-1], *paths)))
     # What is started in the background, or by nohup, ignores these, and so would all that the tests start and signal.
@@ -344,6 +350,10 @@ def test(names: list[str]) -> int:
         set_up_programs()
     print(f"-- set-up: {time.monotonic() - started:.1f} s", flush=True)
     return _sum_up([run_stage(stage) for stage in chosen], time.monotonic() - started)
+
+
+def _names() -> str:
+    return f"{', '.join(stage.name for stage in STAGES)}; by hand: {', '.join(stage.name for stage in BY_HAND)}"
 
 
 def is_test(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from multilang_cli.driver.environment import worker_environment
@@ -20,3 +21,24 @@ _worker = worker_environment({}).variables
 for name in set(os.environ) - set(_worker):
     del os.environ[name]
 os.environ.update(_worker)
+
+
+def spread(count: int, total: int) -> set[int]:
+    """Places of `count` among `total`, at even distances, the first among them; all of them if there are fewer."""
+    return {total * number // count for number in range(count)} if count < total else set(range(total))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
+    """Leave what a sample does not hold to the soak: before pytest chooses by markers."""
+    sampled: dict[tuple[str, str], list[pytest.Function]] = {}
+    for item in items:
+        if item.get_closest_marker("sample") is not None:
+            sampled.setdefault((str(item.path), item.originalname), []).append(item)
+    for each in sampled.values():
+        mark = each[0].get_closest_marker("sample")
+        assert mark is not None
+        kept = spread(mark.args[0], len(each))
+        for place, item in enumerate(each):
+            if place not in kept:
+                item.add_marker("soak")

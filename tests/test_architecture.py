@@ -22,6 +22,7 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.long
 def test_public_classes_have_names_of_their_own() -> None:
     places = defaultdict(list)
     for path in MODULES:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import dev
+from tests.conftest import spread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +31,7 @@ def run_as(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, list[
 def test_the_quick_loop_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     code, ran = run_as(monkeypatch, "quick")
     assert code == 0
-    assert [stage.name for stage in ran] == ["ruff", "format", "mypy", "imports", "unit"]
+    assert [stage.name for stage in ran] == ["ruff", "format", "mypy", "imports", "short"]
     assert not any(stage.programs for stage in ran)
 
 
@@ -69,3 +70,10 @@ def test_counts_of_a_report(tmp_path: Path, opening: str, counts: dev.Counts) ->
     report.write_text(opening, encoding="utf-8")
     assert dev._counts(report) == counts
     assert dev._counts(tmp_path / "missing.xml") == dev.Counts()
+
+
+@pytest.mark.parametrize(
+    ("count", "total", "places"), [(3, 9, {0, 3, 6}), (1, 4, {0}), (2, 5, {0, 2}), (4, 4, {0, 1, 2, 3}), (5, 2, {0, 1})]
+)
+def test_a_sample_is_spread(count: int, total: int, places: set[int]) -> None:
+    assert spread(count, total) == places

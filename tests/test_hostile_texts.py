@@ -107,6 +107,7 @@ def read(text: str) -> None:
     hide(text, "settings")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
 def test_no_text_takes_long(unit: str) -> None:
     for head in HEADS:

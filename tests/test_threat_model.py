@@ -29,6 +29,7 @@ def test_each_test_that_is_named_is_there(file: str, test: str) -> None:
     assert f"def {test}(" in (ROOT / file).read_text(encoding="utf-8") if test else (ROOT / file).is_file()
 
 
+@pytest.mark.long
 def test_hostile_files_do_no_harm() -> None:
     readers = {name: hostile.READERS[name] for name in ("mlcheck.toml", "flux")}
     some = {name: reader._replace(texts=dict(list(reader.texts.items())[:2])) for name, reader in readers.items()}

@@ -27,6 +27,7 @@ def line(raw: bytes, channel: str = "out", seq: int = 1) -> bytes:
     ).encode()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("raw", "channel", "expected"),
     [

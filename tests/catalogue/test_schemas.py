@@ -116,6 +116,7 @@ def agree(value: dict[str, Any], *, expecting_pid: bool) -> None:
     assert bool(reasons) == refused, (value, reasons)
 
 
+@pytest.mark.long
 @settings(max_examples=200)
 @given(OBJECTS | CHANGED, st.booleans())
 def test_reader_and_schema_agree(value: dict[str, Any], expecting_pid: bool) -> None:
@@ -130,6 +131,7 @@ def test_reader_and_schema_agree_on_each_value_of_each_field(field: str) -> None
             agree({**sound, field: value}, expecting_pid="pid" in sound)
 
 
+@pytest.mark.long
 @settings(max_examples=400)
 @given(OBJECTS | CHANGED, st.booleans(), st.booleans())
 @example({"command": "ack", "id": "1", "task": "x"}, False, False)

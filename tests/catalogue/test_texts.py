@@ -76,6 +76,7 @@ def test_what_is_read_is_what_json_says() -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("notation", READ)
 @given(text=st.text() | st.text(alphabet="[]{}:,-?&*!|>'\"#<=. \n\t019aeE+x~", max_size=60))
 @example(text="")

@@ -49,6 +49,7 @@ def word_of(step: ScenarioStep) -> str:
     return "beat" if name == "heartbeat" and not arguments.get("wait", True) else name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize("kind", ["bolt", "spout"])
 @given(data=st.data())
@@ -186,6 +187,7 @@ def test_the_same_seed_gives_the_same_hunt(tmp_path: Path) -> None:
     assert first != seen(8, "c")
 
 
+@pytest.mark.long
 def test_what_was_found_before_is_tried_first(tmp_path: Path) -> None:
     searched(tmp_path, three_ticks, seed=2)
     tried: list[Scenario] = []

@@ -62,6 +62,7 @@ def mutant(file: str, name: str) -> tuple[Component, str]:
     return component, told.rule
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("file", "name"), PAIRS, ids=[f"{file}-{name}" for file, name in PAIRS])
 def test_a_mutant_is_found(file: str, name: str, tmp_path: Path) -> None:
     component, rule = mutant(file, name)
@@ -72,6 +73,7 @@ def test_a_mutant_is_found(file: str, name: str, tmp_path: Path) -> None:
     assert Path(result.subjects[0].transcript).is_file()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", QUIET)
 def test_nothing_is_found_where_nothing_is_wrong(name: str, tmp_path: Path) -> None:
     result = run(unusual()[name], tmp_path, 40)

@@ -57,6 +57,7 @@ def test_whatever_a_bolt_is_asked_is_judged(plan: list[Any], said: list[str]) ->
     rules_of("bolt", [fed([plan, 7]), *(f"< {each}" for each in said)])
 
 
+@pytest.mark.long
 @made_up(st.dictionaries(st.sampled_from(["initialize", "next", "ack", "x"]), PLAN | st.lists(PLAN, max_size=3)))
 def test_whatever_a_spout_is_asked_is_judged(plan: dict[str, Any]) -> None:
     hello = json.dumps({"conf": {"mlcheck.testee": plan}, "pidDir": "/pids", "context": {}})

@@ -476,6 +476,7 @@ def test_an_empty_next_is_passed_as_the_handlers_judge_it(steps: list[Step], qui
 DEEP = ["command", "id", "tuple", "anchors", "stream", "task", "msg", "level", "name", "params", "pid"]
 
 
+@pytest.mark.long
 @given(
     kinds,
     st.sampled_from(DEEP),

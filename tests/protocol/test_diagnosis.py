@@ -271,6 +271,7 @@ PIECES = st.lists(
 )
 
 
+@pytest.mark.long
 @given(PIECES, st.booleans(), st.sampled_from(["bolt", "spout"]))
 def test_no_bytes_break_the_reader_the_judge_or_the_report(pieces: list[bytes], first: bool, kind: Kind) -> None:
     text = b'{"command":"emit","tuple":[' + b"".join(pieces) + b"]}" if first else b"".join(pieces)

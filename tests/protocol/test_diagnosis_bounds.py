@@ -94,6 +94,7 @@ def test_a_huge_frame_is_named_but_not_emulated(text: bytes, kind: str, asked: b
     assert (huge.kind, bool(huge.by_dialect)) == (kind, asked)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", ["1", '"\\ud83d\\ude00"'], ids=["plain", "every value is looked at"])
 def test_a_wide_value_is_looked_through_without_a_copy_of_it(more: str) -> None:
     text = f"[[{'[],' * 200_000}{more}]]".encode()

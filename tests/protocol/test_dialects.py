@@ -115,6 +115,7 @@ def test_no_text_gives_anything_but_a_value_or_a_java_error(text: str) -> None:
             assert reading.error is None or reading.error.encode()
 
 
+@pytest.mark.long
 @given(st.dictionaries(st.text(), JSON_VALUE))
 def test_proper_json_is_one_thing_to_all(value: dict[str, Any]) -> None:
     text = json.dumps(value)
@@ -215,6 +216,7 @@ def test_a_string_is_placed_at_its_closing_quote() -> None:
         dialects.parse('{}"xy"', "simple")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_hostile_sizes(dialect: Dialect) -> None:
     for text in ("[" * 100_000, '{"a":' * 100_000, f"[{'9' * 50_000}", f'"{"a" * 100_000}'):

@@ -50,6 +50,7 @@ def test_a_seed_gives_the_same_outputs_again() -> None:
     assert first != other
 
 
+@pytest.mark.long
 def test_the_outputs_are_of_all_kinds() -> None:
     random = Random(1)  # noqa: S311
     kinds = set()

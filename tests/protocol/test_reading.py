@@ -109,6 +109,7 @@ def test_many_frames_read_at_once_are_what_each_is_alone(texts: list[str], rest:
         assert repr(reading.read_frames([last])) == repr([reading.read_frame(last)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", PLAIN)
 def test_what_is_read_fast_is_what_is_read_with_care(command: str) -> None:
     texts = [text.encode() for text in nearly_plain(command)]

@@ -133,6 +133,7 @@ PROMOTED = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("bug", PROMOTED)
 def test_a_promoted_case_is_red_on_the_bug_and_green_without(bug: str, tmp_path: Path) -> None:
     wrong, right = ([sys.executable, MUTANT_BOLT, name] for name in (bug, "none"))

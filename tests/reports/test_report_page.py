@@ -80,6 +80,7 @@ def test_a_page_of_a_recording_holds_to_the_schema(tmp_path: Path) -> None:
     assert row[1]["to"] == "c1"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", load_rules().values(), ids=lambda rule: rule.id)
 def test_the_findings_are_those_of_lint(rule: Any, tmp_path: Path) -> None:
     kind: Kind = "spout" if rule.kind == "spout" else "bolt"

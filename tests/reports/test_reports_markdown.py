@@ -86,6 +86,7 @@ def test_a_component_can_not_make_markup(text: str) -> None:
     check_harmless(text)
 
 
+@pytest.mark.long
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from([*HOSTILE_TEXTS, *"`*_<>[]()!#@|\\~\n\r-+=:/&;$ a1."])).map("".join))
 def test_no_text_of_a_component_is_markup(text: str) -> None:
@@ -129,6 +130,7 @@ def many(count: int) -> RunResult:
     return result(*subjects)
 
 
+@pytest.mark.long
 def test_a_page_that_grows_too_large_is_cut_and_says_so() -> None:
     text = to_markdown(many(110), RULEBOOK)
     assert 0.9 * MOST_BYTES < len(text.encode()) <= MOST_BYTES

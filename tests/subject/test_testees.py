@@ -82,6 +82,7 @@ def test_a_mutant_is_killed_by_the_cases_that_claim_it(folder: Path, name: str, 
     assert missed(mutant, tmp_path) == {}
 
 
+@pytest.mark.long
 def test_a_matrix_tells_of_every_testee_and_every_case() -> None:
     matrix = read_matrix(DOCS)
     parts = {library.id: {part.name: set(part.verdicts) for part in library.parts} for library in matrix.libraries}

@@ -22,6 +22,7 @@ def kind(value: Any) -> str:
     return "number" if isinstance(value, int | float) else type(value).__name__
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", ["plain", "ascii", "unicode", "large", "integers", "floats"])
 @given(sample=SAMPLES)
 def test_types_stay(shape: str, sample: list[Any]) -> None:

@@ -56,6 +56,7 @@ def acks(count: int, twice: int = -1) -> str:
     return "".join(TUPLE % n + ACK % n * (2 if n == twice else 1) for n in range(count)) + EXIT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 @pytest.mark.parametrize("ring", [0, 3, 1000])
 def test_lint_finds_in_the_files_what_the_tap_has_found(rule: Rule, ring: int, tmp_path: Path) -> None:
@@ -71,6 +72,7 @@ def test_lint_finds_in_the_files_what_the_tap_has_found(rule: Rule, ring: int, t
             assert rule.id in {name for name, _ in found}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_parts_of_one_message_give_the_findings_of_the_whole(rule: Rule, tmp_path: Path) -> None:
     kind = kind_of(rule)

@@ -74,6 +74,7 @@ def test_a_long_fraction_is_a_big_decimal_since_2_6() -> None:
     assert before != after
 
 
+@pytest.mark.long
 def test_depth_is_no_matter() -> None:
     deep: Any = []
     for _ in range(100_000):

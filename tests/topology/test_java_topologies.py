@@ -65,6 +65,7 @@ def test_conf_of_a_component_needs_no_java(file: Path) -> None:
     assert topology.java is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "told"),
     [

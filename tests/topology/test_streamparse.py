@@ -85,6 +85,7 @@ def test_a_python_without_streamparse(project: Path) -> None:
         read_project(str(project), "2.8.3", {})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("asked", "told"),
     [

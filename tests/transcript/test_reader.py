@@ -75,6 +75,7 @@ def told(path: Path) -> list[Any]:
     return found
 
 
+@pytest.mark.long
 @given(picks, st.sampled_from(["", "{}\n", '{"conv":"t","seq"']))
 @example([(pick, "", False) for pick in RIGHT * 20], "")
 @example([(RIGHT[0], '"t":-1.0,', False)] * 2, "")

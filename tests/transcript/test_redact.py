@@ -287,6 +287,7 @@ def test_a_secret_is_found_in_base64_wherever_it_stands(secret: str, before: byt
         assert b"***" in shown
 
 
+@pytest.mark.long
 def test_what_a_component_writes_is_searched_in_linear_time() -> None:
     words = ("a" * 200_000 + "=", "a.b-" * 50_000 + ":", "://" * 60_000, 'k="' * 60_000, "password=," * 20_000)
     for text in (*words, "-----BEGIN PRIVATE KEY-----" * 5_000):

@@ -78,16 +78,25 @@ def load_cases(suite: str = "component", extra: tuple[str, ...] = ()) -> list[Ca
 
     Raises CaseError.
     """
-    shipped = sorted(locate.data_path("conformance", "cases", suite).glob("*.yaml"))
-    cases: dict[str, Case] = {}
-    for file in [*shipped, *_files_of(extra)]:
-        case = read_case(file, check=file not in shipped)
+    ours = _ours(suite)
+    cases = {case.id: case for case in ours}
+    for file in _files_of(extra):
+        case = read_case(file)
         if case.id in cases:
             raise CaseError(f"{file}: the id {case.id!r} stands twice")
         cases[case.id] = case
+    return [*ours, *_in_order(list(cases.values())[len(ours) :], suite)]
+
+
+@once
+def _ours(suite: str) -> tuple[Case, ...]:
+    files = locate.data_path("conformance", "cases", suite).glob("*.yaml")
+    return tuple(_in_order([read_case(file, check=False) for file in files], suite))
+
+
+def _in_order(cases: list[Case], suite: str) -> list[Case]:
     order = plain(locate.data_path("conformance", "cases", "order.yaml"))[suite]
-    ours = {path.stem for path in shipped}
-    return sorted(cases.values(), key=lambda case: (case.id not in ours, _rank(case.id, order), case.id))
+    return sorted(cases, key=lambda case: (_rank(case.id, order), case.id))
 
 
 def _rank(id_: str, order: list[str]) -> int:
