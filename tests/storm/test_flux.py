@@ -50,6 +50,7 @@ streams:
 """Ids that show the order: capital letters come before the ackers."""
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

@@ -48,6 +48,7 @@ def test_keys_go_where_real_storm_sent_them(storm: str) -> None:
         assert not theirs["partial"] or ours["partial"] == theirs["partial"], text
 
 
+@pytest.mark.sample(1)
 @pytest.mark.storm
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("storm", "beyond_long"), [("2.8.3", True), ("2.5.0", False), ("1.2.4", False)])
