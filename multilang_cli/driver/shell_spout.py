@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Finding
 
 NEXT = SpoutCommand("next")
+TALK = 3
+"""How many times its limit a command may take in which the spout goes on talking; the limit for silence comes after."""
 
 
 class ShellSpout(Session):
@@ -196,8 +198,13 @@ class ShellSpout(Session):
             self._found(found)
 
     def wait_sync(self, limit: float) -> bool:
-        """Wait for the sync of what was asked, as `call` does."""
-        answered = self.wait(self._is_answered, limit, "sync")
+        """Wait for the sync of what was asked, as `call` does.
+
+        Each message meanwhile is a sign of life, and the limit begins anew (``ShellSpout.querySubprocess``), but not
+        for ever: who talks on and on in one command is never asked anything else.
+        """
+        until, state = self.now + TALK * limit, self.judge.state
+        answered = self.wait(self._is_answered, limit, "sync", lambda: state.heard if self.now < until else 0.0)
         self.leave()
         return answered
 

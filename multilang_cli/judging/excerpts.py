@@ -94,7 +94,8 @@ def _text(event: Event) -> str:
     if isinstance(event.body, Chunk):
         return decode(event.raw[:WIDTH])
     if isinstance(event.body, Deadline):
-        silence = "it will say nothing more" if event.body.proven else f"nothing for {event.body.limit:g} s"
+        awaited = "no sync" if event.body.waiting_for == "sync" else "nothing"
+        silence = "it will say nothing more" if event.body.proven else f"{awaited} for {event.body.limit:g} s"
         return f"{silence}; {event.body.facts}" if event.body.facts else silence
     if isinstance(event.body, Exited):
         ended = event.body

@@ -26,7 +26,7 @@ from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.storm.diagnosis import bare_pid
 from multilang_cli.protocol.wire import context
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Malformed, TupleMsg
+from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Malformed, TupleMsg
 from multilang_cli.protocol.words.shortening import head
 from multilang_cli.reports.escape import decode
 from multilang_cli.subject.declared import Probe
@@ -35,6 +35,7 @@ from multilang_cli.subject.samples import samples_of
 from multilang_cli.subject.sources import source_of
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.runner.watch import Watch
+from multilang_cli.suite.steps.ticks import PLAYED, declared_ticks
 from multilang_cli.suite.verdict.causes import LastWords, hear_out, met_by_the_probe
 
 if TYPE_CHECKING:
@@ -70,6 +71,10 @@ _SHOWN = 40
 _OF_A_COMMAND = re.compile(r"['\"`]command['\"`]|\.command\b")
 _OF_A_TUPLE = re.compile(r"['\"`](?:id|tuple|stream|comp|task)['\"`]|\.(?:tuple|comp)\b")
 """Fields of a message by name, as exceptions quote them."""
+_OF_A_TUPLE_ALONE = re.compile(r"['\"`](?:tuple|stream|comp|task)['\"`]|\.(?:tuple|comp)\b")
+"""Those that no command has."""
+_COMPLAINT = 4000
+"""Characters that are kept of what it tells Storm of an error."""
 _SHORT = 3
 """Letters of a text that anybody may say."""
 _SAY = "say --kind bolt or --kind spout"
@@ -79,15 +84,15 @@ class _Replies:
     """Keeps what a component said in one conversation: how often which message, how many bytes, the `first` ones.
 
     `told`: how many messages Storm sent it, the handshake among them; `tuples`: how many of them were tuples or
-    heartbeats. `repeats`: it said one of `values`, texts of the
-    tuples that it was fed.
+    heartbeats. `repeats`: it said one of `values`, texts of the tuples that it was fed. `complaint`: the errors that it
+    told Storm of.
     """
 
     def __init__(self) -> None:
         self.said: Counter[str] = Counter()
         self.told = self.tuples = self.size = 0
         self.first = b""
-        self.irregular = ""
+        self.irregular = self.complaint = ""
         self.settles = self.anchors = self.repeats = False
         self.values: tuple[bytes, ...] = ()
 
@@ -107,6 +112,8 @@ class _Replies:
             if not isinstance(body, Malformed):
                 self.repeats = self.repeats or any(value in event.raw for value in self.values)
             for message in body.salvage if isinstance(body, Malformed) else (body,):
+                if isinstance(message, Error):
+                    self.complaint = f"{self.complaint}{message.msg}\n"[-_COMPLAINT:]
                 self.settles = self.settles or isinstance(message, Ack | Fail)
                 self.anchors = self.anchors or (isinstance(message, Emit) and bool(message.anchors))
 
@@ -132,7 +139,8 @@ class _Answer(NamedTuple):
     """The answer to a question. `sure`: more would not have come. `silent`: there was no first message.
 
     `end`: a few words on how the process ended, "" if it did not; `died`: it ended. `elsewhere`: it waits, and not for
-    its stdin. `fault`: what it did by itself that no component may. `met`: what went wrong.
+    its stdin. `fault`: what it did by itself that no component may. `met`: what went wrong. `misread`: it took what it
+    was asked for a tuple, told Storm of an error by that, and ended.
     """
 
     replies: _Replies
@@ -144,6 +152,7 @@ class _Answer(NamedTuple):
     died: bool = False
     elsewhere: bool = False
     met: Met = ()
+    misread: bool = False
 
 
 def kind_of(component: Component, options: RunOptions) -> Probe:
@@ -160,6 +169,8 @@ def kind_of(component: Component, options: RunOptions) -> Probe:
         return Probe(None, f"{as_bolt.fault}{as_bolt.end}", fault=True, met=as_bolt.met)
     if as_bolt.replies.acts_as_a_bolt:
         return Probe("bolt", f"it {_action_of(as_bolt.replies)} a tuple: a bolt")
+    if as_spout.misread:
+        return Probe("bolt", "it takes `next` for a tuple, and ends: a bolt")
     if as_spout.answered and not as_bolt.answered:
         return Probe("spout", _SPOUT)
     if as_bolt.answered and not as_spout.answered and as_spout.sure and not _may_know_next(as_spout):
@@ -205,10 +216,10 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
         return Probe("spout", "it emits in answer to `next`, and not to a tuple: a spout, although no sync came")
     if as_spout.fault:
         return Probe(None, f"{as_spout.fault}{as_spout.end}", fault=True, met=as_spout.met)
+    activated = _asked(checked, "spout", _activated_next, patient=True)
+    if activated.answered:
+        return Probe("spout", _SPOUT)
     if checked.version.heartbeats and as_bolt.died:
-        activated = _asked(checked, "spout", _activated_next, patient=True)
-        if activated.answered:
-            return Probe("spout", _SPOUT)
         action = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
         how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {action}"
         met = _of_its_role(as_bolt.met, activated.met)
@@ -270,10 +281,15 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
             answered = _settles(session, lambda: done() or replies.acts_as_a_bolt, patient=patient)
         except TooMuchMemoryError as error:
             return _Answer(replies, end=f"; {error}, and was killed (--memory SIZE allows more)")
+        if answered and replies.complaint:
+            # Adapters say a sync behind an error, and end: that answers nothing.
+            session.wait_quiet(_PATIENCE)
         sure = answered or patient or session.exit is not None or session.stuck()
         fault = _unread(session) if patient and not answered else ""
         died = session.exit is not None
         answer = _Answer(replies, answered and done(), sure=sure, end=_last_words(session), fault=fault, died=died)
+        misread = died and kind == "spout" and _OF_A_TUPLE_ALONE.search(replies.complaint) is not None
+        answer = answer._replace(misread=misread)
         answer = answer._replace(elsewhere=not (answered or died) and _waits_elsewhere(session))
         return answer if answered else answer._replace(met=met())
 
@@ -294,6 +310,9 @@ def _feed(checked: Subject, session: Session, replies: _Replies) -> Callable[[],
     replies.values = tuple(json.dumps(text, ensure_ascii=False)[1:-1].encode() for text in texts)
     for sample in islice(cycle(samples), many):
         session.send(sample.values, sample.component, sample.stream)
+    period = declared_ticks(checked.component)
+    if period or checked.component.settles == "on-tick":
+        session.tick(period or PLAYED)
     return lambda: replies.acts_as_a_bolt
 
 

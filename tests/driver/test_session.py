@@ -462,3 +462,18 @@ def test_a_spout_blocks_storm_with_task_ids_that_it_does_not_read(tmp_path: Path
         assert "no sync of 'next', and that will not change: no thread of it runs; the component is blocked" in message
         assert "writing its stdout, which is full" in message
         assert "its stdin is full too" in message
+
+
+TALK = (
+    'shake()\nmessage()\nfor _ in range(%d):\n    say(\'{"command":"log","msg":"on"}\\nend\\n\')\n    time.sleep(%g)\n'
+)
+
+
+@pytest.mark.parametrize(("code", "comes"), [(TALK % (3, 1.5), True), (TALK % (10_000, 0.1), False)])
+def test_who_talks_within_a_command_is_alive_but_not_for_ever(tmp_path: Path, code: str, comes: bool) -> None:
+    limit = 3.0 if comes else 0.5
+    with playing(tmp_path, f'{code}say(\'{{"command":"sync"}}\\nend\\n\')\nmessage()', "spout") as (session, handshake):
+        assert isinstance(session, ShellSpout)
+        assert session.handshake(handshake, LIMIT)
+        assert session.call("next", limit=limit) is comes
+    assert rules_of(session) == ([] if comes else ["sync-missing"])

@@ -289,3 +289,53 @@ def test_a_name_that_no_value_of_ours_gives_is_nobodys_fault(tmp_path: Path) -> 
     ran = mlcheck("run", *command, cwd=tmp_path)
     assert ran.returncode == 6
     assert "it dies of a made-up tuple: NameError: name 'size' is not defined" in " ".join(ran.stdout.split())
+
+
+WINDOW = """
+import threading, time, traceback
+open_ = []
+def settle():
+    while True:
+        time.sleep(60)
+        while open_: send({'command': 'ack', 'id': open_.pop()})
+threading.Thread(target=settle, daemon=True).start()
+try:
+    while True:
+        said = read()
+        if said['comp'] is None: send({'command': 'sync'})
+        elif said['stream'] == '__tick': send({'command': 'ack', 'id': said['id']})
+        else: open_.append(said['id'])
+except Exception:
+    send({'command': 'error', 'msg': traceback.format_exc()})
+    send({'command': 'sync'})
+    os._exit(1)
+"""
+"""Settles in windows, and says an error and a sync before it ends, as pystorm does."""
+
+
+def test_a_bolt_that_answers_next_with_an_error_and_a_sync_is_no_spout(tmp_path: Path) -> None:
+    found = asked(tmp_path, BEGIN + WINDOW)
+    assert (found.kind, found.how) == ("bolt", "it takes `next` for a tuple, and ends: a bolt")
+
+
+def test_a_bolt_that_settles_ticks_is_sent_one(tmp_path: Path) -> None:
+    text = """
+while said := read():
+    if said.get('stream') == '__tick': send({'command': 'ack', 'id': said['id']})
+    elif not said.get('tuple'): send({'command': 'sync'})
+"""
+    (tmp_path / "component.py").write_text(BEGIN + text, encoding="utf-8")
+    command = (sys.executable, str(tmp_path / "component.py"))
+    found = kind_of(Component(command=command, kind="auto", settles="on-tick"), RunOptions())
+    assert (found.kind, found.how) == ("bolt", "it settles a tuple: a bolt")
+
+
+def test_a_spout_that_answers_once_it_is_activated_is_one(tmp_path: Path) -> None:
+    text = """
+active = False
+while said := read():
+    active = active or said.get('command') == 'activate'
+    if active: send({'command': 'sync'})
+"""
+    found = asked(tmp_path, BEGIN + text)
+    assert (found.kind, found.how) == ("spout", "it answers `next` with a sync: a spout")
