@@ -112,17 +112,23 @@ class Pump(Speaker):
         """Leave the component's stdout unread, or read it again."""
         self.process.hold_stdout(hold=hold)
 
-    def _hear(self, frames: Sequence[Frame]) -> None:
+    def _hear(self, frames: Sequence[Frame], sent: tuple[Event, ...] = ()) -> None:
+        """Have messages judged, and do what follows from them. `sent`: what they answer, and nobody has judged yet."""
         now = time.monotonic() - self.clock.start
         if frames and not self.judge.state.said:
             self._hear_first(frames[0], now)
             frames = frames[1:]
         if not frames:
+            if sent:
+                self._happened(sent)
             return
         said = read_frames(frames)
         events = self._events(frames, said, now)
         self._seq += len(events)
-        found = self._happened(events)
+        if sent and isinstance(events, Batch):
+            self._happened(sent)
+            sent = ()
+        found = self._happened((*sent, *events) if sent else events)
         passed_over = self.judge.passed_over(found) if found else frozenset()
         if isinstance(events, Batch) and not passed_over:
             self._react_all(events)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import select
 import time
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from multilang_cli.driver.process import READ_SIZE, BrokenStdin
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 NEXT = SpoutCommand("next")
 TALK = 3
 """How many times its limit a command may take in which the spout goes on talking; the limit for silence comes after."""
+FEW = 4
+"""Messages up to which a command, and what is to be said before it, is written and answered in one go."""
 
 
 class ShellSpout(Session):
@@ -137,16 +141,16 @@ class ShellSpout(Session):
         if command in {"activate", "deactivate"} and not self.version.activate:
             self.note("control", Activation(command == "activate"))
             return True
-        if command != "next" or not self._is_clear():
+        if command != "next" or self._queue or not self._is_free():
             self.ask(command, id_)
         elif self._next_at_once(min(limit, SLICE)):
             return True
         return self.wait_sync(limit)
 
-    def _is_clear(self) -> bool:
-        """True if nothing is under way, and nothing is asked for but to speak as fast as it goes."""
+    def _is_free(self) -> bool:
+        """True if nothing is under way but the queue, and nothing is asked for but to speak as fast as it goes."""
         return (
-            not (self._queue or self._buffer or self._unread or self._inner)
+            not (self._buffer or self._unread or self._inner)
             and not (self.piece or self._to_cut or self.tamper or self.blocks or self._closing)
             and self.running
             and self.deaf_from is None
@@ -181,6 +185,27 @@ class ShellSpout(Session):
         if data:
             self._hear(self._framer.feed(data))
         return False
+
+    def ask_at_once(self, command: str, id_: Json, limit: float) -> None:
+        """As `ask`, and take what is said within `limit` seconds, where little is to be written and nothing else done.
+
+        What was asked may still be unanswered, or not be written at all.
+        """
+        self.ask(command, id_)
+        if len(self._queue) > FEW or not self._is_free():
+            return
+        asked = self.now
+        sent = tuple([self._put(each, asked) for each in self._queue])
+        self._queue.clear()
+        data = None
+        if len(self._buffer) <= select.PIPE_BUF:
+            with suppress(BrokenStdin):  # which the next write will tell
+                data = self.process.exchange(bytes(self._buffer), limit)
+        if data is None:
+            self._happened(sent)
+            return
+        self._buffer.clear()
+        self._hear(self._framer.feed(data), sent)
 
     def _passed(self, asked: float, answered: float, sync: bytes, found: list[Finding]) -> None:
         """Note a next and its sync, which were judged."""

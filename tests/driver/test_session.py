@@ -91,6 +91,40 @@ def test_time_in_which_we_stood_still_is_not_the_components(
     assert session.findings == []
 
 
+TWO_EMITS = """
+shake()
+for number in range(4):
+    while isinstance(command := message(), list): pass
+    if command["command"] == "next":
+        for each in range(number): say('{"command":"emit","id":"%d.%d","tuple":["a"]}\\nend\\n' % (number, each))
+    say('{"command":"sync"}\\nend\\n')
+while True: message()
+"""
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_is_asked_at_once_is_what_is_queued(tmp_path: Path, *, at_once: bool) -> None:
+    with playing(tmp_path, TWO_EMITS, "spout") as (session, handshake):
+        assert isinstance(session, ShellSpout)
+        assert session.handshake(handshake, LIMIT)
+        for command, id_ in (("activate", ""), ("next", ""), ("ack", "1.0"), ("next", "")):
+            if at_once:
+                session.ask_at_once(command, id_, LIMIT)
+            else:
+                session.ask(command, id_)
+            assert session.wait_sync(LIMIT)
+        assert session.flush(LIMIT)
+        (sink,) = session._sinks
+        assert isinstance(sink, Seen)
+        said = [(each.seq, each.channel, each.raw) for each in sink.events if each.channel in ("in", "out")][2:]
+        assert [seq for seq, *_ in said] == list(range(said[0][0], said[0][0] + len(said)))
+        told = [raw.split(b"\n")[0].replace(b'"id":"",', b"") for _, channel, raw in said if channel == "in"]
+        assert told[:2] == [b'{"command":"activate"}', b'{"command":"next"}']
+        assert told[2:5] == [b"[4]", b'{"id":"1.0","command":"ack"}', b'{"command":"next"}']
+        assert [each.id for each in session.emits] == ["1.0", "3.0", "3.1", "3.2"]
+    assert session.findings == []
+
+
 HOSTILE: dict[str, tuple[str, list[str]]] = {
     "a gigabyte without a newline": ("shake()\nfor _ in range(1024): say(b'x' * 2**20)\n", ["frame-too-long"]),
     "binary": ("shake()\nsay(bytes(range(256)) * 50 + b'\\nend\\n')\nmessage()\n", ["other-serializer"]),
