@@ -219,9 +219,11 @@ class Outgoing:
         self._choosers = [chooser for _, chooser in consumers.values()]
         self._component = {task: name for name, (tasks, _) in consumers.items() for task in tasks}
         self._direct = {name for name, (_, chooser) in consumers.items() if chooser is None}
+        first = self._choosers[0] if len(self._choosers) == 1 else None
+        self.tasks = self._tasks if first is None else first.choose
+        """Gives the task ids for an emit that names no task, by its values. Raises GroupingError."""
 
-    def tasks(self, values: Sequence[Json]) -> tuple[int, ...]:
-        """The task ids for an emit that names no task. Raises GroupingError."""
+    def _tasks(self, values: Sequence[Json]) -> tuple[int, ...]:
         found: tuple[int, ...] = ()
         for each in self._choosers:
             if each is None:

@@ -169,7 +169,7 @@ def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] |
     engine = Engine(setup, listeners)
     injector = Injector(engine, setup.faults)
     with HistoryFile(setup.folder / NAME, setup.redactor()) as history:
-        listeners += [history.take, injector]
+        listeners += [history.take, injector] if setup.faults else [history.take]
         if (listener := watch(engine)) is not None:
             listeners.append(listener)
         outcome = engine.run()

@@ -29,7 +29,7 @@ def test_an_open_edge_is_named_with_who_holds_it_and_its_last_words() -> None:
     core.flow.t = 0.5
     (split,) = [task for task in core.splits if core.flow.take(task, 1)]
     (id_,) = core.flow.open[split]
-    core.flow.bolt_emit(split, core_emit(id_))
+    core.flow.bolt_emit(split, [core_emit(id_)])
     core.flow.settle(split, id_, "ack")
     core.flow.run_ackers()
     for core.flow.t in (30.0, 60.0):
@@ -83,14 +83,14 @@ def test_what_is_anchored_to_nothing_has_a_story_without_a_tree() -> None:
     core = Core()
     core.emit()
     (split,) = [task for task in core.splits if core.flow.take(task, 1)]
-    core.flow.bolt_emit(split, Emit(values=["a"]))
+    core.flow.bolt_emit(split, [Emit(values=["a"])])
     count = next(task for task in core.bolts if core.flow.queues[task] and task != split)
     core.flow.t = 1.5
     core.history.append(Died(t=1.5, worker=0, why="count: it was killed"))
     core.flow.drop([count])
     core.flow.t = 9.0
     core.flow.up.add(count)
-    core.flow.bolt_emit(split, Emit(values=["a"]))
+    core.flow.bolt_emit(split, [Emit(values=["a"])])
     assert story(core, emission=2) == [
         f"Emission 2 of split, task {split} (in no tree): nobody waits for its end",
         f'  split, task {split} emitted ["a"] at 0.000 s',
@@ -105,7 +105,7 @@ def test_what_is_anchored_to_a_loose_tuple_belongs_to_its_story() -> None:
     core.flow.spout_emit(core.spout, Emit(values=["a b"]))
     (split,) = [task for task in core.splits if core.flow.take(task, 1)]
     (id_,) = core.flow.open[split]
-    core.flow.bolt_emit(split, core_emit(id_))
+    core.flow.bolt_emit(split, [core_emit(id_)])
     core.flow.t = 0.5
     core.flow.settle(split, id_, "fail")
     count = next(task for task in core.bolts if core.flow.queues[task])

@@ -16,6 +16,7 @@ from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.flow import Flow
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor, SpoutTaskCommand
 from multilang_cli.topology.engine.wiring import outgoing_of
+from multilang_cli.topology.groupings import GroupingError
 from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted, Happening, Lost, TupleSettled
 from multilang_cli.topology.tasks import lay_out
 from tests.topologies.runs import ACKERS, split_count
@@ -61,8 +62,8 @@ class Core:
                 self.flow.take(task, 1000)
                 for id_ in list(self.flow.open[task]):
                     if task in self.splits:
-                        self.flow.bolt_emit(task, Emit(values=["a"], anchors=(id_,)))
-                        self.flow.bolt_emit(task, Emit(values=["b"], anchors=(id_,)))
+                        self.flow.bolt_emit(task, [Emit(values=["a"], anchors=(id_,))])
+                        self.flow.bolt_emit(task, [Emit(values=["b"], anchors=(id_,))])
                     self.flow.settle(task, id_, "ack")
         self.flow.run_ackers()
 
@@ -74,7 +75,7 @@ class Core:
             case "spout":
                 self.emit(number)
             case "bolt":
-                flow.bolt_emit(task, Emit(values=["x"], anchors=tuple(ids[:2])))
+                flow.bolt_emit(task, [Emit(values=["x"], anchors=tuple(ids[:2]))])
             case "take":
                 flow.take(task, chosen % 5)
             case "ack" | "fail":
@@ -108,7 +109,7 @@ def test_one_fail_fails_the_root_at_once() -> None:
     core.emit({"any": "json"})
     (task,) = [task for task in core.splits if core.flow.take(task, 1)]
     (id_,) = core.flow.open[task]
-    core.flow.bolt_emit(task, Emit(values=["a"], anchors=(id_,)))
+    core.flow.bolt_emit(task, [Emit(values=["a"], anchors=(id_,))])
     core.flow.settle(task, id_, "fail")
     core.flow.run_ackers()
     assert [each.how for each in core.of(EmissionEnded)] == ["failed"]
@@ -148,6 +149,32 @@ def test_what_is_sent_to_the_dead_is_lost() -> None:
     core.emit()
     assert [each.delivery for each in core.of(Lost)] == [each.n for each in core.of(Delivered)]
     assert core.flow.unsettled == 0
+
+
+def test_emits_in_a_row_are_those_one_by_one() -> None:
+    def emitted(*, together: bool) -> tuple[list[Happening], list[tuple[int, ...]], int]:
+        """What is told of some emits of a bolt, where each goes, and what its anchor is worth then."""
+        core = Core(seed=3)
+        core.emit("m")
+        core.emit("n")
+        (task, *_) = [each for each in core.splits if core.flow.queues[each]]
+        core.flow.take(task, 9)
+        first, *_ = known = list(core.flow.open[task])
+        anchors = [(first,), (first,), (), tuple(known), ("unknown", first), ("unknown",)]
+        emits = [Emit(values=[f"word {number}"], anchors=each) for number, each in enumerate(anchors)]
+        parts = [emits] if together else [[each] for each in emits]
+        targets = [each for part in parts for each in core.flow.bolt_emit(task, part)]
+        return core.history, targets, core.flow.open[task][first].ack_val
+
+    assert emitted(together=True) == emitted(together=False)
+
+
+def test_of_emits_in_a_row_those_before_one_that_storm_refuses_are_sent() -> None:
+    core = Core()
+    with pytest.raises(GroupingError, match="Index 0 out of bounds for length 0"):
+        core.flow.bolt_emit(core.splits[0], [Emit(values=["a"]), Emit(values=[]), Emit(values=["b"])])
+    assert [each.values for each in core.of(Emitted)] == ['["a"]']
+    assert len(core.of(Delivered)) == 1
 
 
 def test_queues_that_are_full_are_told_until_they_are_half_empty() -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from multilang_cli.topology.engine.ending import PhaseName, RunOutcome
+    from multilang_cli.topology.engine.spout_executor import SpoutTaskCommand
     from multilang_cli.topology.engine.tally import Tally
     from multilang_cli.topology.history import Happening
 
@@ -35,6 +36,12 @@ LOOK = 0.05
 RESTART_AFTER = 0.1
 """Seconds after which a worker that died is started again, the first time; twice as long each time, up to a limit."""
 RESTART_AT_MOST = 3.0
+TURNS = 32
+"""Commands that a spout is told in one round while it answers at once: then bolts are given many tuples together."""
+AT_ONCE = 0.0003
+"""Seconds within which an answer comes at once."""
+SLOW = 0.25
+"""Seconds for which nobody waits for a spout that did not answer at once."""
 END_WAIT = 2.0
 """Seconds that processes are given to end."""
 
@@ -126,6 +133,9 @@ class Engine:
     def run(self) -> RunOutcome:
         """Start everything, run until the goal is reached, drain, end everything. Raises LaunchError, OSError."""
         interrupted = False
+        self.flow.watched = len(self._listeners) > 1
+        if len(self._listeners) == 1:
+            self.flow.tell = self._listeners[0]
         try:
             for worker in self.workers.values():
                 self._begin(worker)
@@ -208,6 +218,8 @@ class Engine:
         self.watch(session)
 
     def _patience(self) -> float:
+        if self.flow.acking:
+            return 0.0
         t = self.now
         wakes = t + LOOK
         if not self.flow.full:
@@ -227,13 +239,40 @@ class Engine:
             self._ending.go()
 
     def _ask_spouts(self) -> None:
-        t, held = self.flow.t, bool(self.flow.full)
+        flow = self.flow
         for executor in self._executors:
-            while executor.busy is None and (command := executor.next_command(t, held_back=held)) is not None:
+            for _ in range(TURNS):
+                if executor.busy is not None or self._soon:
+                    break
+                command = executor.next_command(flow.t, held_back=bool(flow.full))
+                if command is None:
+                    break
                 session = self.sessions[command.task]
                 assert isinstance(session, SpoutTask)  # noqa: S101 (executors of spouts have spouts)
-                session.command(command.what, command.id)
                 self._heard.add(session)
+                if flow.t < executor.slow_until or session.holds_input or session.holds_output:
+                    session.command(command.what, command.id)
+                else:
+                    self._converse(executor, session, command)
+
+    def _converse(self, executor: SpoutExecutor, session: SpoutTask, command: SpoutTaskCommand) -> None:
+        """Tell a spout something, and take its answer if that comes at once; else it has until the next rounds."""
+        flow = self.flow
+        flow.t = began = self.now
+        session.command(command.what, command.id, AT_ONCE)
+        flow.t = self.now
+        while executor.busy is not None and flow.t - began <= AT_ONCE and not self._soon:
+            session.say_on()
+            ready = session.process.poll(AT_ONCE, want_write=False)
+            flow.t = self.now
+            if ready is not TO_READ:
+                break
+            session.hear(ready)
+        if flow.t - began > AT_ONCE:
+            executor.slow_until = flow.t + SLOW
+        self._ending.check_messages()
+        if session.death or not session.running:
+            self._kill_worker_of(session)
 
     def _feed_bolts(self) -> None:
         """Give bolts what is queued for them, but for those whose own tuples go to a full queue."""

@@ -38,6 +38,8 @@ VALUES_KEPT = 256
 """Characters of an emission's values that stand in the history."""
 RECEIVE_BUFFER = 32768
 """Deliveries that a task's queue holds before spouts are held back (``topology.executor.receive.buffer.size``)."""
+UNTRACKED: tuple[None, tuple[int, ...]] = None, ()
+"""The root and the anchors of an emission that nobody waits for."""
 _HALF = 1 << 63
 _WHAT: dict[type, Literal["init", "ack", "fail"]] = {AckInit: "init", AckAck: "ack", AckFail: "fail"}
 _encode_values = msgspec.json.Encoder(decimal_format="number").encode
@@ -63,7 +65,8 @@ class Flow:
     `components`: by task. `outgoing`: where a task's emits go, by stream. `ackers`: by task, in their order. `spouts`:
     the executor of each spout's task. `up`: the tasks that are there to be sent something. `dirty`: those with
     something in their queue; `full`: those whose queue is over `capacity`. `tallies`: by task. `spoken`: when something
-    last went on: an emit, or an end. `first_ack`: when a spout first learnt that a tuple was acked.
+    last went on: an emit, or an end. `tell`: who is told each event; `watched`: it may act on one at once, so that what
+    comes together must be taken one by one. `first_ack`: when a spout first learnt that a tuple was acked.
     `vain_since`: when the first was emitted of those that are waited for since the last ack; None if there are none.
     """
 
@@ -101,20 +104,29 @@ class Flow:
         self._java = java
         self._random = random
         self._bits = random.getrandbits
-        self._tell = tell
+        self.tell = tell
+        self.watched = True
         self._emissions = 0
         self._deliveries = 0
 
     # --- emits --------------------------------------------------------------------------------------------------
 
-    def bolt_emit(self, task: int, emit: Emit) -> tuple[int, ...]:
-        """A bolt's task emitted; gives the tasks it goes to. Raises GroupingError where Storm's collector throws."""
-        targets = self._targets(task, emit)
-        known = self.open[task]
-        anchors = [known[each] for each in emit.anchors if each in known]
-        number = self._emitted(task, emit, None, tuple([each.n for each in anchors]))
-        self._deliver(number, task, targets, emit, collectors.bolt_emit(anchors, len(targets), self._random))
-        return targets
+    def bolt_emit(self, task: int, emits: Sequence[Emit]) -> list[tuple[int, ...]]:
+        """A bolt's task emitted, so often in a row; gives the tasks that each goes to.
+
+        Raises GroupingError where Storm's collector throws: of the emits from that one on, nothing is done.
+        """
+        known, found = self.open[task], []
+        names: tuple[str, ...] | None = None
+        for emit in emits:
+            targets = self._targets(task, emit)
+            if emit.anchors != names:
+                names = emit.anchors
+                anchors = [known[each] for each in names if each in known]
+                numbers = tuple([each.n for each in anchors])
+            self._emit(task, emit, (None, numbers), targets, collectors.bolt_emit(anchors, len(targets), self._random))
+            found.append(targets)
+        return found
 
     def spout_emit(self, task: int, emit: Emit, *, acked_inside: bool = False) -> tuple[int, ...]:
         """A spout's task emitted; gives the tasks it goes to. Raises GroupingError where Storm's collector throws.
@@ -126,15 +138,13 @@ class Flow:
         executor.emitted()
         self.spout_emissions += 1
         if emit.id is None or acked_inside or not self.ackers:
-            number = self._emitted(task, emit, None, ())
-            self._deliver(number, task, targets, emit, collectors.bolt_emit((), len(targets), self._random))
+            number = self._emit(task, emit, UNTRACKED, targets, collectors.bolt_emit((), len(targets), self._random))
             if emit.id is not None:
                 self._ended(number, Outcome("acked", 0, emit.id, task, self.t, 0.0))
             return targets
         root = generate_id(self._random)
-        number = self._emitted(task, emit, root, ())
         tuples, init = collectors.spout_emit(root, task, len(targets), self._random)
-        self._deliver(number, task, targets, emit, tuples)
+        number = self._emit(task, emit, (root, ()), targets, tuples)
         executor.pending.emit(root, WaitingTuple(emit.id, task, self.t))
         executor.emissions[root] = number
         if self.vain_since is None:
@@ -152,64 +162,64 @@ class Flow:
         return targets
 
     # Called for every message: no keyword arguments on this path, they make a call several times slower.
-    def _emitted(self, task: int, emit: Emit, root: int | None, anchors: tuple[int, ...]) -> int:
+    def _emit(
+        self,
+        task: int,
+        emit: Emit,
+        tracked: tuple[int | None, tuple[int, ...]],
+        targets: tuple[int, ...],
+        tuples: Sequence[Anchored],
+    ) -> int:
+        """Tell of an emission, and send its `tuples` to their `targets`; its number. `tracked`: root and anchors."""
         self._emissions = number = self._emissions + 1
-        self.tallies[task].emitted += 1
-        self.spoken = self.t
-        plain = emit.values if self._java is None else self._java.shown(emit.values)
-        values = encoded(_encode_values, plain).decode()
-        self._tell(
+        self.spoken = t = self.t
+        component, given, stream, java = self.components[task], emit.values, emit.stream, self._java
+        values = encoded(_encode_values, given if java is None else java.shown(given)).decode()
+        self.tell(
             Emitted(
-                t=self.t,
+                t=t,
                 n=number,
                 task=task,
-                stream=emit.stream,
+                stream=stream,
                 values=values if len(values) <= VALUES_KEPT else values[:VALUES_KEPT],
                 message_id=emit.id if task in self.spouts else None,
-                root=root,
-                anchors=anchors,
+                root=tracked[0],
+                anchors=tracked[1],
                 direct=emit.task or None,
             )
         )
+        for target, anchored in zip(targets, tuples, strict=True):
+            id_ = str(self._bits(64) - _HALF)
+            message = TupleMsg(component, given if java is None else java.given(given, target), task, stream, id_)
+            self._send(number, target, message, anchored.edges, False)
+        tally = self.tallies[task]
+        tally.emitted += 1
+        tally.transferred += len(targets)
         return number
 
-    def _deliver(
-        self, emission: int, task: int, targets: tuple[int, ...], emit: Emit, tuples: Sequence[Anchored]
-    ) -> None:
-        component, values, stream, bits = self.components[task], emit.values, emit.stream, self._bits
-        java = self._java
-        for target, anchored in zip(targets, tuples, strict=True):
-            given = values if java is None else java.given(values, target)
-            message = TupleMsg(component, given, task, stream, str(bits(64) - _HALF))
-            self._send(emission, target, message, anchored.edges)
-        self.tallies[task].transferred += len(targets)
-
-    def _send(
-        self, emission: int, target: int, message: TupleMsg, edges: dict[int, int], *, again: bool = False
-    ) -> int:
-        self._deliveries = number = self._deliveries + 1
-        self._tell(Delivered(t=self.t, n=number, emit=emission, task=target, id=message.id, edges=edges, again=again))
-        if target in self.up:
-            self._queue(Delivery(edges, n=number, emit=emission, task=target, message=message, queued=self.t))
-        else:
+    def _send(self, emission: int, target: int, message: TupleMsg, edges: dict[int, int], again: bool) -> int:
+        """Queue a tuple for a task, if it is there; its number. A tick is of no emission, 0, and has none."""
+        number, t = 0, self.t
+        if emission:
+            self._deliveries = number = self._deliveries + 1
+            self.tell(Delivered(t=t, n=number, emit=emission, task=target, id=message.id, edges=edges, again=again))
+        if target not in self.up:
             self.tallies[target].lost += 1
-            self._tell(Lost(t=self.t, delivery=number, edges=edges))
+            self.tell(Lost(t=t, delivery=number, edges=edges))
+            return number
+        queue = self.queues[target]
+        queue.append(Delivery(edges, n=number, emit=emission, task=target, message=message, queued=t))
+        self.tallies[target].received += 1
+        self.dirty.add(target)
+        if len(queue) >= self.capacity:
+            self.full.add(target)
         return number
 
     def repeat(self, delivery: Delivery) -> int:
         """Send the same tuple to the same task once more, as a network might; the number of that delivery."""
         id_ = str(self._bits(64) - _HALF)
         message = msgspec.structs.replace(delivery.message, id=id_)
-        return self._send(delivery.emit, delivery.task, message, dict(delivery.edges), again=True)
-
-    def _queue(self, delivery: Delivery) -> None:
-        target = delivery.task
-        queue = self.queues[target]
-        queue.append(delivery)
-        self.tallies[target].received += 1
-        self.dirty.add(target)
-        if len(queue) >= self.capacity:
-            self.full.add(target)
+        return self._send(delivery.emit, delivery.task, message, dict(delivery.edges), True)
 
     # --- what a bolt's task is given, and what it says of it ------------------------------------------------------
 
@@ -218,7 +228,7 @@ class Flow:
         if task in self.up:
             id_ = str(self._bits(64) - _HALF)
             message = TupleMsg(SYSTEM_COMPONENT, [seconds], SYSTEM_TASK, TICK_STREAM, id_)
-            self._queue(Delivery(n=0, emit=0, task=task, message=message, queued=self.t))
+            self._send(0, task, message, {}, False)
 
     def take(self, task: int, most: int) -> list[TupleMsg]:
         """Give a bolt's process the next tuples of its queue, at most so many: they are its own from now on."""
@@ -241,7 +251,7 @@ class Flow:
         if delivery is None or not delivery.n:
             return
         self.spoken = self.t
-        self._tell(TupleSettled(t=self.t, delivery=delivery.n, how=how, edges=delivery.edges))
+        self.tell(TupleSettled(t=self.t, delivery=delivery.n, how=how, edges=delivery.edges))
         tally = self.tallies[task]
         messages: list[Any]
         if how == "ack":
@@ -256,7 +266,7 @@ class Flow:
 
     def beat(self, task: int, what: Literal["sent", "answered", "missed"]) -> None:
         """A bolt's task was sent a heartbeat, has answered one, or is given up for its silence."""
-        self._tell(Beat(t=self.t, task=task, what=what))
+        self.tell(Beat(t=self.t, task=task, what=what))
 
     # --- acking -------------------------------------------------------------------------------------------------
 
@@ -275,8 +285,13 @@ class Flow:
                 self._ackers_to_run.discard(task)
                 self._run_acker(acker)
 
+    @property
+    def acking(self) -> bool:
+        """True if there is something for an acker to do that is not held."""
+        return any(not self.ackers[task].held for task in self._ackers_to_run)
+
     def _run_acker(self, acker: AckerTask) -> None:
-        t, task, tell, queue = self.t, acker.task, self._tell, acker.queue
+        t, task, tell, queue = self.t, acker.task, self.tell, acker.queue
         execute, val = acker.acker.execute, acker.acker.val
         while queue:
             message = queue.popleft()
@@ -317,7 +332,7 @@ class Flow:
         else:
             tally.timed_out += 1
         root, latency = outcome.root or None, outcome.latency
-        self._tell(
+        self.tell(
             EmissionEnded(t=self.t, emit=emission, root=root, task=outcome.task, how=outcome.kind, latency=latency)
         )
         if outcome.root:
@@ -338,7 +353,7 @@ class Flow:
             for delivery in gone:
                 if delivery.n:
                     self.tallies[task].lost += 1
-                    self._tell(Lost(t=self.t, delivery=delivery.n, edges=delivery.edges))
+                    self.tell(Lost(t=self.t, delivery=delivery.n, edges=delivery.edges))
             if task in self.ackers:
                 self.ackers[task].reset()
                 self._ackers_to_run.discard(task)

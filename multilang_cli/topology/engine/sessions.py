@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
     from multilang_cli.driver.process import ComponentProcess
     from multilang_cli.driver.speaker import EventSink
     from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.wire.batches import Batch
     from multilang_cli.protocol.words.events import Channel, Fact
     from multilang_cli.protocol.words.verdicts import Finding, Kind, Profile
     from multilang_cli.topology.engine.flow import Flow
 
 MOST_FINDINGS = 200
 """Findings of a task that are kept: more say nothing new."""
+_OF_TUPLES = frozenset({Emit, Ack, Fail})
 SILENT = "subprocess heartbeat timeout"
 """What Storm says of a component that it gives up."""
 
@@ -165,12 +168,37 @@ class BoltTask(TaskSession, ShellBolt):
 
     def route(self, emit: Emit) -> TaskIds | None:
         """Send the tuple where it goes; the answer, None for none."""
+        return next(iter(self._routed([emit])), None)
+
+    def _routed(self, emits: Iterable[Emit]) -> list[TaskIds]:
+        """Send tuples where they go; the answers to those that want one."""
+        emits = list(map(self._as_read, emits))
         try:
-            tasks = self.flow.bolt_emit(self.task, self._as_read(emit))
+            found = self.flow.bolt_emit(self.task, emits)
         except GroupingError as error:
             self.die(str(error))
-            return None
-        return TaskIds(list(tasks)) if emit.wants_task_ids else None
+            return []
+        return [TaskIds(list(tasks)) for emit, tasks in zip(emits, found, strict=True) if emit.wants_task_ids]
+
+    def _react_all(self, batch: Batch) -> None:
+        """Do what the messages ask for, emits in a row together: where nobody is told of each who may be cut off by it.
+
+        As in Storm, of what a bolt says behind an emit that its worker dies of nothing is heard.
+        """
+        others = self.flow.watched or self.deaf_from is not None or self.handlers.get(Ack) != self._heard_ack
+        if others or not _OF_TUPLES.issuperset(map(type, batch.bodies)):
+            super()._react_all(batch)
+            return
+        settle, task = self.flow.settle, self.task
+        for kind, messages in groupby(batch.bodies, type):
+            if kind is Emit:
+                self.answer_all(self._routed(messages))
+                if self.death:
+                    return
+            else:
+                how: Literal["ack", "fail"] = "ack" if kind is Ack else "fail"
+                for message in messages:
+                    settle(task, message.id, how)
 
     def _heard_ack(self, message: Ack, _: int) -> None:
         self.flow.settle(self.task, message.id, "ack")
@@ -216,6 +244,10 @@ class BoltTask(TaskSession, ShellBolt):
 class SpoutTask(TaskSession, ShellSpout):
     """A spout's task."""
 
+    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink], flow: Flow) -> None:
+        super().__init__(process, judge, sinks, flow)
+        self._own_handlers = self.handlers  # what they do is all that is done about a message
+
     def route(self, emit: Emit) -> TaskIds | None:
         """Send the tuple where it goes; the answer, None for none."""
         inside = emit.id is not None and acked_inside(self.judge, emit)
@@ -226,14 +258,20 @@ class SpoutTask(TaskSession, ShellSpout):
             return None
         return TaskIds(list(tasks)) if emit.wants_task_ids else None
 
-    def command(self, what: str, id_: Json) -> None:
-        """Tell it something; activations are told to none by a Storm that knows no such command."""
+    def command(self, what: str, id_: Json, limit: float = 0.0) -> None:
+        """Tell it something; activations are told to none by a Storm that knows no such command.
+
+        `limit`: seconds for which its answer is waited for, if there is nothing else to say.
+        """
         if what in {"activate", "deactivate"} and not self.version.activate:
             self.note("control", Activation(what == "activate"))
             self._executor.synced(self.flow.t)
             return
         self._asked_at = self.now
-        self.ask(what, id_)
+        if limit:
+            self.ask_at_once(what, id_, limit)
+        else:
+            self.ask(what, id_)
         self._take_sync()
 
     _asked_at = 0.0

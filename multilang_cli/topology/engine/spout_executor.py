@@ -27,7 +27,8 @@ class SpoutExecutor:
     `limit`: ``topology.max.spout.pending``, for each task; 0 for none. `sleep`: seconds after a round of next in which
     nobody emitted anything. `pending`: what is waited for; `emissions`: the number of each such emission, by root id.
     `active`: what is wanted; it is told before the next round. `idle_since`: when it was first asked in vain, None if
-    it emitted since. `rotations`: how often what waits is rotated each message timeout.
+    it emitted since. `rotations`: how often what waits is rotated each message timeout. `slow_until`: it took long to
+    answer, and until then nobody waits for it.
     """
 
     def __init__(self, tasks: Sequence[int], limit: int = 0, sleep: float = 0.001, rotations: int = 1) -> None:
@@ -45,6 +46,7 @@ class SpoutExecutor:
         self.ready: set[int] = set()
         self.busy: int | None = None
         self.idle_since: float | None = None
+        self.slow_until = 0.0
         self._to_tell: deque[SpoutTaskCommand] = deque()
         self._round: deque[int] = deque()
         self._told_active = False
