@@ -57,7 +57,7 @@ class StoredProcess:
         self._asked = False
         return next(self._answers)
 
-    def exchange(self, _: bytes, __: float) -> bytes:
+    def exchange(self, data: bytes, _: float) -> bytes:  # noqa: ARG002
         """The next answer, for three calls of the system: write, poll, read."""
         self.calls += 3
         return next(self._answers)

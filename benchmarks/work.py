@@ -32,6 +32,7 @@ import msgspec
 from benchmarks import sides
 from benchmarks.audit_whole import made
 from benchmarks.stored import StoredProcess
+from benchmarks.stored_topology import StoredRun
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.judging.linting import judge_transcripts
@@ -52,6 +53,7 @@ TUPLES, WINDOW, READ = 4_000, 1_000, 250
 """Tuples of a run, tuples in flight, and tuples that are answered by one read."""
 CALLS = 1_000
 ROOTS = 200
+SENTENCES = 400
 SEED = 5
 _PID, _SYNC = b'{"pid": 1}\nend\n', b'{"command":"sync"}\nend\n'
 _EMIT = b'{"command":"emit","anchors":["%b"],"tuple":["snow white","and the seven dwarfs",7,0.5,false]}\nend\n'
@@ -130,12 +132,18 @@ def line_of_topology() -> Run:
     return _lint(sorted(folder.iterdir()))
 
 
+def sentence() -> Run:
+    """Sentences of six words through a whole topology, with its transcripts and its history."""
+    return Run(SENTENCES, StoredRun(SENTENCES).do)
+
+
 WORK: dict[str, Callable[[], Run]] = {
     "tuple, judged": tuple_judged,
     "tuple, recorded": tuple_recorded,
     "next to sync": round_trip,
     "linted line, echo": line_of_echo,
     "linted line, topology": line_of_topology,
+    "topology, sentence": sentence,
 }
 
 
