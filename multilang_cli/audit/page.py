@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as SortedBy
     from pyspark.sql import DataFrame, Row
 
-    from multilang_cli.audit.pipeline import Known
+    from multilang_cli.audit.store.stored import StoredTables
     from multilang_cli.reports.html.document import AnySection, Tone
     from multilang_cli.reports.model import RunResult
 
@@ -55,12 +55,12 @@ SHOWN: dict[str, tuple[str, str]] = {
 """Tables that the page shows, with their heading and what comes first."""
 
 
-def page_of(result: RunResult, known: Known) -> str:
+def page_of(result: RunResult, known: StoredTables) -> str:
     """The page. Raises KitError."""
     return render(document_of(result, known), load_kit())
 
 
-def document_of(result: RunResult, known: Known) -> PageDocument:
+def document_of(result: RunResult, known: StoredTables) -> PageDocument:
     """The page document of an audit."""
     bad = [subject.reason for subject in result.subjects if subject.verdict in {"fail", "error", "untestable"}]
     return PageDocument(
@@ -73,7 +73,7 @@ def document_of(result: RunResult, known: Known) -> PageDocument:
     )
 
 
-def _sections(result: RunResult, known: Known) -> Iterator[AnySection]:
+def _sections(result: RunResult, known: StoredTables) -> Iterator[AnySection]:
     yield _limits(result)
     if result.notes:
         yield Text(id="notes", title="Notes", paragraphs=tuple(map(line, result.notes)))
@@ -86,7 +86,7 @@ def _sections(result: RunResult, known: Known) -> Iterator[AnySection]:
     yield from trees.sections
 
 
-def _worst_trees(known: Known) -> WorstTrees:
+def _worst_trees(known: StoredTables) -> WorstTrees:
     if "roots" not in known:
         return WorstTrees((), {})
     return worst_trees(_in_order("roots", SHOWN["roots"][1], known["roots"]), known["conversations"], known["events"])
@@ -189,7 +189,7 @@ def _latency(rates: DataFrame) -> Iterator[Plot]:
         )
 
 
-def _topology(known: Known) -> Iterator[Steps]:
+def _topology(known: StoredTables) -> Iterator[Steps]:
     """The components, who feeds whom, with rates and losses."""
     nodes = known["rates"].groupBy("component").agg({"tuples": "sum", "emits": "sum", "never": "sum", "seconds": "sum"})
     settled = known["ledger"].where("kind = 'bolt' and nth > 0 and comp is not null")

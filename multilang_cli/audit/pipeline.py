@@ -6,22 +6,23 @@ lines, and what is judged of their conversations, take the place of what stood t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import count
 from queue import SimpleQueue
-from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli import __version__
-from multilang_cli.audit.inputs import AuditPlan, here, named
-from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, roots, summary
-from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, facts_of
-from multilang_cli.audit.stages.lines import lines
-from multilang_cli.audit.store.local_rows import local_rows
+from multilang_cli.audit.inputs import AuditPlan, here, is_url, named
+from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary
+from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
+from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart
+from multilang_cli.audit.stages.lines import LineSource, lines
+from multilang_cli.audit.store.local_rows import FewRows, local_rows
 from multilang_cli.audit.store.manifest import (
     Manifest,
     StoredPiece,
@@ -33,18 +34,16 @@ from multilang_cli.audit.store.manifest import (
     publish,
     states,
 )
-from multilang_cli.audit.store.stored import read_pieces, stored_tables
+from multilang_cli.audit.store.parquet_files import commented_schema, read_batches, tuples_of, write_batches
+from multilang_cli.audit.store.stored import StoredTables, read_pieces, stored_tables
 from multilang_cli.audit.tables import TABLES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from multilang_cli.audit.columns import Table
     from multilang_cli.audit.outline import Outline
     from multilang_cli.terminal.output import Progress
-
-
-Known = dict[str, "DataFrame"]
-"""Tables by name."""
 
 
 class Gone(NamedTuple):
@@ -55,14 +54,19 @@ class Gone(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """Remains of earlier runs: pieces of tables, `inputs` that are the same still, and a reader of tables."""
+    """Remains of earlier runs: pieces of tables, and `inputs` that are the same still."""
 
     pieces: dict[str, tuple[StoredPiece, ...]]
     same: frozenset[str]
-    read: Callable[[str], DataFrame | None]
 
 
-Tables = Iterator[dict[str, "DataFrame"]]
+class OwnTable(NamedTuple):
+    """A table that is written without Spark, into a folder of this machine that is given. What comes of it, beside."""
+
+    write: Callable[[str], dict[str, FewRows] | None]
+
+
+Tables = Iterator[dict[str, "DataFrame | FewRows | OwnTable"]]
 Make = Callable[["StoredState", list["DataFrame"]], Tables]
 """Makes tables of those that stand already. Those that it yields together are written side by side, before it goes on.
 
@@ -75,25 +79,28 @@ class StoredState:
 
     `before`: what earlier runs left. `touched`: the conversations that this run has lines of; None for all. `gone`: by
     table, what this run's rows take the place of in earlier ones; a table without an entry is made anew as a whole.
+    `damaged`: some lines are in quarantine.
     """
 
-    def __init__(self, spark: SparkSession, plan: AuditPlan, known: Known, before: Stored | None = None) -> None:
+    def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, before: Stored) -> None:
         self.spark = spark
         self.plan = plan
-        self.known = known
-        self.before = before or Stored({}, frozenset(), lambda _: None)
+        self.folder = folder
+        self.known = StoredTables(spark, folder, {})
+        self.before = before
         self.gone: dict[str, Gone] = {}
         self.touched: frozenset[str] | None = None
-        self._lock = Lock()
-        self._facts: AuditFacts | None = None
+        self.damaged = False
+
+    @property
+    def here(self) -> bool:
+        """True if the tables are on this machine."""
+        return not is_url(self.folder)
 
     @property
     def facts(self) -> AuditFacts:
-        """Facts of conversations and files; asked for once, when conversations and events stand."""
-        with self._lock:
-            if self._facts is None:
-                self._facts = facts_of(self.known["conversations"], self.known["events"])
-            return self._facts
+        """Facts of conversations and files; to be asked for when conversations and events stand."""
+        return self.known.facts
 
     @property
     def who(self) -> DataFrame:
@@ -128,7 +135,7 @@ def run(
     *,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> Known:
+) -> StoredTables:
     """Every stage, its tables written as Parquet in `folder`; returns all tables, as they were written.
 
     A stage begins when the tables stand that it reads, so that several run at a time. `say`: is told what goes on, a
@@ -144,17 +151,25 @@ def run(
             say("nothing is new: the tables of the run before are those of these files")
             return stored_tables(spark, folder)
         usable = before if before is not None and before.storm == plan.storm else None
-        work = _Work(spark, plan, folder, new_name(number + 1), _stored(spark, folder, usable, inputs))
+        work = _Work(spark, plan, folder, new_name(number + 1), _stored(usable, inputs))
         work.all(progress or _saying(say))
         kept = usable.inputs if usable else {}
-        trees = {row.verdict: row["count"] for row in work.known["roots"].groupBy("verdict").count().collect()}
+        trees: dict[str, int] = {}
+        for each in work.known.trees:
+            trees[each.verdict] = trees.get(each.verdict, 0) + each.trees
         manifest = Manifest(
-            number=number + 1, mlcheck=__version__, storm=plan.storm, inputs={**kept, **inputs}, tables=work.pieces,
+            number=number + 1,
+            mlcheck=__version__,
+            storm=plan.storm,
+            inputs={**kept, **inputs},
+            tables=work.known.pieces,
             trees=trees,
-        )  # fmt: skip
+        )
         publish(spark, folder, manifest)
-        clear(folder, (*TABLES, OUTLINE), manifest, before)
-        return {name: work.known[name] for name in TABLES if name in work.known}
+        clear(folder, tuple(_TABLES), manifest, before)
+        for name in work.known.keys() - TABLES.keys():
+            del work.known[name]
+        return work.known
 
 
 def _saying(say: Callable[[str], None]) -> Progress:
@@ -163,18 +178,11 @@ def _saying(say: Callable[[str], None]) -> Progress:
     return lambda stage, _, total: say(f"[{next(begun)}/{total}] {stage}")
 
 
-def _stored(spark: SparkSession, folder: str, before: Manifest | None, inputs: dict[str, tuple[int, int]]) -> Stored:
+def _stored(before: Manifest | None, inputs: dict[str, tuple[int, int]]) -> Stored:
     if before is None:
-        return Stored({}, frozenset(), lambda _: None)
-    pieces = before.tables
+        return Stored({}, frozenset())
     same = frozenset(named(file) for file, state in before.inputs.items() if inputs.get(file, state) == state)
-
-    def read(table: str) -> DataFrame | None:
-        """The pieces of a table that the run before wrote; None if it has none."""
-        ddl = events.OUTLINED if table == OUTLINE else TABLES[table].commented_ddl
-        return read_pieces(spark, folder, pieces[table], ddl) if pieces.get(table) else None
-
-    return Stored(pieces, same, read)
+    return Stored(before.tables, same)
 
 
 class _Work:
@@ -184,9 +192,8 @@ class _Work:
         self._spark = spark
         self._folder = folder.rstrip("/")
         self._name = name
-        self.known: Known = {}
-        self.pieces: dict[str, tuple[StoredPiece, ...]] = {}
-        self._standing = StoredState(spark, plan, self.known, before)
+        self._standing = StoredState(spark, plan, self._folder, before)
+        self.known = self._standing.known
         self._happened: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def all(self, progress: Progress) -> None:
@@ -216,7 +223,7 @@ class _Work:
         kept: list[DataFrame] = []
         try:
             for together in stage.make(self._standing, kept):
-                list(writers.map(self._write, together.items()))
+                list(writers.map(self._write, together, together.values()))
             for each in kept:
                 each.unpersist()
         except BaseException as error:  # noqa: BLE001 (raised again where it is waited for)
@@ -224,22 +231,31 @@ class _Work:
         else:
             self._happened.put(None)
 
-    def _write(self, table: tuple[str, DataFrame]) -> None:
-        name, rows = table
-        if name in TABLES:
-            # Whoever reads the files finds the meaning of each column in them.
-            told = [(each.name, {"comment": each.meaning}) for each in TABLES[name].columns]
-            rows = rows.select([F.col(column).alias(column, metadata=comment) for column, comment in told])
-        folder = f"{name}/{self._name}"
-        rows.write.mode("error").parquet(f"{self._folder}/{folder}")
+    def _write(self, name: str, rows: DataFrame | FewRows | OwnTable) -> None:
+        table, folder = _TABLES[name], f"{name}/{self._name}"
+        place = f"{self._folder}/{folder}"
+        if isinstance(rows, FewRows):
+            if self._standing.here:
+                write_batches([rows.batch()], place, commented_schema(table))
+            else:
+                self._save(table, rows.frame(self._spark), place)
+        elif isinstance(rows, OwnTable):
+            for beside, more in (rows.write(place) or {}).items():
+                self._write(beside, more)
+        else:
+            self._save(table, rows, place)
         found = [StoredPiece(folder)]
         if gone := self._standing.gone.get(name):
             before = self._standing.before.pieces.get(name, ())
             found = [_less(piece, gone) for piece in before] + found
-        self.pieces[name] = tuple(found)
-        ddl = events.OUTLINED if name == OUTLINE else TABLES[name].commented_ddl
-        self.known[name] = read_pieces(self._spark, self._folder, found, ddl)
+        self.known.add(table, tuple(found))
         self._happened.put(None)
+
+    def _save(self, table: Table, rows: DataFrame, place: str) -> None:
+        # Whoever reads the files finds the meaning of each column in them.
+        told = [(each.name, {"comment": each.meaning}) for each in table.columns]
+        rows = rows.select([F.col(column).alias(column, metadata=comment) for column, comment in told])
+        rows.write.mode("error").parquet(place)
 
 
 def _less(piece: StoredPiece, gone: Gone) -> StoredPiece:
@@ -251,43 +267,67 @@ def _keep(rows: DataFrame, kept: list[DataFrame]) -> DataFrame:
     return kept[-1]
 
 
-OUTLINE = "outline"
-"""The table of headers, ends and sizes: what the next run needs to know of the files that it does not read."""
+_TABLES = {**TABLES, OUTLINE.name: OUTLINE, SPANS.name: SPANS}
 
 
 def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     """Lines of files that are new or changed; and of those that, beside these, count in another way than before."""
     paths = [path for path in at.plan.inputs.transcripts if named(path) not in at.before.same]
     read = lines(at.spark, paths)
-    old = at.before.read(OUTLINE)
-    if old is not None:
+    old = at.before.pieces.get(OUTLINE.name)
+    known_before = list(_outline_rows(at, old)) if old else []
+    if old:
         changed = frozenset(map(named, paths))
-        at.gone[OUTLINE] = Gone("file", frozenset(uri for uri in _uris(old) if named(uri) in changed))
-    yield {OUTLINE: events.outlined(read)}
-    rows = at.known[OUTLINE]
-    outline = events.outline_of(rows)
-    again: set[str] = set()
-    if old is not None:
-        before = events.outline_of(old)
+        uris = {row[1] for row in known_before}
+        at.gone[OUTLINE.name] = Gone("file", frozenset(uri for uri in uris if named(uri) in changed))
+    yield {OUTLINE.name: OwnTable(partial(events.write_outline, read)) if at.here else events.outlined(read)}
+    outline = events.outline_of(_outline_rows(at, at.known.pieces[OUTLINE.name]))
+    if old:
+        before = events.outline_of(known_before)
         fresh = {uri for uri in outline.lines if before.pieces.get(uri) != outline.pieces.get(uri)}
         again = {named(uri) for uri in fresh} - set(map(named, paths))
         if again:
             read = lines(at.spark, [*paths, *sorted(again)])
         files = frozenset({*map(named, paths), *again})
-        at.gone["events"] = at.gone["quarantine"] = Gone("file", files)
+        for table in ("events", "quarantine", SPANS.name):
+            at.gone[table] = Gone("file", files)
         at.touched = _conversations_in(files, before) | _conversations_in(files, outline)
         for table in ("findings", "outlooks", "ledger"):
             at.gone[table] = Gone("conv", at.touched)
-    yield {"conversations": events.conversations(rows, outline), "events": events.events(read, outline)}
+    yield _heard(at, read, outline)
     counts = at.facts.counts
     of = events.unaccounted(outline, counts)
-    mine = of if old is None else {uri for uri in of if named(uri) in at.gone["events"].values}
-    yield {"quarantine": events.quarantine(read, outline, mine)}
-    yield {"files": events.files(outline, counts, at.known["quarantine"], of)}
+    at.damaged = bool(of)
+    mine = {uri for uri in of if named(uri) in at.gone["events"].values} if old else of
+    yield {"quarantine": events.quarantine(read, outline, mine) if mine else FewRows([], TABLES["quarantine"].ddl)}
+    bad = events.counted_by_file(at.known["quarantine"]) if of else {}
+    yield {"files": events.files(outline, counts, bad)}
 
 
-def _uris(rows: DataFrame) -> list[str]:
-    return [row.file for row in rows.select("file").distinct().collect()]
+def _outline_rows(at: StoredState, pieces: tuple[StoredPiece, ...]) -> Iterable[tuple[Any, ...]]:
+    if at.here:
+        return tuples_of(read_batches(at.folder, pieces, OUTLINE.columns, OF_OUTLINE))
+    return read_pieces(at.spark, at.folder, pieces, OUTLINE.ddl).select(*OF_OUTLINE).collect()
+
+
+def _heard(at: StoredState, read: LineSource, outline: Outline) -> dict[str, DataFrame | FewRows | OwnTable]:
+    """The tables conversations and events."""
+    if not at.here:
+        rows = at.known[OUTLINE.name]
+        return {"conversations": events.conversations(rows, outline), "events": events.events(read, outline)}
+    heads = read_batches(at.folder, at.known.pieces[OUTLINE.name], OUTLINE.columns)
+    # What an earlier version wrote has no spans, so that all of them are to be counted.
+    counted = at.before.pieces.keys() >= {SPANS.name} or not at.before.pieces
+
+    def write(folder: str) -> dict[str, FewRows] | None:
+        """Write the events; the table spans comes of it."""
+        spans = events.write_events(read, outline, folder)
+        return {SPANS.name: FewRows(spans, SPANS.ddl)} if counted else None
+
+    return {
+        "conversations": OwnTable(partial(events.write_conversations, heads, outline)),
+        "events": OwnTable(write),
+    }
 
 
 def _conversations_in(files: frozenset[str], known: Outline) -> frozenset[str]:
@@ -296,7 +336,8 @@ def _conversations_in(files: frozenset[str], known: Outline) -> frozenset[str]:
 
 
 def _findings(at: StoredState, kept: list[DataFrame]) -> Tables:
-    found = findings.judged(at.new("conversations"), at.new("events"), at.known["quarantine"], at.plan.storm)
+    bad = at.known["quarantine"] if at.damaged else None
+    found = findings.judged(at.new("conversations"), at.new("events"), bad, at.plan.storm)
     # The first that is written computes what both are made of.
     for name, rows in findings.tables(_keep(found, kept))._asdict().items():
         yield {name: rows}
@@ -336,18 +377,21 @@ def _ledger_summary(at: StoredState, _: list[DataFrame]) -> Tables:
     yield {
         "rates": summary.rates(who, happened, settled),
         "silences": summary.silences(who, happened, settled),
-        "restarts": summary.restarts(who, happened, settled),
+        "restarts": restarts.restarts(at.facts, {each.conv: each.never for each in at.known.settled}),
         "replays": summary.replays(who, settled),
         "timeouts": summary.timeouts(who, settled),
     }
 
 
 def _keys(at: StoredState, _: list[DataFrame]) -> Tables:
-    yield {"keys": keys.keys(at.known["conversations"], at.who, at.known["events"])}
+    wanted = keys.newest_parts(at.facts)
+    rows = at.known.few(TABLES["conversations"], "conv", "part", "header", of=("conv", {conv for conv, _ in wanted}))
+    headers = (header for conv, part, header in rows if (conv, part) in wanted)
+    yield {"keys": keys.keys(headers, at.who, at.known["events"])}
 
 
 def _quality(at: StoredState, _: list[DataFrame]) -> Tables:
-    yield {"quality": quality.quality(at.facts, at.known["files"], at.known["ledger"], at.known["roots"])}
+    yield {"quality": quality.quality(at.facts, at.known.lines, at.known.settled, at.known.trees)}
 
 
 def _dialects(at: StoredState, _: list[DataFrame]) -> Tables:

@@ -76,7 +76,7 @@ def run(
 
     read = lines(spark, files)
     rows = events.outlined(read).persist()
-    outline = events.outline_of(rows)
+    outline = events.outline_of(rows.select(*events.OF_OUTLINE).collect())
     whose = events.conversations(rows, outline)
     if component is not None:
         whose = whose.where(whose.component == component)

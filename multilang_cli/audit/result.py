@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli import __version__
+from multilang_cli.audit.tables import OUTLOOKS
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import conclude
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
     from multilang_cli.audit.inputs import AuditPlan
-    from multilang_cli.audit.pipeline import Known
     from multilang_cli.audit.stages.answer import AuditAnswer
+    from multilang_cli.audit.stages.facts import AuditFacts
+    from multilang_cli.audit.store.stored import StoredTables
 
 MOST_NAMED = 5
 """Things of a kind that a sentence names."""
@@ -56,7 +58,7 @@ LOOSENING = frozenset({"max_roots_lost", "max_never_acked"})
 
 
 def result_of(
-    known: Known, plan: AuditPlan, folder: str, limits: Mapping[str, int], answer: AuditAnswer | None = None
+    known: StoredTables, plan: AuditPlan, folder: str, limits: Mapping[str, int], answer: AuditAnswer | None = None
 ) -> RunResult:
     """The result of an audit whose tables are `known`; they stand in `folder`. `answer`: what they say, if it is known.
 
@@ -97,15 +99,9 @@ def _none_lost(answer: AuditAnswer, folder: str) -> SubjectResult:
     )
 
 
-def _accounted(known: Known, folder: str) -> SubjectResult:
+def _accounted(known: StoredTables, folder: str) -> SubjectResult:
     """Check that there was a line at all, and that every line of every file went somewhere."""
-    rows = known["files"].selectExpr(
-        "coalesce(sum(lines), 0) as lines",
-        "coalesce(sum(headers + events + ends + quarantined), 0) as told",
-        "coalesce(sum(events), 0) as events",
-    )
-    found = rows.first()
-    assert found is not None  # noqa: S101 (an aggregate has a row)
+    found = known.lines
     title = "Every line is accounted for"
     if found.lines != found.told:
         why = f"of {found.lines} lines only {found.told} went into a table of {folder}: a fault of mlcheck's own"
@@ -116,7 +112,7 @@ def _accounted(known: Known, folder: str) -> SubjectResult:
     return SubjectResult(id="audit.lines", title=title, kind="run", verdict="pass")
 
 
-def _held(known: Known, name: str, most: int, folder: str) -> SubjectResult:
+def _held(known: StoredTables, name: str, most: int, folder: str) -> SubjectResult:
     limit = LIMITS[name]
     number = known[limit.table].where(limit.where).count()
     expected = f"at most {most} {limit.what}"
@@ -131,33 +127,38 @@ def _held(known: Known, name: str, most: int, folder: str) -> SubjectResult:
     )
 
 
-def notes_of(known: Known) -> Iterator[str]:
+def notes_of(known: StoredTables) -> Iterator[str]:
     """Notes on the inputs that a reader has to know."""
-    for row in _counted(known["quarantine"], "regexp_replace(reason, \"(: | '| [0-9]).*\", '')"):
-        yield f"{row.number} lines are in quarantine: {_shown(row.what)}"
-    versions = [row.what for row in _counted(known["conversations"], "storm") if row.what]
+    if known.lines.quarantined:
+        for row in _counted(known["quarantine"], "regexp_replace(reason, \"(: | '| [0-9]).*\", '')"):
+            yield f"{row.number} lines are in quarantine: {_shown(row.what)}"
+    parts = [part for each in known.facts.parts.values() for part in each]
+    versions = {part.storm for part in parts if part.storm}
     if len(versions) > 1:
         yield f"the recordings are of several Storm versions: {', '.join(map(_shown, sorted(versions)))}"
-    opened = known["conversations"].where("not closed").count()
-    if opened:
+    if opened := sum(not part.closed for part in parts):
         yield f"{opened} parts of conversations were not closed: what came last in them may be missing"
-    for row in known["outlooks"].where("fate = 'unknown' and seq is null").select("version").distinct().collect():
-        yield f"Storm {_shown(row.version)!r} is not known here, so its conversations are not judged; give --storm"
-    yield from _together(known)
+    fates = known.few(OUTLOOKS, "version", "seq", of=("fate", ("unknown",)))
+    for version in sorted({version for version, seq in fates if seq is None}):
+        yield f"Storm {_shown(version)!r} is not known here, so its conversations are not judged; give --storm"
+    yield from _together(known.facts)
 
 
-def _together(known: Known) -> Iterator[str]:
+def _together(facts: AuditFacts) -> Iterator[str]:
     """Tasks that several taps recorded at the same time: two topologies of one name, or a tap behind a tap."""
-    spans = known["events"].groupBy("conv").agg({"t": "max"}).withColumnRenamed("max(t)", "last")
-    heads = known["conversations"].where("part = 1 and started is not null").select(
-        "conv", "topology", "component", "task", "started"
-    )  # fmt: skip
-    timed = heads.join(spans, "conv").selectExpr("*", "started + last as until")
-    order = "over (partition by topology, component, task order by started, conv rows between unbounded preceding and 1 preceding)"  # noqa: E501
-    shared = timed.selectExpr("*", f"max(until) {order} as before").where("before > started")
-    named = shared.select("topology", "component", "task").distinct().limit(MOST_NAMED + 1).collect()
-    for row in named[:MOST_NAMED]:
-        yield f"task {row.task} of {_shown(row.component)!r} was recorded by two taps at the same time; both count"
+    heard = [
+        ((one.topology, one.component, one.task), one.started, conv, one.started + facts.spans[conv].t)
+        for conv, (one, *_) in facts.parts.items()
+        if one.part == 1 and one.started is not None and conv in facts.spans
+    ]
+    until: dict[tuple[str, str, int], float] = {}
+    named = set()
+    for task, started, _, ended in sorted(heard):
+        if until.get(task, started) > started:
+            named.add(task)
+        until[task] = max(until.get(task, ended), ended)
+    for _, component, number in sorted(named)[:MOST_NAMED]:
+        yield f"task {number} of {_shown(component)!r} was recorded by two taps at the same time; both count"
     if len(named) > MOST_NAMED:
         yield "more tasks were recorded by two taps at the same time"
 

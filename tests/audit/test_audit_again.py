@@ -45,7 +45,18 @@ def lay(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
         (folder / name).write_bytes(text)
 
 
-def test_a_folder_that_grows_is_audited_as_if_it_had_been_whole(spark: SparkSession, tmp_path: Path) -> None:
+def by_spark_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are written as in a store behind a URL, where Spark alone can write."""
+    from multilang_cli.audit import pipeline  # noqa: PLC0415 (Spark)
+    from multilang_cli.audit.store import stored  # noqa: PLC0415
+
+    for module in (pipeline, stored):
+        monkeypatch.setattr(module, "is_url", lambda _: True)
+
+
+def test_a_folder_that_grows_is_audited_as_if_it_had_been_whole(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from multilang_cli.audit.store.stored import stored_tables  # noqa: PLC0415 (Spark)
 
     folder, out = tmp_path / "in", tmp_path / "out"
@@ -75,7 +86,9 @@ def test_a_folder_that_grows_is_audited_as_if_it_had_been_whole(spark: SparkSess
     assert manifests(out) == ["000001.json"]
 
     after = audited(spark, folder, out)
-    fresh = audited(spark, folder, tmp_path / "fresh")
+    with monkeypatch.context() as patch:
+        by_spark_alone(patch)
+        fresh = audited(spark, folder, tmp_path / "fresh")
     for name, found in fresh.items():
         assert after[name] == found, name
     assert after["files"] != before["files"]

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pyarrow.dataset as ds
 import pytest
 
 from multilang_cli.audit.generator.histories import truth
 from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan
+from multilang_cli.audit.store.parquet_files import tuples_of
 from tests.audit.recorded import write_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
@@ -28,18 +32,27 @@ def resent(file: bytes) -> bytes:
     return b"".join([*lines[:200], *lines[50:150], *lines[200:]])
 
 
+def batches_of(folder: Path, file: str) -> Iterator[pa.RecordBatch]:
+    """The events of a file, a few at a time."""
+    rows: Any = ds.dataset(folder / "events.parquet")
+    return iter(rows.to_table(filter=ds.field("file") == file).to_batches(max_chunksize=100))
+
+
 @pytest.mark.parametrize(
     ("asks", "twice"), [(True, True), (False, False)], ids=["with-task-ids-lines-twice", "by-values"]
 )
 def test_every_root_that_is_sure_is_right(spark: SparkSession, tmp_path: Path, *, asks: bool, twice: bool) -> None:
     from multilang_cli.audit.stages.edges import of_taps  # noqa: PLC0415 (Spark)
-    from multilang_cli.audit.stages.facts import facts_of  # noqa: PLC0415
+    from multilang_cli.audit.stages.facts import HeardPart, facts_of, spans_of, told_facts  # noqa: PLC0415
     from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415
 
     files = transcripts(PLAN, Taps(skew={0: 3.0, 1: -2.0}, asks=asks))
     write_tables({name: resent(file) for name, file in files.items()} if twice else files, tmp_path)
     conversations, events = (spark.read.parquet(str(tmp_path / f"{n}.parquet")) for n in ("conversations", "events"))
-    of_taps(facts_of(conversations, events), events).write.parquet(str(tmp_path / "marks"))
+    facts = facts_of(conversations, events)
+    told = (rows for file in files for rows in spans_of(batches_of(tmp_path, file)))
+    assert told_facts(conversations.select(*HeardPart._fields).collect(), tuples_of(told)) == facts
+    of_taps(facts, events).write.parquet(str(tmp_path / "marks"))
     found = {row.message_id: row for row in roots(spark.read.parquet(str(tmp_path / "marks"))).collect()}
     assert found.keys() == {str(each.number) for each in truth(PLAN)}
     right: Counter[str] = Counter()

@@ -45,12 +45,12 @@ def plans(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
     return {
         **found,
         "roots": roots.roots(marks, timeouts=timeouts),
-        "findings": findings.judged(conversations, events, bad),
+        "findings": findings.judged(conversations, events, None),
+        "findings_damaged": findings.judged(conversations, events, bad),
         "rates": summary.rates(who, events, settled),
         "replays": summary.replays(who, settled),
         "timeouts": summary.timeouts(who, settled),
         "silences": summary.silences(who, events, settled),
-        "restarts": summary.restarts(who, events, settled),
     }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import DataFrame
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.generator.arrays import both
@@ -69,6 +70,7 @@ def test_an_open_tuple_is_never_acked_by_the_timeout_of_its_own_topology(spark: 
 def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: SparkSession, tmp_path: Path) -> None:
     from multilang_cli.audit import pipeline  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.stages import edges  # noqa: PLC0415
+    from multilang_cli.audit.stages.facts import facts_of  # noqa: PLC0415
     from multilang_cli.audit.stages.lines import lines  # noqa: PLC0415
 
     spout = component("sentences", "spout", "queue_spout.py", default=("sentence",))
@@ -82,9 +84,12 @@ def test_a_run_of_a_topology_is_judged_by_the_timeout_that_it_ran_with(spark: Sp
     plan = inputs.AuditPlan(inputs.find([str(tmp_path / "run")]))
     marks = edges.of_history(lines(spark, plan.inputs.histories).rows())
     heard = {name: spark.read.parquet(str(tmp_path / f"{name}.parquet")) for name in ("conversations", "events")}
-    known = {**heard, "marks": marks}
-    standing = pipeline.StoredState(spark, plan, known)
-    found = next(pipeline.STAGES["roots"].make(standing, []))["roots"].collect()
+    standing = pipeline.StoredState(spark, plan, str(tmp_path), pipeline.Stored({}, frozenset()))
+    standing.known |= {**heard, "marks": marks}
+    standing.known.facts = facts_of(heard["conversations"], heard["events"])
+    made = next(pipeline.STAGES["roots"].make(standing, []))["roots"]
+    assert isinstance(made, DataFrame)
+    found = made.collect()
     assert [row.verdict for row in found] == ["never acked"] * len(SENTENCES)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+    from multilang_cli.audit.store.stored import StoredTables
     from multilang_cli.protocol.words.verdicts import Kind
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
@@ -167,7 +168,7 @@ def _text(cell: str | dict[str, Any]) -> str:
     return cell if isinstance(cell, str) else str(cell["text"])
 
 
-def _counts_add_up(known: pipeline.Known, plan: inputs.AuditPlan) -> None:
+def _counts_add_up(known: StoredTables, plan: inputs.AuditPlan) -> None:
     files = {row.file.rpartition("/")[2]: row for row in known["files"].collect()}
     plain = [path for path in plan.inputs.transcripts if path.endswith(".ndjson")]
     assert {path.rpartition("/")[2]: open(path, "rb").read().rstrip(b"\n").count(b"\n") + 1 for path in plain} == {  # noqa: PTH123, SIM115
@@ -193,7 +194,7 @@ def _counts_add_up(known: pipeline.Known, plan: inputs.AuditPlan) -> None:
     ]
 
 
-def _shipping_changes_nothing(known: pipeline.Known) -> None:
+def _shipping_changes_nothing(known: StoredTables) -> None:
     """What was swapped and sent twice on its way is judged as the recording that it was."""
     for table, names in (("findings", ("seq", "rule", "message")), ("ledger", ("id", "nth", "verdict", "settled"))):
         shipped, whole = (
@@ -203,7 +204,7 @@ def _shipping_changes_nothing(known: pipeline.Known) -> None:
         assert sorted(shipped) == sorted(whole)
 
 
-def _findings_are_those_of_lint(known: pipeline.Known, folder: Path) -> None:
+def _findings_are_those_of_lint(known: StoredTables, folder: Path) -> None:
     paths = sorted((folder / "rules").glob("*.ndjson"))
     linted = judge_transcripts(paths, load_rulebook()).subjects
     mine = known["findings"].join(known["conversations"].where("file like '%/rules/%'").select("conv"), "conv")
@@ -217,7 +218,7 @@ def _findings_are_those_of_lint(known: pipeline.Known, folder: Path) -> None:
     assert {row.conv for row in known["outlooks"].collect()} == {row.conv for row in known["conversations"].collect()}
 
 
-def _ledger_is_right(known: pipeline.Known) -> None:
+def _ledger_is_right(known: StoredTables) -> None:
     rows = {(row.conv, row.id, row.nth): row for row in known["ledger"].collect()}
     late = {id_: rows["late", id_, 1] for id_ in "1234"}
     assert {id_: row.verdict for id_, row in late.items()} == {"1": "once", "2": "late", "3": "never", "4": "free"}
@@ -235,7 +236,7 @@ def _ledger_is_right(known: pipeline.Known) -> None:
     assert (slow["late", "2"].waiting, slow["late", "2"].processing) == (10, 51)
 
 
-def _summary_is_right(known: pipeline.Known) -> None:
+def _summary_is_right(known: StoredTables) -> None:
     silent = known["silences"].where("conv = 'beats'").orderBy("t").collect()
     assert [(row.t, row.after, row.id, row.held) for row in silent] == [(1, 3, "1", 0.5), (5, None, "1", 4.5)]
     [episode] = known["restarts"].where("worker = 'w1'").collect()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from multilang_cli.audit.summary_tables import RATES
 from multilang_cli.audit.worst_trees import places_of
 from multilang_cli.reports.escape import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pyspark.sql import Row
-
-    from multilang_cli.audit.pipeline import Known
+    from multilang_cli.audit.store.stored import StoredTables
 
 LOST = ("lost", "never acked")
 """Verdicts on trees of which a tuple is gone."""
@@ -54,43 +53,38 @@ class AuditAnswer(NamedTuple):
         return f"since the run before: {', '.join(told)}" if told else ""
 
 
-def answer_of(known: Known) -> AuditAnswer:
+def answer_of(known: StoredTables) -> AuditAnswer:
     """The answer, from the tables of an audit."""
-    counted = known["roots"].selectExpr(
-        "verdict", f"verdict in {LOST} and confidence = 'certain' as sure", f"verdict in {BAD} as bad",
-        "run", "coalesce(open_task, task) as held",
-    ).groupBy("verdict", "sure", "bad", "run", "held").count().collect()  # fmt: skip
     trees: dict[str, int] = {}
-    held: dict[int, int] = {}
-    for row in counted:
-        trees[row.verdict] = trees.get(row.verdict, 0) + row["count"]
-        if row.bad:
-            held[row.held] = held.get(row.held, 0) + row["count"]
-    certain = sum(row["count"] for row in counted if row.sure)
+    held: dict[int | None, int] = {}
+    for each in known.trees:
+        trees[each.verdict] = trees.get(each.verdict, 0) + each.trees
+        if each.verdict in BAD:
+            held[each.held] = held.get(each.held, 0) + each.trees
+    certain = sum(each.trees for each in known.trees if each.verdict in LOST and each.confidence == "certain")
     return AuditAnswer(trees, certain, tuple(_tasks(known, held)), tuple(_worst(known) if held else ()))
 
 
-def _tasks(known: Known, held: Mapping[int, int]) -> Iterator[str]:
-    rates: Any = known["rates"].groupBy("component", "task", "kind")
-    rows = rates.agg(dict.fromkeys(_SUMS, "sum")).collect()
+def _tasks(known: StoredTables, held: Mapping[int | None, int]) -> Iterator[str]:
+    rows: dict[tuple[str, int, str], list[int]] = {}
+    for component, task, kind, *numbers in known.few(RATES, "component", "task", "kind", *_SUMS):
+        sums = rows.get((component, task, kind), [0] * len(_SUMS))
+        rows[component, task, kind] = [one + (two or 0) for one, two in zip(sums, numbers, strict=True)]
     if not rows:
         return
-    rows.sort(key=lambda row: (-held.get(row.task, 0), -_of(row, "never"), -_of(row, "twice"), row.task))
-    wide = min(max(9, *(len(_shown(row.component)) for row in rows)), 24)
+    never, twice = _SUMS.index("never"), _SUMS.index("twice")
+    order = sorted(rows.items(), key=lambda row: (-held.get(row[0][1], 0), -row[1][never], -row[1][twice], row[0][1]))
+    wide = min(max(9, *(len(_shown(component)) for component, _, _ in rows)), 24)
     heads = ("in", "out", "acked", "failed", "late", "twice", "never", "trees")
     yield f"{'component':{wide}} {'task':>5} " + " ".join(f"{head:>8}" for head in heads)
-    for row in rows[:MOST_TASKS]:
-        figures = [_of(row, name) for name in _SUMS] + [held.get(row.task, 0)]
-        yield f"{_shown(row.component)[:wide]:{wide}} {row.task:>5} " + " ".join(f"{each:>8,}" for each in figures)
-    if len(rows) > MOST_TASKS:
-        yield f"{len(rows) - MOST_TASKS} more tasks: table rates"
+    for (component, task, _), sums in order[:MOST_TASKS]:
+        figures = [*sums, held.get(task, 0)]
+        yield f"{_shown(component)[:wide]:{wide}} {task:>5} " + " ".join(f"{each:>8,}" for each in figures)
+    if len(order) > MOST_TASKS:
+        yield f"{len(order) - MOST_TASKS} more tasks: table rates"
 
 
-def _of(row: Row, name: str) -> int:
-    return int(row[f"sum({name})"] or 0)
-
-
-def _worst(known: Known) -> Iterator[tuple[str, str]]:
+def _worst(known: StoredTables) -> Iterator[tuple[str, str]]:
     """The first by what happened to them, then those that are certain, then the largest."""
     order = f"array_position(array{BAD}, verdict), confidence != 'certain', -edges, run, root"
     bad = known["roots"].where(f"verdict in {BAD}").selectExpr("*", f"struct({order}) as worst")

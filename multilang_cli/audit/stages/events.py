@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import groupby
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -18,13 +19,16 @@ from multilang_cli.audit import parsing
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.inputs import named
 from multilang_cli.audit.outline import LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
-from multilang_cli.audit.store.local_rows import local_rows
-from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, TableColumn
+from multilang_cli.audit.stages.facts import SPANS, spans_of
+from multilang_cli.audit.stages.lines import BatchTeller
+from multilang_cli.audit.store.local_rows import FewRows, local_rows
+from multilang_cli.audit.store.parquet_files import commented_schema, write_batches
+from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, Table, TableColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
 
     from multilang_cli.audit.stages.lines import LineSource
 
@@ -36,12 +40,14 @@ _PLACE = (
 )
 _LATER = {"file", "line", "closed"}
 _OUTLINED = (*_PLACE, *(column for column in CONVERSATIONS.columns if column.name not in _LATER))
-OUTLINED = ", ".join(f"`{column.name}` {column.type}" for column in _OUTLINED)
-"""Columns of headers, ends and sizes, as Spark reads them."""
+OUTLINE = Table(
+    "outline", "Headers, ends and sizes: what the next run has to know of files that it does not read.", _OUTLINED
+)
 _OUTLINED_SCHEMA = arrow_schema(_OUTLINED)
 _EVENTS_SCHEMA = arrow_schema(EVENTS.columns)
 _CONVERSATIONS_SCHEMA = arrow_schema(CONVERSATIONS.columns)
 _QUARANTINE_SCHEMA = arrow_schema(QUARANTINE.columns)
+OF_OUTLINE = ("what", *Head._fields)
 SHOWN = 200
 _MARKS = (b'"transcript"', b'"end"')
 """One of these is in every header and end."""
@@ -60,14 +66,19 @@ class LineTables(NamedTuple):
 
 def outlined(read: LineSource) -> DataFrame:
     """Headers and ends with their places, and the size of each piece of a file: few rows, which are used twice."""
-    return read.through(_outline_batches, OUTLINED)
+    return read.through(_outline_batches, OUTLINE.ddl)
 
 
-def outline_of(rows: DataFrame) -> Outline:
-    """The outline of what `outlined` gives."""
+def write_outline(read: LineSource, folder: str) -> None:
+    """Write the same into a folder of this machine."""
+    read.write(_outline_batches, folder, OUTLINE)
+
+
+def outline_of(rows: Iterable[Sequence[Any]]) -> Outline:
+    """The outline of what `outlined` gives: its columns `OF_OUTLINE`."""
     found: dict[str, list[Any]] = {"size": [], "header": [], "end": []}
-    for row in rows.select("what", *Head._fields).collect():
-        found[row.what].append(row[1:])
+    for what, *row in rows:
+        found[what].append(row)
     sizes = [Size(*row[:3]) for row in found["size"]]
     return outline(sizes, (Head(*row) for row in found["header"]), (PartEnd(*row[:4]) for row in found["end"]))
 
@@ -78,9 +89,22 @@ def conversations(rows: DataFrame, known: Outline) -> DataFrame:
     return heads.mapInArrow(partial(_conversation_batches, known=_shared(rows.sparkSession, known)), CONVERSATIONS.ddl)
 
 
+def write_conversations(rows: Iterable[pa.RecordBatch], known: Outline, folder: str) -> None:
+    """Write the same into a folder of this machine; `rows`: of the outline, as Arrow."""
+    heads = (batch.filter(pc.equal(batch["what"], "header")) for batch in rows)
+    made = _conversation_batches(heads, SimpleNamespace(value=known))
+    write_batches(made, folder, commented_schema(CONVERSATIONS))
+
+
 def events(read: LineSource, known: Outline) -> DataFrame:
     """The table events."""
     return read.through(partial(_event_batches, known=_shared(read.spark, known)), EVENTS.ddl)
+
+
+def write_events(read: LineSource, known: Outline, folder: str) -> list[Row]:
+    """Write the same into a folder of this machine. Returns rows of the table spans, several for one place."""
+    make = partial(_event_batches, known=_shared(read.spark, known))
+    return read.write(make, folder, EVENTS, BatchTeller(SPANS.ddl, spans_of))
 
 
 def quarantine(read: LineSource, known: Outline, of: Collection[str] | None = None) -> DataFrame:
@@ -100,23 +124,27 @@ def unaccounted(known: Outline, counts: Mapping[str, int]) -> set[str]:
     }
 
 
-def files(known: Outline, counts: Mapping[str, int], bad: DataFrame, of: Collection[str]) -> DataFrame:
-    """The table files. `counts`: events of each; `bad`: the table quarantine, which has lines of the files `of`."""
-    out = {row.file: row["count"] for row in bad.groupBy("file").count().collect()} if of else {}
+def files(known: Outline, counts: Mapping[str, int], bad: Mapping[str, int]) -> FewRows:
+    """The table files. `counts`: events of each; `bad`: its lines that are in quarantine, if there are any."""
     rows = []
     for file, lines in known.lines.items():
         (headers, ends), name = known.told.get(file, (0, 0)), named(file)
-        rows.append((name, lines, headers, counts.get(name, 0), ends, out.get(name, 0)))
-    return local_rows(bad.sparkSession, rows, FILES.ddl)
+        rows.append((name, lines, headers, counts.get(name, 0), ends, bad.get(name, 0)))
+    return FewRows(rows, FILES.ddl)
+
+
+def counted_by_file(rows: DataFrame) -> dict[str, int]:
+    """Rows of each file."""
+    return {row.file: row["count"] for row in rows.groupBy("file").count().collect()}
 
 
 def tables(read: LineSource) -> LineTables:
     """The tables of lines. Each reads them anew, and files are counted at once."""
     rows = outlined(read).persist()
-    known = outline_of(rows)
+    known = outline_of(rows.select(*OF_OUTLINE).collect())
     happened, bad = events(read, known), quarantine(read, known)
-    counts = {row.file: row["count"] for row in happened.groupBy("file").count().collect()}
-    return LineTables(files(known, counts, bad, known.lines), conversations(rows, known), happened, bad)
+    found = files(known, counted_by_file(happened), counted_by_file(bad)).frame(read.spark)
+    return LineTables(found, conversations(rows, known), happened, bad)
 
 
 def _shared(spark: SparkSession, known: Outline) -> Any:

@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+from multilang_cli.audit.arrow import arrow_schema
+from multilang_cli.audit.columns import Table, TableColumn
 from multilang_cli.audit.store.local_rows import local_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
 KEPT = "(ch in ('in', 'out', 'process') or kind = 'gap')"
 """Events that tell how long a conversation was heard."""
+_KEPT_CHANNELS = pa.array(["in", "out", "process"])
+_RARE = pa.array(["exited", "stdout-closed", "gap"])
+_LARGEST = 2**63 - 1
+SPANS = Table(
+    "spans",
+    "One row for each file and conversation: its events, counted.",
+    (
+        TableColumn("file", "string", "the file"),
+        TableColumn("conv", "string", "the conversation"),
+        TableColumn("number", "bigint", "its events in that file"),
+        TableColumn("t", "double", "the time of the last"),
+        TableColumn("first", "double", "of those that it was heard by, the first; null if there is none"),
+        TableColumn("last", "double", "the last of these"),
+        TableColumn("exited", "boolean", "its process ended"),
+        TableColumn("over", "double", "when its process ended, or closed its stdout; null if neither"),
+        TableColumn("why", "string", "what was said of its end; null for nothing"),
+        TableColumn("gap", "bigint", "the last event that says that something is missing; null for none"),
+        TableColumn("least", "bigint", "the smallest number of an event"),
+        TableColumn("most", "bigint", "the largest"),
+        TableColumn("total", "bigint", "their sum; null if it is too large"),
+        TableColumn("xor", "bigint", "their XOR"),
+    ),
+)
+"""What a run keeps of events for those that come after it."""
+_SCHEMA = arrow_schema(SPANS.columns)
+_NAMES = _SCHEMA.names
 _PEOPLE = (
     "conv string, storm string, topology string, component string, task int, kind string, started double,"
     " timeout double, worker string"
@@ -45,7 +77,8 @@ class HeardPart(NamedTuple):
 class Span(NamedTuple):
     """The events of a conversation, counted. `t`: the last of all; `first`, `last`: of those that it was heard by.
 
-    `over`: its process ended, or closed its stdout; `exited`: it ended. `gap`: the last. Of numbers `least` to `xor`.
+    `over`: when its process ended, or closed its stdout; `exited`: it ended; `why`: what was said of that. `gap`: the
+    last. Of numbers `least` to `xor`.
     """
 
     number: int
@@ -53,7 +86,8 @@ class Span(NamedTuple):
     first: float | None
     last: float | None
     exited: bool
-    over: bool
+    over: float | None
+    why: str | None
     gap: int | None
     least: int
     most: int
@@ -69,7 +103,8 @@ class Span(NamedTuple):
             first=_of(min, self.first, other.first),
             last=_of(max, self.last, other.last),
             exited=self.exited or other.exited,
-            over=self.over or other.over,
+            over=_of(min, self.over, other.over),
+            why=_of(max, self.why, other.why),
             gap=_of(max, self.gap, other.gap),
             least=min(self.least, other.least),
             most=max(self.most, other.most),
@@ -108,35 +143,77 @@ class AuditFacts(NamedTuple):
         for conv, parts in self.parts.items():
             if span := self.spans.get(conv):
                 timeout = max(part.timeout for part in parts)
-                rows.append((conv, parts[0].kind, parts[0].started, timeout, span.t, span.gap, span.over))
+                rows.append((conv, parts[0].kind, parts[0].started, timeout, span.t, span.gap, span.over is not None))
         return F.broadcast(local_rows(spark, rows, _ENDS))
 
 
 def facts_of(conversations: DataFrame, events: DataFrame) -> AuditFacts:
     """The facts, from the tables conversations and events."""
-    parts: dict[str, list[HeardPart]] = {}
-    for row in conversations.select(*HeardPart._fields).collect():
-        parts.setdefault(row.conv, []).append(HeardPart(*row))
-    for each in parts.values():
+    return told_facts(conversations.select(*HeardPart._fields).collect(), counted_spans(events).collect())
+
+
+def told_facts(parts: Iterable[Sequence[Any]], spans: Iterable[Sequence[Any]]) -> AuditFacts:
+    """The facts, from rows of the tables conversations (columns as `HeardPart` has them) and spans."""
+    heard: dict[str, list[HeardPart]] = {}
+    for part in starmap(HeardPart, parts):
+        heard.setdefault(part.conv, []).append(part)
+    for each in heard.values():
         each.sort(key=lambda part: part.part)
-    spans: dict[str, Span] = {}
+    found: dict[str, Span] = {}
     counts: dict[str, int] = {}
-    for row in _spans(events).collect():
-        span = Span(*row[2:])
-        spans[row.conv] = spans[row.conv].beside(span) if row.conv in spans else span
-        counts[row.file] = counts.get(row.file, 0) + span.number
-    return AuditFacts(parts, spans, counts)
+    for file, conv, *numbers in spans:
+        span = Span(*numbers)
+        found[conv] = found[conv].beside(span) if conv in found else span
+        counts[file] = counts.get(file, 0) + span.number
+    return AuditFacts(heard, found, counts)
 
 
-def _spans(events: DataFrame) -> DataFrame:
-    """By file and conversation. Numbers that are all there have a known sum and a known XOR."""
+def spans_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows of the table spans of batches of the table events: one for each conversation in each batch of a file."""
+    for batch in batches:
+        convs = pc.unique(batch["conv"]).to_pylist()
+        # Most batches have lines of one conversation alone.
+        parts = [batch] if len(convs) == 1 else [batch.filter(pc.equal(batch["conv"], conv)) for conv in convs]
+        file = batch["file"][0].as_py()
+        rows = [(file, conv, *_span(part)) for conv, part in zip(convs, parts, strict=True)]
+        yield pa.RecordBatch.from_pylist([dict(zip(_NAMES, row, strict=True)) for row in rows], schema=_SCHEMA)
+
+
+def _span(events: pa.RecordBatch) -> Span:
+    """The span of events of one conversation."""
+    seqs, times, kinds = events["seq"], events["t"], events["kind"]
+    heard = pc.or_(pc.is_in(events["ch"], _KEPT_CHANNELS), pc.equal(kinds, "gap"))
+    kept = pc.min_max(times.filter(heard)).as_py()
+    ends = pc.min_max(seqs).as_py()
+    rare = events.select(["kind", "t", "seq", "says"]).filter(pc.is_in(kinds, _RARE)).to_pylist()
+    exits = [row for row in rare if row["kind"] == "exited"]
+    total = sum(seqs.to_pylist())
+    return Span(
+        number=len(seqs),
+        t=pc.max(times).as_py(),
+        first=kept["min"],
+        last=kept["max"],
+        exited=bool(exits),
+        over=min((row["t"] for row in rare if row["kind"] != "gap"), default=None),
+        why=max((row["says"] for row in exits if row["says"] is not None), default=None),
+        gap=max((row["seq"] for row in rare if row["kind"] == "gap"), default=None),
+        least=ends["min"],
+        most=ends["max"],
+        total=total if total <= _LARGEST else None,
+        xor=int(np.bitwise_xor.reduce(seqs.to_numpy())),
+    )
+
+
+def counted_spans(events: DataFrame) -> DataFrame:
+    """Rows of the table spans. Numbers that are all there have a known sum and a known XOR."""
     return events.groupBy("file", "conv").agg(
         F.expr("count(*) as number"),
         F.expr("max(t) as t"),
         F.expr(f"min(t) filter (where {KEPT}) as first"),
         F.expr(f"max(t) filter (where {KEPT}) as last"),
         F.expr("count_if(kind = 'exited') > 0 as exited"),
-        F.expr("count_if(kind in ('exited', 'stdout-closed')) > 0 as over"),
+        F.expr("min(t) filter (where kind in ('exited', 'stdout-closed')) as over"),
+        F.expr("max(says) filter (where kind = 'exited') as why"),
         F.expr("max(seq) filter (where kind = 'gap') as gap"),
         F.expr("min(seq) as least"),
         F.expr("max(seq) as most"),

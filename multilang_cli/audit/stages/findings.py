@@ -32,26 +32,36 @@ class JudgedTables(NamedTuple):
     outlooks: DataFrame
 
 
-def judged(conversations: DataFrame, events: DataFrame, quarantine: DataFrame, storm: str = "") -> DataFrame:
+def judged(conversations: DataFrame, events: DataFrame, quarantine: DataFrame | None, storm: str = "") -> DataFrame:
     """Findings, and outlooks, which have a `version`. `storm`: judge for it, "" as recorded.
 
     One task hears a whole conversation, from its first part to its last, and keeps nothing of it but the judge's state.
+    `quarantine`: None where every line is well.
     """
-    # Lines that were swapped on their way are heard by their numbers; where one is damaged, it has none.
-    heads = conversations.selectExpr("conv", "part", "-1L as place", "'header' as what", "header as raw")
-    # A damaged line may have been of any conversation of its file.
+    ordered = conversations.selectExpr("conv", "part", "-1L as place", "'header' as what", "header as raw")
+    if quarantine is None:
+        ordered = ordered.unionByName(events.selectExpr("conv", "part", "seq as place", "'event' as what", "raw"))
+    else:
+        damaged = _damaged(events, quarantine)
+        ordered = ordered.unionByName(_placed(events, damaged)).unionByName(damaged)
+    ordered = ordered.repartition("conv").sortWithinPartitions("conv", "part", "place")
+    return ordered.select("conv", "part", "what", "raw").mapInArrow(partial(_judge_batches, storm=storm), DDL)
+
+
+def _damaged(events: DataFrame, quarantine: DataFrame) -> DataFrame:
+    """Lines that can't be read: each may have been of any conversation of its file."""
     bad = quarantine.where(f"not startswith(reason, '{AGAIN}')").select("file", "line")
     near = events.join(F.broadcast(bad.select("file").distinct()), "file", "left_semi")
     spans = near.groupBy("file", "conv", "part").agg({"line": "min"}).withColumnRenamed("min(line)", "since")
     behind = bad.join(spans, "file").where("line > since")
-    damaged = behind.selectExpr("conv", "part", "line as place", "'damaged' as what", "cast(null as binary) as raw")
+    return behind.selectExpr("conv", "part", "line as place", "'damaged' as what", "cast(null as binary) as raw")
+
+
+def _placed(events: DataFrame, damaged: DataFrame) -> DataFrame:
+    """Events in order: those that were swapped on their way by their numbers, but where a line is damaged, by lines."""
     hurt = F.broadcast(damaged.select("conv", "part").distinct().withColumn("hurt", F.lit(True)))
-    lines = events.join(hurt, ["conv", "part"], "left").selectExpr(
-        "conv", "part", "if(hurt, line, seq) as place", "'event' as what", "raw"
-    )
-    ordered = heads.unionByName(lines).unionByName(damaged)
-    ordered = ordered.repartition("conv").sortWithinPartitions("conv", "part", "place")
-    return ordered.select("conv", "part", "what", "raw").mapInArrow(partial(_judge_batches, storm=storm), DDL)
+    rows = events.join(hurt, ["conv", "part"], "left")
+    return rows.selectExpr("conv", "part", "if(hurt, line, seq) as place", "'event' as what", "raw")
 
 
 def tables(found: DataFrame) -> JudgedTables:

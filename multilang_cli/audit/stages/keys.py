@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.store.local_rows import local_rows
+from multilang_cli.audit.store.local_rows import FewRows
 from multilang_cli.audit.summary_tables import KEYS
 from multilang_cli.protocol.storm.java_hash import values_hash
 from multilang_cli.transcript.format import decode_header
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from pyspark.sql import DataFrame
+
+    from multilang_cli.audit.stages.facts import AuditFacts, HeardPart
 
 _COUNTED = tuple(column for column in KEYS.columns if column.name in {
     "topology", "component", "stream", "consumer", "key", "tuples", "task", "task_since_2_6",
@@ -41,11 +43,11 @@ Source = tuple[str, str, str]
 """A topology, a component and a stream."""
 
 
-def keys(conversations: DataFrame, who: DataFrame, events: DataFrame) -> DataFrame:
-    """The table keys. What groupings there are is read from headers: Storm tells them since 0.10. `who`: people."""
-    groupings = groupings_of(row.header for row in _one_each(conversations).collect())
+def keys(headers: Iterable[bytes], who: DataFrame, events: DataFrame) -> DataFrame | FewRows:
+    """The table keys. `headers`: one of each component; Storm tells its groupings since 0.10. `who`: people."""
+    groupings = groupings_of(headers)
     if not groupings:
-        return local_rows(events.sparkSession, [], KEYS.ddl)
+        return FewRows([], KEYS.ddl)
     speakers = who.select("conv", "topology", "component")
     emitted = events.where("kind = 'emit' and task is null").select("conv", "stream", "values").join(speakers, "conv")
     counted = emitted.select("topology", "component", "stream", "values").mapInArrow(
@@ -57,8 +59,19 @@ def keys(conversations: DataFrame, who: DataFrame, events: DataFrame) -> DataFra
     return found.select([column.name for column in KEYS.columns])
 
 
-def _one_each(conversations: DataFrame) -> DataFrame:
-    return conversations.groupBy("topology", "component").agg(F.expr("max_by(header, struct(started, part)) as header"))
+def newest_parts(facts: AuditFacts) -> set[tuple[str, int]]:
+    """The conversation and part that began last of each component of a topology: its header is asked for groupings."""
+    last: dict[tuple[str, str], HeardPart] = {}
+    for parts in facts.parts.values():
+        for part in parts:
+            known = last.setdefault((part.topology, part.component), part)
+            if _began(part) > _began(known):
+                last[part.topology, part.component] = part
+    return {(part.conv, part.part) for part in last.values()}
+
+
+def _began(part: HeardPart) -> tuple[bool, float, int]:
+    return part.started is not None, part.started or 0.0, part.part
 
 
 def groupings_of(headers: Iterable[bytes]) -> dict[Source, tuple[Grouped, ...]]:

@@ -6,23 +6,29 @@ What takes the lines runs where Python has read them: sent through Spark first, 
 from __future__ import annotations
 
 import heapq
-from functools import partial
+from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.inputs import is_url, literally
 from multilang_cli.audit.stages.file_lines import PACKED, packed, plain
+from multilang_cli.audit.store.parquet_files import commented_schema, write_passing
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Row, SparkSession
+
+    from multilang_cli.audit.columns import Table
 
     Batches = Iterable[pa.RecordBatch]
+    BatchMaker = Callable[[Batches], Iterator[pa.RecordBatch]]
 
 DDL = "text binary, file string, split bigint"
 """Columns of lines: their bytes, the file, and where the piece of it begins that one task read."""
@@ -45,6 +51,13 @@ class FilePiece(NamedTuple):
     end: int | None
 
 
+class BatchTeller(NamedTuple):
+    """Rows that are told of batches of a table while they are written; `ddl`: their columns."""
+
+    ddl: str
+    tell: BatchMaker
+
+
 class LineSource(NamedTuple):
     """Lines that were not read yet. `tasks`: for each, what it reads of this machine; `far`: lines that Spark reads."""
 
@@ -52,16 +65,31 @@ class LineSource(NamedTuple):
     tasks: tuple[tuple[FilePiece, ...], ...]
     far: tuple[DataFrame, ...]
 
-    def through(self, make: Callable[[Batches], Iterator[pa.RecordBatch]], ddl: str) -> DataFrame:
+    def through(self, make: BatchMaker, ddl: str) -> DataFrame:
         """Rows that `make` makes of batches of lines (``DDL``); `ddl`: their columns."""
-        found = [lines.mapInArrow(make, ddl) for lines in self.far]
-        if self.tasks or not found:
+        found = [rows.mapInArrow(made, ddl) for rows, made in self._sources(make)]
+        return reduce(lambda one, two: one.unionByName(two), found)
+
+    def write(self, make: BatchMaker, folder: str, table: Table, tell: BatchTeller | None = None) -> list[Row]:
+        """Write a table that `make` makes into a folder of this machine, in the tasks that read the lines.
+
+        Returns what `tell` has to tell of the batches that were written.
+        """
+        make_private(Path(folder))
+        place, schema = str(Path(folder).absolute()), commented_schema(table)
+        told = tell or BatchTeller("nothing int", _nothing)
+        found = []
+        for rows, made in self._sources(make):
+            write = partial(_write_batches, make=made, folder=place, schema=schema, tell=told.tell)
+            found.append(rows.mapInArrow(write, told.ddl))
+        return reduce(lambda one, two: one.unionByName(two), found).collect()
+
+    def _sources(self, make: BatchMaker) -> Iterator[tuple[DataFrame, BatchMaker]]:
+        """Sources of lines, each with what makes rows of what is there."""
+        yield from ((rows, make) for rows in self.far)
+        if self.tasks or not self.far:
             each = self.spark.range(0, len(self.tasks), 1, max(1, len(self.tasks)))
-            found.append(each.mapInArrow(partial(_read_and_make, tasks=self.tasks, make=make), ddl))
-        rows = found[0]
-        for more in found[1:]:
-            rows = rows.unionByName(more)
-        return rows
+            yield each, partial(_read_and_make, tasks=self.tasks, make=make)
 
     def rows(self) -> DataFrame:
         """The lines themselves."""
@@ -126,11 +154,27 @@ def _cut(path: str, size: int, most: int) -> Iterator[tuple[int, FilePiece]]:
 def _read_and_make(
     batches: Batches,
     tasks: tuple[tuple[FilePiece, ...], ...],
-    make: Callable[[Batches], Iterator[pa.RecordBatch]],
+    make: BatchMaker,
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for number in batch.column(0).to_pylist():
             yield from make(chain.from_iterable(map(_read, tasks[number])))
+
+
+def _write_batches(
+    batches: Batches, make: BatchMaker, folder: str, schema: pa.Schema, tell: BatchMaker
+) -> Iterator[pa.RecordBatch]:
+    task = TaskContext.get()
+    assert task is not None  # noqa: S101 (it runs in one)
+    # A task that is run again writes the same file again.
+    path = Path(folder, f"part-{task.partitionId():05d}.parquet")
+    yield from tell(write_passing(make(batches), path, schema, str(task.taskAttemptId())))
+
+
+def _nothing(batches: Batches) -> Iterator[pa.RecordBatch]:
+    for _ in batches:
+        pass
+    yield from ()
 
 
 def _rows(file: tuple[str, bytes]) -> Iterator[tuple[bytes, str, int]]:

@@ -1,4 +1,4 @@
-"""The tables of the last stage: rates, replays, timeouts, silences, restarts and dialects."""
+"""Summaries of tables that may be large: rates, replays, timeouts, silences and dialects."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 SLOW = 1.0
 """Seconds after which the answer to a heartbeat is late enough to be listed."""
-TOGETHER = 10.0
-"""Seconds between two ends of processes of a worker that belong together."""
 HARMFUL = ("dies", "hangs", "loses-data", "fails-tuple")
 _WHO = ("topology", "component", "task", "worker", "kind")
+_TASK = ("topology", "component", "task")
 _HOUR = "date_trunc('hour', timestamp_seconds({}))"
 
 
@@ -73,41 +72,27 @@ def timeouts(who: DataFrame, ledger: DataFrame) -> DataFrame:
 
 def silences(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
     """Heartbeats that were answered late or never: the n-th sync of a bolt answers its n-th heartbeat."""
-    bolts = who.where("kind = 'bolt'").drop("kind")
-    mine = events.where("kind in ('heartbeat', 'sync')").drop("task").join(bolts, "conv")
-    numbered = mine.selectExpr("*", "row_number() over (partition by conv, kind order by part, line) as n")
-    asked = numbered.where("kind = 'heartbeat'").select("conv", "topology", "component", "task", "seq", "t", "n")
-    said = numbered.where("kind = 'sync'").selectExpr("conv", "n", "t as answered")
-    slow = asked.join(said, ["conv", "n"], "left").withColumn("after", F.expr("answered - t"))
+    bolts = who.where("kind = 'bolt'").select("conv", *_TASK)
+    mine = events.where("kind in ('heartbeat', 'sync')").select("conv", "kind", "part", "line", "seq", "t")
+    turn = "over (partition by conv order by part, line)"
+    numbered = mine.join(bolts, "conv").selectExpr(
+        "*", f"if(kind = 'sync', count_if(kind = 'sync') {turn}, count_if(kind = 'heartbeat') {turn}) as n"
+    )
+    # All that is grouped and joined by conversation stays where it is.
+    both = numbered.groupBy("conv", *_TASK, "n").agg(
+        F.expr("max(seq) filter (where kind = 'heartbeat') as seq"),
+        F.expr("max(t) filter (where kind = 'heartbeat') as t"),
+        F.expr("max(t) filter (where kind = 'sync') as answered"),
+    )
+    slow = both.where("seq is not null").withColumn("after", F.expr("answered - t"))
     slow = slow.where(f"after is null or after >= {SLOW}")
     held = ledger.where("kind = 'bolt' and nth > 0").selectExpr("conv", "id", "t as since", "t + after as until")
     under_way = [slow.conv == held.conv, held.since <= slow.t, held.until.isNull() | (held.until > slow.t)]
-    both = slow.join(held, under_way, "left").drop(held.conv)
-    oldest = both.groupBy("conv", "topology", "component", "task", "seq", "t", "after").agg(
+    found = slow.join(held, under_way, "left").drop(held.conv)
+    oldest = found.groupBy("conv", *_TASK, "seq", "t", "after").agg(
         F.expr("min_by(id, since) as id"), F.expr("min(since) as since")
     )
     return _of(kept.SILENCES, oldest.withColumn("held", F.expr("t - since")))
-
-
-def restarts(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
-    """Ends of processes of a worker, those together that come within seconds of each other."""
-    over = events.where("kind in ('exited', 'stdout-closed')").groupBy("conv")
-    ends = over.agg(F.expr("min(t) as t"), F.expr("max(if(kind = 'exited', says, null)) as why")).join(who, "conv")
-    lost = ledger.where("verdict = 'never'").groupBy("conv").agg(F.count("*").alias("lost"))
-    known = ends.join(lost, "conv", "left").withColumn("at", F.expr("started + t"))
-    order = "over (partition by topology, worker order by at)"
-    parted = known.withColumn("new", F.expr(f"cast(coalesce(at - lag(at) {order} > {TOGETHER}, true) as int)"))
-    episodes = parted.withColumn("episode", F.expr(f"sum(new) {order}")).groupBy("topology", "worker", "episode")
-    found = episodes.agg(
-        F.expr("min(at) as first_at"),
-        F.expr("max(at) as last_at"),
-        F.expr("count(*) as ends"),
-        F.expr("sort_array(collect_set(task)) as tasks"),
-        F.expr("sort_array(collect_set(component)) as components"),
-        F.expr("min_by(why, at) as why"),
-        F.expr("coalesce(sum(lost), 0) as lost"),
-    )
-    return _of(kept.RESTARTS, found)
 
 
 def dialects(who: DataFrame, findings: DataFrame) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyspark
@@ -24,8 +24,23 @@ def local_rows(spark: SparkSession, rows: Sequence[Sequence[Any]], ddl: str) -> 
     """
     if not _TAKES_ARROW:
         return spark.createDataFrame(list(rows), ddl)
-    columns = [column.split(" ") for column in ddl.replace("`", "").split(", ")]
-    values = zip(*rows, strict=True) if rows else [()] * len(columns)
-    arrays = [pa.array(each, arrow_type(spelt)) for each, (_, spelt) in zip(values, columns, strict=True)]
-    table: Any = pa.table(arrays, names=[name for name, _ in columns])
+    table: Any = pa.Table.from_batches([FewRows(rows, ddl).batch()])
     return spark.createDataFrame(table)
+
+
+class FewRows(NamedTuple):
+    """Rows that the driver has. `ddl`: as `local_rows` takes it."""
+
+    rows: Sequence[Sequence[Any]]
+    ddl: str
+
+    def batch(self) -> pa.RecordBatch:
+        """The same as Arrow."""
+        columns = [column.split(" ") for column in self.ddl.replace("`", "").split(", ")]
+        values = zip(*self.rows, strict=True) if self.rows else [()] * len(columns)
+        arrays = [pa.array(each, arrow_type(spelt)) for each, (_, spelt) in zip(values, columns, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, names=[name for name, _ in columns])
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """The same as Spark has it."""
+        return local_rows(spark, self.rows, self.ddl)

@@ -2,34 +2,122 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.inputs import here
+from multilang_cli.audit.inputs import here, is_url
+from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart, counted_spans, told_facts
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.store.manifest import ManifestError, newest
+from multilang_cli.audit.store.parquet_files import read_batches, tuples_of
 from multilang_cli.audit.tables import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from multilang_cli.audit.columns import Table
     from multilang_cli.audit.store.manifest import StoredPiece
 
 
-def stored_tables(spark: SparkSession, folder: str) -> dict[str, DataFrame]:
+class TreeCount(NamedTuple):
+    """Trees that are alike. `held`: the task that has the open tuple, else the spout's."""
+
+    verdict: str
+    confidence: str
+    run: str
+    held: int | None
+    trees: int
+
+
+class LedgerCount(NamedTuple):
+    """Tuples of a conversation, by verdict."""
+
+    conv: str
+    never: int
+    unseen: int
+    unknown: int
+
+
+class LineCount(NamedTuple):
+    """Lines of all files. `told`: those that went into a table, or end a part."""
+
+    lines: int
+    told: int
+    events: int
+    quarantined: int
+
+
+class StoredTables(dict[str, "DataFrame"]):
+    """Tables by name, and what is often asked of them, once. `pieces`: the folders that have their rows.
+
+    Of tables that are few rows the driver reads the files itself, where they are on this machine.
+    """
+
+    def __init__(self, spark: SparkSession, folder: str, pieces: Mapping[str, tuple[StoredPiece, ...]]) -> None:
+        super().__init__()
+        self.pieces = dict(pieces)
+        self._spark = spark
+        self._folder = folder
+
+    def add(self, table: Table, pieces: tuple[StoredPiece, ...]) -> None:
+        """Take the rows of these folders for a table."""
+        self.pieces[table.name] = pieces
+        self[table.name] = read_pieces(self._spark, self._folder, pieces, table.commented_ddl)
+
+    def few(
+        self, table: Table, *names: str, of: tuple[str, Collection[str]] | None = None
+    ) -> Sequence[tuple[Any, ...]]:
+        """Rows of a table that has few. `of`: a column, and which of its values are wanted."""
+        if is_url(self._folder):
+            rows = self[table.name]
+            return (rows if of is None else rows.where(F.col(of[0]).isin(list(of[1])))).select(*names).collect()
+        return list(tuples_of(read_batches(self._folder, self.pieces[table.name], table.columns, names, of)))
+
+    @cached_property
+    def facts(self) -> AuditFacts:
+        """Facts of conversations and files."""
+        names = [column.name for column in SPANS.columns]
+        known = SPANS.name in self.pieces
+        spans = self.few(SPANS, *names) if known else counted_spans(self["events"]).collect()
+        return told_facts(self.few(TABLES["conversations"], *HeardPart._fields), spans)
+
+    @cached_property
+    def lines(self) -> LineCount:
+        """The table files, summed."""
+        names = ("lines", "headers", "events", "ends", "quarantined")
+        rows = self.few(TABLES["files"], *names)
+        lines, headers, events, ends, bad = (sum(row[place] for row in rows) for place in range(len(names)))
+        return LineCount(lines, headers + events + ends + bad, events, bad)
+
+    @cached_property
+    def trees(self) -> list[TreeCount]:
+        """The table roots, counted."""
+        told = self["roots"].selectExpr("verdict", "confidence", "run", "coalesce(open_task, task) as held")
+        return list(starmap(TreeCount, told.groupBy("verdict", "confidence", "run", "held").count().collect()))
+
+    @cached_property
+    def settled(self) -> list[LedgerCount]:
+        """The table ledger, counted."""
+        counts = (F.expr(f"count_if(verdict = '{name}') as {name}") for name in LedgerCount._fields[1:])
+        return list(starmap(LedgerCount, self["ledger"].groupBy("conv").agg(*counts).collect()))
+
+
+def stored_tables(spark: SparkSession, folder: str) -> StoredTables:
     """Every table by its name. Raises ManifestError if there are none."""
     folder = here(folder)
     manifest = newest(spark, folder)
     if manifest is None:
         raise ManifestError(f"there are no tables of an audit in {folder}")
-    return {
-        name: read_pieces(spark, folder, pieces, TABLES[name].commented_ddl)
-        for name, pieces in manifest.tables.items()
-        if name in TABLES
-    }
+    found = StoredTables(spark, folder, manifest.tables)
+    for name, pieces in manifest.tables.items():
+        if name in TABLES:
+            found.add(TABLES[name], pieces)
+    return found
 
 
 def read_pieces(spark: SparkSession, folder: str, pieces: Iterable[StoredPiece], ddl: str) -> DataFrame:

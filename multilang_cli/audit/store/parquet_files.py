@@ -1,0 +1,117 @@
+"""Parquet files of tables that are Arrow already, written and read without Spark, in folders of this machine.
+
+Spark writes rows, a value at a time: batches that Python has made go into a file whole, for a fifth of that.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from multilang_cli.audit.arrow import arrow_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from multilang_cli.audit.columns import Table, TableColumn
+    from multilang_cli.audit.store.manifest import StoredPiece
+
+TOGETHER = 64 * 1024 * 1024
+"""Bytes of rows that become one row group, about: so many are kept until they are written."""
+_SPARKS = b"org.apache.spark.sql.parquet.row.metadata"
+"""Where Spark finds what it wrote of columns, their comments too."""
+_SPELT = {"bigint": "long", "int": "integer"}
+_UNIQUE = frozenset({"raw", "header", "values", "id", "seq", "line", "t"})
+"""Columns that hardly have a value twice: a dictionary of them would be given up after it was made."""
+
+
+def commented_schema(table: Table) -> pa.Schema:
+    """The table's columns, each with its meaning where Spark looks for it."""
+    fields = [
+        {"name": each.name, "type": _spark_type(each.type), "nullable": True, "metadata": {"comment": each.meaning}}
+        for each in table.columns
+    ]
+    told = json.dumps({"type": "struct", "fields": fields}, ensure_ascii=False)
+    return arrow_schema(table.columns).with_metadata({_SPARKS: told.encode()})
+
+
+def _spark_type(spelt: str) -> Any:
+    if spelt.startswith("array<"):
+        inner = _spark_type(spelt.removeprefix("array<").removesuffix(">"))
+        return {"type": "array", "elementType": inner, "containsNull": True}
+    return _SPELT.get(spelt, spelt)
+
+
+def write_passing(
+    batches: Iterable[pa.RecordBatch], path: Path, schema: pa.Schema, own: str
+) -> Iterator[pa.RecordBatch]:
+    """Hand batches on, and write them into a file that is there when all were, or not at all.
+
+    `own`: a word that no other task has which may be writing this file too.
+    """
+    part = path.with_name(f".{path.name}.{own}")
+    try:
+        yield from _written(batches, part, schema)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _written(batches: Iterable[pa.RecordBatch], path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    repeated = [name for name in schema.names if name not in _UNIQUE]
+    with pq.ParquetWriter(path, schema, use_dictionary=repeated, write_statistics=repeated) as file:
+        kept: list[pa.RecordBatch] = []
+        size = 0
+        for batch in batches:
+            kept.append(batch)
+            size += batch.nbytes
+            if size >= TOGETHER:
+                _group(file, kept, schema)
+                kept, size = [], 0
+            yield batch
+        _group(file, kept, schema)
+
+
+def _group(file: pq.ParquetWriter, batches: list[pa.RecordBatch], schema: pa.Schema) -> None:
+    if batches:
+        file.write_table(pa.Table.from_batches([batch.replace_schema_metadata(schema.metadata) for batch in batches]))
+
+
+def write_batches(batches: Iterable[pa.RecordBatch], folder: str, schema: pa.Schema) -> None:
+    """Write a folder of one file."""
+    Path(folder).mkdir(parents=True)
+    for _ in write_passing(batches, Path(folder, "part-00000.parquet"), schema, "driver"):
+        pass
+
+
+def read_batches(
+    folder: str,
+    pieces: Iterable[StoredPiece],
+    columns: Sequence[TableColumn],
+    names: Sequence[str] = (),
+    of: tuple[str, Collection[Any]] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a table's pieces, less what later ones replaced. `names`: of columns, all unless told.
+
+    `of`: a column, and which of its values are wanted.
+    """
+    for piece in pieces:
+        wants = {*names, piece.column, of[0] if of else ""}
+        schema = arrow_schema(each for each in columns if not names or each.name in wants)
+        rows = ds.dataset(f"{folder.rstrip('/')}/{piece.folder}", schema=schema, format="parquet")
+        wanted = None if of is None else ds.field(of[0]).isin(list(of[1]))
+        if piece.gone:
+            stays = ~ds.field(piece.column).isin(list(piece.gone))
+            wanted = stays if wanted is None else wanted & stays
+        yield from rows.to_batches(columns=list(names) or None, filter=wanted)
+
+
+def tuples_of(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:
+    """Rows of batches, one by one: for few."""
+    for batch in batches:
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
