@@ -45,6 +45,8 @@ BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:NewRatio=1"
 Rows are garbage at once: with half of the memory for what is new, a tenth of the time is saved.
 """
 BRIEFLY = {"spark.sql.shuffle.partitions": str(os.cpu_count() or 1)}
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""Set by spark-submit: Java runs already, and has been told the master."""
 LITTLE = 256 * 2**20
 """Bytes of recordings up to which it is."""
 
@@ -58,12 +60,17 @@ def session(
 ) -> SparkSession:
     """The session. `conf`: Spark's own settings, over ours. `quiet`: errors only. `brief`: it has little to do.
 
-    Raises SparkMissingError.
+    Below spark-submit its master counts, not `master`. Raises SparkMissingError.
     """
     try:
-        from pyspark.sql import SparkSession  # noqa: PLC0415 (an extra)
+        from pyspark import SparkConf, SparkContext  # noqa: PLC0415 (an extra)
+        from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError:
         raise SparkMissingError(f"Spark is not installed; {INSTALL}") from None
+    if SUBMITTED in os.environ:
+        # Settings are known once Python is connected with Java.
+        SparkContext._ensure_initialized()  # type: ignore[no-untyped-call]  # noqa: SLF001
+        master = SparkConf().get("spark.master", master) or master
     _check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {**USUAL, **(QUIET if quiet else LOUD), **(LOCAL if master.startswith("local") else {})}

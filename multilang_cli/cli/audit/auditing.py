@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.inputs import AuditPlan
-from multilang_cli.audit.session import LITTLE
+from multilang_cli.audit.session import LITTLE, SUBMITTED
 from multilang_cli.audit.store.manifest import FOLDER, ManifestError, trees_before
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.audit.spark import pairs_of, running
@@ -40,7 +41,8 @@ def run_given(given: dict[str, Any]) -> int:
     _limits()
     _check_folder(given["output"], overwrite=given["overwrite"])
     found = _found(given["inputs"], None)
-    remark(f"{len(found.transcripts)} files; Spark is started: {given['master']}")
+    started = "by spark-submit" if SUBMITTED in os.environ else given["master"]
+    remark(f"{len(found.transcripts)} files; Spark is started: {started}")
     brief = inputs.size(found) <= LITTLE
     with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief) as spark:
         plan = AuditPlan(_found(given["inputs"], spark), storm)

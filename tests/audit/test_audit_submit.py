@@ -1,0 +1,45 @@
+"""`spark-submit` starts an audit, as the documents have it: with its own master, and with the exit code of mlcheck."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.command import ROOT
+from tests.pages import TWICE, recorded
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1500)]
+_SCRIPT = re.compile(r"`submit\.py`.*?```python\n(.*?)```", re.DOTALL)
+
+
+def submitted(folder: Path, master: str) -> subprocess.CompletedProcess[str]:
+    [script] = _SCRIPT.findall((ROOT / "docs" / "audit.md").read_text(encoding="utf-8"))
+    (folder / "submit.py").write_text(script, encoding="utf-8")
+    start = (str(Path(sys.executable).parent / "spark-submit"), "--master", master, "submit.py")
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    return subprocess.run(
+        [*start, "audit", "run", "in", "-o", "out"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_job_that_spark_submit_starts(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    recorded(tmp_path / "in" / "twice.ndjson", TWICE)
+    wrong = submitted(tmp_path, "local[many]")
+    assert wrong.returncode == 2
+    assert "Could not parse Master URL: 'local[many]'" in wrong.stdout
+    ran = submitted(tmp_path, "local[2]")
+    assert ran.returncode == 0, ran.stdout
+    assert "pass  Every line is accounted for" in ran.stdout
+    assert "1 files; Spark is started: by spark-submit" in ran.stdout
+    assert sorted(path.name for path in (tmp_path / "out" / "_manifest").glob("*.json")) == ["000001.json"]
