@@ -16,7 +16,7 @@ GIRL = "\U0001f478"
 SENT = f"plain words snöwhite é of {GIRL} ours"
 
 
-def found(sent: str, said: str) -> list[tuple[str, str]]:
+def found(sent: object, said: object) -> list[tuple[str, str]]:
     judge = judge_of(example_profile("bolt", {"streams": None}), RULEBOOK)
     lines = [
         "> "
@@ -72,3 +72,21 @@ def test_a_log_after_the_last_sync_of_a_spout_is_never_more_than_that(said: str,
     judge = judge_of(example_profile("spout", {"streams": None}), RULEBOOK)
     events = [*notation.parse("\n".join(lines)), Event(3, 9.0, "control", End())]
     assert {each.rule for event in events for each in judge.feed(event)} == rules
+
+
+@pytest.mark.parametrize(
+    ("sent", "said", "rules"),
+    [
+        (2**53 + 1, 2**53, [("integer-damaged", "must")]),
+        (2**53 + 1, float(2**53), [("integer-damaged", "must")]),
+        ([{"id": 2**60 + 1}], {"id": 2**60}, [("integer-damaged", "must")]),
+        (2**53 + 1, 2**53 + 1, []),
+        (2**53 + 1, 2**53 + 3, []),
+        (2**53, 2**53, []),
+        (1, 1.0, []),
+    ],
+)
+def test_an_integer_is_damaged_where_it_became_the_double_that_is_nearest(
+    sent: object, said: object, rules: list[tuple[str, str]]
+) -> None:
+    assert [each for each in found(sent, said) if each[0] != "nested-value"] == rules

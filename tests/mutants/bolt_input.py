@@ -55,6 +55,7 @@ MUTANTS: dict[str, Mutant] = {
     ),
     "64k": Mutant("exited", "bolt.value.large", "has a buffer of 64 KiB for a line", "large"),
     "int32": Mutant("exited", "bolt.value.integers", "takes integers of 32 bits only", "integers"),
+    "rounds-integers": Mutant("integer-damaged", "bolt.value.integers", "keeps integers as doubles", "integers"),
     "no-fractions": Mutant("exited", "bolt.value.floats", "takes no fractions", "floats"),
     "no-null": Mutant("exited", "bolt.value.null", "dies of null", "null"),
     "no-nested": Mutant("exited", "bolt.value.nested", "dies of a list among the values", "nested"),
@@ -181,6 +182,8 @@ class Bolt:
         out: dict[str, Any] = {"command": "emit", "anchors": [message["id"]], "tuple": values}
         if self.bug == "unlike-schema":
             out["tuple"] = [*values[:1], str(values[-1])]
+        if self.bug == "rounds-integers":
+            out["tuple"] = [int(float(value)) if isinstance(value, int) else value for value in values]
         if self.bug == "direct-to-anybody":
             out |= {"stream": "jobs", "task": 77}
         if self.bug == "drops-when-full":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.judge import emit_rules, text_rules
+from multilang_cli.protocol.judge import emit_rules, number_rules, text_rules
 from multilang_cli.protocol.judge.state import Pending
 from multilang_cli.protocol.words.messages import (
     SYSTEM_COMPONENT,
@@ -50,6 +50,7 @@ def _tuple(judge: RuleContext, event: Event, message: TupleMsg) -> None:
         samples = judge.profile.samples
         if samples is not None and message.comp != SYSTEM_COMPONENT and message.values not in samples:
             state.undeclared.add(message.id, event.seq)
+        number_rules.remember(state, message.values)
         if not event.raw.isascii():
             _remember_text(state, message, event.raw)
 
@@ -110,6 +111,7 @@ def _emit(judge: RuleContext, event: Event, emit: Emit) -> None:
         emit_rules.check_task(judge, event, emit)
     if state.foreign:
         text_rules.check(judge, event, emit)
+        number_rules.check(judge, event, emit)
     for anchor in emit.anchors:
         if anchor not in state.open:
             check_anchor(judge, event, anchor)
@@ -283,6 +285,7 @@ def _takes_sent(state: State, span: RecordedEvents, at: int) -> bool:
         return True
     if message.__class__ is not TupleMsg or message.task == SYSTEM_TASK:
         return False
+    number_rules.remember(state, message.values)
     if not span.ascii_only and not (raw := bytes(span.raws[at])).isascii():
         _remember_text(state, message, raw)
     state.open[message.id] = (span.seq + at, span.times[at])
@@ -298,7 +301,9 @@ def _is_right(judge: RuleContext, emit: Emit, raw: msgspec.Raw) -> bool:
         return False
     if not all(map(state.open.__contains__, emit.anchors)):
         return False
-    return not state.foreign or text_rules.is_right(state, emit, bytes(raw))
+    if not state.foreign:
+        return True
+    return text_rules.is_right(state, emit, bytes(raw)) and number_rules.is_right(state, emit.values)
 
 
 def silence(judge: RuleContext, now: float, *, any_message: bool) -> float:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import zlib
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from multilang_cli.protocol.judge import emit_rules, life_rules
 from multilang_cli.protocol.judge.bolt_rules import TIMER
-from multilang_cli.protocol.judge.state import REMEMBERED, Later, Pending
+from multilang_cli.protocol.judge.state import REMEMBERED, Later, Pending, PendingEmit
 from multilang_cli.protocol.words.events import Activation, End, Event
 from multilang_cli.protocol.words.messages import (
     Ack,
@@ -26,9 +29,11 @@ from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.judge.context import RuleContext
+    from multilang_cli.protocol.words.verdicts import Level
 
 _ACKS_NOWHERE = ">=0.10,<2.0"
 """Storm versions that ack inside emit what reaches no task (STORM-746)."""
+_SORTED = msgspec.json.Encoder(order="sorted")
 _SYNC = Sync()
 _UNSET = "<1.0.3"
 """Storm versions in which a command does not set the clock of silence, only a message or activate (STORM-2213)."""
@@ -144,16 +149,29 @@ def acked_inside(judge: RuleContext, emit: Emit) -> bool:
 def _message_id(judge: RuleContext, event: Event, emit: Emit) -> None:
     state = judge.state
     key = key_of(emit.id)
+    said = PendingEmit(event.seq, state.commanded, emit.stream, _checksum(emit.values))
     first = state.message_ids.get(key)
     if first is not None:
         subject = emit.id if isinstance(emit.id, str) else key
-        text = "a message id that is still pending: an ack will not say which tuple it means"
-        judge.breach("message-id-reused", event, text, subject=subject, related=(first,))
-    state.message_ids[key] = event.seq
+        # One message on several streams, or in several tuples of one call, is one to the spout; so is one sent again.
+        other = first.command != said.command and first.stream == said.stream and first.values != said.values
+        of = " of another tuple" if other else ""
+        text = f"a message id that is still pending{of}: an ack will not say which tuple it means"
+        level: Level | None = "should" if other else None
+        judge.breach("message-id-reused", event, text, subject=subject, related=(first.seq,), level=level)
+    state.message_ids[key] = said
     if len(state.message_ids) > REMEMBERED:
         state.message_ids.pop(next(iter(state.message_ids)))
     if emit.wants_task_ids and acked_inside(judge, emit):
         state.reentered = event.seq
+
+
+def _checksum(values: Json) -> int:
+    """The same for values that are the same, whatever the order of their keys."""
+    try:
+        return zlib.crc32(_SORTED.encode(values))
+    except (RecursionError, ValueError, OverflowError):
+        return 0
 
 
 def key_of(id_: Json) -> str:

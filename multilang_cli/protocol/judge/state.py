@@ -99,6 +99,15 @@ class Pending(msgspec.Struct, array_like=True):
     what: str = ""
 
 
+class PendingEmit(msgspec.Struct, array_like=True):
+    """A pending emit of a spout: its event, the number of the command, its stream, a checksum of its values."""
+
+    seq: int
+    command: int
+    stream: str
+    values: int
+
+
 class Later(msgspec.Struct, array_like=True):
     """A breach that Storm has not noticed yet: fates by version, of the breach of `rule` at the event `seq`.
 
@@ -126,7 +135,9 @@ class State(msgspec.Struct):
     undeclared: Remembered = msgspec.field(default_factory=Remembered)
     """Tuples that nobody declared (`Profile.samples`)."""
     foreign: bool = False
-    """A tuple held text beyond ASCII."""
+    """A tuple held text beyond ASCII, or an integer that no double holds: what is emitted is compared with that."""
+    integers: list[int] = []
+    """Such integers, the latest."""
     texts: list[str] = []
     """Texts beyond ASCII that tuples held, the latest."""
     replaced: bool = False
@@ -138,7 +149,7 @@ class State(msgspec.Struct):
     unread: list[int] = []
     unread_logs: list[int] = []
     """What a spout said while Storm reads nothing: emits and settles, and what may be lost without harm."""
-    message_ids: dict[str, int] = {}
+    message_ids: dict[str, PendingEmit] = {}
     reading: int = 0
     """Commands whose answer Storm waits for: it reads what a spout says. With no ackers one stands inside another."""
     emits: int = 0

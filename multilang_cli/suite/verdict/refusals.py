@@ -69,7 +69,9 @@ class Refused(NamedTuple):
     causes: tuple[Cause, ...] = ()
 
 
-_OVERFLOWS = frozenset({"integer-too-big", "json-nonfinite", "json-number", "number-too-large", "decimal-value"})
+_OVERFLOWS = frozenset(
+    {"integer-too-big", "integer-damaged", "json-nonfinite", "json-number", "number-too-large", "decimal-value"}
+)
 """What comes of reckoning with numbers that nobody promised."""
 
 
