@@ -163,13 +163,20 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         if match is None:
             return None
         words.update({name: short(value) for name, value in match.groupdict().items() if value})
+    return words if _is_written_so(signature, facts, words) else None
+
+
+def _is_written_so(signature: Signature, facts: Facts, words: _Fitting) -> bool:
+    """True if its source has what it must have, and not what it must lack; the groups of the patterns go to `words`."""
+    files = facts.known.sources.values()
+    lines = [line for file in files for line in file]
     for wanted in filter(None, (signature.source, signature.also)):
-        lines = (line for file in facts.known.sources.values() for line in file)
-        found = next(filter(None, map(_pattern(wanted).search, lines)), None)
+        texts = ["\n".join(file) for file in files] if "\\n" in wanted else lines
+        found = next(filter(None, map(_pattern(wanted).search, texts)), None)
         if found is None:
-            return None
+            return False
         words.update({name: short(value) for name, value in found.groupdict().items() if value})
-    return words
+    return not (signature.lacks and any(map(_pattern(signature.lacks).search, lines)))
 
 
 def _holds(signature: Signature, known: Mapping[str, object], size: int) -> bool:
@@ -228,6 +235,9 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "partly_read": lambda facts: facts.partly_read,
     "clean": lambda facts: not facts.findings,
     "settled_last": lambda facts: facts.seen.answered == "tuple",
+    "mislays": lambda facts: facts.seen.mislaid.any,
+    "overwritten": lambda facts: facts.seen.mislaid.overwritten,
+    "half_done": lambda facts: facts.seen.mislaid.half_done,
     "misplaced": lambda facts: facts.known.misplaced,
     "overgrown": lambda facts: bool(facts.known.held),
 }

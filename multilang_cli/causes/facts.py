@@ -242,7 +242,7 @@ def facts_of(
         death=tracebacks.death_in(stderr, source.roots, source.language) or _told_death(tracebacks, source, *told),
         refusal=_told_death(tracebacks, source, seen.failed_for, bounded(seen.failed_err)),
         late_death=tracebacks.death_in(late_stderr, source.roots, source.language),
-        misread=tracebacks.misread_in(stderr),
+        misread=any(map(tracebacks.misread_in, (stderr, *told))),
         wrote=wrote,
     )
 

@@ -98,7 +98,10 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `misplaced`: a file of its pid's name stands beside the pid directory. `overgrown`: it was stopped for the memory
     that it held. `languages`: it is written in one of these, "" where that is not known.
     `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with. `also`: one
-    that is found in its source as well.
+    that is found in its source as well; `lacks`: one that is in none of its lines. One with a line feed in it is looked
+    for in the whole file. `mislays`: a tuple stays open, and one with the same values was settled. `overwritten`: the
+    last that it was sent was named once more when it was settled, and an older one is open. `half_done`: a tuple
+    stays open that an emit was anchored to.
     `certainty`, `sentence`: those of this signature, if they are not the cause's.
     """
 
@@ -147,9 +150,13 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     settled_last: bool | None = None
     misplaced: bool | None = None
     overgrown: bool | None = None
+    mislays: bool | None = None
+    half_done: bool | None = None
+    overwritten: bool | None = None
     languages: tuple[str, ...] = ()
     source: str = ""
     also: str = ""
+    lacks: str = ""
     wrote: str = ""
     since: str = ""
     over: int = 0
@@ -178,7 +185,8 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     """One file of ``conformance/causes``. `alike`: more conversations that show it. `unlike`: those that do not.
 
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
-    ``diagnosis.words_of``. `by_place`: in one place of the source it is one trouble, whatever its exceptions
+    ``diagnosis.words_of``. `by_source`: its line is the one that `suspects` find, whatever an exception names.
+    `by_place`: in one place of the source it is one trouble, whatever its exceptions
     say. `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
     `suspects`: patterns of lines that do such things, by language, the surest first.
     """
@@ -194,6 +202,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     code: dict[str, str] = {}
     folds: tuple[str, ...] = ()
     by_place: bool = False
+    by_source: bool = False
     suspects: dict[str, tuple[str, ...]] = {}
     example: Example
     alike: tuple[Example, ...] = ()

@@ -15,7 +15,7 @@ _BARE = re.compile(r"^\s*echo\s+(?![\"'])(?:-\w+\s+)*([^|&;>]+)")
 """What a shell writes need not be quoted."""
 _FILLED_IN = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|[#$]?\{[^{}]*\}|\$\w+|\\.")
 """What a format, an interpolation or an escape stands for is not in the text as it is written."""
-_COMMENT = re.compile(r"\s*(?:#|//|--|\*)")
+_COMMENT = re.compile(r"\s*(?:#(?!!)|//|--|\*)")
 _SHORTEST = 4
 """Characters of a piece, at least, that is no chance."""
 _ENOUGH = 6

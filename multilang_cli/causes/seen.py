@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from multilang_cli.causes.swallowing import IDS, NaiveReader
+from multilang_cli.causes.swallowing import IDS, Mislaid, NaiveReader
 from multilang_cli.protocol.words.events import (
     Chunk,
     Deadline,
@@ -113,6 +113,7 @@ class Seen:
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
         self.emitting = Emitting()
         self.naive = NaiveReader()
+        self.mislaid = Mislaid()
         self._handshake = b""
         self._dismissed = self._asked = False
         self._sent_sizes: list[tuple[int, int]] = []
@@ -211,8 +212,11 @@ class Seen:
         if isinstance(message, Emit):
             self.emitting.emitted(message)
             self.naive.emitted(message)
+            for anchor in message.anchors:
+                self.mislaid.named(anchor)
         elif isinstance(message, Ack | Fail):
             self.emitting.settled(message.id)
+            self.mislaid.settled(message.id)
             self._answers.update(("tuple",) if self._open.pop(message.id, None) is not None else ())
         if isinstance(message, Pid) and self.phase == "handshake":
             self.phase = "unasked"
@@ -271,6 +275,8 @@ class Seen:
         self.escaped = b"\\" in event.raw if asked == "tuple" else self.escaped
         self._err = "" if asked == "tuple" else self._err
         self._sent(event, asked, message.id)
+        if asked == "tuple" and not self._dismissed:
+            self.mislaid.sent(message)
         self.naive.sent(message.id)
 
     def ids_sent(self, event: Event, message: TaskIds) -> None:

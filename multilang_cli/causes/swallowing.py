@@ -1,4 +1,4 @@
-"""A bolt that takes the next message for the task ids of its emit, whatever it is: tuples in between are lost. Pure."""
+"""Tuples that a bolt loses: those it takes for task ids, and those that it would have settled. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from multilang_cli.protocol.words.messages import Emit
+    from multilang_cli.protocol.words.messages import Emit, TupleMsg
 
 IDS = ""
 """Task ids among the messages that are read; tuples have their own ids."""
@@ -71,3 +71,49 @@ class NaiveReader:
     def lost(self) -> bool:
         """True if it went on behind what it swallowed, and answered none of that."""
         return self._went_on and not self._answered
+
+
+class Mislaid:
+    """Tuples that stay open while others are settled, of which it tells more than a choice by their values would.
+
+    `overwritten`: one was settled or anchored to once more while one that was sent before it was open.
+    """
+
+    def __init__(self) -> None:
+        self.overwritten = False
+        self._values: dict[str, int] = {}
+        self._open: dict[str, None] = {}
+        self._settled: set[int] = set()
+        self._emitted: set[str] = set()
+
+    def sent(self, message: TupleMsg) -> None:
+        """Take a tuple."""
+        if len(self._values) < _MOST:
+            self._values[message.id] = hash(f"{message.comp} {message.stream} {message.values}")
+            self._open[message.id] = None
+
+    def settled(self, id_: str) -> None:
+        """Take an ack or fail."""
+        self.named(id_)
+        self._emitted.discard(id_)
+        if id_ in self._open:
+            del self._open[id_]
+            self._settled.add(self._values[id_])
+
+    def named(self, id_: str) -> None:
+        """Take an id that is settled or anchored to."""
+        if id_ in self._values and id_ not in self._open:
+            last, first = next(reversed(self._values)), next(iter(self._open), None)
+            self.overwritten = self.overwritten or (first is not None and id_ == last)
+        elif id_ in self._open:
+            self._emitted.add(id_)
+
+    @property
+    def half_done(self) -> bool:
+        """True if one stays open that an emit is anchored to."""
+        return bool(self._emitted)
+
+    @property
+    def any(self) -> bool:
+        """True if one stays open though another with the same values was settled."""
+        return any(self._values[id_] in self._settled for id_ in self._open)

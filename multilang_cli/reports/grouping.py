@@ -158,7 +158,8 @@ def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
     for subject in result.subjects:
         if subject.causes and subject.verdict in _BY_CAUSE:
             cause = subject.causes[0]
-            place = (cause.place.file, cause.place.line) if cause.place else None
+            where = cause.place or (cause.suspect if cause.id in by_place else None)
+            place = (where.file, where.line) if where else None
             by_exception = cause.last and not (place and cause.id in by_place)
             told = cause.last.partition(":")[0] if place else cause.last
             mark = (place, told) if by_exception else (cause.id, place)

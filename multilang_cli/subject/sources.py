@@ -28,8 +28,10 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
     language = language_of(argv) or built_from(cwd / argv[0])
     if not programs and language in _SOURCES:
-        # A compiled program is most often called as its source.
-        names = [f"{word}{_SOURCES[language]}" for word in words_of(argv)]
+        # A compiled program is most often called as its source, or as the folder of it.
+        suffix, built = _SOURCES[language], [Path(word) for word in words_of(argv)]
+        names = [f"{word}{suffix}" for word in built]
+        names += [f"{folder}{word.stem}/main{suffix}" for word in built for folder in ("", "cmd/", "src/bin/")]
         programs = [program for name in names if (program := cwd / name).is_file()]
     files = tuple(str(program.resolve()) for program in programs)
     return Source(kind=kind, language=language, roots=tuple(roots), programs=files)

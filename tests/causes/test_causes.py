@@ -338,6 +338,18 @@ def test_a_file_beside_the_program_is_in_no_package(said: str) -> None:
     assert [cause.id for cause in diagnose(facts, CAUSES.values(), RULES)] == [ADAPTERS[said]]
 
 
+def test_a_parser_that_refuses_a_text_may_say_so_to_storm() -> None:
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/srv/a.py", line 7, in run',
+        "JSONDecodeError: Expecting value",
+    ]
+    said = f"< {json.dumps({'command': 'error', 'msg': chr(10).join(lines)})}\n"
+    ended = '! {"event": "exited", "code": 0}\n'
+    assert facts_in(notation.parse(TUPLE % 1 + said + ended), "bolt").misread
+    assert not facts_in(notation.parse(TUPLE % 1 + said), "bolt").misread
+
+
 def test_who_acks_before_it_works_may_have_died_of_either() -> None:
     talk = """> {"id":"1","comp":"src","stream":"default","task":2,"tuple":["word",1]}
 > {"id":"9","comp":null,"stream":"__heartbeat","task":-1,"tuple":[]}

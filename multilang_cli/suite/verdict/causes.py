@@ -44,6 +44,9 @@ _PID_FILE = "pid-file-missing"
 _COMPLAINED = frozenset({"logs-and-forgets"})
 """Causes whose place is where what was logged was written."""
 _EXTRA = "sync-extra"
+_UNANSWERED = "sync-missing"
+_LOOKS_FOR = r"(?:\b(?:when|case|eq|elif|elsif|if)\b|==|=>|\{{).{{0,40}}[\"'`:]{}\b(?!\W{{0,3}}\])"
+"""A line that looks for a command by its name."""
 _TEXT = "stdout-text"
 """The rule that is broken by what is no message at all."""
 LAST_CHANCE = 1.0
@@ -91,25 +94,30 @@ def causes_of(
     causes = diagnose(facts, load_causes(), checked.rulebook.rules)
     by_id = {each.id: each for each in load_causes()}
     placed = [_placed(cause, facts, watch, source) for cause in causes]
-    suspected = (_suspecting(cause, by_id.get(cause.id), source, watch) for cause in placed)
+    suspected = (_suspecting(cause, by_id.get(cause.id), facts, watch) for cause in placed)
     return tuple(with_code(cause, source.roots) for cause in suspected)
 
 
-def _suspecting(cause: Cause, known: KnownCause | None, source: Source, watch: Watch) -> Cause:
+def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Watch) -> Cause:
     """The cause with the only line of the source that looks as what does such things, where no place is known.
 
-    Of a message with a wrong part it is the only line that writes such a command.
+    Of a message with a wrong part it is the only line that writes such a command; of a command that is not answered,
+    the only one that looks for it.
     """
-    if cause.place is not None:
+    by_source = known is not None and known.by_source
+    if cause.place is not None and not by_source:
         return cause
+    source = facts.source
     patterns = list(known.suspects.get(source.language, ())) if known is not None else []
+    patterns += [_LOOKS_FOR.format(facts.unanswered)] if _UNANSWERED in cause.rules and facts.unanswered else []
     event = watch.events.get(cause.seq) if cause.seq is not None else None
     command = _command_of(event.body) if event is not None and event.channel == "out" else ""
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
     written = command and (command != "sync" or _EXTRA in cause.rules)
     patterns += [rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b"] if written else []
-    found = (place for pattern in patterns if (place := suspect_in(source, pattern)))
-    return msgspec.structs.replace(cause, suspect=next(found, None)) if patterns else cause
+    suspect = next((place for pattern in patterns if (place := suspect_in(source, pattern))), None)
+    place = None if suspect is not None and by_source else cause.place
+    return msgspec.structs.replace(cause, place=place, suspect=suspect)
 
 
 def _command_of(body: object) -> str:

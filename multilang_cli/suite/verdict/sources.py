@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.causes.languages import is_written_in
 from multilang_cli.causes.origin import is_of, only_line, only_line_with, origin_of
+from multilang_cli.causes.tracebacks import LIBRARIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,7 @@ _LOADS = re.compile(
     r"\bimport_module|__import__|\bdo\s+[\"']|^\s*\.\s"
 )
 """Lines that may load another file."""
+_MAIN = re.compile(r"func main\(|fn main\(|(?:int|void) main\(")
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
 
@@ -57,9 +59,10 @@ def starter_of(source: Source, text: str, starts: str) -> Place | None:
 
 
 def suspect_in(source: Source, pattern: str) -> Place | None:
-    """The only line that has a pattern: of the program itself, else of the files beside it."""
+    """The only line that has a pattern: of the program itself, else of the files beside it that are its user's own."""
     own, beside = _related_lines(source)
-    return only_line_with(pattern, own) or only_line_with(pattern, beside)
+    theirs = {name: lines for name, lines in beside.items() if not LIBRARIES.search(name)}
+    return only_line_with(pattern, own) or only_line_with(pattern, theirs)
 
 
 def lines_of(source: Source) -> Lines:
@@ -81,9 +84,15 @@ def _related_lines(source: Source) -> tuple[Lines, Lines]:
     related = {
         name: lines
         for name, lines in beside.items()
-        if Path(name).stem in words or (in_package and not any(line.startswith("func main(") for line in lines))
+        if Path(name).stem in words or (in_package and not any(map(_MAIN.match, lines)))
     }
-    return own, related if own else beside
+    return own, related if own else _of_one_program(beside)
+
+
+def _of_one_program(files: Lines) -> Lines:
+    """The files of a program that was built; none where they are of several, since it can't be told of which."""
+    programs = {Path(name).parent for name, lines in files.items() if any(map(_MAIN.match, lines))}
+    return files if len(programs) <= 1 else {}
 
 
 @cache

@@ -1,0 +1,45 @@
+"""The line to look at stands in the component's own source: no adapter's, and no other program's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.causes.facts import Source
+from multilang_cli.suite.verdict.sources import lines_of, suspect_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEARTBEAT = "    return self.stream == '__heartbeat'\n"
+MAIN = "package main\n\nfunc main() {\n}\n"
+
+
+@pytest.mark.parametrize(("beside", "place"), [("storm.py", None), ("tuples.py", "tuples.py:1")])
+def test_an_adapter_is_nobodys_own(beside: str, place: str | None, tmp_path: Path) -> None:
+    program = tmp_path / "bolt.py"
+    program.write_text(f"import {beside.removesuffix('.py')}\n")
+    (tmp_path / beside).write_text(HEARTBEAT)
+    source = Source(kind="bolt", language="python", roots=(str(tmp_path),), programs=(str(program),))
+    found = suspect_in(source, "__heartbeat")
+    assert (found and f"{found.file}:{found.line}") == place
+
+
+@pytest.mark.parametrize(("folders", "files"), [(("a",), {"a/main.go"}), (("a", "b"), set())])
+def test_of_several_programs_that_were_built_none_is_chosen(
+    folders: tuple[str, ...], files: set[str], tmp_path: Path
+) -> None:
+    for folder in folders:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "main.go").write_text(MAIN)
+    assert lines_of(Source(kind="bolt", language="go", roots=(str(tmp_path),))).keys() == files
+
+
+def test_a_shebang_is_no_comment(tmp_path: Path) -> None:
+    program = tmp_path / "bolt.py"
+    program.write_text("#!/usr/bin/env python2\n# python2\n")
+    source = Source(kind="bolt", language="python", roots=(str(tmp_path),), programs=(str(program),))
+    found = suspect_in(source, "python2")
+    assert found is not None
+    assert found.line == 1
