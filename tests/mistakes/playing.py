@@ -112,6 +112,8 @@ def wrong_with(name: str, seen: Seen) -> str:
     codes = wanted.get("exit", 1)
     if seen.exit_code not in (codes if isinstance(codes, list) else [codes]):
         return f"{name}: exit code {seen.exit_code}, wanted {codes}"
+    if "looks" in wanted and not re.search(rf"^  Look .*{wanted['looks']}", "\n".join(seen.screen), re.MULTILINE):
+        return f"{name}: no line to look at with {wanted['looks']}: " + "\n".join(seen.screen)
     if len(seen.screen) > MOST_LINES or any(len(line) > COLUMNS for line in seen.screen):
         return f"{name}: no screen of {MOST_LINES} lines and {COLUMNS} columns: " + "\n".join(seen.screen)
     return ""
