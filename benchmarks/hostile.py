@@ -1,13 +1,15 @@
 """``python -m benchmarks.hostile [N]``: hostile files, components, environments and signals; counts what goes wrong.
 
 Every file is handed to every command that reads such files; N random combinations of a component, an environment and
-a signal at a random moment are run. There must be no orphan, no traceback, no exit code out of the table, no fault of
-mlcheck's own and nothing left among temporary files.
+a signal at a random moment are run, checked by ``run`` or passed on by ``tap``. There must be no orphan, no traceback,
+no exit code out of the table, no fault of mlcheck's own, nothing left among temporary files and no byte lost: a tap
+passes on what it is given, and every line of a recording but the last is whole.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import signal
@@ -17,7 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 ROOT = Path(__file__).parent.parent
 BOLT = str(ROOT / "examples" / "python" / "split_bolt.py")
@@ -27,6 +29,8 @@ GONE = 15.0
 """Seconds in which what a killed mlcheck leaves behind must be gone."""
 TABLE = frozenset({0, 1, 2, 3, 4, 6, 130})
 """Exit codes; 5 is a fault of mlcheck's own."""
+TOLD_EACH = 50
+"""Combinations after which it says how far it is."""
 MARK = "HOSTILE_RUN"
 
 _DEEP = "[" * 200_000
@@ -101,7 +105,17 @@ COMPONENTS = {
     "asks much of patterns": "import sys\nsys.stderr.write('\\n' * 65536 + ' at ' * 9999)\nraise SystemExit(1)\n",
     "names a pipe as its source": "import os, sys\nos.mkfifo('b.rb')\nsys.exit('b.rb:1:in `x`: no (NameError)')\n",
     "fills the pid folder": f"import json\n{_PID}[open(f'/proc/self/cwd/{{n}}.x', 'w') for n in range(9)]\n",
+    "copies": "import shutil, sys\nshutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)\n",
 }
+TAPPED = ("copies", "dies", "nests JSON")
+"""Those that a tap is tried with: they end by themselves or by a signal, and write no more than can be kept.
+
+What a component behind a tap starts lives on, as it would without the tap.
+"""
+ENDING = frozenset({"copies", "dies"})
+"""Those that end by themselves."""
+FED = random.Random(0).randbytes(1 << 20)
+"""Bytes that a tap is given."""
 ENVIRONMENTS: dict[str, dict[str, str]] = {
     "plain": {},
     "inspects": {"PYTHONINSPECT": "1"},
@@ -109,6 +123,8 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
     "not a home": {"HOME": "/nowhere", "XDG_CACHE_HOME": "/dev/null"},
 }
 SIGNALS = (None, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+CHECK = (*_RUN, "--timeout", "1", "--record-all", "c.py")
+TAP = ("tap", "--kind", "bolt", "--record", "recorded", "--", sys.executable, "c.py")
 
 
 def main() -> int:
@@ -141,13 +157,19 @@ def combinations(count: int, seed: int) -> Counter[str]:
     draw = random.Random(seed)
     counted: Counter[str] = Counter()
     for number in range(count):
-        component, environment = draw.choice(list(COMPONENTS)), draw.choice(list(ENVIRONMENTS))
-        sent, moment = draw.choice(SIGNALS), draw.uniform(0.0, 2.0)
+        words = draw.choice((CHECK, TAP))
+        component = draw.choice(list(COMPONENTS) if words == CHECK else TAPPED)
+        environment = draw.choice(list(ENVIRONMENTS))
+        sent, moment = draw.choice(SIGNALS), draw.uniform(0.0, 3.0)
+        if words == TAP and sent is None and component not in ENDING:
+            sent = signal.SIGTERM
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "c.py").write_text(COMPONENTS[component])
-            words = (*_RUN, "--timeout", "1", "--record-all", "c.py")
-            found = played(words, Path(folder), ENVIRONMENTS[environment], sent, moment)
-        counted += _told(f"{number}: {component}, {environment}, {sent and sent.name} after {moment:.3f} s", found)
+            found = played(words, Path(folder), ENVIRONMENTS[environment], sent, moment, copies=component == "copies")
+        which = f"{number}: {words[0]}, {component}, {environment}, {sent and sent.name} after {moment:.3f} s"
+        counted += _told(which, found)
+        if not (number + 1) % TOLD_EACH:
+            print(f"{number + 1} of {count} combinations", file=sys.stderr, flush=True)
     return counted
 
 
@@ -158,35 +180,67 @@ def _told(which: str, found: Counter[str]) -> Counter[str]:
 
 
 def played(
-    words: tuple[str, ...], folder: Path, env: dict[str, str], sent: signal.Signals | None, moment: float
+    words: tuple[str, ...],
+    folder: Path,
+    env: dict[str, str],
+    sent: signal.Signals | None,
+    moment: float,
+    *,
+    copies: bool = False,
 ) -> Counter[str]:
-    """Run a command in a folder of its own, with `sent` at that moment, and count what went wrong."""
+    """Run a command in a folder of its own, with `sent` at that moment, and count what went wrong.
+
+    `copies`: the component of a tap writes what it reads.
+    """
     temporary = folder / "tmp"
     temporary.mkdir()
     run = f"{os.getpid()}-{time.monotonic_ns()}"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "multilang_cli", *words],
-        cwd=folder,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary), MARK: run, **env},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    with _fed(folder) if words == TAP else Path(os.devnull).open("rb") as given:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "multilang_cli", *words],
+            cwd=folder,
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary), MARK: run, **env},
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
     try:
         _signalled(process, sent, moment)
-        said = b"".join(process.communicate(timeout=LONGEST))
+        out, err = process.communicate(timeout=LONGEST)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         return Counter(["hang"])
     wrong = {
-        "traceback": _ours(said),
+        "traceback": _ours(out + err),
         "exit code": process.returncode not in TABLE and not (sent and process.returncode in _ended_by(sent)),
         "fault": process.returncode == 5,  # noqa: PLR2004 (the exit code)
+        "bytes lost": _damaged(folder) or (words == TAP and copies and not process.returncode and out != FED),
         **_left(run, temporary),
     }
     return Counter(name for name, is_so in wrong.items() if is_so)
+
+
+def _fed(folder: Path) -> IO[bytes]:
+    """What is read from stdin, as a file, so that nobody has to write it meanwhile."""
+    path = folder / "fed"
+    path.write_bytes(FED)
+    return path.open("rb")
+
+
+def _damaged(folder: Path) -> bool:
+    """True if a line that a recorder has ended is no JSON."""
+    recordings = [*folder.rglob(".mlcheck/**/*.ndjson"), *folder.glob("recorded/*.ndjson")]
+    return any(not _is_json(line) for path in recordings for line in path.read_bytes().split(b"\n")[:-1])
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _ours(said: bytes) -> bool:
