@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from multilang_cli.reports.escape import decode
+from multilang_cli.transcript.given import NO_SECRETS, GivenSecrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,10 +43,14 @@ class Inputs(NamedTuple):
 
 
 class AuditPlan(NamedTuple):
-    """Inputs, and the Storm version to audit them for; "" is the recorded one."""
+    """Inputs, and the Storm version to audit them for; "" is the recorded one.
+
+    `secrets`: what is hidden in every line before anything is made of it.
+    """
 
     inputs: Inputs
     storm: str = ""
+    secrets: GivenSecrets = NO_SECRETS
 
 
 def find(given: Iterable[str], spark: SparkSession | None = None) -> Inputs:

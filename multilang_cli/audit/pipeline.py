@@ -28,6 +28,7 @@ from multilang_cli.audit.store.manifest import (
     StoredPiece,
     clear,
     last_number,
+    mark_of,
     new_name,
     newest,
     only_writer,
@@ -147,10 +148,12 @@ def run(
         before = None if overwrite else newest(spark, folder)
         inputs = states(spark, (*plan.inputs.transcripts, *plan.inputs.histories))
         number = last_number(spark, folder)
-        if before is not None and before.storm == plan.storm and before.inputs.items() >= inputs.items():
+        hidden = mark_of(plan.secrets, before.hidden if before else "")
+        alike = before is not None and (before.storm, before.hidden) == (plan.storm, hidden)
+        if before is not None and alike and before.inputs.items() >= inputs.items():
             say("nothing is new: the tables of the run before are those of these files")
             return stored_tables(spark, folder)
-        usable = before if before is not None and before.storm == plan.storm else None
+        usable = before if alike else None
         work = _Work(spark, plan, folder, new_name(number + 1), _stored(usable, inputs))
         work.all(progress or _saying(say))
         kept = usable.inputs if usable else {}
@@ -164,6 +167,7 @@ def run(
             inputs={**kept, **inputs},
             tables=work.known.pieces,
             trees=trees,
+            hidden=hidden,
         )
         publish(spark, folder, manifest)
         clear(folder, tuple(_TABLES), manifest, before)
@@ -273,7 +277,7 @@ _TABLES = {**TABLES, OUTLINE.name: OUTLINE, SPANS.name: SPANS}
 def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     """Lines of files that are new or changed; and of those that, beside these, count in another way than before."""
     paths = [path for path in at.plan.inputs.transcripts if named(path) not in at.before.same]
-    read = lines(at.spark, paths)
+    read = lines(at.spark, paths, at.plan.secrets)
     old = at.before.pieces.get(OUTLINE.name)
     known_before = list(_outline_rows(at, old)) if old else []
     if old:
@@ -287,7 +291,7 @@ def _events(at: StoredState, _: list[DataFrame]) -> Tables:
         fresh = {uri for uri in outline.lines if before.pieces.get(uri) != outline.pieces.get(uri)}
         again = {named(uri) for uri in fresh} - set(map(named, paths))
         if again:
-            read = lines(at.spark, [*paths, *sorted(again)])
+            read = lines(at.spark, [*paths, *sorted(again)], at.plan.secrets)
         files = frozenset({*map(named, paths), *again})
         for table in ("events", "quarantine", SPANS.name):
             at.gone[table] = Gone("file", files)

@@ -6,8 +6,6 @@ there: one process at a time in each partition. The command must be there on eve
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -15,14 +13,18 @@ import pyarrow as pa
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.tables import Table, TableColumn
 from multilang_cli.driver.launch import LaunchError
+from multilang_cli.driver.scratch import scratch
 from multilang_cli.replay.comparison import Side, compare
 from multilang_cli.replay.recording import load
 from multilang_cli.replay.replaying import ReplayOptions, replay
 from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.transcript.format import TranscriptError
+from multilang_cli.transcript.given import GIVEN, NO_SECRETS, GivenSecrets
+from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -58,10 +60,14 @@ _SCHEMA = arrow_schema(REPLAYED.columns)
 
 
 class Request(NamedTuple):
-    """The component, and the comparison to make, less the fields: every recording declares its own."""
+    """The component, and the comparison to make, less the fields: every recording declares its own.
+
+    `secrets`: what is hidden in the differences.
+    """
 
     subject: Subject
     wanted: ComparisonOptions
+    secrets: GivenSecrets = NO_SECRETS
 
 
 def run(
@@ -104,6 +110,7 @@ def replayed(conversations: DataFrame, events: DataFrame, request: Request) -> D
 
 def played(batches: Iterable[pa.RecordBatch], request: Request) -> Iterator[pa.RecordBatch]:
     """Rows of the table replayed, a batch a conversation. `batches`: `conv` and `line`, the header's first."""
+    GIVEN.take(request.secrets)
     for conv, file in _conversations(batches):
         yield _batch(_rows(conv, file, request))
 
@@ -121,8 +128,8 @@ def shortest(table: DataFrame) -> DataFrame:
 
 def _conversations(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, Path]]:
     """Each conversation as a file, which is gone when the next is asked for."""
-    with tempfile.TemporaryDirectory(prefix="mlcheck-replay-") as folder:
-        path = Path(folder) / "conversation.ndjson"
+    with scratch("mlcheck-replay-") as folder:
+        path = folder / "conversation.ndjson"
         current: str | None = None
         file = None
         for batch in batches:
@@ -144,12 +151,18 @@ def _rows(conv: str, file: Path, request: Request) -> list[dict[str, Any]]:
         recording = load(file, name=conv)
         differences, compared = _differences(recording, request)
     except TranscriptError as error:
-        return [_row(conv, "", problem=error.why)]
+        return [_row(conv, "", problem=everywhere().known_in(error.why))]
     except (LaunchError, OSError) as error:
-        return [_row(conv, "", problem=str(error) or type(error).__name__)]
+        return [_row(conv, "", problem=everywhere().known_in(str(error) or type(error).__name__))]
     component = recording.profile.component
     whole = _row(conv, component, compared=compared, differences=len(differences))
-    return [whole, *(_row(conv, component, **each) for each in differences[:MOST])]
+    return [whole, *(_row(conv, component, **each) for each in map(_hidden, differences[:MOST]))]
+
+
+def _hidden(difference: dict[str, Any]) -> dict[str, Any]:
+    """A difference, its texts without what is known to be secret."""
+    hide = everywhere().known_in
+    return {key: hide(value) if isinstance(value, str) else value for key, value in difference.items()}
 
 
 def _row(conv: str, component: str, **more: Any) -> dict[str, Any]:

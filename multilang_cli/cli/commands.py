@@ -58,7 +58,8 @@ COMMANDS: dict[str, Command] = {
 REDACTING = frozenset(
     {
         *("run", "matrix", "repl", "host", "fuzz", "bench", "lint", "report", "replay", "diff", "shrink", "promote"),
-        *("tap", "topology run", "topology plan", "explain", "config show", "kafka demo"),
+        *("tap", "topology run", "topology plan", "topology explain", "explain", "config show"),
+        *("kafka demo", "kafka lag", "audit run", "audit watch", "audit replay", "schema validate"),
     }
 )
 """Commands that show or write what a component was given or said, and hide in it what ``--redact`` names."""

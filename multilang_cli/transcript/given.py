@@ -7,13 +7,24 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 BY_PATTERN = "--redact"
 """The key of what a pattern of the user's hides."""
+
+
+class GivenSecrets(NamedTuple):
+    """All of `Given` that another process needs in order to hide the same."""
+
+    patterns: tuple[re.Pattern[str], ...]
+    names: tuple[re.Pattern[str], ...]
+    found: dict[str, list[Any]]
+
+
+NO_SECRETS = GivenSecrets((), (), {})
 
 
 class Given:
@@ -44,6 +55,16 @@ class Given:
             known = self.found.setdefault(key, [])
             known += [value for value in values if value not in known]
         self.changes += 1
+
+    def told(self) -> GivenSecrets:
+        """All that is hidden, for another process."""
+        return GivenSecrets(self.patterns, self.names, self.found)
+
+    def take(self, told: GivenSecrets) -> None:
+        """Hide what another process hides, and nothing else."""
+        if told != self.told():
+            self.patterns, self.names, self.found = told
+            self.changes += 1
 
     @contextmanager
     def while_open(self) -> Iterator[None]:

@@ -69,7 +69,11 @@ class Redactor:
 
     def passes(self, data: bytes) -> bool:
         """True if there is nothing to hide in frames, given as one text."""
-        return self._handshaken and not self._patterns and not self._found_in(data)
+        return self._handshaken and self.misses(data)
+
+    def misses(self, data: bytes) -> bool:
+        """True if nothing that is known stands in `data`, and nothing has to be looked for by a pattern."""
+        return not self._patterns and not self._found_in(data)
 
     # --- transcripts --------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,6 +13,7 @@ from multilang_cli.audit import inputs
 from multilang_cli.audit.generator.taps import transcripts
 from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
 from multilang_cli.audit.store.manifest import FOLDER, Manifest, ManifestError, StoredPiece, only_writer
+from multilang_cli.transcript.given import GivenSecrets
 from tests.pages import TWICE, recorded
 
 if TYPE_CHECKING:
@@ -127,3 +129,29 @@ def _others_are_refused(spark: SparkSession, folder: Path, out: Path) -> None:
     (out / FOLDER / "000003.json").write_text('{"schema": 0}')
     with pytest.raises(ManifestError, match="have schema 0, and this mlcheck writes schema 1"):
         audited(spark, folder, out)
+
+
+def test_what_is_hidden_stands_in_no_table_and_other_patterns_are_other_tables(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    from multilang_cli.audit import pipeline  # noqa: PLC0415 (Spark)
+
+    file = recorded(tmp_path / "twice.ndjson", TWICE)
+    file.write_bytes(file.read_bytes() + b"no line, but snow\n")
+    out = tmp_path / "out"
+
+    def told(*patterns: str) -> tuple[str, str]:
+        """What is said of a run that hides these, and all that its tables hold."""
+        said: list[str] = []
+        secrets = GivenSecrets(tuple(re.compile(pattern) for pattern in patterns), (), {})
+        plan = inputs.AuditPlan(inputs.find([str(file)]), secrets=secrets)
+        tables = pipeline.run(spark, plan, str(out), said.append)
+        return said[0], str(rows(tables))
+
+    assert "snow" in told()[1]
+    begins, held = told("snow")
+    assert begins.startswith("[1/")
+    assert ("snow" in held, "***" in held) == (False, True)
+    assert told("snow")[0].startswith("nothing is new")
+    assert told("other")[0].startswith("[1/")
+    assert "snow" not in "".join(path.read_text() for path in (out / FOLDER).glob("*.json"))

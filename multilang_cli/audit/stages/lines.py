@@ -18,6 +18,8 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 from multilang_cli.audit.inputs import is_url, literally
 from multilang_cli.audit.stages.file_lines import PACKED, packed, plain
 from multilang_cli.audit.store.parquet_files import commented_schema, write_passing
+from multilang_cli.transcript.given import GIVEN, NO_SECRETS, GivenSecrets
+from multilang_cli.transcript.hidden_lines import LineRedactor
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
@@ -59,11 +61,15 @@ class BatchTeller(NamedTuple):
 
 
 class LineSource(NamedTuple):
-    """Lines that were not read yet. `tasks`: for each, what it reads of this machine; `far`: lines that Spark reads."""
+    """Lines that were not read yet. `tasks`: for each, what it reads of this machine; `far`: lines that Spark reads.
+
+    `secrets`: what is hidden in them.
+    """
 
     spark: SparkSession
     tasks: tuple[tuple[FilePiece, ...], ...]
     far: tuple[DataFrame, ...]
+    secrets: GivenSecrets = NO_SECRETS
 
     def through(self, make: BatchMaker, ddl: str) -> DataFrame:
         """Rows that `make` makes of batches of lines (``DDL``); `ddl`: their columns."""
@@ -86,6 +92,7 @@ class LineSource(NamedTuple):
 
     def _sources(self, make: BatchMaker) -> Iterator[tuple[DataFrame, BatchMaker]]:
         """Sources of lines, each with what makes rows of what is there."""
+        make = partial(_hide_and_make, secrets=self.secrets, make=make) if self.secrets != NO_SECRETS else make
         yield from ((rows, make) for rows in self.far)
         if self.tasks or not self.far:
             each = self.spark.range(0, len(self.tasks), 1, max(1, len(self.tasks)))
@@ -96,15 +103,18 @@ class LineSource(NamedTuple):
         return self.through(iter, DDL)
 
 
-def lines(spark: SparkSession, paths: Sequence[str]) -> LineSource:
-    """Every line of the files. What is packed is unpacked by Python: what is damaged there costs its file only."""
+def lines(spark: SparkSession, paths: Sequence[str], secrets: GivenSecrets = NO_SECRETS) -> LineSource:
+    """Every line of the files, without `secrets`.
+
+    What is packed is unpacked by Python: what is damaged there costs its file only.
+    """
     far = [path for path in paths if is_url(path)]
     whole = [path for path in far if path.endswith(PACKED)]
     texts = [path for path in far if not path.endswith(PACKED)]
     found = [_packed(spark, whole)] if whole else []
     found += [_text(spark, texts)] if texts else []
     here = [path for path in paths if not is_url(path)]
-    return LineSource(spark, _shared_out(here, spark.sparkContext.defaultParallelism), tuple(found))
+    return LineSource(spark, _shared_out(here, spark.sparkContext.defaultParallelism), tuple(found), secrets)
 
 
 def _text(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
@@ -175,6 +185,18 @@ def _nothing(batches: Batches) -> Iterator[pa.RecordBatch]:
     for _ in batches:
         pass
     yield from ()
+
+
+def _hide_and_make(batches: Batches, secrets: GivenSecrets, make: BatchMaker) -> Iterator[pa.RecordBatch]:
+    GIVEN.take(secrets)
+    redactor = LineRedactor()
+
+    def without(batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The same lines without secrets."""
+        texts = pa.array([redactor.line(text) for text in batch.column(0).to_pylist()], pa.binary())
+        return pa.RecordBatch.from_arrays([texts, *batch.columns[1:]], schema=batch.schema)
+
+    yield from make(map(without, batches))
 
 
 def _rows(file: tuple[str, bytes]) -> Iterator[tuple[bytes, str, int]]:

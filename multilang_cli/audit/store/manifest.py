@@ -7,6 +7,7 @@ who reads the newest manifest sees all of a run or nothing, and of two runs at a
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import secrets
 import shutil
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
+
+    from multilang_cli.transcript.given import GivenSecrets
 
 SCHEMA = 1
 """The version of the tables. One more when a column is added, changed or removed."""
@@ -46,7 +49,7 @@ class StoredPiece(msgspec.Struct, frozen=True):
 class Manifest(msgspec.Struct, frozen=True):
     """Contents of an audit's folder. `inputs`: files that were read, each with its bytes and its time of change.
 
-    `trees`: how many roots have each verdict.
+    `trees`: how many roots have each verdict. `hidden`: a mark of what was hidden in the lines; "" for nothing.
     """
 
     schema: int = SCHEMA
@@ -56,9 +59,22 @@ class Manifest(msgspec.Struct, frozen=True):
     inputs: dict[str, tuple[int, int]] = {}
     tables: dict[str, tuple[StoredPiece, ...]] = {}
     trees: dict[str, int] = {}
+    hidden: str = ""
 
 
 _decode = msgspec.json.Decoder(Manifest).decode
+
+
+def mark_of(hidden: GivenSecrets, before: str = "") -> str:
+    """A mark of what is hidden: the same as the mark `before` for the same; "" for nothing.
+
+    A pattern may be a secret itself, so it is made slowly, to tell nobody who tries many.
+    """
+    if not hidden.patterns and not hidden.names:
+        return ""
+    salt = before.partition(":")[0] or secrets.token_hex(8)
+    text = repr([sorted(pattern.pattern for pattern in kind) for kind in (hidden.patterns, hidden.names)])
+    return f"{salt}:{hashlib.scrypt(text.encode(), salt=salt.encode(), n=2**14, r=8, p=1, dklen=8).hex()}"
 
 
 def new_name(number: int) -> str:

@@ -20,6 +20,7 @@ from multilang_cli.subject.outputs import checked_reports, console_of, write_rep
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import on_terminal, progress_line, remark, stdout_may_close
+from multilang_cli.transcript.given import GIVEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ def run_given(given: dict[str, Any]) -> int:
     remark(f"{len(found.transcripts)} files; Spark is started: {started}")
     brief = inputs.size(found) <= LITTLE
     with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief) as spark:
-        plan = AuditPlan(_found(given["inputs"], spark), storm)
+        plan = AuditPlan(_found(given["inputs"], spark), storm, GIVEN.told())
         result = _audit(spark, plan, given, reports)
     return result.exit_code
 

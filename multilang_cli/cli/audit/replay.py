@@ -1,6 +1,7 @@
 """``mlcheck audit replay``."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,8 @@ from multilang_cli.subject.subject import Subject
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.terminal.output import remark, stdout_may_close, write
+from multilang_cli.transcript.given import GIVEN
+from multilang_cli.transcript.secrets import declare
 
 _WHAT = "audit replay"
 Words = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
@@ -53,7 +56,7 @@ def replay(
     with running(_WHAT, master, pairs_of(_WHAT, spark_conf or ()), quiet=not spark_log) as spark:
         from multilang_cli.audit.replaying import Request, run  # noqa: PLC0415 (needs Spark)
 
-        found, troubles = run(spark, files, Request(subject, wanted), str(output), only)
+        found, troubles = run(spark, files, Request(subject, wanted, GIVEN.told()), str(output), only)
     with stdout_may_close():
         write("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found))
     return ExitCode.NOT_CONFORMANT if found or troubles else ExitCode.CONFORMANT
@@ -65,6 +68,7 @@ def _is_input(word: str) -> bool:
 
 def _subject(argv: list[str], cwd: Path) -> Subject:
     """The command that every executor plays to. Raises CommandError where it can't be started, as seen from here."""
+    declare([os.environ], argv)
     try:
         subject = Subject.of(Component(command=tuple(argv), cwd=str(cwd)), RunOptions(), how_to_keep="")
     except LaunchError as error:
