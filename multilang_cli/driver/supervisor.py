@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.driver.reaper import COOKIE_PREFIX, REAPER, remove_tree, sweep
+from multilang_cli.driver.scratch import registered
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,12 +16,13 @@ _SWEEP_SECONDS = 10.0
 
 
 class Supervisor:
-    """Holds a program that works in a folder of its own. Nothing of both outlives mlcheck, however that ends."""
+    """Holds a program that works in a folder of its own. Nothing of both outlives mlcheck, however that ends.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._cookie = secrets.token_hex(8)
-        REAPER.expect(self._cookie, str(folder))
+    The folder, of this prefix, is made in `folder`, else among temporary files. Raises OSError.
+    """
+
+    def __init__(self, prefix: str, folder: Path | None = None) -> None:
+        self._cookie, self.folder = registered(prefix, folder)
 
     def start(self, command: list[str], **options: Any) -> subprocess.Popen[str]:
         """Start it; `options`: where its output goes, as subprocess.Popen wants it."""

@@ -12,7 +12,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -116,8 +115,8 @@ class Jvm:
     def __init__(self, command: list[str], cases: list[dict[str, Any]]) -> None:
         self.said = ""
         """The end of what it said on stderr, once it is over."""
-        self._folder = Path(tempfile.mkdtemp(prefix="oracle-"))
-        self._supervisor = Supervisor(self._folder)
+        self._supervisor = Supervisor("oracle-")
+        self._folder = self._supervisor.folder
         self._seconds = sum(case.get("limit_ms", LIMIT_MS) / 1000 for case in cases) + SPARE_SECONDS
         script = self._folder / "cases.json"
         script.write_text(json.dumps(cases), encoding="utf-8")
@@ -181,7 +180,7 @@ def build(version: str) -> str:
     if not (made / "classpath").exists():
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            part = Path(tempfile.mkdtemp(prefix=f".{made.name}.", dir=folder))
+            part = Supervisor(f".{made.name}.", folder)
         except OSError as error:
             raise OracleUnavailableError(
                 f"{error.filename}: the oracle can't be built there: {error.strerror}"
@@ -210,12 +209,12 @@ def _digest(source: Path) -> str:
     return whole.hexdigest()[:12]
 
 
-def _compile(version: str, source: Path, part: Path, made: Path) -> None:
-    """Compile into `part`, then call it `made`, unless somebody else has made that meanwhile."""
+def _compile(version: str, source: Path, supervisor: Supervisor, made: Path) -> None:
+    """Compile into the supervisor's folder, then call it `made`, unless somebody else has made that meanwhile."""
+    part = supervisor.folder
     profile = next(profile for least, profile in PROFILES if parsed(version)[0] >= least)
     command = [_program("mvn"), "-q", "-B", "-f", str(source / "pom.xml"), "-P", profile]
     command += [f"-Dstorm.version={version}", f"-Doracle.build={part}", f"-Dmdep.outputFile={part / 'classpath'}"]
-    supervisor = Supervisor(part)
     maven = supervisor.start([*command, "compile", "dependency:build-classpath"], stdout=PIPE, stderr=STDOUT)
     try:
         said, _ = maven.communicate(timeout=BUILD_SECONDS)

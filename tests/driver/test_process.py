@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -443,7 +444,17 @@ LASTING = """
 """
 
 
-@pytest.mark.parametrize("program", [SCRATCH, LASTING], ids=["scratch", "lasting"])
+SUPERVISED = """
+    import signal
+    from multilang_cli.driver.supervisor import Supervisor
+    supervisor = Supervisor("mlcheck-x-")
+    (supervisor.folder / "a").mkdir()
+    print(supervisor.folder, flush=True)
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize("program", [SCRATCH, LASTING, SUPERVISED], ids=["scratch", "lasting", "supervised"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=lambda s: s.name)
 def test_temporary_folders_go_with_a_mlcheck_that_is_killed(number: signal.Signals, program: str) -> None:
     argv = [sys.executable, "-c", textwrap.dedent(program)]
@@ -454,3 +465,9 @@ def test_temporary_folders_go_with_a_mlcheck_that_is_killed(number: signal.Signa
         mlcheck.send_signal(number)
         mlcheck.wait(LIMIT)
     assert until(lambda: not os.path.exists(folder))  # noqa: PTH110
+
+
+def test_temporary_folders_are_made_in_no_other_way() -> None:
+    makes = re.compile(r"mkdtemp|mkstemp|TemporaryDirectory|NamedTemporaryFile")
+    sources = (REPOSITORY / "multilang_cli").rglob("*.py")
+    assert [str(path) for path in sources if makes.search(path.read_text(encoding="utf-8"))] == []

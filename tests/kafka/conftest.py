@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,8 @@ def kafka() -> Iterator[LocalKafka]:
 @pytest.fixture(scope="session")
 def zookeeper() -> Iterator[str]:
     """A real ZooKeeper; where it listens."""
-    folder = Path(tempfile.mkdtemp(prefix="zookeeper-"))
+    supervisor = Supervisor("zookeeper-")
+    folder = supervisor.folder
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -47,7 +47,6 @@ def zookeeper() -> Iterator[str]:
     java += ["-cp", class_path(HERE / "zookeeper.xml")]
     settings = folder / "zoo.cfg"
     settings.write_text(f"dataDir={folder}\nclientPort={port}\nclientPortAddress=127.0.0.1\n", encoding="utf-8")
-    supervisor = Supervisor(folder)
     main = "org.apache.zookeeper.server.ZooKeeperServerMain"
     process = supervisor.start([*java, main, str(settings)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     yield f"127.0.0.1:{port}"

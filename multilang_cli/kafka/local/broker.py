@@ -7,9 +7,7 @@ import contextlib
 import signal
 import socket
 import subprocess
-import tempfile
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -65,13 +63,13 @@ class Ports(msgspec.Struct, frozen=True):
 class Broker:
     """One node. `number` from 1 on."""
 
-    def __init__(self, number: int, ports: Ports, command: Sequence[str], folder: Path) -> None:
+    def __init__(self, number: int, ports: Ports, command: Sequence[str], supervisor: Supervisor) -> None:
         self.number = number
         self.ports = ports
-        self.log = folder / "broker.log"
+        self.log = supervisor.folder / "broker.log"
         self._command = list(command)
-        self._folder = folder
-        self._supervisor = Supervisor(folder)
+        self._folder = supervisor.folder
+        self._supervisor = supervisor
         self._process: subprocess.Popen[str] | None = None
 
     @property
@@ -145,18 +143,18 @@ class LocalKafka:
         voters = ",".join(f"{number}@127.0.0.1:{each.controller}" for number, each in enumerate(ports, 1))
         self.brokers: list[Broker] = []
         for number, each in enumerate(ports, 1):
-            folder = Path(tempfile.mkdtemp(prefix="kafka-"))
+            supervisor = Supervisor("kafka-")
             text = PROPERTIES.format(
                 node=number,
                 port=each.port,
                 controller=each.controller,
                 voters=voters,
-                folder=folder,
+                folder=supervisor.folder,
                 replicas=min(size, 3),
                 more=properties,
             )
-            (folder / "server.properties").write_text(text, encoding="utf-8")
-            self.brokers.append(Broker(number, each, java, folder))
+            (supervisor.folder / "server.properties").write_text(text, encoding="utf-8")
+            self.brokers.append(Broker(number, each, java, supervisor))
 
     @property
     def bootstrap_servers(self) -> str:

@@ -7,14 +7,19 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from subprocess import PIPE, STDOUT
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from multilang_cli.catalogue.locate import data_path
+from multilang_cli.driver.scratch import scratch
 from multilang_cli.driver.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LEAST_JAVA = 17
 INSTALL = "on Debian: sudo apt-get install openjdk-17-jdk-headless maven"
@@ -87,11 +92,11 @@ def host_class_path(storm: str) -> tuple[str, ...]:
     source = data_path("java_host")
     made = builds() / f"{storm}-{_digest(source)}"
     if not made.exists():
-        part = _part(made)
-        maven = ["-f", str(source / "pom.xml"), f"-Dstorm.version={storm}", f"-Dflux.libraries={part / 'flux'}"]
-        _maven(part, [*maven, "dependency:copy", "dependency:build-classpath"], f"Storm {storm}")
-        _compile(source, part)
-        _name(part, made)
+        with _part(made) as part:
+            maven = ["-f", str(source / "pom.xml"), f"-Dstorm.version={storm}", f"-Dflux.libraries={part / 'flux'}"]
+            _maven(part, [*maven, "dependency:copy", "dependency:build-classpath"], f"Storm {storm}")
+            _compile(source, part)
+            _name(part, made)
     found = (made / "classpath").read_text(encoding="utf-8").strip()
     # Flux last: its jar holds an slf4j of its own.
     return (str(made / "classes"), *found.split(os.pathsep), str(made / "flux" / "*"))
@@ -105,10 +110,10 @@ def fetched(coordinates: tuple[str, ...]) -> tuple[str, ...]:
     made = builds() / f"dependencies-{hashlib.sha256(project.encode()).hexdigest()[:12]}"
     if not made.exists():
         _program("mvn")
-        part = _part(made)
-        (part / "pom.xml").write_text(project, encoding="utf-8")
-        _maven(part, ["-f", str(part / "pom.xml"), "dependency:build-classpath"], ", ".join(coordinates))
-        _name(part, made)
+        with _part(made) as part:
+            (part / "pom.xml").write_text(project, encoding="utf-8")
+            _maven(part, ["-f", str(part / "pom.xml"), "dependency:build-classpath"], ", ".join(coordinates))
+            _name(part, made)
     found = (made / "classpath").read_text(encoding="utf-8").strip()
     return tuple(found.split(os.pathsep)) if found else ()
 
@@ -151,30 +156,30 @@ def _digest(source: Path) -> str:
     return whole.hexdigest()[:12]
 
 
-def _part(made: Path) -> Path:
-    """A folder in which `made` is prepared."""
-    try:
-        made.parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=f".{made.name}.", dir=made.parent))
-    except OSError as error:
-        raise JavaHostError(f"{error.filename}: the program can't be built there: {error.strerror}") from None
+@contextmanager
+def _part(made: Path) -> Iterator[Path]:
+    """A folder in which `made` is prepared. Raises JavaHostError."""
+    with ExitStack() as stack:
+        try:
+            made.parent.mkdir(parents=True, exist_ok=True)
+            part = stack.enter_context(scratch(f".{made.name}.", made.parent))
+        except OSError as error:
+            raise JavaHostError(f"{error.filename}: the program can't be built there: {error.strerror}") from None
+        yield part
 
 
 def _name(part: Path, made: Path) -> None:
     """Give what was prepared its name, unless somebody else has made it meanwhile."""
-    try:
+    with suppress(OSError):
         part.rename(made)
-    except OSError:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _maven(part: Path, arguments: list[str], what: str) -> None:
-    """Have Maven write ``classpath`` into `part`. Raises JavaHostError, and then nothing is left of `part`."""
+    """Have Maven write ``classpath`` into `part`. Raises JavaHostError."""
     plugin = "org.apache.maven.plugins:maven-dependency-plugin:2.8"
     goals = [each.replace("dependency:", f"{plugin}:", 1) for each in arguments]
     said, code = _run([_program("mvn"), "-q", "-B", *goals, f"-Dmdep.outputFile={part / 'classpath'}"])
     if code != 0:
-        shutil.rmtree(part, ignore_errors=True)
         lines = [line.partition("[ERROR]")[2].strip() for line in said.splitlines() if "[ERROR]" in line]
         first = next((line for line in lines if line), said.strip()[-500:])
         raise JavaHostError(f"Maven could not fetch what {what} needs: {first}")
@@ -188,13 +193,12 @@ def _compile(source: Path, part: Path) -> None:
     command += ["-d", str(part / "classes"), "-cp", os.pathsep.join([found, str(part / "flux" / "*")])]
     said, code = _run([*command, *map(str, sorted((source / "src").rglob("*.java")))])
     if code != 0:
-        shutil.rmtree(part, ignore_errors=True)
         raise JavaHostError(f"the program that hosts Java components could not be compiled: {said.strip()[:1500]}")
 
 
 def _run(command: list[str]) -> tuple[str, int]:
     """Run a tool: gives its output and its exit code; nothing of it outlives mlcheck. Raises JavaHostError."""
-    supervisor = Supervisor(Path(tempfile.mkdtemp(prefix="mlcheck-build-")))
+    supervisor = Supervisor("mlcheck-build-")
     process = supervisor.start(command, stdout=PIPE, stderr=STDOUT)
     try:
         said, _ = process.communicate(timeout=BUILD_SECONDS)
