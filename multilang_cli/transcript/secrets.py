@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from multilang_cli.catalogue.secrets import Where
 
 HIDDEN = "***"
+_NO_SPACE = "\0"
+"""What stands for a space in a word: no word of a command has one."""
 _NOTHING = (None, "", True, False)
 
 Found = dict[str, list[Any]]
@@ -89,7 +91,7 @@ def hide(text: str, where: Where, tell: Callable[[str, str], object] | None = No
 def hide_words(words: Sequence[Any], tell: Callable[[str, str], object] | None = None) -> list[Any]:
     """The words of a command with ``***`` for secrets: values of options with such names, and what has a shape."""
     shown: list[Any] = []
-    option = ""
+    option, before = "", ""
     for word in words:
         if not isinstance(word, str):
             shown.append(word)
@@ -98,9 +100,22 @@ def hide_words(words: Sequence[Any], tell: Callable[[str, str], object] | None =
             if tell is not None:
                 tell(option, word)
         else:
-            shown.append(hide(word, "settings", tell))
+            clean = hide(word, "settings", tell)
+            shown.append(_behind(before, word, tell) if clean == word else clean)
         option = word if isinstance(word, str) and _is_option(word) else ""
+        before = word if isinstance(word, str) and word.startswith("-") else ""
     return shown
+
+
+def _behind(option: str, word: str, tell: Callable[[str, str], object] | None) -> str:
+    """A word of a command without what is secret because of the option before it."""
+    if not option or word.startswith("-"):
+        return word
+    # A space in a word parts no words.
+    said = f"{option} {word.replace(' ', _NO_SPACE)}"
+    told = None if tell is None else lambda key, secret: tell(key, secret.replace(_NO_SPACE, " "))
+    clean = hide(said, "settings", told)
+    return clean[len(option) + 1 :].replace(_NO_SPACE, " ") if clean.startswith(f"{option} ") else word
 
 
 def _is_option(word: str) -> bool:

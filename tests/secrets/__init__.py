@@ -55,6 +55,9 @@ _CONF = (
     ("embedded.json", '{{"user": "u", "password": "{}"}}'),
     ("embedded.yaml", "user: u\npassword: {}\nport: 1\n"),
     ("start.line", "exec bolt --db-password {} --fast"),
+    ("http.auth", "Token {}"),
+    ("note.scheme", "Authorization: GenieKey {}"),
+    ("mysql.line", "mysql -u root -p {}"),
 )
 _ENV = (
     ("DB_PASSWORD", "{}"),
@@ -88,6 +91,10 @@ _ARGV = (
     ("--header", "Authorization: Bearer {}"),
     ("--client-secret={}", ""),
     ("--pass", "{}"),
+    ("-p", "{}"),
+    ("-u", "user:{}"),
+    ("-H", "Authorization: Token {}"),
+    ("--auth", "Token {}"),
 )
 _NESTED: tuple[tuple[str, Any], ...] = (
     ("pools", [{"user": "a", "password": "{}"}, {"user": "b", "password": "{}"}]),

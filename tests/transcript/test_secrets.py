@@ -196,6 +196,37 @@ def test_a_topology(project: Path) -> None:
     words = ("topology.yaml", "--messages", "3", "--drain", "5", "--record", "topo", *reports("topo"))
     check(project, mlcheck("topology", "run", *words, cwd=project), 1, 6)
     assert any((project / "topo").rglob("history.ndjson"))
+    for form in ((), ("--json",)):
+        check(project, mlcheck("topology", "explain", "topo", *form, cwd=project), 0)
+
+
+def test_a_matrix_of_libraries(project: Path) -> None:
+    folder = project / "testee"
+    folder.mkdir()
+    command = [sys.executable, str(TELLER), *secrets.words()]
+    testee = {
+        "contract": "1.0",
+        "name": "t",
+        "language": "Python",
+        "library": {"name": "t", "version": "1", "from": "x"},
+    }
+    told = {**testee, "bolt": command, "supports": ["anchors", "stderr"]}
+    (folder / "testee.yaml").write_text(json.dumps(told), encoding="utf-8")
+    env = {key: str(value) for key, value in secrets.of("env").items()}
+    ran = mlcheck("matrix", "testee", "-o", "matrix", "-k", "bolt.settle.once", "--json", cwd=project, **env)
+    assert ran.returncode == 1, (ran.stdout[-2000:], ran.stderr[-2000:])
+    assert secrets.leaks((ran.stdout + ran.stderr).encode()) == []
+    assert any(b"***" in path.read_bytes() for path in (project / "matrix").rglob("*.ndjson"))
+    assert secrets.leaks_below(project, but={*own(project), folder / "testee.yaml"}) == {}
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(1500)
+def test_what_is_audited_on_spark(project: Path, recorded: Path) -> None:
+    check(project, mlcheck("audit", "run", str(recorded), "-o", "audit", *reports("audit"), cwd=project), 0, 1)
+    command = ["--", sys.executable, str(TELLER), *secrets.words(), "--dies"]
+    told = mlcheck("audit", "replay", str(recorded), "-o", "replayed", *command, cwd=project)
+    assert '"change"' in check(project, told, 1)
 
 
 def test_other_ways_to_test_a_component(project: Path) -> None:
