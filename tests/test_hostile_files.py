@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import struct
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -194,6 +195,31 @@ def test_every_json_value_of_a_feed_is_read_or_refused(tmp_path: Path) -> None:
         path.write_text(json.dumps(value))
         with pytest.raises(FeedError):
             read_feed(path)
+
+
+def _misplaced(data: bytearray) -> None:
+    end = data.index(b"PK\5\6")
+    struct.pack_into("<I", data, end + 16, struct.unpack_from("<I", data, end + 16)[0] + 10)
+
+
+def _misnamed(data: bytearray) -> None:
+    at = data.index(b"PK\1\2")
+    struct.pack_into("<H", data, at + 8, 0x800)
+    data[at + 46] = 0xFF
+
+
+@pytest.mark.parametrize("harm", [_misplaced, _misnamed])
+def test_a_bundle_with_a_damaged_list_of_files_is_refused(harm: Callable[[bytearray], None], tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as bundle:
+        for name in ("report.json", "transcripts/a.ndjson"):
+            bundle.writestr(name, "{}")
+    data = bytearray(whole.getvalue())
+    harm(data)
+    (tmp_path / "b.zip").write_bytes(data)
+    with pytest.raises(BundleError, match="is no bundle: "):
+        unpack(tmp_path / "b.zip", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import shutil
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -46,6 +47,13 @@ _FIXED = frozenset({"about.md", "report.json", PAGE, "environment.json", "stderr
 _TRANSCRIPT = re.compile(r"transcripts/[^/\\\x00-\x1f\x7f]{1,200}\.ndjson(\.gz)?")
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """The time of every file: when it was packed is nobody's concern."""
+
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
+    # Names that are no UTF-8, and fields that are cut.
+    *(UnicodeDecodeError, struct.error),
+)
+"""What zipfile raises for what is no archive."""
 
 
 class BundleError(Exception):
@@ -173,7 +181,7 @@ def unpack(path: Path, folder: Path) -> list[str]:
                 make_private(folder)
                 for whole in Path(part).iterdir():
                     whole.rename(folder / whole.name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except _DAMAGED as error:
         raise BundleError(f"{path} is no bundle: {error}") from None
     return sorted(entry.filename for entry in entries if entry.filename.startswith("transcripts/"))
 
@@ -184,6 +192,8 @@ def _check(path: Path, entries: Sequence[zipfile.ZipInfo]) -> None:
     )
     if strange:
         raise BundleError(f"{path} is no bundle of mlcheck's: it holds {strange[:80]!a}")
+    if any(entry.header_offset < 0 for entry in entries):
+        raise BundleError(f"{path} is no bundle: its list of files points before its beginning")
     names = {entry.filename for entry in entries}
     if len(names) < len(entries):
         raise BundleError(f"{path} is no bundle of mlcheck's: a name stands twice in it")
