@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks import hostile
+from benchmarks import hostile, readers
 from tests.command import ROOT
 
 if TYPE_CHECKING:
@@ -34,6 +35,22 @@ def test_hostile_files_do_no_harm() -> None:
     readers = {name: hostile.READERS[name] for name in ("mlcheck.toml", "flux")}
     some = {name: reader._replace(texts=dict(list(reader.texts.items())[:2])) for name, reader in readers.items()}
     assert hostile.files(some) == {}
+
+
+@pytest.mark.parametrize("name", readers.READERS)
+def test_a_reader_reads_its_seeds_and_what_is_damaged_or_refuses_it(name: str, tmp_path: Path) -> None:
+    attempt, draw = readers.Attempts(readers.READERS[name], tmp_path), random.Random(name)  # noqa: S311
+    seeds = list(readers.READERS[name].seeds())[:3]
+    assert seeds
+    for text in (*seeds, *(readers.damaged(draw.choice(seeds)[:2000], draw, seeds) for _ in range(10))):
+        attempt(text)
+
+
+def test_a_reader_that_neither_reads_nor_refuses_is_seen(tmp_path: Path) -> None:
+    reader = readers.READERS["plan"]._replace(refusals=())
+    with pytest.raises(readers.Harm, match="FaultError"):
+        readers.Attempts(reader, tmp_path)(b"no JSON")
+    assert (tmp_path / "last").read_bytes() == b"no JSON"
 
 
 @pytest.mark.component
