@@ -128,6 +128,12 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
         """``topology.workers``: the failure units."""
         return int(self.conf.get("topology.workers") or 1)
 
+    @property
+    def stream_names(self) -> frozenset[str]:
+        """Every declared stream, as STREAM and as COMPONENT/STREAM."""
+        named = [(each.id, name) for each in self.components.values() for name in each.streams]
+        return frozenset(name for _, name in named) | {f"{id_}/{name}" for id_, name in named}
+
     def consumers(self, source: str, stream: str) -> list[Subscription]:
         """Consumers of a stream, in the order of declaration: an emit goes to each of them."""
         return [each for each in self.subscriptions if each.source == source and each.stream == stream]

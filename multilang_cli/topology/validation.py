@@ -127,8 +127,7 @@ def _bad_guarantees(topology: Topology) -> Iterator[tuple[str, str]]:
     if told is not None and told not in GUARANTEES:
         yield GUARANTEE, f"it is {told!r}; expected one of {', '.join(GUARANTEES)}."
     exempt = topology.conf.get(UNANCHORED, [])
-    known = {name for each in topology.components.values() for name in each.streams}
-    known |= {f"{each.id}/{name}" for each in topology.components.values() for name in each.streams}
+    known = topology.stream_names
     if not isinstance(exempt, list):
         yield UNANCHORED, "it is a list of streams, STREAM or COMPONENT/STREAM."
         return

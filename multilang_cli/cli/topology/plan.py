@@ -54,20 +54,24 @@ def plan(
     from multilang_cli.topology.console.drawing import draw  # noqa: PLC0415
     from multilang_cli.topology.console.flux_file import class_path_of, read_file  # noqa: PLC0415
     from multilang_cli.topology.console.histories import history_in  # noqa: PLC0415
+    from multilang_cli.topology.console.settings import topology_settings  # noqa: PLC0415
 
-    version = known_storm(storm or "") or load_rulebook().newest.id
+    settings = topology_settings()
+    version = known_storm(storm or settings.storm) or load_rulebook().newest.id
     console = console_of(color)
-    read = read_file(
-        flux,
-        version,
-        filters or (),
-        properties or (),
-        resources,
-        env_filter=env_filter,
-        conf=conf or (),
-        ackers=ackers,
-        jars=class_path_of(jars or (), class_path or ""),
-        project=streamparse,
+    read = settings.under(
+        read_file(
+            flux,
+            version,
+            filters or (),
+            properties or (),
+            resources,
+            env_filter=env_filter,
+            conf=conf or (),
+            ackers=ackers,
+            jars=class_path_of(jars or (), class_path or ""),
+            project=streamparse,
+        )
     )
     made = planning.plan(read.topology, version, history_in(Path(run), f"--run {run}") if run else ())
     if as_json:

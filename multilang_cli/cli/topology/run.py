@@ -41,7 +41,9 @@ Drain = Annotated[
         help="Wait so long for what is under way at the end. Default: two message timeouts.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Where everything random comes from.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="Where everything random comes from. Default: 0.")
+]
 Seeds = Annotated[
     int,
     typer.Option(
@@ -87,8 +89,8 @@ Guarantee = Annotated[
     typer.Option(
         "--guarantee",
         metavar="at-least-once|at-most-once|none",
-        help="The processing guarantee to judge by. Default: mlcheck.guarantee of the file; without it, unanchored "
-        "tuples are a warning.",
+        help="The processing guarantee to judge by. Default: mlcheck.guarantee of the file, else that of mlcheck.toml; "
+        "without any, unanchored tuples are a warning.",
     ),
 ]
 
@@ -110,7 +112,7 @@ def run(
     seconds: Seconds = None,
     idle: Idle = 1.0,
     drain: Drain = None,
-    seed: Seed = 0,
+    seed: Seed = None,
     seeds: Seeds = 1,
     late: Late = "ignore",
     faults: Faults = None,

@@ -22,6 +22,7 @@ from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close
 from multilang_cli.topology.console.flux_file import class_path_of, read_file
 from multilang_cli.topology.console.searching import searched
+from multilang_cli.topology.console.settings import topology_settings
 from multilang_cli.topology.console.showing import progress_of, show_run
 from multilang_cli.topology.console.sweeping import Played, worst_of
 from multilang_cli.topology.engine.setup import Goal, set_up
@@ -83,24 +84,27 @@ class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_given(values: dict[str, Any]) -> int:
     """Run what the command line says; the exit code. Raises CommandError."""
-    given = msgspec.convert(values, TopologyFlags)
+    settings = topology_settings()
+    given = msgspec.convert({**settings.defaults, **values}, TopologyFlags)
     if given.search and (given.faults or given.seeds > 1):
         raise CommandError("--search plans the faults itself, with one seed: give it without --fault and --seeds.")
     console, reports = console_of(given.color), checked_reports(given.reports)
     storm = known_storm(given.storm)
     rulebook = load_rulebook(storm)
     version = rulebook.version(storm) if storm else rulebook.newest
-    read = read_file(
-        given.flux,
-        version.id,
-        given.filters,
-        given.properties,
-        given.resources,
-        env_filter=given.env_filter,
-        conf=(*given.conf, *_guarantee(given.guarantee)),
-        ackers=given.ackers,
-        jars=class_path_of(given.jars, given.class_path),
-        project=given.streamparse,
+    read = settings.under(
+        read_file(
+            given.flux,
+            version.id,
+            given.filters,
+            given.properties,
+            given.resources,
+            env_filter=given.env_filter,
+            conf=(*given.conf, *_guarantee(given.guarantee)),
+            ackers=given.ackers,
+            jars=class_path_of(given.jars, given.class_path),
+            project=given.streamparse,
+        )
     )
     if not given.quiet:
         for note in read.notes:
