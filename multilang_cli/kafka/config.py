@@ -66,8 +66,15 @@ class KafkaConfig(
     stream: Annotated[str, _told("The stream to emit on; empty for the default one.")] = ""
     scheme: Annotated[
         str,
-        _told("What a message becomes: string, raw (base64), json:FIELD,FIELD or python:MODULE:FUNCTION."),
+        _told(
+            "What a message becomes: string or string:ENCODING, raw (base64), json or json:FIELD,FIELD, record or "
+            "record:PART,PART, python:MODULE:FUNCTION."
+        ),
     ] = "string"
+    tombstones: Annotated[
+        Literal["skip", "emit"],
+        _told("What becomes of null and empty messages: skip, passed over and done; emit, given to the scheme."),
+    ] = "skip"
     partitions: Annotated[
         PartitionNumbers | None,
         _told("A static list of partitions. Without it all are read, and asked for anew."),

@@ -35,7 +35,10 @@ class EmitState(Enum):
 
 
 class KafkaRecord(msgspec.Struct, frozen=True, gc=False):
-    """A message of Kafka. `timestamp` in milliseconds since 1970, None if it has none. `partition`: -1 for unknown."""
+    """A message of Kafka. `timestamp` in milliseconds since 1970, None if it has none. `partition`: -1 for unknown.
+
+    `topic`: "" for unknown.
+    """
 
     offset: int
     value: bytes | None
@@ -43,6 +46,7 @@ class KafkaRecord(msgspec.Struct, frozen=True, gc=False):
     timestamp: int | None = None
     headers: tuple[tuple[str, str | bytes | None], ...] = ()
     partition: int = -1
+    topic: str = ""
 
 
 class MessageId(NamedTuple):

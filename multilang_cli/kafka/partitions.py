@@ -56,7 +56,7 @@ class AssignedPartitions:
         self._reader = reader
         self._store = store
         self._log = log
-        self._scheme = scheme.read(config.scheme)
+        self._scheme = scheme.read(config.scheme, empty=config.tombstones == "emit")
         self._coordinator = Coordinator(*place, static=config.partitions, every=config.refresh)
         self._asker: Asker[KnownTopic | StartFactsFound] = Asker()
         self._ask_at = 0.0

@@ -230,6 +230,7 @@ def _record(message: Message) -> KafkaRecord:
         timestamp=timestamp if kind else None,
         headers=_headers(message),
         partition=-1 if (partition := message.partition()) is None else partition,
+        topic=message.topic() or "",
     )
 
 

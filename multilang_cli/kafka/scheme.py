@@ -1,11 +1,13 @@
-"""Schemes: how a message becomes the values of tuples (``backtype.storm.spout.MultiScheme``)."""
+"""Schemes: how a message becomes the values of tuples (``backtype.storm.spout.MultiScheme``, ``RecordTranslator``)."""
 
 from __future__ import annotations
 
 import base64
+import codecs
 import importlib
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from multilang_cli.component.wire import encode
@@ -14,50 +16,110 @@ from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeError
 
 Scheme = Callable[[KafkaRecord], list[list[Any]]]
 """Gives the values of each tuple: none, one or several."""
+SHOWN = 20
+"""Bytes of a message that are quoted."""
 
 
-def read(text: str) -> Scheme:
-    """The scheme of this name. Raises KafkaConfigError.
+class OnStream(list[Any]):
+    """Values of a tuple on a stream that a function of the user's chose: ``OnStream("late", [record.value])``."""
 
-    ``raw``: the bytes, in base64, since JSON has no bytes. ``string``: as UTF-8. ``json:FIELD,FIELD``: those fields of
-    an object, null where it lacks one. ``python:MODULE:FUNCTION``: a function of a record that gives lists of values.
+    def __init__(self, stream: str, values: list[Any]) -> None:
+        super().__init__(values)
+        self.stream = stream
+
+
+def read(text: str, *, empty: bool = False) -> Scheme:
+    """The scheme of this name. `empty`: it makes tuples of null and empty messages, too. Raises KafkaConfigError.
+
+    ``raw``: the bytes, in base64, since JSON has no bytes. ``string``: as UTF-8, or another encoding. ``json``: the
+    value that is written there; ``json:FIELD,FIELD``: those fields of an object, null where it lacks one. ``record``:
+    what a message is besides its value, too. ``python:MODULE:FUNCTION``: a function of a record that gives lists of
+    values.
     """
-    name, _, rest = text.partition(":")
-    if name == "raw" and not rest:
+    made = _named(text)
+    return made if empty else lambda record: made(record) if record.value else []
+
+
+def _named(text: str) -> Scheme:
+    name, colon, rest = text.partition(":")
+    if name == "raw" and not colon:
         return _raw
-    if name == "string" and not rest:
-        return _string
-    if name == "json" and rest:
-        return _fields(tuple(rest.split(",")))
+    if name == "string" and (rest or not colon):
+        return partial(_string, _encoding(rest or "utf-8"))
+    if name == "json" and (rest or not colon):
+        return partial(_json, tuple(rest.split(",")) if rest else ())
+    if name == "record" and (rest or not colon):
+        return _record(tuple(rest.split(",")) if rest else TRANSLATED)
     if name == "python" and rest.count(":") == 1:
         return _python(*rest.split(":"))
     raise KafkaConfigError(
-        f"{text!r} is no scheme; expected raw, string, json:FIELD,FIELD or python:MODULE:FUNCTION",
+        f"{text!r} is no scheme; expected raw, string, string:ENCODING, json, json:FIELD,FIELD, record, "
+        "record:PART,PART or python:MODULE:FUNCTION",
     )
 
 
 def _raw(record: KafkaRecord) -> list[list[Any]]:
-    return [[base64.b64encode(record.value or b"").decode()]] if record.value else []
+    return [[None if record.value is None else base64.b64encode(record.value).decode()]]
 
 
-def _string(record: KafkaRecord) -> list[list[Any]]:
-    return [[record.value.decode("utf-8", "replace")]] if record.value else []
+def _encoding(name: str) -> str:
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        raise KafkaConfigError(f"the scheme string:{name}: there is no encoding {name!r}") from None
 
 
-def _fields(names: tuple[str, ...]) -> Scheme:
-    def scheme(record: KafkaRecord) -> list[list[Any]]:
-        """A row of the named fields of a JSON object; none for a message without a value. Raises SchemeError."""
-        if not record.value:
-            return []
-        try:
-            value = json.loads(record.value)
-        except (ValueError, RecursionError) as error:
-            raise SchemeError(f"the message is no JSON: {error}") from None
-        if not isinstance(value, dict):
-            raise SchemeError("the message is no JSON object")
-        return _sendable([[value.get(name) for name in names]])
+def _text(encoding: str, what: str, value: bytes | None) -> str | None:
+    """Decode what is there. Raises SchemeError: what can't be read is said, not replaced."""
+    try:
+        return None if value is None else value.decode(encoding)
+    except UnicodeError:
+        shown = ascii((value or b"")[:SHOWN])
+        raise SchemeError(f"{what} is no {encoding}: it begins with {shown}") from None
 
-    return scheme
+
+def _string(encoding: str, record: KafkaRecord) -> list[list[Any]]:
+    return [[_text(encoding, "the message", record.value)]]
+
+
+def _json(names: tuple[str, ...], record: KafkaRecord) -> list[list[Any]]:
+    """A row of the named fields of a JSON object, or of the value as a whole. Raises SchemeError."""
+    if record.value is None:
+        return [[None] * max(1, len(names))]
+    try:
+        value = json.loads(record.value)
+    except (ValueError, RecursionError) as error:
+        raise SchemeError(f"the message is no JSON: {error}") from None
+    if names and not isinstance(value, dict):
+        raise SchemeError("the message is no JSON object")
+    return _sendable([[value.get(name) for name in names] if names else [value]])
+
+
+TRANSLATED = ("topic", "partition", "offset", "key", "value")
+"""As ``DefaultRecordTranslator`` of storm-kafka-client has them."""
+_UTF_8 = "utf-8"
+PARTS: dict[str, Callable[[KafkaRecord], Any]] = {
+    "topic": lambda record: record.topic,
+    "partition": lambda record: record.partition,
+    "offset": lambda record: record.offset,
+    "timestamp": lambda record: record.timestamp,
+    "key": lambda record: _text(_UTF_8, "the key", record.key),
+    "value": lambda record: _text(_UTF_8, "the message", record.value),
+    "headers": lambda record: [[name, _header(name, value)] for name, value in record.headers],
+}
+"""Parts of a message by the name that the scheme ``record`` has for them; texts are UTF-8."""
+
+
+def _header(name: str, value: str | bytes | None) -> str | None:
+    return value if isinstance(value, str) else _text(_UTF_8, f"the header {name!r}", value)
+
+
+def _record(names: tuple[str, ...]) -> Scheme:
+    for name in names:
+        if name not in PARTS:
+            raise KafkaConfigError(f"the scheme record: a message has no {name!r}; it has {', '.join(PARTS)}")
+    parts = [PARTS[name] for name in names]
+    return lambda record: _sendable([[part(record) for part in parts]])
 
 
 def _python(module: str, function: str) -> Scheme:
@@ -71,7 +133,7 @@ def _python(module: str, function: str) -> Scheme:
     def scheme(record: KafkaRecord) -> list[list[Any]]:
         """The rows that the user's function makes of a message. Raises SchemeError, whatever it raises."""
         try:
-            rows = [list(values) for values in found(record)]
+            rows = [values if isinstance(values, OnStream) else list(values) for values in found(record)]
         except Exception as error:
             raise SchemeError(f"{module}:{function} failed on the message: {error!r}") from error
         return _sendable(rows)

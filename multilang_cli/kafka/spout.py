@@ -13,6 +13,7 @@ import sys
 import time
 import uuid
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -24,6 +25,7 @@ from multilang_cli.kafka.given_up import DeadLetters
 from multilang_cli.kafka.partition_manager import EmitState, MessageId, TooManyFailuresError
 from multilang_cli.kafka.partitions import AssignedPartitions
 from multilang_cli.kafka.reader import FailedFetchError, Reader
+from multilang_cli.kafka.scheme import OnStream
 from multilang_cli.kafka.stores.opening import open_store
 from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner
 from multilang_cli.kafka.troubles import Troubles
@@ -136,11 +138,13 @@ class KafkaSpout(Spout):
                 self._refuse(partitions, turn.refused)
             elif turn.state is EmitState.NO_EMITTED:
                 return sent > 0
-            self.emit_all(
-                ((values, str(id_) if self._tracked else None) for values, id_ in turn.tuples),
-                self._config.stream or None,
-            )
+            for stream, tuples in groupby(turn.tuples, self._stream_of):
+                self.emit_all(((values, str(id_) if self._tracked else None) for values, id_ in tuples), stream or None)
         return True
+
+    def _stream_of(self, tuple_: tuple[list[Any], MessageId]) -> str:
+        values = tuple_[0]
+        return values.stream if isinstance(values, OnStream) else self._config.stream
 
     def _refuse(self, partitions: AssignedPartitions, refused: RefusedMessage) -> None:
         manager = partitions.manager(refused.partition)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.kafka.scheme import OnStream
+
 if TYPE_CHECKING:
     from multilang_cli.kafka.partition_manager import KafkaRecord
 
@@ -15,3 +17,8 @@ def words(record: KafkaRecord) -> list[list[Any]]:
     if record.value == b"bytes":
         return [[record.value]]
     return [[word] for word in (record.value or b"").decode().split()]
+
+
+def by_length(record: KafkaRecord) -> list[list[Any]]:
+    """Long words on a stream of their own."""
+    return [OnStream("long", [word]) if len(word) > 1 else [word] for [word] in words(record)]

@@ -12,6 +12,7 @@ import pytest
 from multilang_cli.kafka.command import help_text, settings
 from multilang_cli.kafka.config import KafkaConfigError, read
 from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeError
+from multilang_cli.kafka.scheme import OnStream
 from multilang_cli.kafka.scheme import read as scheme_of
 from tests.command import ROOT, mlcheck, refusal
 from tests.kafka.conftest import SPOUT
@@ -58,29 +59,87 @@ def test_what_makes_no_sense_is_a_sentence(conf: dict[str, Any], words: str) -> 
     assert words in str(error.value)
 
 
+WHOLE = KafkaRecord(7, b"v", b"k", 9, (("trace", b"t"), ("none", None)), 3, "lines")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "rows"),
     [
-        ("string", b"\xff a", [["\ufffd a"]]),
+        ("string", "ä".encode(), [["ä"]]),
+        ("string", b"\xff a", "the message is no utf-8: it begins with b'\\xff a'"),
         ("string", b"", []),
         ("string", None, []),
+        ("string:latin-1", b"\xe4", [["ä"]]),
         ("raw", b"\xff", [["/w=="]]),
+        ("json", b'{"a": [1]}', [[{"a": [1]}]]),
         ("json:a,b", b'{"a": [1]}', [[[1], None]]),
+        ("json:a", b"[]", "the message is no JSON object"),
         ("json:a", b'{"a": NaN}', "its values can't be sent to Storm"),
         ("json:a", b'{"a": "\\ud800"}', "its values can't be sent to Storm"),
         ("json:a", b"[" * 100_000, "the message is no JSON"),
+        ("record", WHOLE, [["lines", 3, 7, "k", "v"]]),
+        ("record:timestamp,headers", WHOLE, [[9, [["trace", "t"], ["none", None]]]]),
+        ("record:key", KafkaRecord(0, b"v", b"\xff"), "the key is no utf-8: it begins with b'\\xff'"),
+        ("record:headers", KafkaRecord(0, b"v", headers=(("h", b"\xff"),)), "the header 'h' is no utf-8"),
         ("python:tests.kafka.schemes:words", b"a b", [["a"], ["b"]]),
         ("python:tests.kafka.schemes:words", b"fail", "failed on the message: KeyError('fail')"),
         ("python:tests.kafka.schemes:words", b"bytes", "its values can't be sent to Storm"),
     ],
 )
-def test_schemes(name: str, value: bytes | None, rows: list[list[Any]] | str) -> None:
+def test_schemes(name: str, value: KafkaRecord | bytes | None, rows: list[list[Any]] | str) -> None:
     scheme = scheme_of(name)
+    record = value if isinstance(value, KafkaRecord) else KafkaRecord(0, value)
     if isinstance(rows, str):
         with pytest.raises(SchemeError, match=re.escape(rows)):
-            scheme(KafkaRecord(0, value))
+            scheme(record)
     else:
-        assert scheme(KafkaRecord(0, value)) == rows
+        assert scheme(record) == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "of_null", "of_empty"),
+    [
+        ("string", [[None]], [[""]]),
+        ("raw", [[None]], [[""]]),
+        ("json", [[None]], None),
+        ("json:a,b", [[None, None]], None),
+        ("record:key,value", [["k", None]], [["k", ""]]),
+        ("python:tests.kafka.schemes:words", [], []),
+    ],
+)
+def test_tombstones_are_emitted_by_choice(
+    name: str, of_null: list[list[Any]], of_empty: list[list[Any]] | None
+) -> None:
+    null, empty = KafkaRecord(0, None, b"k"), KafkaRecord(0, b"", b"k")
+    assert (scheme_of(name)(null), scheme_of(name)(empty)) == ([], [])
+    told = scheme_of(name, empty=True)
+    assert told(null) == of_null
+    if of_empty is None:
+        with pytest.raises(SchemeError, match="the message is no JSON"):
+            told(empty)
+    else:
+        assert told(empty) == of_empty
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("string:klingon", "there is no encoding 'klingon'"),
+        ("string:", "'string:' is no scheme"),
+        ("record:value,colour", "a message has no 'colour'; it has topic, partition"),
+        ("avro", "'avro' is no scheme; expected raw"),
+    ],
+)
+def test_a_scheme_that_is_none_is_a_sentence(name: str, words: str) -> None:
+    with pytest.raises(KafkaConfigError, match=re.escape(words)):
+        scheme_of(name)
+
+
+def test_a_function_chooses_the_stream_of_each_tuple() -> None:
+    short, long = scheme_of("python:tests.kafka.schemes:by_length")(KafkaRecord(0, b"a snowwhite"))
+    assert (short, isinstance(short, OnStream)) == (["a"], False)
+    assert isinstance(long, OnStream)
+    assert (long.stream, long) == ("long", ["snowwhite"])
 
 
 def test_help_tells_every_setting() -> None:

@@ -123,6 +123,19 @@ def test_null_and_empty_messages_are_passed_over_and_done(spout: Callable[..., D
     assert topic.committed(0)[0] == 3
 
 
+def test_what_was_written_in_a_transaction_that_was_aborted_is_not_read(
+    spout: Callable[..., DrivenSpout], topic: Topic
+) -> None:
+    topic.fill_in_transactions(0, [([b"never"], False), ([b"a", None], True), ([b"never"], False), ([b"b"], True)])
+    running = spout(tombstones="emit")
+    answers = read_all(running, 3)
+    assert values_of(answers) == ["a", None, "b"]
+    for id_ in [emit.id for answer in answers for emit in answer.emits]:
+        running.ack(id_)
+    running.deactivate()
+    assert topic.committed(0)[0] == topic.end(0) - 1
+
+
 def test_a_mebibyte_comes_whole(spout: Callable[..., DrivenSpout], topic: Topic) -> None:
     topic.fill(0, [b"x" * MEBIBYTE])
     assert values_of(read_all(spout(), 1)) == ["x" * MEBIBYTE]

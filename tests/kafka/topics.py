@@ -67,6 +67,24 @@ class Topic:
             producer.poll(0)
         assert producer.flush(LIMIT) == 0
 
+    def fill_in_transactions(self, partition: int, transactions: Iterable[tuple[Iterable[bytes | None], bool]]) -> None:
+        """Write the messages of each transaction, and commit it; or abort it, where False stands beside them."""
+        producer = Producer({**self._settings, "transactional.id": self.name}, logger=SILENT)
+        producer.init_transactions(LIMIT)
+        for values, commit in transactions:
+            producer.begin_transaction()
+            for value in values:
+                producer.produce(self.name, value, partition=partition)
+            producer.flush(LIMIT)
+            (producer.commit_transaction if commit else producer.abort_transaction)(LIMIT)
+
+    def end(self, partition: int) -> int:
+        """The offset that is written next."""
+        consumer = Consumer({**self._settings, "group.id": "tests"}, logger=SILENT)
+        _, latest = consumer.get_watermark_offsets(TopicPartition(self.name, partition), LIMIT)
+        consumer.close()
+        return latest
+
     def leader(self, partition: int) -> int:
         """The number of the broker that leads a partition."""
         return self._admin.list_topics(self.name, LIMIT).topics[self.name].partitions[partition].leader
