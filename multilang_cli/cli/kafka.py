@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multilang_cli.cli.options.as_json import Json, print_json
+from multilang_cli.reports.escape import escape
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, write
 
@@ -100,7 +101,7 @@ def _show_counts(folder: Path) -> None:
 
 
 def _show(found: "Sequence[Lag]") -> None:
-    rows = [("partition", "earliest", "committed", "latest", "lag", "lost")]
+    rows = [("partition", "earliest", "committed", "latest", "lag", "lost", "given up")]
     rows += [
         (
             str(each.partition),
@@ -109,11 +110,16 @@ def _show(found: "Sequence[Lag]") -> None:
             str(each.latest),
             _or_dash(each.lag),
             str(each.lost),
+            str(each.given_up.count),
         )
         for each in found
     ]
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     write("".join("  ".join(cell.rjust(width) for cell, width in zip(row, wide, strict=True)) + "\n" for row in rows))
+    for each in found:
+        if each.given_up.count:
+            why = escape(each.given_up.why)
+            write(f"partition {each.partition}: the last that was given up is message {each.given_up.offset}: {why}\n")
 
 
 def _or_dash(number: int | None) -> str:

@@ -139,6 +139,13 @@ class KafkaConfig(
         str,
         _told("The name of a metric that the topology registered with Storm: it is told the same numbers."),
     ] = ""
+    prometheus: Annotated[
+        str,
+        _told(
+            "A folder of node_exporter's textfile collector: each task keeps a file ID-TOPIC-TASK.prom with the same "
+            "numbers there."
+        ),
+    ] = ""
 
 
 class KafkaSettings(msgspec.Struct, frozen=True):
@@ -187,6 +194,8 @@ def _checked(config: KafkaConfig) -> KafkaConfig:
         )
     if config.start == "timestamp" and config.at is None:
         raise KafkaConfigError(f"{PREFIX}start is timestamp: {PREFIX}at must say which, in milliseconds since 1970")
+    if config.prometheus and not config.metrics:
+        raise KafkaConfigError(f"{PREFIX}metrics is 0, so nothing would be written for {PREFIX}prometheus")
     kind, _, topic = config.given_up.partition(":")
     if config.given_up != "drop" and (kind != "topic" or not topic.strip()):
         raise KafkaConfigError(f"{PREFIX}given.up names no topic; expected drop or topic:NAME")

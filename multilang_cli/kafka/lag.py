@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import msgspec
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
 
 from multilang_cli.kafka.clients import QUIET, said
+from multilang_cli.kafka.start import GivenUp
+from multilang_cli.kafka.stores.progress import CommitMetadata
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+AGAIN = 0.1
+"""Seconds until a broker is asked again."""
 
 
 class LagError(Exception):
@@ -20,7 +27,8 @@ class LagError(Exception):
 class Lag(msgspec.Struct, frozen=True, kw_only=True):
     """One partition: offsets, the next to be read each. `committed` None: nothing yet; `lag`: None then.
 
-    `lost`: offsets between what is committed and the earliest that is still there: deleted unread.
+    `lost`: offsets between what is committed and the earliest that is still there: deleted unread. `given_up`: messages
+    that the spout gave up until then, with the last one's offset and why.
     """
 
     partition: int
@@ -29,6 +37,7 @@ class Lag(msgspec.Struct, frozen=True, kw_only=True):
     committed: int | None
     lag: int | None
     lost: int
+    given_up: GivenUp = GivenUp()
 
 
 def lag_of(servers: str, topic: str, group: str, client: Mapping[str, str], limit: float) -> list[Lag]:
@@ -46,13 +55,25 @@ def lag_of(servers: str, topic: str, group: str, client: Mapping[str, str], limi
         consumer.close()
 
 
+def _committed(consumer: Consumer, places: list[TopicPartition], limit: float) -> list[TopicPartition]:
+    """What the group has committed; a broker that is not ready for that yet is asked again."""
+    until = time.monotonic() + limit
+    while True:
+        try:
+            return consumer.committed(places, limit)
+        except KafkaException as error:
+            if not error.args[0].retriable() or time.monotonic() > until:
+                raise
+        time.sleep(AGAIN)
+
+
 def _asked(consumer: Consumer, topic: str, limit: float) -> list[Lag]:
     found = consumer.list_topics(topic, limit).topics[topic]
     if found.error is not None:
         raise LagError(f"topic {topic}: {said(found.error)}")
     places = [TopicPartition(topic, number) for number in sorted(found.partitions)]
     lags = []
-    for place in consumer.committed(places, limit):
+    for place in _committed(consumer, places, limit):
         earliest, latest = consumer.get_watermark_offsets(TopicPartition(topic, place.partition), limit)
         committed = None if place.offset == OFFSET_INVALID else place.offset
         lags.append(
@@ -63,6 +84,7 @@ def _asked(consumer: Consumer, topic: str, limit: float) -> list[Lag]:
                 committed=committed,
                 lag=None if committed is None else max(0, latest - max(committed, earliest)),
                 lost=0 if committed is None else max(0, earliest - committed),
+                given_up=CommitMetadata.read(place.metadata).givenUp,
             )
         )
     return lags

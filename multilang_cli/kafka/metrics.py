@@ -1,12 +1,16 @@
-"""Progress and lag of each partition, as numbers for people, for the worker's log and for Storm's metrics."""
+"""Progress and lag of each partition, as numbers: for the worker's log, Storm's metrics and Prometheus."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from multilang_cli.kafka.partition_manager import PartitionManager
 
 
@@ -47,3 +51,34 @@ def metrics_of(manager: PartitionManager, earliest: int, latest: int, lost: int)
         given_up=manager.given_up,
         lost=lost,
     )
+
+
+COUNTERS = frozenset({"emitted", "acked", "failed", "given_up", "lost"})
+"""Numbers that only grow."""
+_UNFIT = re.compile(r"[^A-Za-z0-9._-]")
+
+
+def prometheus_text(labels: Mapping[str, str], partitions: Mapping[int, PartitionMetrics]) -> str:
+    """Write the numbers in Prometheus' text format. `labels`: of all of them."""
+    lines = []
+    for name in PartitionMetrics.__struct_fields__:
+        counts = name in COUNTERS
+        title = f"mlcheck_kafka_{name}{'_total' if counts else ''}"
+        lines.append(f"# TYPE {title} {'counter' if counts else 'gauge'}")
+        for partition, numbers in partitions.items():
+            told = {**labels, "partition": str(partition)}
+            shown = ",".join(f'{label}="{_label(value)}"' for label, value in told.items())
+            lines.append(f"{title}{{{shown}}} {getattr(numbers, name)}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _label(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def write_prometheus(folder: str, labels: Mapping[str, str], text: str) -> None:
+    """Replace the file of these labels, whole, in a folder of node_exporter's textfile collector. Raises OSError."""
+    path = Path(folder) / f"{_UNFIT.sub('_', '-'.join(labels.values()))}.prom"
+    fresh = path.with_suffix(".prom.new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(path)

@@ -142,6 +142,7 @@ class PartitionManager:
         self.fetched_to = start
         self.committed_to = start
         self.emitted = self.acked = self.failed = self.given_up = self.forgotten = 0
+        self.last_refused: RefusedMessage | None = None
         self._scheme = scheme
         self._backoff = backoff
         self._max_uncommitted = max_uncommitted
@@ -219,8 +220,7 @@ class PartitionManager:
 
     def _emit(self, message: _Open, values: list[list[Any]] | RefusedMessage) -> Turn:
         if isinstance(values, RefusedMessage):
-            self.given_up += 1
-            return Turn(EmitState.NO_EMITTED, [], values)
+            return Turn(EmitState.NO_EMITTED, [], self._given_up(values))
         self.emitted += 1
         offset = message.record.offset
         if self._tracked and values:
@@ -262,10 +262,15 @@ class PartitionManager:
         if self._max_behind is not None and self._ignored(id_.offset, self._max_behind):
             return None
         if self._backoff.gives_up(message.failures):
-            self.given_up += 1
-            return RefusedMessage(self.partition, message.record, f"failed {message.failures} times")
+            why = f"failed {message.failures} times"
+            return self._given_up(RefusedMessage(self.partition, message.record, why))
         heapq.heappush(self._later, (now + self._backoff.delay(message.failures), id_.offset))
         return None
+
+    def _given_up(self, refused: RefusedMessage) -> RefusedMessage:
+        self.given_up += 1
+        self.last_refused = refused
+        return refused
 
     def _meant(self, id_: MessageId) -> _Open | None:
         """The message of this id, if that attempt still goes on."""

@@ -17,7 +17,7 @@ from multilang_cli.kafka.partition_manager import NOTHING, EmitState, PartitionM
 from multilang_cli.kafka.questions import KnownTopic, StartFactsFound
 from multilang_cli.kafka.reader import FailedFetchError
 from multilang_cli.kafka.retry import Backoff
-from multilang_cli.kafka.start import Start
+from multilang_cli.kafka.start import GivenUp, Start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,6 +33,8 @@ SOON = 0.05
 """Seconds between two commits where what may be uncommitted is nearly used up."""
 AGAIN = 0.5
 """Seconds until what could not be answered is asked again."""
+LONGEST_REASON = 200
+"""Characters of a reason that are stored: Kafka takes 4096 bytes of metadata."""
 UNKNOWN = -1
 """Where nothing usable is stored: the start itself is stored then."""
 
@@ -69,6 +71,7 @@ class AssignedPartitions:
         self._held: set[int] = set()
         self._unstored: dict[int, list[KafkaRecord]] = {}
         self._lost: dict[int, int] = {}
+        self._given_up_before: dict[int, GivenUp] = {}
         self._last_commit = 0.0
 
     # --- which there are ----------------------------------------------------------------------------------------
@@ -114,6 +117,7 @@ class AssignedPartitions:
             self._log(f"topic {self._config.topic} was deleted and made anew: every partition begins anew", WARN)
             self._coordinator.managers.clear()
             self._unstored.clear()
+            self._given_up_before.clear()
             self._anew = True
             self._epoch += 1
         self._topic_id = topic.topic_id or self._topic_id
@@ -146,6 +150,8 @@ class AssignedPartitions:
         config, old = self._config, self._config.profile == "storm-0.9.3"
         stored = None if self._anew else place.stored
         begin = self._begin(partition, stored, place.seen)
+        if stored is not None:
+            self._given_up_before[partition] = stored.given_up
         self._say(partition, begin)
         backoff = Backoff(
             initial=config.retry_initial,
@@ -299,7 +305,16 @@ class AssignedPartitions:
                 number: each.last_completed for number, each in managers if each.last_completed != each.committed_to
             }
         if done:
+            self._reader.given_up = {number: self._given_up(number) for number in done}
             self._store.store(done)
+
+    def _given_up(self, partition: int) -> GivenUp:
+        """Messages given up so far, those of earlier processes among them."""
+        before, manager = self._given_up_before.get(partition, GivenUp()), self.manager(partition)
+        if manager is None or manager.last_refused is None:
+            return before
+        last = manager.last_refused
+        return GivenUp(before.count + manager.given_up, last.record.offset, last.why[:LONGEST_REASON])
 
     def _take_stored(self) -> None:
         for number, offset in self._store.stored().items():
@@ -313,10 +328,10 @@ class AssignedPartitions:
 
     # --- for people ---------------------------------------------------------------------------------------------
 
-    def metrics(self) -> dict[str, PartitionMetrics]:
+    def metrics(self) -> dict[int, PartitionMetrics]:
         """Progress and lag, by partition, as far as the client knows them without asking."""
         found = {}
         for number, manager in sorted(self._coordinator.managers.items()):
             ends = self._reader.ends(number)
-            found[f"partition_{number}"] = metrics_of(manager, *ends, self._lost.get(number, 0) + manager.forgotten)
+            found[number] = metrics_of(manager, *ends, self._lost.get(number, 0) + manager.forgotten)
         return found

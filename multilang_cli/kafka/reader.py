@@ -6,9 +6,8 @@ The questions wait up to ASK seconds: they are for a thread of their own.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from confluent_kafka import (
     OFFSET_INVALID,
@@ -25,7 +24,7 @@ from multilang_cli.kafka.clients import QUIET, said
 from multilang_cli.kafka.config import CLIENT, KafkaConfigError
 from multilang_cli.kafka.partition_manager import KafkaRecord
 from multilang_cli.kafka.start import BrokerOffsets, Committed
-from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner
+from multilang_cli.kafka.stores.progress import CommitMetadata, ProgressError, ProgressOwner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from confluent_kafka.admin._metadata import ClusterMetadata
 
     from multilang_cli.kafka.config import KafkaSettings
+    from multilang_cli.kafka.start import GivenUp
 
 ASK = 3.0
 """Seconds that an answer is waited for."""
@@ -56,9 +56,9 @@ class Fetched:
 class Reader:
     """One consumer, with partitions assigned by hand: the group is used for its offsets alone.
 
-    `known_topic_id`: what the topic was called when that was last asked, "" for unknown. With a topic Kafka deletes
-    what groups have committed of it; other stores keep it, and must tell the topic from one that was made anew. Raises
-    KafkaConfigError if the client does not take its settings.
+    `given_up`: stored with the progress of each partition. `known_topic_id`: what the topic was called when that was
+    last asked, "" for unknown. With a topic Kafka deletes what groups have committed of it; other stores keep it, and
+    must tell the topic from one that was made anew. Raises KafkaConfigError if the client does not take its settings.
     """
 
     def __init__(self, settings: KafkaSettings, owner: ProgressOwner) -> None:
@@ -70,6 +70,7 @@ class Reader:
         self._refused = ""
         self._trouble = self._cause = ""
         self.known_topic_id = ""
+        self.given_up: Mapping[int, GivenUp] = {}
         servers = {"bootstrap.servers": spout.bootstrap_servers}
         ours = {
             **FAST,
@@ -185,12 +186,16 @@ class Reader:
             raise ProgressError(f"committed offset of partition {partition}: {said(found.error)}")
         if found.offset == OFFSET_INVALID:
             return None
-        return Committed(found.offset, ours=_deployment(found.metadata) == self._owner.deployment)
+        owner = CommitMetadata.read(found.metadata)
+        return Committed(found.offset, ours=owner.topologyId == self._owner.deployment, given_up=owner.givenUp)
 
     def store(self, offsets: Mapping[int, int]) -> None:
         """Begin to commit these offsets, with who did it as metadata. Raises ProgressError."""
-        owner = json.dumps({"topologyId": self._owner.deployment, "taskId": self._owner.task})
-        places = [TopicPartition(self._topic, *each, metadata=owner) for each in offsets.items()]
+        owner = CommitMetadata(self._owner.deployment, self._owner.task)
+        places = [
+            TopicPartition(self._topic, *each, metadata=owner.told(self.given_up.get(each[0])))
+            for each in offsets.items()
+        ]
         try:
             self._consumer.commit(offsets=places, asynchronous=True)
         except KafkaException as error:
@@ -237,10 +242,3 @@ def _record(message: Message) -> KafkaRecord:
 def _headers(message: Message) -> tuple[tuple[str, str | bytes | None], ...]:
     found = message.headers() or ()
     return tuple(found.items() if isinstance(found, dict) else found)
-
-
-def _deployment(metadata: str | None) -> Any:
-    try:
-        return json.loads(metadata or "").get("topologyId")
-    except (ValueError, AttributeError):
-        return None

@@ -22,6 +22,7 @@ from multilang_cli.component.base import ERROR, WARN
 from multilang_cli.component.spout import Spout
 from multilang_cli.kafka.config import KafkaConfigError, read
 from multilang_cli.kafka.given_up import DeadLetters
+from multilang_cli.kafka.metrics import prometheus_text, write_prometheus
 from multilang_cli.kafka.partition_manager import EmitState, MessageId, TooManyFailuresError
 from multilang_cli.kafka.partitions import AssignedPartitions
 from multilang_cli.kafka.reader import FailedFetchError, Reader
@@ -71,8 +72,9 @@ class KafkaSpout(Spout):
         try:
             settings = read(conf, self._arguments)
             self._config = config = settings.spout
+            self._task = _task(context)
             owner = ProgressOwner(
-                str(conf.get("topology.name", "")), str(conf.get("storm.id") or uuid.uuid4()), _task(context)
+                str(conf.get("topology.name", "")), str(conf.get("storm.id") or uuid.uuid4()), self._task
             )
             reader = Reader(settings, owner)
             store = open_store(config, owner, reader)
@@ -175,10 +177,17 @@ class KafkaSpout(Spout):
             self._troubles.tell(str(error), time.monotonic())
 
     def _tell_metrics(self, partitions: AssignedPartitions) -> None:
-        numbers = msgspec.to_builtins(partitions.metrics())
+        config, found = self._config, partitions.metrics()
+        numbers = {f"partition_{number}": msgspec.to_builtins(each) for number, each in found.items()}
         self.log(f"kafka {json.dumps(numbers)}")
-        if self._config.metric:
-            self.metric(self._config.metric, numbers)
+        if config.metric:
+            self.metric(config.metric, numbers)
+        if config.prometheus:
+            labels = {"id": config.id, "topic": config.topic, "task": str(self._task)}
+            try:
+                write_prometheus(config.prometheus, labels, prometheus_text(labels, found))
+            except OSError as error:
+                self._troubles.tell(f"{config.prometheus}: {error.strerror} (kafka.spout.prometheus)", time.monotonic())
 
     def _leave_if_away(self, partitions: AssignedPartitions, now: float) -> None:
         """Kafka does not answer: go on trying, or leave it to Storm, which starts anew what exits."""

@@ -29,15 +29,25 @@ class Range(msgspec.Struct, frozen=True):
         return f"{self.first}-{self.end - 1}" if len(self) > 1 else f"{self.first}"
 
 
+class GivenUp(msgspec.Struct, frozen=True):
+    """Messages of a partition that were given up: how many, the offset of the last one, and why."""
+
+    count: int = 0
+    offset: int = -1
+    why: str = ""
+
+
 class Committed(msgspec.Struct, frozen=True):
     """The stored progress: the next offset to read. `ours`: this deployment of the topology stored it.
 
-    `topic_id`: what Kafka called the topic then, "" if that was not stored.
+    `topic_id`: what Kafka called the topic then, "" if that was not stored. `given_up`: until then, as far as the store
+    keeps that.
     """
 
     offset: int
     ours: bool
     topic_id: str = ""
+    given_up: GivenUp = GivenUp()
 
 
 class BrokerOffsets(msgspec.Struct, frozen=True, kw_only=True):

@@ -50,6 +50,7 @@ def test_the_command_line_goes_over_the_conf() -> None:
         ({"kafka.spout.given.up": "topic:"}, "kafka.spout.given.up names no topic"),
         ({"kafka.spout.given.up": "letters"}, "expected drop or topic:NAME"),
         ({"kafka.spout.retry.limit": -2}, "kafka.spout.retry.limit: expected `int` >= -1"),
+        ({"kafka.spout.prometheus": "/x", "kafka.spout.metrics": 0}, "kafka.spout.metrics is 0, so nothing"),
         ({"kafka.client.group.id": "g"}, "kafka.client.group.id is for the spout to decide"),
     ],
 )
@@ -225,7 +226,7 @@ def test_lag_from_outside(topic: Topic, tmp_path: Path) -> None:
     shown = mlcheck("kafka", "lag", topic.name, "-b", topic.kafka.bootstrap_servers, "--id", topic.name, cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     rows = [line.split() for line in shown.stdout.splitlines()]
-    assert rows[1:] == [["0", "0", "-", "2", "-", "0"], ["1", "0", "-", "0", "-", "0"]]
+    assert rows[1:] == [["0", "0", "-", "2", "-", "0", "0"], ["1", "0", "-", "0", "-", "0", "0"]]
     nowhere = mlcheck("kafka", "lag", "none", "-b", topic.kafka.bootstrap_servers, cwd=tmp_path)
     assert nowhere.returncode == 2
     assert "topic none: " in refusal(nowhere)
@@ -247,4 +248,4 @@ def test_the_demo_counts_every_word(tmp_path: Path) -> None:
     shown = mlcheck("kafka", "demo", "--messages", "140", "--partitions", "3", cwd=tmp_path)
     assert shown.returncode == 0, shown.stdout + shown.stderr
     assert "Counted: the 40, and 10, away 10, cow 10" in shown.stdout
-    assert [line.split()[-2:] for line in shown.stdout.splitlines()[-3:]] == [["0", "0"]] * 3
+    assert [line.split()[-3:] for line in shown.stdout.splitlines()[-3:]] == [["0", "0", "0"]] * 3

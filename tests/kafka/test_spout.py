@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.kafka.topics import Topic, ids_of, logs_of, next_until, read_all, values_of
+from multilang_cli.kafka.lag import lag_of
+from multilang_cli.kafka.start import GivenUp
+from tests.kafka.topics import LIMIT, Topic, ids_of, logs_of, next_until, read_all, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,13 +185,19 @@ def test_a_message_that_the_scheme_cannot_read_is_said_and_passed_over(
     spout: Callable[..., DrivenSpout], topic: Topic
 ) -> None:
     topic.fill(0, [b"{", b'{"word": "a"}', b"[]", b'{"other": 1}'])
-    answers = read_all(spout(scheme="json:word"), 2)
+    running = spout(scheme="json:word")
+    answers = read_all(running, 2)
     assert values_of(answers) == ["a", None]
     refused = [line for line in logs_of(answers) if line.endswith(": dropped")]
     assert [line.partition(" the ")[0] for line in refused] == [
         "given up: partition 0: message 0",
         "given up: partition 0: message 2",
     ]
+    for id_ in ids_of(answers).values():
+        running.ack(id_)
+    running.deactivate()
+    seen = lag_of(topic.kafka.bootstrap_servers, topic.name, topic.name, {}, LIMIT)[0]
+    assert (seen.committed, seen.given_up) == (4, GivenUp(2, 2, "the message is no JSON object"))
 
 
 @pytest.mark.mlcheck(allow=["exited"])

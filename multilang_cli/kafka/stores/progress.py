@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from multilang_cli.kafka.start import Committed
+from multilang_cli.kafka.start import Committed, GivenUp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,6 +29,27 @@ class ProgressOwner(msgspec.Struct, frozen=True):
     topology: str
     deployment: str
     task: int
+
+
+class CommitMetadata(msgspec.Struct):
+    """Metadata of an offset that a consumer group commits (``CommitMetadata`` of storm-kafka-client)."""
+
+    topologyId: str = ""  # noqa: N815 (as Storm writes it)
+    taskId: int = 0  # noqa: N815
+    givenUp: GivenUp = GivenUp()  # noqa: N815
+
+    def told(self, given_up: GivenUp | None) -> str:
+        """As text, with what was given up."""
+        owner: dict[str, Any] = {"topologyId": self.topologyId, "taskId": self.taskId}
+        return json.dumps(owner | ({"givenUp": msgspec.to_builtins(given_up)} if given_up and given_up.count else {}))
+
+    @classmethod
+    def read(cls, text: str | None) -> CommitMetadata:
+        """The metadata in a text; empty where somebody else wrote it."""
+        try:
+            return msgspec.json.decode(text or "{}", type=cls)
+        except (msgspec.MsgspecError, UnicodeError):
+            return cls()
 
 
 class Store(Protocol):
