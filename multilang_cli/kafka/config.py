@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -24,6 +24,7 @@ OURS = frozenset(
 )
 """Settings of librdkafka that the spout decides."""
 
+Shape = TypeVar("Shape")
 Positive = Annotated[int, msgspec.Meta(gt=0)]
 Duration = Annotated[float, msgspec.Meta(ge=0)]
 Factor = Annotated[float, msgspec.Meta(ge=1)]
@@ -31,7 +32,8 @@ CountOrUnlimited = Annotated[int, msgspec.Meta(ge=-1)]
 PartitionNumbers = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0)], ...], msgspec.Meta(min_length=1)]
 
 
-def _told(what: str) -> msgspec.Meta:
+def told(what: str) -> msgspec.Meta:
+    """What a setting is for."""
     return msgspec.Meta(description=what)
 
 
@@ -44,104 +46,102 @@ class KafkaConfig(
 ):
     """Settings of a Kafka spout. Times in seconds, sizes in bytes; what each is for is in its type, for --help."""
 
-    bootstrap_servers: Annotated[str, _told("Brokers to begin with, HOST:PORT with commas between.")]
-    topic: Annotated[str, _told("The topic to read.")]
+    bootstrap_servers: Annotated[str, told("Brokers to begin with, HOST:PORT with commas between.")]
+    topic: Annotated[str, told("The topic to read.")]
     id: Annotated[
         str,
-        _told(
-            "Whose progress it is: the consumer group, or the last part of the path in a file store or in ZooKeeper."
-        ),
+        told("Whose progress it is: the consumer group, or the last part of the path in a file store or in ZooKeeper."),
     ] = "mlcheck-kafka-spout"
     profile: Annotated[
         Literal["fixed", "storm-0.9.3"],
-        _told("fixed, or storm-0.9.3: as that release's KafkaSpout, with its traps."),
+        told("fixed, or storm-0.9.3: as that release's KafkaSpout, with its traps."),
     ] = "fixed"
     guarantee: Annotated[
         Literal["at-least-once", "at-most-once", "none"],
-        _told(
+        told(
             "at-least-once: stored when acked. at-most-once: stored before it is emitted. none: stored now "
             "and then. The last two emit without ids."
         ),
     ] = "at-least-once"
-    stream: Annotated[str, _told("The stream to emit on; empty for the default one.")] = ""
+    stream: Annotated[str, told("The stream to emit on; empty for the default one.")] = ""
     scheme: Annotated[
         str,
-        _told(
+        told(
             "What a message becomes: string or string:ENCODING, raw (base64), json or json:FIELD,FIELD, record or "
             "record:PART,PART, python:MODULE:FUNCTION."
         ),
     ] = "string"
     tombstones: Annotated[
         Literal["skip", "emit"],
-        _told("What becomes of null and empty messages: skip, passed over and done; emit, given to the scheme."),
+        told("What becomes of null and empty messages: skip, passed over and done; emit, given to the scheme."),
     ] = "skip"
     partitions: Annotated[
         PartitionNumbers | None,
-        _told("A static list of partitions. Without it all are read, and asked for anew."),
+        told("A static list of partitions. Without it all are read, and asked for anew."),
     ] = None
     refresh: Annotated[
         Duration,
-        _told("Seconds between two looks at which partitions there are; 0 for only after a failed fetch."),
+        told("Seconds between two looks at which partitions there are; 0 for only after a failed fetch."),
     ] = 60.0
     start: Annotated[
         Strategy,
-        _told(
+        told(
             "Where to begin: earliest, latest, uncommitted-earliest, uncommitted-latest or timestamp. The "
             "uncommitted ones go on from any stored progress, the others only from that of the same "
             "deployment."
         ),
     ] = "uncommitted-earliest"
-    at: Annotated[int | None, _told("With start=timestamp: milliseconds since 1970.")] = None
-    force_from_start: Annotated[bool, _told("With profile=storm-0.9.3: forceFromStart.")] = False
+    at: Annotated[int | None, told("With start=timestamp: milliseconds since 1970.")] = None
+    force_from_start: Annotated[bool, told("With profile=storm-0.9.3: forceFromStart.")] = False
     max_behind: Annotated[
         Positive | None,
-        _told(
+        told(
             "How many messages behind the end stored progress may be when a partition is opened; what is "
             "older is skipped, and said."
         ),
     ] = None
     max_uncommitted: Annotated[
         Positive,
-        _told("Messages of a partition that may be emitted and not stored as done."),
+        told("Messages of a partition that may be emitted and not stored as done."),
     ] = 10_000
     max_bytes: Annotated[
         Positive,
-        _told("Bytes of a partition's messages that may be emitted and not done."),
+        told("Bytes of a partition's messages that may be emitted and not done."),
     ] = 64 * 1024 * 1024
-    batch: Annotated[Positive, _told("Messages that one next may emit.")] = 1
-    prefetch: Annotated[Positive, _told("Messages taken from the client at once.")] = 1_000
-    poll: Annotated[Duration, _told("The longest that a next waits, in seconds.")] = 0.1
-    commit: Annotated[Duration, _told("Seconds between two commits of progress (stateUpdateIntervalMs).")] = 2.0
-    progress: Annotated[str, _told("Where progress is kept: group, file:FOLDER or zookeeper:HOSTS/ROOT.")] = "group"
+    batch: Annotated[Positive, told("Messages that one next may emit.")] = 1
+    prefetch: Annotated[Positive, told("Messages taken from the client at once.")] = 1_000
+    poll: Annotated[Duration, told("The longest that a next waits, in seconds.")] = 0.1
+    commit: Annotated[Duration, told("Seconds between two commits of progress (stateUpdateIntervalMs).")] = 2.0
+    progress: Annotated[str, told("Where progress is kept: group, file:FOLDER or zookeeper:HOSTS/ROOT.")] = "group"
     retry_initial: Annotated[
         Duration,
-        _told("Seconds until a failed message is emitted again for the first time."),
+        told("Seconds until a failed message is emitted again for the first time."),
     ] = 0.0
-    retry_multiplier: Annotated[Factor, _told("By what each further delay is longer.")] = 2.0
-    retry_longest: Annotated[Duration, _told("The longest delay, in seconds.")] = 60.0
+    retry_multiplier: Annotated[Factor, told("By what each further delay is longer.")] = 2.0
+    retry_longest: Annotated[Duration, told("The longest delay, in seconds.")] = 60.0
     retry_limit: Annotated[
         CountOrUnlimited,
-        _told("How often a message is emitted again before it is given up; -1 for always."),
+        told("How often a message is emitted again before it is given up; -1 for always."),
     ] = -1
     given_up: Annotated[
         str,
-        _told("What becomes of a message that is given up, or that the scheme can't read: drop, or topic:NAME."),
+        told("What becomes of a message that is given up, or that the scheme can't read: drop, or topic:NAME."),
     ] = "drop"
     unavailable: Annotated[
         Duration,
-        _told("Seconds without Kafka after which the process exits, for Storm to start it anew; 0 for never."),
+        told("Seconds without Kafka after which the process exits, for Storm to start it anew; 0 for never."),
     ] = 0.0
     metrics: Annotated[
         Duration,
-        _told("Seconds between two log lines with lag and counts of each partition; 0 for none."),
+        told("Seconds between two log lines with lag and counts of each partition; 0 for none."),
     ] = 60.0
     metric: Annotated[
         str,
-        _told("The name of a metric that the topology registered with Storm: it is told the same numbers."),
+        told("The name of a metric that the topology registered with Storm: it is told the same numbers."),
     ] = ""
     prometheus: Annotated[
         str,
-        _told(
+        told(
             "A folder of node_exporter's textfile collector: each task keeps a file ID-TOPIC-TASK.prom with the same "
             "numbers there."
         ),
@@ -157,22 +157,35 @@ class KafkaSettings(msgspec.Struct, frozen=True):
 
 def read(conf: Mapping[str, Any], arguments: Sequence[str]) -> KafkaSettings:
     """The settings of a conf and a command line. Raises KafkaConfigError."""
-    told = {key: value for key, value in conf.items() if key.startswith((PREFIX, CLIENT))}
+    spout, client = parted(conf, arguments, PREFIX, OURS)
+    return KafkaSettings(_checked(converted(spout, KafkaConfig, PREFIX)), client)
+
+
+def parted(
+    conf: Mapping[str, Any], arguments: Sequence[str], prefix: str, ours: frozenset[str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Settings that begin with `prefix`, arguments over conf, and librdkafka's, without their prefixes.
+
+    `ours`: those of librdkafka that the component decides. Raises KafkaConfigError.
+    """
+    told = {key: value for key, value in conf.items() if key.startswith((prefix, CLIENT))}
     for argument in arguments:
         name, equals, text = argument.partition("=")
         if not equals:
             raise KafkaConfigError(f"{argument!r} is no setting; expected NAME=VALUE, such as topic=sentences")
-        told[name if name.startswith((PREFIX, CLIENT)) else PREFIX + name] = _value(text)
+        told[name if name.startswith((prefix, CLIENT)) else prefix + name] = _value(text)
     client = {key.removeprefix(CLIENT): value for key, value in told.items() if key.startswith(CLIENT)}
-    for name in OURS & client.keys():
-        raise KafkaConfigError(
-            f"{CLIENT}{name} is for the spout to decide; see {PREFIX}bootstrap.servers, id and start"
-        )
-    spout = {key.removeprefix(PREFIX): value for key, value in told.items() if key.startswith(PREFIX)}
+    for name in sorted(ours & client.keys()):
+        raise KafkaConfigError(f"{CLIENT}{name} is decided by other settings: {prefix}*")
+    return {key.removeprefix(prefix): value for key, value in told.items() if key.startswith(prefix)}, client
+
+
+def converted(settings: Mapping[str, Any], shape: type[Shape], prefix: str) -> Shape:
+    """The settings as `shape` has them. Raises KafkaConfigError."""
     try:
-        return KafkaSettings(_checked(msgspec.convert(spout, KafkaConfig, strict=False)), client)
+        return msgspec.convert(settings, shape, strict=False)
     except msgspec.ValidationError as error:
-        raise KafkaConfigError(_sentence(str(error))) from None
+        raise KafkaConfigError(_sentence(str(error), prefix)) from None
 
 
 def _value(text: str) -> Any:
@@ -186,8 +199,13 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """Names that Kafka allows (``org.apache.kafka.common.internals.Topic``)."""
 
 
+def is_topic(name: str) -> bool:
+    """True if Kafka allows this name for a topic."""
+    return bool(_TOPIC.fullmatch(name)) and name not in (".", "..")
+
+
 def _checked(config: KafkaConfig) -> KafkaConfig:
-    if not _TOPIC.fullmatch(config.topic) or config.topic in (".", ".."):
+    if not is_topic(config.topic):
         raise KafkaConfigError(
             f"{PREFIX}topic: {config.topic!r} is no topic's name (letters, digits, '.', '_' and '-', 249 at most); "
             "this spout reads one topic: no list and no pattern. Declare a spout for each topic"
@@ -202,9 +220,9 @@ def _checked(config: KafkaConfig) -> KafkaConfig:
     return config
 
 
-def _sentence(said: str) -> str:
+def _sentence(said: str, prefix: str) -> str:
     """Msgspec's error about a setting, with the key as it stands in conf."""
     what, _, where = said.partition(" - at `$.")
     if where:
-        return f"{PREFIX}{where.rstrip('`')}: {what[0].lower()}{what[1:]}"
-    return f"the settings {PREFIX}*: {what[0].lower()}{what[1:]}"
+        return f"{prefix}{where.rstrip('`')}: {what[0].lower()}{what[1:]}"
+    return f"the settings {prefix}*: {what[0].lower()}{what[1:]}"

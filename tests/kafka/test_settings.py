@@ -51,7 +51,7 @@ def test_the_command_line_goes_over_the_conf() -> None:
         ({"kafka.spout.given.up": "letters"}, "expected drop or topic:NAME"),
         ({"kafka.spout.retry.limit": -2}, "kafka.spout.retry.limit: expected `int` >= -1"),
         ({"kafka.spout.prometheus": "/x", "kafka.spout.metrics": 0}, "kafka.spout.metrics is 0, so nothing"),
-        ({"kafka.client.group.id": "g"}, "kafka.client.group.id is for the spout to decide"),
+        ({"kafka.client.group.id": "g"}, "kafka.client.group.id is decided by other settings: kafka.spout.*"),
     ],
 )
 def test_what_makes_no_sense_is_a_sentence(conf: dict[str, Any], words: str) -> None:

@@ -1,0 +1,1 @@
+"""The Kafka bolt: a shell bolt that writes tuples to a topic."""
