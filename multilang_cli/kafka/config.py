@@ -33,7 +33,7 @@ PartitionNumbers = Annotated[tuple[Annotated[int, msgspec.Meta(ge=0)], ...], msg
 
 
 def told(what: str) -> msgspec.Meta:
-    """What a setting is for."""
+    """Describe a setting, for --help."""
     return msgspec.Meta(description=what)
 
 

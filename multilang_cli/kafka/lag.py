@@ -56,7 +56,7 @@ def lag_of(servers: str, topic: str, group: str, client: Mapping[str, str], limi
 
 
 def _committed(consumer: Consumer, places: list[TopicPartition], limit: float) -> list[TopicPartition]:
-    """What the group has committed; a broker that is not ready for that yet is asked again."""
+    """Ask what the group has committed, again where the broker is not ready for that yet."""
     until = time.monotonic() + limit
     while True:
         try:

@@ -1,4 +1,4 @@
-"""A run of a topology as sections of a page: its trees, its tasks over time with the faults, latency, rate and load."""
+"""A run of a topology as sections of a page: graph, trees, tasks over time with the faults, latency, rate and load."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from multilang_cli.reports.html.document import (
 )
 from multilang_cli.reports.html.tree_steps import tree_section
 from multilang_cli.topology.blame import told
+from multilang_cli.topology.flow_graph import FlowGraph
 from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Faulted, Lost, TupleSettled
 from multilang_cli.topology.history_file import NAME, read_history
 
@@ -41,9 +42,11 @@ _NOTE = "As the history has it: every tuple, who it went to, and the ack val tha
 
 def sections_of(run: TopologyRun, setup: Setup) -> Iterator[AnySection]:
     """Sections of a run's page besides its subjects and conversations. Reads the run's history."""
-    drawing = _Drawing()
+    drawing, graph = _Drawing(), FlowGraph(setup.topology, setup.layout.components)
     for event in read_history(setup.folder / NAME):
         drawing.take(event)
+        graph.take(event)
+    yield graph.section()
     yield _numbers(run)
     for number, story in enumerate(run.stories, 1):
         if not story.loose:

@@ -145,6 +145,13 @@ def test_a_page_has_the_trees_the_plots_and_the_load(tmp_path: Path) -> None:
         sections
     )
     assert sections["story-1"]["steps"][-1]["tone"] == "bad"
+    graph = sections["topology"]
+    assert [(each["from"], each["to"], each["label"]) for each in graph["graph"]["edges"]] == [
+        ("queue", "sink", "SHUFFLE 7")
+    ]
+    assert {each["id"]: each.get("tone") for each in graph["graph"]["nodes"]} == {"queue": None, "sink": "bad"}
+    [step] = graph["steps"]
+    assert "pause:sink:0.1@3 strikes sink, task 3, and until the next: " in step["text"]
     drawn = {each["name"]: each for each in sections["space-time"]["series"]}
     assert drawn["pause:sink:0.1@3"]["y"] == [3, 3]
     assert len(drawn["failed"]["x"]) == 1

@@ -52,6 +52,12 @@ def test_texts_that_differ_in_numbers_are_one() -> None:
     ]
 
 
+def test_a_long_text_keeps_its_end() -> None:
+    [shown] = said(("Traceback " + "x" * 2_000 + " TypeError: no", 4))
+    assert shown.startswith("source logged: Traceback xxx")
+    assert shown.endswith("TypeError: no")
+
+
 def test_no_more_texts_are_kept_than_anybody_reads() -> None:
     assert len(said(*((chr(0x100 + number), 4) for number in range(1_000)))) == MOST_KINDS + 1
 

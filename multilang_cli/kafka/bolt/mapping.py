@@ -1,4 +1,4 @@
-"""What a tuple is as a message of Kafka (``FieldNameBasedTupleToKafkaMapper``). Pure."""
+"""Makes messages of Kafka of tuples (``FieldNameBasedTupleToKafkaMapper``). Pure."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class TopologySettings(msgspec.Struct, frozen=True):
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """What the command line need not say, by the names of its options."""
+        """Defaults of the command line, by the names of its options."""
         return {"storm": self.storm, "strict": self.strict, "seed": self.seed}
 
     def under(self, read: FluxFile) -> FluxFile:
@@ -63,7 +63,7 @@ class TopologySettings(msgspec.Struct, frozen=True):
 
 
 def topology_settings(environ: Mapping[str, str] = os.environ) -> TopologySettings:
-    """What environment and configuration file say for topologies. Raises CommandError."""
+    """Read what environment and configuration file say for topologies. Raises CommandError."""
     try:
         config = config_file.load(config_file.find(Path.cwd()))
         options = run_options(Flags(), environ, config)
