@@ -47,7 +47,7 @@ class KafkaConfig(
     """Settings of a Kafka spout. Times in seconds, sizes in bytes; what each is for is in its type, for --help."""
 
     bootstrap_servers: Annotated[str, told("Brokers to begin with, HOST:PORT with commas between.")]
-    topic: Annotated[str, told("The topic to read.")]
+    topic: Annotated[str, told("The topic to read, or several with commas between.")]
     id: Annotated[
         str,
         told("Whose progress it is: the consumer group, or the last part of the path in a file store or in ZooKeeper."),
@@ -147,6 +147,11 @@ class KafkaConfig(
         ),
     ] = ""
 
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Names of the topics."""
+        return tuple(self.topic.split(","))
+
 
 class KafkaSettings(msgspec.Struct, frozen=True):
     """The spout's own settings, and librdkafka's."""
@@ -205,11 +210,16 @@ def is_topic(name: str) -> bool:
 
 
 def _checked(config: KafkaConfig) -> KafkaConfig:
-    if not is_topic(config.topic):
-        raise KafkaConfigError(
-            f"{PREFIX}topic: {config.topic!r} is no topic's name (letters, digits, '.', '_' and '-', 249 at most); "
-            "this spout reads one topic: no list and no pattern. Declare a spout for each topic"
-        )
+    for name in config.topics:
+        if not is_topic(name):
+            raise KafkaConfigError(
+                f"{PREFIX}topic: {name!r} is no topic's name (letters, digits, '.', '_' and '-', 249 at most); several "
+                "have commas between, and there are no patterns: name each"
+            )
+    if len(set(config.topics)) < len(config.topics):
+        raise KafkaConfigError(f"{PREFIX}topic: {config.topic!r} names a topic twice")
+    if len(config.topics) > 1 and config.progress.startswith("zookeeper:"):
+        raise KafkaConfigError(f"{PREFIX}progress: in ZooKeeper there is room for one topic; declare a spout for each")
     if config.start == "timestamp" and config.at is None:
         raise KafkaConfigError(f"{PREFIX}start is timestamp: {PREFIX}at must say which, in milliseconds since 1970")
     if config.prometheus and not config.metrics:

@@ -29,7 +29,7 @@ class DeadLetters:
 
     def __init__(self, settings: KafkaSettings, log: Callable[[str], None]) -> None:
         self._topic = settings.spout.given_up.removeprefix("topic:") if settings.spout.given_up != "drop" else ""
-        self._from = settings.spout.topic
+        self._several = len(settings.spout.topics) > 1
         self._log = log
         self._waiting: deque[tuple[PartitionManager, RefusedMessage]] = deque()
         self._under_way = 0
@@ -38,6 +38,10 @@ class DeadLetters:
             self._producer = Producer(told, logger=QUIET) if self._topic else None
         except (KafkaException, ValueError, TypeError) as error:
             raise KafkaConfigError(f"the Kafka client does not take the settings {CLIENT}*: {said(error)}") from None
+
+    def _what(self, refused: RefusedMessage) -> str:
+        topic = f"topic {refused.record.topic}, " if self._several else ""
+        return f"given up: {topic}partition {refused.partition}: message {refused.record.offset} {refused.why}"
 
     def take(self, manager: PartitionManager, refused: RefusedMessage) -> None:
         """Put a message aside."""
@@ -62,7 +66,7 @@ class DeadLetters:
         record = refused.record
         headers: list[tuple[str, str | bytes | None]] = [
             *record.headers,
-            ("mlcheck.topic", self._from),
+            ("mlcheck.topic", record.topic),
             ("mlcheck.partition", str(refused.partition)),
             ("mlcheck.offset", str(record.offset)),
             ("mlcheck.why", refused.why),
@@ -87,12 +91,8 @@ class DeadLetters:
             self._done(manager, refused, f"written to topic {self._topic}")
             return
         self._waiting.append((manager, refused))
-        self._log(f"{_what(refused)}: topic {self._topic} does not take it, and it waits: {said(error)}")
+        self._log(f"{self._what(refused)}: topic {self._topic} does not take it, and it waits: {said(error)}")
 
     def _done(self, manager: PartitionManager, refused: RefusedMessage, what: str) -> None:
         manager.settle(refused.record.offset)
-        self._log(f"{_what(refused)}: {what}")
-
-
-def _what(refused: RefusedMessage) -> str:
-    return f"given up: partition {refused.partition}: message {refused.record.offset} {refused.why}"
+        self._log(f"{self._what(refused)}: {what}")

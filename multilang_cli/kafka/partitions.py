@@ -40,8 +40,9 @@ UNKNOWN = -1
 
 
 class AssignedPartitions:
-    """Task `index` of `total` tasks reads these. `log`: tells the worker's log a sentence, and its level.
+    """The partitions of one topic that task `index` of `total` tasks reads.
 
+    `log`: tells the worker's log a sentence, and its level.
     `away_since`: when questions to Kafka began to stay without an answer, None while it answers.
     """
 
@@ -54,6 +55,7 @@ class AssignedPartitions:
         log: Callable[[str, int], None],
     ) -> None:
         self.away_since: float | None = None
+        self.topic = config.topic
         self._config = config
         self._reader = reader
         self._store = store

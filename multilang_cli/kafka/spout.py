@@ -13,7 +13,7 @@ import sys
 import time
 import uuid
 from functools import partial
-from itertools import groupby
+from itertools import cycle, groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -32,9 +32,10 @@ from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner
 from multilang_cli.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from multilang_cli.component.wire import Json
+    from multilang_cli.kafka.config import KafkaSettings
     from multilang_cli.kafka.partition_manager import PartitionManager, RefusedMessage
 
 Argument = TypeVar("Argument")
@@ -76,34 +77,56 @@ class KafkaSpout(Spout):
             owner = ProgressOwner(
                 str(conf.get("topology.name", "")), str(conf.get("storm.id") or uuid.uuid4()), self._task
             )
-            reader = Reader(settings, owner)
-            store = open_store(config, owner, reader)
             self._dead_letters = DeadLetters(settings, partial(self.log, level=ERROR))
-            self._partitions = AssignedPartitions(config, reader, store, place(context), self.log)
+            self._topics = {
+                topic: self._assigned(settings, owner, number, place(context))
+                for number, topic in enumerate(config.topics)
+            }
         except KafkaConfigError as error:
             self.report_error(f"mlcheck-kafka-spout: {error}")
             sys.stderr.write(f"mlcheck-kafka-spout: {error}\n")
             raise SystemExit(2) from None
+        self._turns = cycle(self._topics.values())
         self._tracked = config.guarantee == "at-least-once"
         self._ready = True
 
+    def _assigned(
+        self, settings: KafkaSettings, owner: ProgressOwner, number: int, place: tuple[int, int]
+    ) -> AssignedPartitions:
+        """The partitions of one topic of several, with clients of its own. Raises KafkaConfigError."""
+        topics = settings.spout.topics
+        # An idle topic holds up the others: all of them together may wait as long as one.
+        config = msgspec.structs.replace(settings.spout, topic=topics[number], poll=settings.spout.poll / len(topics))
+        reader = Reader(msgspec.structs.replace(settings, spout=config), owner)
+        index, total = place
+        # Else the first task would read all topics of one partition.
+        dealt = (index - number) % total, total
+        log = self.log if len(topics) == 1 else partial(self._log_of, config.topic)
+        return AssignedPartitions(config, reader, open_store(config, owner, reader), dealt, log)
+
+    def _log_of(self, topic: str, text: str, level: int) -> None:
+        self.log(f"topic {topic}: {text}", level)
+
     def next_tuple(self) -> None:
-        """Emit the tuples of one message, or of `batch`; then fetch what is missing (``KafkaSpout.nextTuple``)."""
+        """Emit the tuples of one message, or of `batch`; then fetch what is missing (``KafkaSpout.nextTuple``).
+
+        Of several topics each has its turn.
+        """
         now = time.monotonic()
-        partitions = self._partitions
-        self._try(partitions.follow, now)
+        partitions = next(self._turns)
+        self._try(partitions, partitions.follow, now)
         emitted = self._emit_some(partitions, now)
         if not emitted:
-            self._try(partitions.fetch, self._patience(partitions, now))
+            self._try(partitions, partitions.fetch, self._patience(now))
             self._emit_some(partitions, now)
         elif not partitions.ready:
-            self._try(partitions.fetch, 0)
-        self._try(partitions.commit, now)
+            self._try(partitions, partitions.fetch, 0)
+        self._try(partitions, partitions.commit, now)
         self._dead_letters.work()
         self._leave_if_away(partitions, now)
         if self._config.metrics and now - self._last_metrics >= self._config.metrics:
             self._last_metrics = now
-            self._tell_metrics(partitions)
+            self._tell_metrics()
 
     def ack(self, id: Json) -> None:  # noqa: A002 - Storm's own word
         """A tuple was processed to its end."""
@@ -128,12 +151,14 @@ class KafkaSpout(Spout):
         """Store what is done: the topology may end now."""
         until = time.monotonic() + LAST_COMMIT
         self._dead_letters.work(LAST_COMMIT)
-        self._try(self._partitions.commit_now, lambda: time.monotonic() < until)
+        for each in self._topics.values():
+            self._try(each, each.commit_now, lambda: time.monotonic() < until)
 
     # --- messages -----------------------------------------------------------------------------------------------
 
     def _emit_some(self, partitions: AssignedPartitions, now: float) -> bool:
         """Emit `batch` messages if there are so many; False if there was none."""
+        name = f"{partitions.topic}:" if len(self._topics) > 1 else ""
         for sent in range(self._config.batch):
             turn = partitions.next(now)
             if turn.refused is not None:
@@ -141,7 +166,8 @@ class KafkaSpout(Spout):
             elif turn.state is EmitState.NO_EMITTED:
                 return sent > 0
             for stream, tuples in groupby(turn.tuples, self._stream_of):
-                self.emit_all(((values, str(id_) if self._tracked else None) for values, id_ in tuples), stream or None)
+                told = ((values, f"{name}{id_}" if self._tracked else None) for values, id_ in tuples)
+                self.emit_all(told, stream or None)
         return True
 
     def _stream_of(self, tuple_: tuple[list[Any], MessageId]) -> str:
@@ -153,41 +179,56 @@ class KafkaSpout(Spout):
         if manager is not None:
             self._dead_letters.take(manager, refused)
 
-    def _patience(self, partitions: AssignedPartitions, now: float) -> float:
+    def _patience(self, now: float) -> float:
         """Seconds that this next may still wait: nobody acks in the meantime."""
-        if partitions.ready:
+        others = self._topics.values()
+        if any(each.ready for each in others):
             return 0.0
-        longest = min(self._config.poll, SHORT) if partitions.pending else self._config.poll
+        poll = self._config.poll / len(others)
+        longest = min(poll, SHORT) if any(each.pending for each in others) else poll
         return max(0.0, longest - (time.monotonic() - now))
 
     def _found(self, id_: Json) -> tuple[PartitionManager | None, MessageId | None]:
-        message_id = MessageId.read(id_)
-        return (None if message_id is None else self._partitions.manager(message_id.partition)), message_id
+        topic, text = self._config.topic, str(id_)
+        if len(self._topics) > 1:
+            topic, _, text = text.partition(":")
+        partitions, message_id = self._topics.get(topic), MessageId.read(text)
+        if partitions is None or message_id is None:
+            return None, None
+        return partitions.manager(message_id.partition), message_id
 
     # --- for people ---------------------------------------------------------------------------------------------
 
-    def _try(self, work: Callable[[Argument], None], argument: Argument) -> None:
+    def _try(self, partitions: AssignedPartitions, work: Callable[[Argument], None], argument: Argument) -> None:
         """Do what Kafka may be missing for; the rest goes on."""
         try:
             work(argument)
         except FailedFetchError as error:
-            self._partitions.failed()
+            partitions.failed()
             self._troubles.tell(str(error), time.monotonic())
         except ProgressError as error:
             self._troubles.tell(str(error), time.monotonic())
 
-    def _tell_metrics(self, partitions: AssignedPartitions) -> None:
-        config, found = self._config, partitions.metrics()
-        numbers = {f"partition_{number}": msgspec.to_builtins(each) for number, each in found.items()}
+    def _tell_metrics(self) -> None:
+        config = self._config
+        numbers: dict[str, Any] = {}
+        for topic, partitions in self._topics.items():
+            found = partitions.metrics()
+            name = f"{topic}/" if len(self._topics) > 1 else ""
+            numbers |= {f"{name}partition_{number}": msgspec.to_builtins(each) for number, each in found.items()}
+            if config.prometheus:
+                labels = {"id": config.id, "topic": topic, "task": str(self._task)}
+                self._write_prometheus(labels, prometheus_text(labels, found))
         self.log(f"kafka {json.dumps(numbers)}")
         if config.metric:
             self.metric(config.metric, numbers)
-        if config.prometheus:
-            labels = {"id": config.id, "topic": config.topic, "task": str(self._task)}
-            try:
-                write_prometheus(config.prometheus, labels, prometheus_text(labels, found))
-            except OSError as error:
-                self._troubles.tell(f"{config.prometheus}: {error.strerror} (kafka.spout.prometheus)", time.monotonic())
+
+    def _write_prometheus(self, labels: Mapping[str, str], text: str) -> None:
+        folder = self._config.prometheus
+        try:
+            write_prometheus(folder, labels, text)
+        except OSError as error:
+            self._troubles.tell(f"{folder}: {error.strerror} (kafka.spout.prometheus)", time.monotonic())
 
     def _leave_if_away(self, partitions: AssignedPartitions, now: float) -> None:
         """Kafka does not answer: go on trying, or leave it to Storm, which starts anew what exits."""

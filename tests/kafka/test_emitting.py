@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 from multilang_cli.kafka import scheme
@@ -23,11 +24,25 @@ class Said(KafkaSpout):
         super().__init__([])
         self._config = read({**NEEDED, **{f"kafka.spout.{name}": each for name, each in settings.items()}}, []).spout
         self._tracked = True
+        self._topics = dict.fromkeys(self._config.topics, cast("AssignedPartitions", self))
         self.said: list[Any] = []
 
     def _write(self, message: Any, *, more: bool = False) -> None:
         del more
         self.said.append(message)
+
+
+def test_ids_name_their_topic_where_there_are_several() -> None:
+    spout = Said(topic="a,b")
+    manager = PartitionManager(3, 0, scheme.read("string"), Backoff(), max_uncommitted=10, max_bytes=1000)
+    manager.take([KafkaRecord(0, b"x")])
+    partitions = cast("AssignedPartitions", SimpleNamespace(topic="b", next=manager.next, manager={3: manager}.get))
+    spout._topics["b"] = partitions
+    spout._emit_some(partitions, 0)
+    [said] = spout.said
+    assert said["id"] == "b:3:0:0:0:0"
+    assert spout._found("b:3:0:0:0:0")[0] is manager
+    assert spout._found("c:3:0:0:0:0") == spout._found("b:garbage") == (None, None)
 
 
 def test_each_tuple_goes_to_the_stream_that_its_function_chose() -> None:

@@ -106,6 +106,22 @@ def test_a_partition_that_is_added_is_read(spout: Callable[..., DrivenSpout], to
     assert values_of(read_all(running, 1)) == ["m7"]
 
 
+def test_several_topics_are_read_and_each_has_its_progress(
+    spout: Callable[..., DrivenSpout], topic: Topic, kafka: LocalKafka
+) -> None:
+    other = Topic(kafka, f"{topic.name}.other", partitions=1)
+    topic.fill(0, texts(0, 3))
+    other.fill(0, [*texts(3, 5), b"\xff"])
+    running = spout(topic=f"{topic.name},{other.name}")
+    answers = next_until(running, f"given up: topic {other.name}, partition 0: message 2")
+    answers += [running.next() for _ in range(4)]
+    assert sorted(values_of(answers)) == [f"m{number}" for number in range(5)]
+    for id_ in ids_of(answers).values():
+        running.ack(id_)
+    running.deactivate()
+    assert (topic.committed(0)[0], other.committed(0, topic.name)[0]) == (3, 3)
+
+
 def test_a_failed_message_comes_again_under_a_new_id(spout: Callable[..., DrivenSpout], topic: Topic) -> None:
     topic.fill(0, texts(0, 2))
     running = spout()
