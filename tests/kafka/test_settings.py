@@ -161,6 +161,16 @@ def test_docs_tell_every_setting() -> None:
     assert {name: told.get(name) for name, _, _ in settings()} == {name: default for name, default, _ in settings()}
 
 
+def test_the_table_beside_storm_names_tests_that_there_are() -> None:
+    text = (ROOT / "docs" / "kafka.md").read_text(encoding="utf-8")
+    rows = text.partition("## Beside storm-kafka-client")[2].partition("\n## ")[0].splitlines()
+    named = [line.rsplit("|", 2)[1].strip(" `") for line in rows if line.startswith("| ") and "---" not in line][1:]
+    assert len(named) >= 25
+    for each in filter(None, named):
+        file, _, test = each.partition("::")
+        assert f"def {test}(" in (ROOT / "tests" / "kafka" / file).read_text(encoding="utf-8"), each
+
+
 @pytest.mark.component
 def test_help_needs_no_client() -> None:
     hidden = "import sys; sys.modules['confluent_kafka'] = None; from multilang_cli.kafka.command import main; main()"

@@ -282,6 +282,7 @@ def test_an_unanchored_tuple_is_told_with_its_share_and_the_first_one() -> None:
     assert "1 of 6 tuples of split on stream default are unanchored" in found.reason
     assert "The first: split, task " in found.reason
     assert "mlcheck.unanchored: [default]" in found.reason
+    assert f" s (emission {found.emissions[0]});" in found.reason
 
 
 def test_an_ack_before_the_emit_is_told_with_its_share_and_the_first_one() -> None:

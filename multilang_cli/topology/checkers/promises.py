@@ -74,7 +74,7 @@ class _OfBolts(Checker):
         """Name each component and stream with its share and the first example."""
         for (name, stream), made in self._made.items():
             if (first := made.first) is not None:
-                at = f"The first: {self.facts.name(first.task)} emitted {first.values} at {first.t:.3f} s"
+                at = f"The first: {self.facts.name(first.task)} emitted {first.values}{_place(first)}"
                 self.wrong(self.sentence(name, stream, made, at), first.n)
 
 
@@ -204,7 +204,7 @@ class Tracked(Checker):
             self.wrong(f"there are no ackers, and {GUARANTEE} is at-least-once: what is lost is never replayed")
         for name, first in self._first.items():
             share = f"{self._loose[name]:,} of {self._emitted[name]:,} tuples of spout {name} have no message id"
-            at = f"{self.facts.name(first.task)} emitted {first.values} at {first.t:.3f} s"
+            at = f"{self.facts.name(first.task)} emitted {first.values}{_place(first)}"
             self.wrong(f"{share}: if one is lost, nobody replays it. The first: {at}", first.n)
 
 
@@ -241,6 +241,11 @@ class AtMostOnce(Checker):
                 if self.facts.workers.get(task) == event.worker:
                     del self._open[number]
                     self._over[self.facts.components[task], id_] = "was forgotten with its spout"
+
+
+def _place(event: Emitted) -> str:
+    """The time and the number of an emission, by which the history of the run has it."""
+    return f" at {event.t:.3f} s (emission {event.n})"
 
 
 def permitted(result: CheckResult, guarantee: str) -> CheckResult:
