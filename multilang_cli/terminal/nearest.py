@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_MOST = 12
+_MOST = 15
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
