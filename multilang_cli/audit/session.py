@@ -69,7 +69,7 @@ def session(
         raise SparkMissingError(f"Spark is not installed; {INSTALL}") from None
     if SUBMITTED in os.environ:
         # Settings are known once Python is connected with Java.
-        SparkContext._ensure_initialized()  # type: ignore[no-untyped-call]  # noqa: SLF001
+        SparkContext._ensure_initialized()  # noqa: SLF001
         master = SparkConf().get("spark.master", master) or master
     _check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

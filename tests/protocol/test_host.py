@@ -47,6 +47,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "ids that never come": (talk(EMIT, *BEATS, WAITED), ["host-task-ids-missing"]),
     "ids that come late": (talk(EMIT, *BEATS[:12], "> [4]", *BEATS[12:], WAITED), []),
     "ticks that never come": (talk(*BEATS, WAITED, conf=TICKS), ["host-tick"]),
+    "a handshake that takes long": (GREETED.replace("CONF", TICKS).replace("< {", "@ 40\n< {") + WAITED, []),
     "ticks that come": (talk("1", TICK % 101, "2", TICK % 102, "3", TICK % 103, *BEATS[9:], WAITED, conf=TICKS), []),
 }
 

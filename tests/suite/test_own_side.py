@@ -73,11 +73,12 @@ def test_ticks_are_storms_too(tmp_path: Path) -> None:
     assert {subject.verdict for subject in result.subjects} == {"pass"}, faults(result)
 
 
-@pytest.mark.sample(1)
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("storm", ["1.2.4", "0.10.2", "2.8.3"])
 @pytest.mark.parametrize("part", [0, 1, 2])
-def test_library_cases_are_storms_too(part: int, tmp_path: Path) -> None:
+def test_library_cases_are_storms_too(part: int, storm: str, tmp_path: Path) -> None:
     testee = read_testee(data_path("conformance", "testees", "component")).components()[part]
-    result = run_suite(testee, RunOptions(record=str(tmp_path), include=("library",), jobs=2))
+    result = run_suite(testee, RunOptions(record=str(tmp_path), storm=storm, include=("library",), jobs=2))
     assert faults(result) == {}
     assert {subject.verdict for subject in result.subjects} <= {"pass", "skip"}
 

@@ -160,7 +160,8 @@ def _has(context: dict[str, Json], key: str, value: Json) -> bool:
 
 
 def _pid(judge: RuleContext, event: Event, _: Pid) -> None:
-    memory_of(judge).beat = event.t
+    memory = memory_of(judge)
+    memory.beat = memory.said_pid = event.t
 
 
 def _pid_checked(judge: RuleContext, event: Event, fact: PidChecked) -> None:

@@ -120,7 +120,7 @@ def _check_beat(judge: RuleContext, event: Event) -> None:
 
 
 def check_time(judge: RuleContext, event: Event) -> None:
-    """What a Storm sends by its clock has come, or as an answer, where the bolt reads: it answered each heartbeat."""
+    """Check that what a Storm sends by its clock, or as an answer, has come to a bolt that answered each heartbeat."""
     memory = memory_of(judge)
     if judge.profile.kind != "bolt" or judge.expecting_pid or memory.beats or not judge.version.heartbeats:
         return
@@ -133,7 +133,7 @@ def check_time(judge: RuleContext, event: Event) -> None:
 
 
 def _check_ticks(judge: RuleContext, event: Event, memory: HostMemory) -> None:
-    elapsed = event.t - judge.state.began
+    elapsed = event.t - memory.said_pid
     if memory.tick_period and elapsed > (memory.ticks + 1) * memory.tick_period + HEARTBEAT:
         text = f"{memory.ticks} ticks within {elapsed:.1f} s: conf asks for one every {memory.tick_period:g} s"
         judge.breach("host-tick", event, text, stable="seldom")

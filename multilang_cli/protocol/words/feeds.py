@@ -66,8 +66,8 @@ class HostMemory(msgspec.Struct):
     JSON text; `inside`: the ids of those that are acked before the emit returns. `active`: None where nobody told.
     `shown_tasks`, `shown_sources`: task->component and source->stream->fields of the context, None where a version
     shows none. `tick_period`: the seconds between two ticks in conf, 0 for no ticks; `ticks`: how many came.
-    `beat`: when the last heartbeat came, at first the pid, in seconds; `beats`: how many have no sync. `stopping`:
-    it was told to end. `over`: the component has ended, or was let go.
+    `beat`: when the last heartbeat came, at first the pid, in seconds; `beats`: how many have no sync. `said_pid`:
+    when the pid came, in seconds. `stopping`: it was told to end. `over`: the component has ended, or was let go.
     """
 
     greeted: bool = False
@@ -90,5 +90,6 @@ class HostMemory(msgspec.Struct):
     ticks: int = 0
     beat: float = 0.0
     beats: int = 0
+    said_pid: float = 0.0
     stopping: bool = False
     over: bool = False
