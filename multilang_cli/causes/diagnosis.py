@@ -226,6 +226,7 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "threw": lambda facts: facts.death is not None,
     "behind_ids": lambda facts: facts.behind_ids,
     "swallowed": lambda facts: facts.seen.naive.lost,
+    "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
     "complained": lambda facts: bool(facts.seen.complaint),
     "escaped": lambda facts: facts.seen.escaped,
     "failed": lambda facts: facts.seen.failed_at is not None,

@@ -88,7 +88,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `since`: the first Storm version that sends what brings it about, "" for all. `repeated`: such a finding is an
     anchored emit of before once more. `code`: a pattern found in the source's line, as the exception shows it.
     `behind_ids`: task ids came since it said anything.
-    `swallowed`: what it never answered are just those messages that it read behind an emit.
+    `swallowed`: what it never answered are just those messages that it read behind an emit that asks for task ids;
+    `swallowed_unasked`: behind any emit.
     `threw`: an uncaught exception is known. `complained`: of a tuple that it settled never it logged something.
     `failed`: it failed a tuple. `threw_then`: an exception is known of which it failed that; `said_why`: it told Storm
     something of it. `swallows`: a tuple or heartbeat stood where it would read task ids. `partly_read`: it has read
@@ -139,6 +140,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     threw: bool | None = None
     complained: bool | None = None
     swallowed: bool | None = None
+    swallowed_unasked: bool | None = None
     behind_ids: bool | None = None
     escaped: bool | None = None
     failed: bool | None = None

@@ -113,6 +113,7 @@ class Seen:
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
         self.emitting = Emitting()
         self.naive = NaiveReader()
+        self.hasty = NaiveReader(always=True)
         self.mislaid = Mislaid()
         self._handshake = b""
         self._dismissed = self._asked = False
@@ -212,6 +213,7 @@ class Seen:
         if isinstance(message, Emit):
             self.emitting.emitted(message)
             self.naive.emitted(message)
+            self.hasty.emitted(message)
             for anchor in message.anchors:
                 self.mislaid.named(anchor)
         elif isinstance(message, Ack | Fail):
@@ -230,6 +232,10 @@ class Seen:
             self.answered = self.pending[at][0] if at is not None else ""
         if at is not None:
             (self.naive.answered if isinstance(message, Sync) else self.naive.settled)(self.pending[at][1])
+            if isinstance(message, Sync):
+                self.hasty.synced()
+            else:
+                self.hasty.settled(self.pending[at][1])
             before = [asked for seq, (asked, _) in self.pending.items() if seq < at]
             self._has_answered = True
             self._answers.add(self.pending[at][0])
@@ -278,10 +284,12 @@ class Seen:
         if asked == "tuple" and not self._dismissed:
             self.mislaid.sent(message)
         self.naive.sent(message.id)
+        self.hasty.sent(message.id, beat=asked == "heartbeat")
 
     def ids_sent(self, event: Event, message: TaskIds) -> None:
         """Task ids: only none at all are special."""
         self.naive.sent(IDS)
+        self.hasty.sent(IDS)
         self.behind_ids = bool(message.tasks)
         self.emitting.ids_sent()
         self.of_ids = bool(message.tasks)

@@ -6,6 +6,8 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from multilang_cli.protocol.words.messages import Emit, TupleMsg
 
 IDS = ""
@@ -17,10 +19,15 @@ _MOST = 4096
 class NaiveReader:
     """A reader that takes one message for each emit that asks for task ids. `swallowed`: ids of tuples taken so.
 
-    If none of these is ever answered, though others are, the component reads in that way.
+    If none of these is ever answered, though others are, the component reads in that way. `always`: it takes one for
+    each emit, whether that asks for task ids or not.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, always: bool = False) -> None:
+        self._always = always
+        self._handed = self._stepped = False
+        self._beats: set[str] = set()
+        self._syncs = 0
         self.swallowed: set[str] = set()
         self._unread: deque[str] = deque(maxlen=_MOST)
         self._awaited = 0
@@ -28,24 +35,29 @@ class NaiveReader:
         self._order: dict[str, int] = {}
         self._first: int | None = None
 
-    def sent(self, id_: str) -> None:
+    def sent(self, id_: str, *, beat: bool = False) -> None:
         """Take a tuple, a heartbeat, or `IDS`."""
+        if beat and len(self._beats) < _MOST:
+            self._beats.add(id_)
         if id_ != IDS and len(self._order) < _MOST:
             self._order[id_] = len(self._order)
         if self._awaited:
             self._awaited -= 1
+            self._handed = True
             self._swallow(id_)
         else:
             self._unread.append(id_)
 
     def emitted(self, emit: Emit) -> None:
         """Take an emit: all up to the tuple that it is anchored to has been read."""
+        self._stepped = self._stepped or self._handed
         anchors = frozenset(emit.anchors)
+        self._answered = self._answered or not anchors.isdisjoint(self.swallowed)
         last = next((id_ for id_ in reversed(self._unread) if id_ in anchors), None)
         if last is not None:
             while self._unread.popleft() != last:
                 pass
-        if not emit.wants_task_ids:
+        if not (emit.wants_task_ids or self._always):
             return
         if self._unread:
             self._swallow(self._unread.popleft())
@@ -56,11 +68,16 @@ class NaiveReader:
         """Take an ack or fail: who settles one that was sent behind one that it swallowed goes on."""
         behind = self._first is not None and self._order.get(id_, -1) > self._first
         self._went_on = self._went_on or behind
+        self._stepped = self._stepped or self._handed
         self.answered(id_)
 
     def answered(self, id_: str) -> None:
         """Take the sync of a heartbeat; who answers those alone may settle nothing at all."""
         self._answered = self._answered or id_ in self.swallowed
+
+    def synced(self) -> None:
+        """Take a sync, which does not say whose it is: there are no more than heartbeats that were not swallowed."""
+        self._syncs += 1
 
     def _swallow(self, id_: str) -> None:
         if id_ != IDS:
@@ -71,6 +88,11 @@ class NaiveReader:
     def lost(self) -> bool:
         """True if it went on behind what it swallowed, and answered none of that."""
         return self._went_on and not self._answered
+
+    def is_all(self, pending: Iterable[str]) -> bool:
+        """True if `pending`, what it has not answered, is just what it swallowed, and it went on as that came."""
+        answered = self._answered or self._syncs > len(self._beats - self.swallowed)
+        return (self._stepped or self._went_on) and not answered and self.swallowed >= {*pending}
 
 
 class Mislaid:

@@ -107,8 +107,10 @@ UNLIKE = [(cause.id, number) for cause in CAUSES.values() for number in range(le
 
 @pytest.mark.parametrize(("cause", "number"), ALIKE)
 def test_further_conversations_show_it(cause: str, number: int) -> None:
-    _, found = told_of(CAUSES[cause].alike[number])
+    example = CAUSES[cause].alike[number]
+    _, found = told_of(example)
     assert [each.id for each in found][:1] == [cause]
+    assert found[0].headline == (example.headline or found[0].headline)
 
 
 @pytest.mark.parametrize(("cause", "number"), UNLIKE)
