@@ -131,6 +131,8 @@ class Seen:
         self._answers: set[Asked] = set()
         self._sent_as: dict[int, Asked] = {}
         self._greeted: int | None = None
+        self._erred = False
+        self._parting: dict[int, tuple[Asked, str]] | None = None
         self.struck: Asked = ""
         self.answered: Asked = ""
 
@@ -222,6 +224,9 @@ class Seen:
             self._answers.update(("tuple",) if self._open.pop(message.id, None) is not None else ())
         if isinstance(message, Pid) and self.phase == "handshake":
             self.phase = "unasked"
+        # Adapters say an error and a sync when they end: that sync answers nothing.
+        self._parting = self.pending if self._erred and isinstance(message, Sync) else None
+        self._erred = isinstance(message, Error)
         at = None
         if not isinstance(message, Log | Error):
             self.answered = ""
@@ -317,6 +322,7 @@ class Seen:
         if self._dismissed:
             return
         self.exited, self.last = fact, event.seq
+        self.pending = self._parting or self.pending
         last = next(reversed(self.pending.values()), None)
         if last is not None and self._silence >= _SILENCE and event.t - self._then < self._silence / _AT_ONCE:
             self.struck = last[0]
