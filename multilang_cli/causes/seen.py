@@ -29,6 +29,7 @@ from multilang_cli.protocol.words.messages import (
     TaskIds,
     TupleMsg,
 )
+from multilang_cli.protocol.words.shortening import ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -206,51 +207,61 @@ class Seen:
 
     def _answered(self, message: object) -> None:
         # What was logged long before the end has nothing to do with it.
-        self.words = (message.msg or "")[-MOST_LATE:] if isinstance(message, Log | Error) else ""
+        self.words = ends(message.msg or "", MOST_REPORTED) if isinstance(message, Log | Error) else ""
         self._complained(message)
-        if not isinstance(message, Log | Error):
-            self.of_ids = False
-            self.emitted = isinstance(message, Emit)
         self._reported(message)
-        if isinstance(message, Emit):
-            self.emitting.emitted(message)
-            self.naive.emitted(message)
-            self.hasty.emitted(message)
-            for anchor in message.anchors:
-                self.mislaid.named(anchor)
-        elif isinstance(message, Ack | Fail):
-            self.emitting.settled(message.id)
-            self.mislaid.settled(message.id)
-            self._answers.update(("tuple",) if self._open.pop(message.id, None) is not None else ())
-        if isinstance(message, Pid) and self.phase == "handshake":
-            self.phase = "unasked"
         # Adapters say an error and a sync when they end: that sync answers nothing.
         self._parting = self.pending if self._erred and isinstance(message, Sync) else None
         self._erred = isinstance(message, Error)
-        at = None
         if not isinstance(message, Log | Error):
+            self.of_ids = False
+            self.emitted = isinstance(message, Emit)
             self.answered = ""
-        if isinstance(message, Sync):
-            at = next((seq for seq, (asked, _) in self.pending.items() if asked not in {"tuple", "tick"}), None)
+        if isinstance(message, Emit):
+            self._emitted(message)
         elif isinstance(message, Ack | Fail):
-            at = next((seq for seq, (_, id_) in self.pending.items() if id_ == message.id), None)
-            self.answered = self.pending[at][0] if at is not None else ""
+            self._settled(message.id)
+        elif isinstance(message, Sync):
+            self._synced()
+        elif isinstance(message, Pid) and self.phase == "handshake":
+            self.phase = "unasked"
+
+    def _emitted(self, message: Emit) -> None:
+        self.emitting.emitted(message)
+        self.naive.emitted(message)
+        self.hasty.emitted(message)
+        for anchor in message.anchors:
+            self.mislaid.named(anchor)
+
+    def _settled(self, id_: str) -> None:
+        self.emitting.settled(id_)
+        self.mislaid.settled(id_)
+        self._answers.update(("tuple",) if self._open.pop(id_, None) is not None else ())
+        at = next((seq for seq, (_, each) in self.pending.items() if each == id_), None)
         if at is not None:
-            (self.naive.answered if isinstance(message, Sync) else self.naive.settled)(self.pending[at][1])
-            if isinstance(message, Sync):
-                self.hasty.synced()
-            else:
-                self.hasty.settled(self.pending[at][1])
-            before = [asked for seq, (asked, _) in self.pending.items() if seq < at]
-            self._has_answered = True
-            self._answers.add(self.pending[at][0])
-            self._passes_over = self._passes_over or "heartbeat" in before
-            # Who answers this has read all that came before it.
-            self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
+            self.answered = self.pending[at][0]
+            self.naive.settled(id_)
+            self.hasty.settled(id_)
+            self._has_read(at)
+
+    def _synced(self) -> None:
+        at = next((seq for seq, (asked, _) in self.pending.items() if asked not in {"tuple", "tick"}), None)
+        if at is not None:
+            self.naive.answered(self.pending[at][1])
+            self.hasty.synced()
+            self._has_read(at)
+
+    def _has_read(self, at: int) -> None:
+        """Note that it answers what it was sent `at`: it has read all that came before that."""
+        before = [asked for seq, (asked, _) in self.pending.items() if seq < at]
+        self._has_answered = True
+        self._answers.add(self.pending[at][0])
+        self._passes_over = self._passes_over or "heartbeat" in before
+        self.pending = {seq: each for seq, each in self.pending.items() if seq > at}
 
     def _reported(self, message: object) -> None:
         if isinstance(message, Error):
-            self.reported = (message.msg or "")[-MOST_REPORTED:]
+            self.reported = ends(message.msg or "", MOST_REPORTED)
             self.gave_up = False
         elif isinstance(message, Fail):
             self.gave_up = bool(self.reported)
@@ -262,7 +273,7 @@ class Seen:
         if isinstance(message, Ack | Fail):
             self.complaint = ""
         elif isinstance(message, Log | Error) and any(asked == "tuple" for asked, _ in self.pending.values()):
-            self.complaint = (message.msg or "")[-MOST_LATE:]
+            self.complaint = ends(message.msg or "", MOST_REPORTED)
 
     def complained(self, event: Event, _: Chunk) -> None:
         """Some bytes of stderr."""
