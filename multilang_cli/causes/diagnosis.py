@@ -227,7 +227,7 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "behind_ids": lambda facts: facts.behind_ids,
     "swallowed": lambda facts: facts.seen.naive.lost,
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
-    "complained": lambda facts: bool(facts.seen.complaint),
+    "complained": lambda facts: bool(facts.seen.complaint) and facts.seen.complains,
     "escaped": lambda facts: facts.seen.escaped,
     "failed": lambda facts: facts.seen.failed_at is not None,
     "threw_then": lambda facts: facts.refusal is not None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,13 @@ _ENOUGH = 3
 """Tuples from which on what all have in common is no chance."""
 _OVERDUE = 2.0
 """Seconds of silence from which on a heartbeat is not on its way to be answered any more."""
+_WARN = 3
+"""The level of a log that warns."""
+_WRONG = re.compile(
+    r"error|exception|fail|invalid|traceback|unable|can(?:no|')t|could ?n[o']t|missing|unexpected|undefined|unknown"
+    r"|wrong|skip|dropp|ignor|discard|refus|reject|no such|not (?:a|an|found|valid)\b",
+    re.IGNORECASE,
+)
 _SILENCE, _AT_ONCE = 0.2, 5
 """Seconds of a silence, at least, and the part of it within which a death belongs to what ended it."""
 COMMANDS: dict[str, Asked] = {
@@ -58,6 +66,11 @@ COMMANDS: dict[str, Asked] = {
     "activate": "activate",
     "deactivate": "deactivate",
 }
+
+
+def _complains(message: Log | Error) -> bool:
+    """True for an error, a warning, and a line that says that something is wrong: others may be of its start."""
+    return isinstance(message, Error) or (message.level or 0) >= _WARN or bool(_WRONG.search(message.msg or ""))
 
 
 class Emitting:
@@ -117,7 +130,7 @@ class Seen:
         self.hasty = NaiveReader(always=True)
         self.mislaid = Mislaid()
         self._handshake = b""
-        self._dismissed = self._asked = False
+        self._dismissed = self._asked = self.complains = False
         self._sent_sizes: list[tuple[int, int]] = []
         self._read = self._greeting = 0
         self._then = self._silence = self._now = 0.0
@@ -273,6 +286,7 @@ class Seen:
         if isinstance(message, Ack | Fail):
             self.complaint = ""
         elif isinstance(message, Log | Error) and any(asked == "tuple" for asked, _ in self.pending.values()):
+            self.complains = _complains(message)
             self.complaint = ends(message.msg or "", MOST_REPORTED)
 
     def complained(self, event: Event, _: Chunk) -> None:
