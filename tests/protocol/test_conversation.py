@@ -492,3 +492,10 @@ def test_no_field_is_nested_too_deep_to_be_judged(kind: Kind, field: str, comman
     found = [finding.rule for event in events for finding in conversation.feed(event)]
     assert "json-too-deep" in found or depth < MAX_DEPTH
     assert json.dumps(conversation.snapshot())
+
+
+def test_a_storm_that_never_asks_for_it_does_not_die_of_silence() -> None:
+    said: list[tuple[str, Message | Fact]] = [("in", SpoutCommand("activate", "")), ("out", Sync())]
+    events = [msgspec.structs.replace(event, t=event.t + 40.0 * (event.body == Sync())) for event in events_of(said)]
+    fates = next(f.fates for f in Conversation(example_profile("spout"), load_rulebook()).feed_all(events))
+    assert (fates["0.10.2"], fates["1.2.4"], fates["2.8.3"]) == ("survives", "dies", "dies")

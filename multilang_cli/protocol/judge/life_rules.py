@@ -116,7 +116,7 @@ def stderr(judge: RuleContext, event: Event, fact: Chunk) -> None:
             judge.breach("stderr-flood", event, text, when=when, stable=when, related=(state.commands[0].seq,))
 
 
-_SINCE_1_1 = frozenset({"activate", "deactivate"})
+SINCE_1_1 = frozenset({"activate", "deactivate"})
 """Commands that Storm 1.1 was the first to send."""
 _DEADLINES = {
     "pid": ("handshake-silent", "no pid{within} after the handshake"),
@@ -160,7 +160,7 @@ def _no_sync(judge: RuleContext, event: Event, within: str, tail: str) -> None:
     for pending in judge.state.commands[:1]:
         text = f"no sync of {pending.what!r}{within}{tail}"
         # Storm asks it since 1.1 alone. No variant, which a list of known failures would have to name.
-        effects = judge.rulebook.effects("sync-missing", "activation" if pending.what in _SINCE_1_1 else "")
+        effects = judge.rulebook.effects("sync-missing", "activation" if pending.what in SINCE_1_1 else "")
         what, related = pending.what, (pending.seq,)
         judge.breach("sync-missing", event, text, subject=what, stable=what, related=related, effects=effects)
 

@@ -289,7 +289,10 @@ def check_silence(judge: RuleContext, event: Event) -> None:
     pending = state.commands[0]
     told = f"silent for {silent:.1f} s, the sync of {pending.what!r} is pending: Storm's limit is {limit:g} s"
     if silent > limit + TIMER:
-        judge.breach("heartbeat-timeout", event, told, stable=pending.what, related=(pending.seq,))
+        # A Storm that does not ask it awaits no answer.
+        effects = judge.rulebook.effects("sync-missing", "activation") if pending.what in life_rules.SINCE_1_1 else None
+        related = (pending.seq,)
+        judge.breach("heartbeat-timeout", event, told, stable=pending.what, related=related, effects=effects)
         state.silent_reported = event.t
     elif event.t - max(pending.t, state.heard) > limit and event.channel == "out":
         text = f"{told}, and it looks once a second"
