@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MOST_TEXT = 1024 * 1024
 """Characters of a text in which something is looked for."""
 
+FEWEST = 8
+"""Characters from which on a part of a text says which one is meant."""
+
 _PLACEHOLDER = re.compile(r"\{\w+\}|\.\.\.")
 _PACKAGE = re.compile(r"(?:class )?\.\.\.(?=[A-Za-z])")
 _OPTIONAL = re.compile(r"class\\ |org\\\.apache\\\.storm\\\.shade\\\.")
@@ -36,8 +39,10 @@ _ANY_PACKAGE = r"(?:class\s+)?[\w.$]{0,300}?"
 _NUMBER = re.compile(r"[1-9][0-9]*")
 _CHARACTER = re.compile(r"\(.{1,4}?\)")
 _PROCESS = re.compile(
-    r"Command: \[(?P<command>[^\]]*)\], ProcessInfo pid:\s*(?P<pid>\d+), name:\s*(?P<name>\S+) "
-    r"exitCode:\s*(?P<code>-?\d+), errorString:[ \t]*(?P<stderr>[^\n]*)"
+    r"(?:Command: \[(?P<command>[^\]]*)\], ProcessInfo )?\bpid:\s*(?P<pid>\d+), name:\s*(?P<name>\S+) "
+    r"exitCode:\s*(?P<code>-?\d+), errorString:[ \t]*(?P<stderr>.*?)"
+    r"(?=\n\s+at |\nCaused by|\n\d{4}-\d\d-\d\d |\n[\w.$]+(?:Exception|Error): [\w.$]+(?:Exception|Error):|\Z)",
+    re.DOTALL,
 )
 _SAID = re.compile(
     r"(?:unable to parse:|Currently read output:)[ \t]*(?P<text>.*?)(?=\n\s+at |\nCaused by|\nSerializer |\Z)",
@@ -62,7 +67,8 @@ class LogText(msgspec.Struct, frozen=True, kw_only=True):
 class ProcessInfo(msgspec.Struct, frozen=True):
     """Storm's words on a process that it lost (``ShellProcess.getProcessInfoString``, 0.10.0 and later).
 
-    `code`: -1 where Storm asked before the process was gone. `stderr`: the beginning of what it still had to say.
+    `command`: empty in what ``ShellSpout`` writes. `code`: -1 where Storm asked before the process was gone. `stderr`:
+    the last line of what it still had to say.
     """
 
     command: tuple[str, ...]
@@ -115,6 +121,14 @@ class LogIndex:
                 kept.append((match, entry))
         kept.sort(key=lambda hit: not hit[1].rules)
         return [_recognised(entry, match[0], text) for match, entry in kept]
+
+    def holding(self, part: str) -> list[Recognised]:
+        """The texts that hold `part`, a few words of them, in any case: those with a rule first, then as they stand."""
+        words = " ".join(part.casefold().split())
+        held = [
+            each for each in self.entries if len(words) >= FEWEST and words in " ".join(each.text.casefold().split())
+        ]
+        return [_recognised(each, each.text, each.text) for each in sorted(held, key=lambda each: not each.rules)]
 
 
 @once
@@ -170,8 +184,9 @@ def process_of(text: str) -> ProcessInfo | None:
     match = _PROCESS.search(text[:MOST_TEXT])
     if match is None:
         return None
-    words = tuple(word.strip() for word in match["command"].split(", ") if word.strip())
-    return ProcessInfo(words, match["name"], int(match["code"]), match["stderr"].strip())
+    words = tuple(word.strip() for word in (match["command"] or "").split(", ") if word.strip())
+    said = [line.strip() for line in match["stderr"].splitlines() if line.strip()]
+    return ProcessInfo(words, match["name"], int(match["code"]), said[-1] if said else "")
 
 
 def said_in(text: str) -> bytes:

@@ -155,3 +155,26 @@ def test_the_data_holds_to_its_schema_and_names_rules() -> None:
     assert loader.problems(path, "worker-log") == []
     named = {rule for entry in load_index().entries for rule in entry.rules}
     assert named <= set(loader.load_rules())
+
+
+PARTS = {
+    "No output read": ["Pipe to subprocess seems to be broken! No output read."],
+    "subprocess HEARTBEAT  timeout": ["subprocess heartbeat timeout"],
+    "it hangs": [],
+    "died": [],
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_of_a_text_says_which_one_is_meant(part: str) -> None:
+    assert [each.entry.text for each in load_index().holding(part)] == PARTS[part]
+
+
+def test_a_spouts_process_is_told_by_the_last_line_of_its_stderr() -> None:
+    text = (
+        "java.lang.RuntimeException: pid:31, name:words exitCode:1, errorString:Traceback (most recent call last):\n"
+        '  File "words.py", line 3, in next\nKeyError: "word"\n\tat org.apache.storm.spout.ShellSpout.querySubprocess\n'
+    )
+    process = process_of(text)
+    assert process is not None
+    assert (process.command, process.name, process.code, process.stderr) == ((), "words", 1, 'KeyError: "word"')

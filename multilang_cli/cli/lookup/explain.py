@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from multilang_cli.catalogue.loader import load_causes, load_rulebook
-from multilang_cli.catalogue.worker_log import load_index, process_of
+from multilang_cli.catalogue.worker_log import Recognised, load_index, process_of
 from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.cli.app import Color
 from multilang_cli.cli.options.as_json import Json, print_json
@@ -30,6 +30,10 @@ Log = Annotated[
     str,
     typer.Option("--log", metavar="FILE", help="Explain what a worker's log says of shell components; - for stdin."),
 ]
+
+
+MOST_SHOWN = 3
+"""Texts that are shown where a part stands in several."""
 
 
 def explain(
@@ -63,7 +67,7 @@ def explain(
             render_case(cases[name], console_of(color))
         elif name in load_sentences():
             render_sentence(load_sentences()[name], _titles(cases), console_of(color))
-        elif found := load_index().recognise(name):
+        elif found := _recognised(name):
             show_recognised(page, found, process_of(name), rulebook)
         else:
             raise CommandError(_unknown(name, [*rulebook.rules, *causes, *cases, *load_sentences()]))
@@ -79,9 +83,19 @@ def _facts(name: str, cases: dict[str, Case]) -> dict[str, Any]:
             return {"about": about, **asdict(known[name])}
     if name in sentences:
         return {"about": "sentence", "section": sentences[name].number, **asdict(sentences[name].sentence)}
-    if found := load_index().recognise(name):
+    if found := _recognised(name):
         return {"about": "text", "found": found, "process": process_of(name)}
     raise CommandError(_unknown(name, [*rules, *causes, *cases, *sentences]))
+
+
+def _recognised(text: str) -> list[Recognised]:
+    """The texts of Storm's that stand in what was pasted; or those that this is a part of. Raises CommandError."""
+    if found := load_index().recognise(text):
+        return found
+    held = load_index().holding(text)
+    if len(held) > MOST_SHOWN:
+        raise CommandError(f"explain: {text[:60]!r} stands in {len(held)} texts of Storm's: paste a whole line.")
+    return held
 
 
 def _cases() -> dict[str, Case]:
@@ -95,7 +109,10 @@ def _titles(cases: dict[str, Case]) -> dict[str, str]:
 
 def _unknown(name: str, known: list[str]) -> str:
     if any(character.isspace() for character in name.strip()):
-        return f"explain: no text of Storm's shell classes is known here that stands in {name[:60]!r}."
+        return (
+            f"explain: {name[:60]!r} is no text of Storm's shell classes. Paste an error's whole line, or hand over "
+            "the worker's log by --log FILE; `mlcheck docs worker-log` shows how. What hangs: `mlcheck docs hang`."
+        )
     hint = did_you_mean(name, known)
     return (
         f"explain: there is no rule, cause, case or sentence {name[:60]!r}{hint} `mlcheck list rules` shows all rules."

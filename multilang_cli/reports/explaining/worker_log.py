@@ -122,7 +122,8 @@ def _show_process(page: Page, process: ProcessInfo | None) -> None:
     if process is None:
         return
     how = "how it ended is not known: Storm asked too early" if process.code == -1 else f"exit code {process.code}"
-    page.para(f"{process.name}: {shlex.join(process.command)}; {how}", label="Process", indent=2, hang=12)
+    command = f" {shlex.join(process.command)};" if process.command else ""
+    page.para(f"{process.name}:{command} {how}", label="Process", indent=2, hang=12)
     if process.stderr:
         page.para(process.stderr, label="It said", indent=2, hang=12)
 
@@ -142,7 +143,7 @@ def _show_causes(page: Page, found: Recognised, rulebook: Rulebook) -> None:
 
 
 def _show_commands(page: Page, found: Recognised, process: ProcessInfo | None) -> None:
-    command = shlex.join(process.command) if process else "COMMAND"
+    command = shlex.join(process.command) if process and process.command else "COMMAND"
     page.line(f"Find out  mlcheck run -- {command}", indent=2)
     page.line("          mlcheck tap --help    to record it in the real worker", indent=2)
     if found.rules:
