@@ -8,7 +8,7 @@
 
 What the judge found fails the test: every must, and every should if ``@pytest.mark.mlcheck(strict=True)``. A test that
 fails at an assert of its own is told the cause there; one that does not fails at its end, not in a teardown.
-``@pytest.mark.mlcheck(allow=["exited"])`` takes findings of these rules; ``storm="1.2"`` plays another Storm.
+``@pytest.mark.mlcheck(allow=["exited"])`` ignores findings of these rules; ``storm="1.2"`` plays another Storm.
 """
 
 from __future__ import annotations
