@@ -82,7 +82,7 @@ def _harmful(facts: Facts) -> list[Finding]:
 
 
 def _fatal(facts: Facts) -> Finding | None:
-    """The finding of which the Storm asked ends first: whatever comes later comes of nothing that it would see."""
+    """The first finding that ends the Storm asked for: it would not live to see the later ones."""
     deadly = [each for each in facts.findings if each.level == "must" and each.fates.get(facts.known.storm) in FATAL]
     return min(deadly, key=lambda each: each.seq, default=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 STANDSTILL = 1.0
-"""Seconds by which a round is late that only a machine can need which does not run us."""
+"""A round that is later than this, in seconds, tells that the machine did not run mlcheck."""
 
 
 class Clock:

@@ -42,7 +42,7 @@ def seconds(name: str, text: str) -> float:
     """A time above 0. Raises ConfigError that begins with `name`."""
     value = _number(name, text, "seconds, a number above 0")
     if not (math.isfinite(value) and value > 0):
-        raise ConfigError(f"{name}: {text!r} is not above 0; expected: seconds.")
+        raise ConfigError(f"{name}: {text!r}: expected seconds, a finite number above 0.")
     return value
 
 

@@ -65,7 +65,7 @@ def check(judge: RuleContext, event: Event, emit: Emit, *, without_tuple: bool =
 
 
 def _of_declared(judge: RuleContext, emit: Emit) -> bool:
-    """True if an emit can only come of tuples that were declared: what becomes of others nobody promised."""
+    """True if an emit can only come of declared tuples; what a component makes of others is not judged."""
     undeclared = judge.state.undeclared
     if judge.profile.samples is None or not (undeclared.young or undeclared.packed):
         return True

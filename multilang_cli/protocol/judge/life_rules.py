@@ -210,7 +210,7 @@ def _passed_over(judge: RuleContext, event: Event, again: Again, related: tuple[
 
 
 def ended(judge: RuleContext, event: Event, _: End) -> None:
-    """Judge what a spout emitted after its last sync: Storm never read it. A log may be lost: that is what a log is."""
+    """Judge what a spout emitted after its last sync: Storm never read it. To lose a line of a log is no breach."""
     state = judge.state
     if judge.profile.kind == "spout" and state.unread_logs:
         judge.foresee("log-after-sync", event, "unread")

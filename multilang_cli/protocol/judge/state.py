@@ -204,7 +204,7 @@ class Outstanding(msgspec.Struct, frozen=True):
 
 
 _MET = msgspec.json.Decoder(State)
-"""What msgspec knows of a type is made when it meets it first, which must not be in several threads at once."""
+"""Made at import: the first use of a type by msgspec must not happen in several threads at once."""
 
 
 def to_plain(state: State) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def _in_brief(result: RunResult) -> str:
         first = max(untested, key=lambda each: len(each.ids))
         more = f", and for {len(untested) - 1} more reasons" if len(untested) > 1 else ""
         told.append(f"not tested: {first.reason}{more}")
-    return ", ".join(told)
+    return "; ".join(told)
 
 
 def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _ROOMS[0]) -> None:

@@ -124,7 +124,7 @@ class Stage:
         return min(limit, enough) if self.may_refuse or self.trying else limit
 
     def making_up(self) -> None:
-        """From now on the component is given what nobody promised that it takes."""
+        """From now on the component is given values that nobody declared it to take."""
         if self.made_up is None:
             self.made_up = self.session.next_seq
             self.may_refuse = self.refusable

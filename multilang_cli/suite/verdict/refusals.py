@@ -1,4 +1,4 @@
-"""Refusals that a component may make: nobody promised that it takes what we made up, so dying of it is no failure."""
+"""Refusals of made-up values: nobody declared that the component takes them, so to die of one is no failure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A hang costs its whole wait once: which case hung where, and which of the others could only show the same. Pure.
 
 The first case that hangs waits as long as Storm does. A second that has to come to the same place confirms it with a
-short wait. The later ones are not played: what is behind that place they can't reach. So it is with a death that takes
-its time, as of a loop that ends when the memory does; one that comes at once is played in each case.
+short wait. The later ones are not played: they can't get past that place. A slow death, such as that of a loop which
+ends with the memory, is treated in the same way; a fast one is played in each case.
 """
 
 from __future__ import annotations
