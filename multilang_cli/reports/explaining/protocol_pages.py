@@ -35,7 +35,8 @@ a child process; where it says so, the *host*, which is Storm's ShellSpout or Sh
 part; or a *library* that stands between the host and user code. A *fact* binds nobody: it tells what Storm does."""
 _OPENING = """\
 A shell component is a process that speaks JSON with a Storm worker on stdin and stdout. These pages say what both sides
-write, what they must not write, and what Storm does about it."""
+write, what they must not write, and what Storm does about it. Examples show one message a line, and leave out the lines
+`end` that close them."""
 _IDS = """\
 There are {} sentences. Each has an id that does not change, such as [bolt.ack.once](bolt.md#bolt.ack.once), which
 rules, cases and findings of mlcheck name, and which `mlcheck explain bolt.ack.once` shows with its sources."""
