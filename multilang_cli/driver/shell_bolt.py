@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.driver.session import SLICE, Session
+from multilang_cli.driver.session import FULL, SLICE, Session
 from multilang_cli.protocol.wire.context import SOURCE
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
@@ -253,7 +253,11 @@ class ShellBolt(Session):
         """
         self._ticked, self._reminded = len(self.tick_ids), 0
         done = lambda: self.unsettled <= left and self.idle and also()  # noqa: E731 (a condition)
-        return self.wait(done, limit, "settle", lambda: self.unsettled, quietly=quietly)
+        return self.wait(done, limit, "settle", self._moves, quietly=quietly)
+
+    def _moves(self) -> tuple[int, int]:
+        """Something that changes while tuples are settled, and while the bolt reads what no pipe takes at once."""
+        return self.unsettled, self._piped() if len(self._buffer) > FULL else 0
 
     def _last_chance(self, done: Callable[[], bool]) -> bool:
         """Also wait for the sync of a heartbeat that was sent a moment ago.

@@ -155,7 +155,7 @@ def emit(judge: RuleContext, event: Event, message: Emit) -> None:
             memory.message_ids.append(message.id)
     if message.wants_task_ids:
         read = not spout or bool(memory.commands)
-        (memory.wanted if read else memory.unread).append(Wanted(event.seq, event.t, message.stream))
+        (memory.wanted if read else memory.unread).append(Wanted(event.seq, message.stream, event.t, memory.sent))
 
 
 def check_pending(judge: RuleContext, event: Event) -> None:

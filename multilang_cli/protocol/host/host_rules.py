@@ -77,6 +77,7 @@ def _both(usual: Handler | None, hosts: Handler | None) -> Handler:
 def _is_in_place(judge: RuleContext, event: Event, body: Any) -> bool:
     """True for a whole message that comes when such may come: the handshake, and after the pid all others."""
     memory = memory_of(judge)
+    memory.sent += len(event.raw)
     if not is_whole(event.raw) or (not is_free(judge) and holds_several(event.raw)):
         if not memory.stopping:
             judge.breach("host-end", event, "a message is not closed by a line that is just end")
@@ -161,7 +162,8 @@ def _has(context: dict[str, Json], key: str, value: Json) -> bool:
 
 def _pid(judge: RuleContext, event: Event, _: Pid) -> None:
     memory = memory_of(judge)
-    memory.beat = memory.said_pid = event.t
+    memory.beat = memory.tick = event.t
+    memory.sent_at_beat = memory.sent_at_tick = memory.sent
 
 
 def _pid_checked(judge: RuleContext, event: Event, fact: PidChecked) -> None:

@@ -47,11 +47,12 @@ class Feed(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Wanted(msgspec.Struct, array_like=True):
-    """An emit that asked for its task ids: the event, its time in seconds, and the stream."""
+    """An emit that asked for its task ids: the event, and the stream; its time, and how many bytes were sent before."""
 
     seq: int
-    t: float
     stream: str
+    t: float = 0.0
+    sent: int = 0
 
 
 class HostMemory(msgspec.Struct):
@@ -66,8 +67,9 @@ class HostMemory(msgspec.Struct):
     JSON text; `inside`: the ids of those that are acked before the emit returns. `active`: None where nobody told.
     `shown_tasks`, `shown_sources`: task->component and source->stream->fields of the context, None where a version
     shows none. `tick_period`: the seconds between two ticks in conf, 0 for no ticks; `ticks`: how many came.
-    `beat`: when the last heartbeat came, at first the pid, in seconds; `beats`: how many have no sync. `said_pid`:
-    when the pid came, in seconds. `stopping`: it was told to end. `over`: the component has ended, or was let go.
+    `beat`: when the last heartbeat came, at first the pid, in seconds; `beats`: how many have no sync. `tick`: when
+    the last tick came, at first the pid. `sent`: bytes sent so far; `sent_at_beat`, `sent_at_tick`: until then.
+    `stopping`: it was told to end. `over`: the component has ended, or was let go.
     """
 
     greeted: bool = False
@@ -90,6 +92,9 @@ class HostMemory(msgspec.Struct):
     ticks: int = 0
     beat: float = 0.0
     beats: int = 0
-    said_pid: float = 0.0
+    sent: int = 0
+    sent_at_beat: int = 0
+    tick: float = 0.0
+    sent_at_tick: int = 0
     stopping: bool = False
     over: bool = False
