@@ -499,3 +499,15 @@ def test_a_storm_that_never_asks_for_it_does_not_die_of_silence() -> None:
     events = [msgspec.structs.replace(event, t=event.t + 40.0 * (event.body == Sync())) for event in events_of(said)]
     fates = next(f.fates for f in Conversation(example_profile("spout"), load_rulebook()).feed_all(events))
     assert (fates["0.10.2"], fates["1.2.4"], fates["2.8.3"]) == ("survives", "dies", "dies")
+
+
+@pytest.mark.parametrize(
+    "number", ["9223372036854775807", "10000000000000000000", "-9223372036854775809", "1e400", "0.30000000000000004"]
+)
+def test_numbers_of_java_are_compared_where_an_id_is_used_again(number: str) -> None:
+    frames = [f'{{"command":"emit","id":"m","tuple":[{value}]}}\nend\n'.encode() for value in (number, 1)]
+    said: list[tuple[str, Message | Fact]] = []
+    for frame in frames:
+        said += [("in", SpoutCommand("next", "")), ("out", read_frame(Frame(0, frame))), ("out", Sync())]
+    rules = {finding.rule: finding.level for finding in judge("spout", said)}
+    assert rules["message-id-reused"] == "should"

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 _ACKS_NOWHERE = ">=0.10,<2.0"
 """Storm versions that ack inside emit what reaches no task (STORM-746)."""
-_SORTED = msgspec.json.Encoder(order="sorted")
+_SORTED = msgspec.json.Encoder(order="sorted", enc_hook=str)
+"""Numbers that only Java's parsers make, such as BigInteger, as text."""
 _SYNC = Sync()
 _UNSET = "<1.0.3"
 """Storm versions in which a command does not set the clock of silence, only a message or activate (STORM-2213)."""
