@@ -69,7 +69,7 @@ COMMANDS: dict[str, Asked] = {
 
 
 def _complains(message: Log | Error) -> bool:
-    """True for an error, a warning, and a line that says that something is wrong: others may be of its start."""
+    """True for an error, a warning, and a line that says that something is wrong."""
     return isinstance(message, Error) or (message.level or 0) >= _WARN or bool(_WRONG.search(message.msg or ""))
 
 
@@ -132,7 +132,7 @@ class Seen:
         self.hasty = NaiveReader(always=True)
         self.mislaid = Mislaid()
         self._handshake = b""
-        self._dismissed = self._asked = self.complains = False
+        self._dismissed = self._asked = self.complains = self._talked = False
         self._sent_sizes: list[tuple[int, int]] = []
         self._read = self._greeting = 0
         self._then = self._silence = self._now = 0.0
@@ -224,6 +224,7 @@ class Seen:
         # What was logged long before the end has nothing to do with it.
         self.words = ends(message.msg or "", MOST_REPORTED) if isinstance(message, Log | Error) else ""
         self._complained(message)
+        self._talked = self._talked or not isinstance(message, Pid)
         self._reported(message)
         # Adapters say an error and a sync when they end: that sync answers nothing.
         self._parting = self.pending if self._erred and isinstance(message, Sync) else None
@@ -288,7 +289,8 @@ class Seen:
         if isinstance(message, Ack | Fail):
             self.complaint = ""
         elif isinstance(message, Log | Error) and any(asked == "tuple" for asked, _ in self.pending.values()):
-            self.complains = _complains(message)
+            # The first that it says behind its pid may be of its start.
+            self.complains = self._talked or _complains(message)
             self.complaint = ends(message.msg or "", MOST_REPORTED)
 
     def complained(self, event: Event, _: Chunk) -> None:
