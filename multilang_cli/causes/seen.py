@@ -112,7 +112,8 @@ class Seen:
     it failed what it worked on, or answered no more; `gave_up`: it failed that for it. `failed_at`, `failed_for`: the
     first tuple that it failed, and what it had told of it; `failed_err`: its stderr since it was fed last. `naive`,
     `hasty`: what it would have lost if it took the next message for the task ids of each emit that asks for some, and
-    of each. `complains`: its last log or error while a tuple was open says that something is wrong.
+    of each. `complains`: its last log or error while a tuple was open says that something is wrong, or is not the
+    first that it said.
     """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
