@@ -217,7 +217,7 @@ class StoredRun:
         prepare(self._folder)
         self._clock = Clock()
         self._listeners: list[Callable[[Happening], object]] = []
-        engine = Engine(self._setup, self._listeners)
+        engine = Engine(self._setup, self._listeners, acting=False)
         engine._start = self._clock()  # noqa: SLF001
         engine._together = PlayedTogether(self._clock)  # type: ignore[assignment] # noqa: SLF001
         return engine

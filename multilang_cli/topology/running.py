@@ -166,7 +166,7 @@ def _with_groupings(setup: Setup, stack: ExitStack) -> Setup:
 def _run(setup: Setup, watch: Callable[[Engine], Callable[[Happening], object] | None], *, strict: bool) -> TopologyRun:
     began = datetime.now(UTC)
     listeners: list[Callable[[Happening], object]] = []
-    engine = Engine(setup, listeners)
+    engine = Engine(setup, listeners, acting=bool(setup.faults))
     injector = Injector(engine, setup.faults)
     with HistoryFile(setup.folder / NAME, setup.redactor()) as history:
         listeners += [history.take, injector] if setup.faults else [history.take]

@@ -16,7 +16,7 @@ from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.topology.ackers import acker_of, rotations
 from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.flow import Flow
-from multilang_cli.topology.engine.spout_executor import SpoutExecutor
+from multilang_cli.topology.engine.spout_executor import SLOW, SLOW_AT_MOST, SpoutExecutor
 from multilang_cli.topology.engine.wiring import downstream, outgoing_of, profile_of
 from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted
 from multilang_cli.topology.model import Grouping, Subscription
@@ -84,6 +84,17 @@ def test_two_rotations_are_a_time_out(times: int, ends: int) -> None:
     flow.spout_emit(3, Emit(values=["a"], id=1))
     flow.rotate(executor)
     assert [each.how for each in history if isinstance(each, EmissionEnded)] == ["timed out"] * ends
+
+
+def test_a_spout_that_is_late_is_waited_for_less_often() -> None:
+    executor = SpoutExecutor((3,))
+    for times in range(12):
+        executor.answered(1.0, at_once=False)
+        assert executor.slow_until == 1.0 + min(SLOW_AT_MOST, SLOW * 2**times)
+    executor.answered(2.0, at_once=True)
+    assert executor.slow_until == 2.0
+    executor.answered(3.0, at_once=False)
+    assert executor.slow_until == 3.0 + SLOW
 
 
 @pytest.mark.parametrize(("late", "ends"), [("ignore", []), ("fail", ["failed"])])

@@ -38,28 +38,31 @@ RESTART_AFTER = 0.1
 RESTART_AT_MOST = 3.0
 TURNS = 32
 """Commands that a spout is told in one round while it answers at once: then bolts are given many tuples together."""
-AT_ONCE = 0.0003
+GATHERING = 0.003
+"""Seconds after which a round of such commands ends: the bolts wait meanwhile."""
+AT_ONCE = 0.001
 """Seconds within which an answer comes at once."""
-SLOW = 0.25
-"""Seconds for which nobody waits for a spout that did not answer at once."""
 END_WAIT = 2.0
 """Seconds that processes are given to end."""
 
 
 class Engine:
-    """One run of a topology. `listeners` are told each event of the history at once, and may act by `soon`.
+    """One run of a topology. `listeners` are told each event of the history; if `acting` at once, and may act (`soon`).
 
     `workers`: by number. `flow`: the tuples. `agenda`: what is done by the clock, for whoever wants more done.
     `sessions`: of the tasks that are processes, while they live. `busy`: reasons not to end the run yet, though the
     sources are exhausted.
     """
 
-    def __init__(self, setup: Setup, listeners: Sequence[Callable[[Happening], object]] = ()) -> None:
+    def __init__(
+        self, setup: Setup, listeners: Sequence[Callable[[Happening], object]] = (), *, acting: bool = True
+    ) -> None:
         self.setup = setup
         self.random = random.Random(setup.seed)  # noqa: S311 (a run is to be repeatable)
         self.agenda = Agenda()
         self.busy: set[str] = set()
         self._listeners = listeners
+        self._acting = acting
         self._start = time.monotonic()
         self._together: Together[BoltTask | SpoutTask] = Together()
         self._heard: set[BoltTask | SpoutTask] = set()
@@ -133,7 +136,7 @@ class Engine:
     def run(self) -> RunOutcome:
         """Start everything, run until the goal is reached, drain, end everything. Raises LaunchError, OSError."""
         interrupted = False
-        self.flow.watched = len(self._listeners) > 1
+        self.flow.watched = self._acting
         if len(self._listeners) == 1:
             self.flow.tell = self._listeners[0]
         try:
@@ -241,8 +244,9 @@ class Engine:
     def _ask_spouts(self) -> None:
         flow = self.flow
         for executor in self._executors:
+            until = flow.t + GATHERING
             for _ in range(TURNS):
-                if executor.busy is not None or self._soon:
+                if executor.busy is not None or self._soon or flow.t > until:
                     break
                 command = executor.next_command(flow.t, held_back=bool(flow.full))
                 if command is None:
@@ -268,8 +272,7 @@ class Engine:
             if ready is not TO_READ:
                 break
             session.hear(ready)
-        if flow.t - began > AT_ONCE:
-            executor.slow_until = flow.t + SLOW
+        executor.answered(flow.t, at_once=flow.t - began <= AT_ONCE)
         self._ending.check_messages()
         if session.death or not session.running:
             self._kill_worker_of(session)

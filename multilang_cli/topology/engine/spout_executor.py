@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Json
 
 
+SLOW, SLOW_AT_MOST = 0.001, 0.25
+"""Seconds for which nobody waits for a spout that did not answer at once: the first time, and at most."""
+
+
 class SpoutTaskCommand(NamedTuple):
     """Command to a spout's task; `id` is a message id, kept with its JSON type."""
 
@@ -28,7 +32,7 @@ class SpoutExecutor:
     nobody emitted anything. `pending`: what is waited for; `emissions`: the number of each such emission, by root id.
     `active`: what is wanted; it is told before the next round. `idle_since`: when it was first asked in vain, None if
     it emitted since. `rotations`: how often what waits is rotated each message timeout. `slow_until`: it took long to
-    answer, and until then nobody waits for it.
+    answer, and until then nobody waits for it: twice as long each time, for one that is late now and then was not run.
     """
 
     def __init__(self, tasks: Sequence[int], limit: int = 0, sleep: float = 0.001, rotations: int = 1) -> None:
@@ -46,7 +50,7 @@ class SpoutExecutor:
         self.ready: set[int] = set()
         self.busy: int | None = None
         self.idle_since: float | None = None
-        self.slow_until = 0.0
+        self.slow_until = self._slow_for = 0.0
         self._to_tell: deque[SpoutTaskCommand] = deque()
         self._round: deque[int] = deque()
         self._told_active = False
@@ -108,6 +112,11 @@ class SpoutExecutor:
             self._next_round = t + self.sleep
             if self.idle_since is None:
                 self.idle_since = t
+
+    def answered(self, t: float, *, at_once: bool) -> None:
+        """A task was waited for, and has answered `at_once` or not yet."""
+        self._slow_for = 0.0 if at_once else min(SLOW_AT_MOST, 2 * self._slow_for or SLOW)
+        self.slow_until = t + self._slow_for
 
     def wakes(self, most: float) -> float:
         """When the next round may begin, in seconds of the run; `most` if that is not a matter of time."""
