@@ -75,7 +75,7 @@ def test_a_testee_passes_what_the_matrix_says(folder: Path, part: str, tmp_path:
     assert (other, found.keys()) == ([], expected.keys()), AGAIN
 
 
-@pytest.mark.sample(140)
+@pytest.mark.sample(70)
 @pytest.mark.library
 @each_mutant
 def test_a_mutant_is_killed_by_the_cases_that_claim_it(folder: Path, name: str, tmp_path: Path) -> None:
