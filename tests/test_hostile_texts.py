@@ -20,9 +20,9 @@ from multilang_cli.driver.process import STDERR_KEPT
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.protocol.words.events import Chunk, Event, Exited
 from multilang_cli.protocol.words.messages import Emit, Log, Malformed, TupleMsg
+from multilang_cli.subject.sources import origin_in, source_lines
 from multilang_cli.suite.runner.watch import HELD, Watch
 from multilang_cli.suite.verdict.causes import _Stderr, with_code
-from multilang_cli.suite.verdict.sources import origin_in, source_lines
 from multilang_cli.transcript.secrets import hide
 from tests.sessions import ACK_ALL, LIMIT, playing
 

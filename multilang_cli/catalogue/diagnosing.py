@@ -37,31 +37,41 @@ def causes_heard(
     stderr: str = "",
     late: bool = False,
     sizes: Mapping[int, int] = {},
+    lines: Mapping[str, Sequence[str]] = {},
 ) -> tuple[Cause, ...]:
     """Name the causes of `findings`, as far as `events`, the last of a conversation, tell.
 
     `argv`: the component's command, by which its language is known; `source`: what else is known of its files.
-    `late`: the beginning is not among `events`. `sizes`: see `Known`.
+    `late`: the beginning is not among `events`. `sizes`: see `Known`. `lines`: of its source, by file.
     """
     source = source or Source(kind=profile.kind, language=language_of(argv))
     made_up = profile.samples is not None and not profile.samples
     late = late or not events or events[0].seq > 0
     storm = rulebook.version(profile.storm).id if profile.storm else rulebook.newest.id
-    known = Known(stderr=stderr, made_up=made_up, late=late, storm=storm, sizes=sizes)
+    known = Known(stderr=stderr, made_up=made_up, late=late, storm=storm, sizes=sizes, sources=lines)
     facts = facts_of(events, findings, source, load_tracebacks(), known)
     return diagnose(facts, load_causes(), rulebook.rules)
 
 
 class RecentEvents:
-    """The last events of a conversation that goes on, to name causes by. What it keeps is bounded."""
+    """The last events of a conversation that goes on, to name causes by. What it keeps is bounded.
+
+    `argv`, `source`, `lines`: as for `causes_heard`.
+    """
 
     def __init__(
-        self, profile: Profile, rulebook: Rulebook, argv: Iterable[str] = (), source: Source | None = None
+        self,
+        profile: Profile,
+        rulebook: Rulebook,
+        argv: Iterable[str] = (),
+        source: Source | None = None,
+        lines: Mapping[str, Sequence[str]] = {},
     ) -> None:
         self._profile = profile
         self._rulebook = rulebook
         self._argv = tuple(argv)
         self._source = source
+        self._lines = lines
         self._kept: deque[Event] = deque()
         self._size = 0
 
@@ -85,4 +95,5 @@ class RecentEvents:
             argv=self._argv,
             source=self._source,
             stderr=text,
+            lines=self._lines,
         )

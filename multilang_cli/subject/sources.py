@@ -1,20 +1,46 @@
-"""Sources of a component: its language, and where its own files stand."""
+"""Sources of a component: its language, where its own files stand, and their lines, read to find what they wrote."""
 
 from __future__ import annotations
 
 import mmap
+import os
+import re
+import stat
+from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from multilang_cli.causes.facts import Source
-from multilang_cli.causes.languages import language_of, words_of
+from multilang_cli.causes.languages import is_written_in, language_of, words_of
+from multilang_cli.causes.origin import is_of, only_line, only_line_with, origin_of
+from multilang_cli.causes.tracebacks import LIBRARIES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from multilang_cli.causes.model import Place
     from multilang_cli.protocol.words.verdicts import Kind
 
+    Lines = dict[str, list[str]]
+
+MOST_FILES = 200
+"""Files below a root that are read: a component's own, not a home directory."""
+MOST_BYTES = 1 << 20
+"""Bytes of one file that are read."""
+MOST_OF_A_LINE = 1000
+"""Characters of a line in which patterns are looked for; nobody writes longer ones by hand."""
+_FOREIGN = frozenset({"node_modules", "vendor", "site-packages", "target", "build", "dist", "venv", "__pycache__"})
+_WORD = re.compile(r"\w+")
+_LOADS = re.compile(
+    r"\b(?:import|from|require\w*|include\w*|use|load|source|autoload|package|mod|using|dofile|importlib|fork)\b|"
+    r"\bimport_module|__import__|\bdo\s+[\"']|^\s*\.\s"
+)
+"""Lines that may load another file."""
+_MAIN = re.compile(r"func main\(|fn main\(|(?:int|void) main\(")
+_DEPTH = 2
+"""Folders below the program's own in which its files are looked for."""
 _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
 """What compilers leave in their programs."""
 _SOURCES = {"go": ".go", "rust": ".rs"}
@@ -45,3 +71,86 @@ def built_from(program: Path) -> str:
             return next((language for mark, language in _BUILT.items() if code.find(mark) >= 0), "")
     except (OSError, ValueError):
         return ""
+
+
+def origin_in(source: Source, text: str) -> Place | None:
+    """The line that `text` came from: of the program itself, else of the files beside it; None if it can't be told."""
+    own, beside = _related_lines(source)
+    return origin_of(text, own) or origin_of(text, beside)
+
+
+def starter_of(source: Source, text: str, starts: str) -> Place | None:
+    """The line that starts the program which wrote `text`: it has words of the text, or no line has and it is alone."""
+    own, beside = _related_lines(source)
+    if not starts:
+        return None
+    if any(is_of(text, sources) for sources in (own, beside)):
+        origin = origin_of(text, own)
+        return origin if origin is not None and re.match(starts, origin.code) else None
+    return only_line(starts, own)
+
+
+def suspect_in(source: Source, pattern: str) -> Place | None:
+    """The only line that has a pattern: of the program itself, else of the files beside it that are its user's own."""
+    own, beside = _related_lines(source)
+    theirs = {name: lines for name, lines in beside.items() if not LIBRARIES.search(name)}
+    return only_line_with(pattern, own) or only_line_with(pattern, theirs)
+
+
+def lines_of(source: Source) -> Lines:
+    """The lines of the component's own files: its program's, else all beside it."""
+    own, beside = _related_lines(source)
+    return own or beside
+
+
+@cache
+def _related_lines(source: Source) -> tuple[Lines, Lines]:
+    """The lines of the program, and of those files beside it that it names: a folder may hold many programs.
+
+    All files, where it is not known which is the program.
+    """
+    own, beside = _lines_of(source)
+    loading = (line for lines in own.values() for line in lines if _LOADS.search(line))
+    words = {word for line in loading for word in _WORD.findall(line)}
+    in_package = source.language == "go"
+    related = {
+        name: lines
+        for name, lines in beside.items()
+        if Path(name).stem in words or (in_package and not any(map(_MAIN.match, lines)))
+    }
+    return own, related if own else _of_one_program(beside)
+
+
+def _of_one_program(files: Lines) -> Lines:
+    """The files of a program that was built; none where they are of several, since it can't be told of which."""
+    programs = {Path(name).parent for name, lines in files.items() if any(map(_MAIN.match, lines))}
+    return files if len(programs) <= 1 else {}
+
+
+@cache
+def _lines_of(source: Source) -> tuple[Lines, Lines]:
+    own: Lines = {}
+    beside: Lines = {}
+    for root in map(Path, source.roots):
+        for path in islice(_files(root, source.language), MOST_FILES):
+            with suppress(OSError):
+                files = own if str(path) in source.programs else beside
+                files[str(path.relative_to(root))] = [line[:MOST_OF_A_LINE] for line in source_lines(path)]
+    return own, beside
+
+
+def source_lines(path: Path) -> list[str]:
+    """The lines of a source. A component may have put a pipe or a device in its place: that is none. Raises OSError."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return []
+        return file.read(MOST_BYTES).decode("utf-8", "backslashreplace").splitlines()
+
+
+def _files(root: Path, language: str) -> Iterator[Path]:
+    for folder, folders, files in os.walk(root):
+        deep = len(Path(folder).relative_to(root).parts) >= _DEPTH
+        folders[:] = [] if deep else sorted(name for name in folders if name[0] != "." and name not in _FOREIGN)
+        for name in sorted(files):
+            if is_written_in(name, language):
+                yield Path(folder) / name

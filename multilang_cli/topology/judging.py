@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge.context import storm_timeout
+from multilang_cli.protocol.words.shortening import head
 from multilang_cli.reports.model import SubjectResult, Verdict
+from multilang_cli.subject.sources import source_of, suspect_in
 from multilang_cli.topology.checkers.checker import CheckResult, RunFacts
 from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING
 from multilang_cli.topology.model import EXPECTED, GUARANTEE, UNANCHORED
 
 if TYPE_CHECKING:
     from multilang_cli.topology.engine.setup import Setup
+    from multilang_cli.topology.model import ComponentSpec
 
+SHOWN = 60
+"""Characters of a line of source that are shown."""
+_EMITS = (
+    r"^(?!.*\b(?:def|func|function|sub|fn)\b)"
+    r""".*(?:(?<![a-zA-Z])[eE]mit\w*!?\s*[(\['"$@]|["']command["']\s*(?::|=>|,)\s*["']emit["'])"""
+)
+"""A call of what emits, in any language, or its message written out."""
 _VERDICTS: dict[str, Verdict] = {"pass": "pass", "warn": "warn", "fail": "fail", "unknown": "untestable"}
 
 
@@ -46,7 +57,19 @@ def facts_of(setup: Setup) -> RunFacts:
         silences=_silences(setup),
         guarantee=str(conf.get(GUARANTEE) or ""),
         unanchored=frozenset(map(str, conf.get(UNANCHORED) or ())),
+        emitting={
+            each.id: place for each in topology.components.values() if (place := line_that_emits(each, setup.cwd))
+        },
     )
+
+
+def line_that_emits(component: ComponentSpec, cwd: Path) -> str:
+    """The only line of a bolt's source that emits, as FILE:LINE: CODE; "" if there is none, or more than one."""
+    if component.kind != "bolt":
+        return ""
+    source = source_of(component.command, Path(component.cwd or cwd), component.kind)
+    place = suspect_in(source, _EMITS)
+    return f"{place.file}:{place.line}: {head(place.code, SHOWN)}" if place is not None else ""
 
 
 def _silences(setup: Setup) -> dict[int, float]:

@@ -20,7 +20,7 @@ from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
-from multilang_cli.subject.sources import source_of
+from multilang_cli.subject.sources import lines_of, source_of
 from multilang_cli.topology.blame import stories
 from multilang_cli.topology.checkers.judge import Judge
 from multilang_cli.topology.engine.engine import Engine
@@ -248,7 +248,8 @@ def _causes(setup: Setup, life: TaskRun, findings: Sequence[Finding]) -> tuple[C
         if not findings or not setup.transcripts or life.transcript.stat().st_size > MOST_READ:
             return ()
         profile = life.session.profile
-        recent = RecentEvents(profile, setup.rulebook, source=source_of(life.argv, life.cwd, profile.kind))
+        source = source_of(life.argv, life.cwd, profile.kind)
+        recent = RecentEvents(profile, setup.rulebook, source=source, lines=lines_of(source))
         recent.take(read_transcript(life.transcript))
     except (OSError, TranscriptError):
         return ()

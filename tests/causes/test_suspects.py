@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.causes.facts import Source
-from multilang_cli.suite.verdict.sources import lines_of, suspect_in
+from multilang_cli.subject.sources import lines_of, suspect_in
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -32,6 +32,8 @@ def test_with_nothing_wrong_everything_holds(tmp_path: Path, name: str) -> None:
     assert ran.result.verdict == "conformant"
     assert ran.run.outcome.drained
     assert not ran.of(Died)
+    reasons = [each.reason for each in ran.run.held if each.id == "anchored" and each.verdict == "warn"]
+    assert all("(loose_split.py:9: self.emit([word]))" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize("fault", DEATHS)

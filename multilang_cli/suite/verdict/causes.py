@@ -22,8 +22,7 @@ from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malforme
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.options import redactor_of
-from multilang_cli.subject.sources import source_of
-from multilang_cli.suite.verdict.sources import lines_of, origin_in, source_lines, starter_of, suspect_in
+from multilang_cli.subject.sources import lines_of, origin_in, source_lines, source_of, starter_of, suspect_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

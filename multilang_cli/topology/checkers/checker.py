@@ -28,7 +28,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     often as they stand there: the first ones of longer tuples. `faults`: of the plan, as written. `idle`: seconds of
     silence after which sources are taken for exhausted. `silences`: seconds of silence after which Storm gives a
     bolt's task up, by task; empty where it sends no heartbeats. `guarantee`: what the topology claims, "" for nothing.
-    `unanchored`: streams on which tuples need no anchor, as STREAM or COMPONENT/STREAM.
+    `unanchored`: streams on which tuples need no anchor, as STREAM or COMPONENT/STREAM. `emitting`: the line of a
+    component's source that emits, in words, by component, where there is only one.
     """
 
     components: dict[int, str]
@@ -44,6 +45,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     silences: dict[int, float] = {}
     guarantee: str = ""
     unanchored: frozenset[str] = frozenset()
+    emitting: dict[str, str] = {}
 
     def name(self, task: int) -> str:
         """A task as sentences call it."""

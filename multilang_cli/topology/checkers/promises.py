@@ -74,7 +74,8 @@ class _OfBolts(Checker):
         """Name each component and stream with its share and the first example."""
         for (name, stream), made in self._made.items():
             if (first := made.first) is not None:
-                at = f"The first: {self.facts.name(first.task)} emitted {first.values}{_place(first)}"
+                place = f" ({self.facts.emitting[name]})" if name in self.facts.emitting else ""
+                at = f"The first: {self.facts.name(first.task)} emitted {first.values}{_place(first)}{place}"
                 self.wrong(self.sentence(name, stream, made, at), first.n)
 
 
