@@ -89,7 +89,7 @@ def _sections(result: RunResult, known: StoredTables) -> Iterator[AnySection]:
 def _worst_trees(known: StoredTables) -> WorstTrees:
     if "roots" not in known:
         return WorstTrees((), {})
-    return worst_trees(_in_order("roots", SHOWN["roots"][1], known["roots"]), known["conversations"], known["events"])
+    return worst_trees(_in_order("roots", SHOWN["roots"][1], known["roots"]), known)
 
 
 def _limits(result: RunResult) -> TableSection:

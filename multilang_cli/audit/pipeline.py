@@ -304,7 +304,7 @@ def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     at.damaged = bool(of)
     mine = {uri for uri in of if named(uri) in at.gone["events"].values} if old else of
     yield {"quarantine": events.quarantine(read, outline, mine) if mine else FewRows([], TABLES["quarantine"].ddl)}
-    bad = events.counted_by_file(at.known["quarantine"]) if of else {}
+    bad = {file: number for (file,), number in at.known.counted(TABLES["quarantine"], "file").items()} if of else {}
     yield {"files": events.files(outline, counts, bad)}
 
 
@@ -389,7 +389,7 @@ def _ledger_summary(at: StoredState, _: list[DataFrame]) -> Tables:
 
 def _keys(at: StoredState, _: list[DataFrame]) -> Tables:
     wanted = keys.newest_parts(at.facts)
-    rows = at.known.few(TABLES["conversations"], "conv", "part", "header", of=("conv", {conv for conv, _ in wanted}))
+    rows = at.known.few(TABLES["conversations"], "conv", "part", "header", of={"conv": {conv for conv, _ in wanted}})
     headers = (header for conv, part, header in rows if (conv, part) in wanted)
     yield {"keys": keys.keys(headers, at.who, at.known["events"])}
 

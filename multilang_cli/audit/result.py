@@ -138,7 +138,7 @@ def notes_of(known: StoredTables) -> Iterator[str]:
         yield f"the recordings are of several Storm versions: {', '.join(map(_shown, sorted(versions)))}"
     if opened := sum(not part.closed for part in parts):
         yield f"{opened} parts of conversations were not closed: what came last in them may be missing"
-    fates = known.few(OUTLOOKS, "version", "seq", of=("fate", ("unknown",)))
+    fates = known.few(OUTLOOKS, "version", "seq", of={"fate": ("unknown",)})
     for version in sorted({version for version, seq in fates if seq is None}):
         yield f"Storm {_shown(version)!r} is not known here, so its conversations are not judged; give --storm"
     yield from _together(known.facts)

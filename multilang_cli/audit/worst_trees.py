@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.store.local_rows import local_rows
+from multilang_cli.audit.tables import CONVERSATIONS, EVENTS
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.html.conversation import Told
 from multilang_cli.reports.html.findings import Explainer
@@ -19,10 +20,11 @@ from multilang_cli.transcript.format import decode_header, decode_line
 from multilang_cli.transcript.reader import reader_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import DataFrame
 
+    from multilang_cli.audit.store.stored import StoredTables
     from multilang_cli.reports.html.document import AnySection
 
 MOST = 8
@@ -31,6 +33,7 @@ AROUND = 100
 """Events of it before the tuple, and behind it."""
 LONGEST = 65_536
 """Bytes of a line that is shown; longer ones are passed over."""
+_WHOSE = ("conv", "part", "topology", "component", "task", "storm", "file", "header")
 _BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
 
 
@@ -41,14 +44,31 @@ class WorstTrees(NamedTuple):
     links: dict[tuple[str, int], str]
 
 
-def worst_trees(roots: DataFrame, conversations: DataFrame, events: DataFrame) -> WorstTrees:
+class TreePlace(NamedTuple):
+    """The event with which a tree's open tuple was delivered, or its root emitted; whose it was."""
+
+    run: str
+    root: int
+    conv: str
+    part: int
+    seq: int
+    id: str
+    kind: str
+    component: str
+    task: int
+    storm: str
+    file: str
+    header: bytes
+
+
+def worst_trees(roots: DataFrame, known: StoredTables) -> WorstTrees:
     """The conversations behind the first of `roots`, the worst first.
 
     Two passes over the events: one finds the places, one the lines around all of them.
     """
     wanted = roots.limit(MOST).collect()
-    places = places_of(wanted, conversations, events) if wanted else []
-    around = _around(places, events) if places else {}
+    places = places_of(wanted, known) if wanted else []
+    around = _around(places, known["events"]) if places else {}
     sections, links = [], {}
     for number, place in enumerate(places):
         told = _told(f"tree{number + 1}", place, around.get(number, ()))
@@ -58,27 +78,37 @@ def worst_trees(roots: DataFrame, conversations: DataFrame, events: DataFrame) -
     return WorstTrees(tuple(sections), links)
 
 
-def places_of(wanted: list[Row], conversations: DataFrame, events: DataFrame) -> list[Row]:
-    """Place where each root's open tuple was delivered, or its spout emitted it: the first such event, and a header."""
-    asked = local_rows(
-        events.sparkSession,
-        [
-            (row.run, row.root, row.open_task, row.open_id, "tuple")
-            if row.open_id is not None
-            else (row.run, row.root, row.task, row.message_id, "emit")
-            for row in wanted
-        ],
-        "run string, root bigint, task int, id string, kind string",
-    )
-    heads = conversations.select("conv", "part", "topology", "component", "task", "storm", "file", "header")
-    whose = heads.join(F.broadcast(asked), "task").where("run = topology or startswith(file, run || '/')")
-    seen = events.select("conv", "part", "id", "kind", "seq").join(F.broadcast(whose), ["conv", "part", "id", "kind"])
-    first = seen.groupBy("run", "root").agg(F.expr("min_by(struct(*), struct(conv, part, seq)) as place"))
-    found = {(row.run, row.root): row.place for row in first.collect()}
-    return [found[row.run, row.root] for row in wanted if (row.run, row.root) in found]
+def places_of(wanted: Iterable[Any], known: StoredTables) -> list[TreePlace]:
+    """Place of each of `wanted`, rows of roots: the first such event. Those of which none was recorded have none."""
+    asked = [
+        (row.run, row.root, row.open_task, row.open_id, "tuple")
+        if row.open_id is not None
+        else (row.run, row.root, row.task, row.message_id, "emit")
+        for row in wanted
+    ]
+    tasks = {task for _, _, task, _, _ in asked if task is not None}
+    whose = {(conv, part): rest for conv, part, *rest in known.rows(CONVERSATIONS, *_WHOSE, of={"task": tasks})}
+    may_be: dict[tuple[Any, ...], list[tuple[str, int]]] = {}
+    for (conv, part), (topology, _, task, _, file, _) in whose.items():
+        for run, root, *which in asked:
+            if which[0] == task and (run == topology or file.startswith(f"{run}/")):
+                may_be.setdefault((conv, part, *which[1:]), []).append((run, root))
+    of = {name: {event[at] for event in may_be} for at, name in enumerate(("conv", "part", "id", "kind"))}
+    first: dict[tuple[str, int], tuple[Any, ...]] = {}
+    for *event, seq in known.rows(EVENTS, *of, "seq", of=of):
+        conv, part, id_, kind = event
+        for tree in may_be.get(tuple(event), ()):
+            place = (conv, part, seq, id_, kind)
+            first[tree] = min(place, first.get(tree, place))
+    found = {
+        tree: TreePlace._make((*tree, *place, component, task, storm, file, header))
+        for tree, place in first.items()
+        for _, component, task, storm, file, header in (whose[place[0], place[1]],)
+    }
+    return [found[run, root] for run, root, *_ in asked if (run, root) in found]
 
 
-def _around(places: list[Row], events: DataFrame) -> dict[int, list[bytes]]:
+def _around(places: list[TreePlace], events: DataFrame) -> dict[int, list[bytes]]:
     """The lines of the events around each place, by its number, in order."""
     spans = [(number, at.conv, at.part, at.seq - AROUND, at.seq + AROUND) for number, at in enumerate(places)]
     asked = local_rows(events.sparkSession, spans, "place int, conv string, part int, first bigint, last bigint")
@@ -91,7 +121,7 @@ def _around(places: list[Row], events: DataFrame) -> dict[int, list[bytes]]:
     return found
 
 
-def _told(lead: str, place: Row, lines: Sequence[bytes]) -> AnySection | None:
+def _told(lead: str, place: TreePlace, lines: Sequence[bytes]) -> AnySection | None:
     """The conversation around a place as a section; None if its lines can't be read any more."""
     header = decode_header(place.header)
     reader = reader_of(header, header.transcript, None)
@@ -115,6 +145,7 @@ def _told(lead: str, place: Row, lines: Sequence[bytes]) -> AnySection | None:
     return None if section is None else msgspec.structs.replace(section, title=_title(place))
 
 
-def _title(place: Row) -> str:
-    whose = f"{place.component}, task {place.task}" if place.task is not None else place.component
-    return line(f"{whose}: around {'tuple' if place.kind == 'tuple' else 'message'} {place.id}")
+def _title(place: TreePlace) -> str:
+    return line(
+        f"{place.component}, task {place.task}: around {'tuple' if place.kind == 'tuple' else 'message'} {place.id}"
+    )

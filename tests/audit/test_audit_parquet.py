@@ -63,5 +63,5 @@ def test_rows_that_later_ones_replaced_are_not_read(tmp_path: Path) -> None:
     for file in ("a", "b"):
         parquet_files.write_batches(batches(file, 3), f"{tmp_path}/made/{file}", SCHEMA)
     pieces = StoredPiece("made/a", "file", ("a",)), StoredPiece("made/b")
-    read = parquet_files.read_batches(str(tmp_path), pieces, TABLE.columns, ("line",), of=("line", (1, 2)))
+    read = parquet_files.read_batches(str(tmp_path), pieces, TABLE.columns, ("line",), of={"line": (1, 2)})
     assert list(parquet_files.tuples_of(read)) == [(1,), (2,)]

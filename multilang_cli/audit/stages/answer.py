@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import starmap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.audit.summary_tables import RATES
+from multilang_cli.audit.tables import ROOTS
 from multilang_cli.audit.worst_trees import places_of
 from multilang_cli.reports.escape import decode
 
@@ -23,6 +26,23 @@ MOST_TASKS = 12
 """Tasks that are listed; the table rates has all."""
 WORST = 3
 _SUMS = ("tuples", "emits", "acks", "fails", "late", "twice", "never")
+
+
+class _BadTree(NamedTuple):
+    """A row of the table roots."""
+
+    run: str
+    root: int
+    verdict: str
+    confidence: str
+    edges: int
+    task: int | None
+    message_id: str | None
+    open_task: int | None
+    open_id: str | None
+
+    def order(self) -> tuple[Any, ...]:
+        return BAD.index(self.verdict), self.confidence != "certain", -self.edges, self.run, self.root
 
 
 class AuditAnswer(NamedTuple):
@@ -86,10 +106,9 @@ def _tasks(known: StoredTables, held: Mapping[int | None, int]) -> Iterator[str]
 
 def _worst(known: StoredTables) -> Iterator[tuple[str, str]]:
     """The first by what happened to them, then those that are certain, then the largest."""
-    order = f"array_position(array{BAD}, verdict), confidence != 'certain', -edges, run, root"
-    bad = known["roots"].where(f"verdict in {BAD}").selectExpr("*", f"struct({order}) as worst")
-    wanted = bad.orderBy("worst").limit(WORST).collect()
-    found = {(at.run, at.root): at for at in places_of(wanted, known["conversations"], known["events"])}
+    bad = starmap(_BadTree, known.rows(ROOTS, *_BadTree._fields, of={"verdict": BAD}))
+    wanted = heapq.nsmallest(WORST, bad, key=_BadTree.order)
+    found = {(at.run, at.root): at for at in places_of(wanted, known)}
     for row in wanted:
         at = found.get((row.run, row.root))
         what = f"{row.verdict} ({row.confidence}): message {_shown(row.message_id or '?')} of task {row.task}"

@@ -6,6 +6,8 @@ Spark writes rows, a value at a time: batches that Python has made go into a fil
 from __future__ import annotations
 
 import json
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ import pyarrow.parquet as pq
 from multilang_cli.audit.arrow import arrow_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from multilang_cli.audit.columns import Table, TableColumn
     from multilang_cli.audit.store.manifest import StoredPiece
@@ -94,21 +96,20 @@ def read_batches(
     pieces: Iterable[StoredPiece],
     columns: Sequence[TableColumn],
     names: Sequence[str] = (),
-    of: tuple[str, Collection[Any]] | None = None,
+    of: Mapping[str, Collection[Any]] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a table's pieces, less what later ones replaced. `names`: of columns, all unless told.
 
-    `of`: a column, and which of its values are wanted.
+    `of`: by column, which of its values are wanted.
     """
     for piece in pieces:
-        wants = {*names, piece.column, of[0] if of else ""}
+        wants = {*names, piece.column, *(of or ())}
         schema = arrow_schema(each for each in columns if not names or each.name in wants)
         rows = ds.dataset(f"{folder.rstrip('/')}/{piece.folder}", schema=schema, format="parquet")
-        wanted = None if of is None else ds.field(of[0]).isin(list(of[1]))
+        conditions = [ds.field(name).isin(list(values)) for name, values in (of or {}).items()]
         if piece.gone:
-            stays = ~ds.field(piece.column).isin(list(piece.gone))
-            wanted = stays if wanted is None else wanted & stays
-        yield from rows.to_batches(columns=list(names) or None, filter=wanted)
+            conditions.append(~ds.field(piece.column).isin(list(piece.gone)))
+        yield from rows.to_batches(columns=list(names) or None, filter=reduce(and_, conditions) if conditions else None)
 
 
 def tuples_of(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[Any, ...]]:

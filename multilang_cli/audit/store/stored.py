@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections import Counter
+from functools import cached_property, reduce
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.inputs import here, is_url
@@ -13,12 +16,12 @@ from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart, count
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.store.manifest import ManifestError, newest
 from multilang_cli.audit.store.parquet_files import read_batches, tuples_of
-from multilang_cli.audit.tables import TABLES
+from multilang_cli.audit.tables import LEDGER, ROOTS, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from multilang_cli.audit.columns import Table
     from multilang_cli.audit.store.manifest import StoredPiece
@@ -69,14 +72,33 @@ class StoredTables(dict[str, "DataFrame"]):
         self.pieces[table.name] = pieces
         self[table.name] = read_pieces(self._spark, self._folder, pieces, table.commented_ddl)
 
-    def few(
-        self, table: Table, *names: str, of: tuple[str, Collection[str]] | None = None
-    ) -> Sequence[tuple[Any, ...]]:
-        """Rows of a table that has few. `of`: a column, and which of its values are wanted."""
+    def rows(
+        self, table: Table, *names: str, of: Mapping[str, Collection[Any]] | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Rows of a table, one by one. `of`: by column, which of its values are wanted."""
         if is_url(self._folder):
-            rows = self[table.name]
-            return (rows if of is None else rows.where(F.col(of[0]).isin(list(of[1])))).select(*names).collect()
-        return list(tuples_of(read_batches(self._folder, self.pieces[table.name], table.columns, names, of)))
+            wanted = (F.col(name).isin(list(values)) for name, values in (of or {}).items())
+            return iter(reduce(DataFrame.where, wanted, self[table.name]).select(*names).collect())
+        return tuples_of(read_batches(self._folder, self.pieces[table.name], table.columns, names, of))
+
+    def few(
+        self, table: Table, *names: str, of: Mapping[str, Collection[Any]] | None = None
+    ) -> Sequence[tuple[Any, ...]]:
+        """The same of a table that has few, all of them."""
+        return list(self.rows(table, *names, of=of))
+
+    def counted(self, table: Table, *names: str) -> Counter[tuple[Any, ...]]:
+        """How many rows have the same values in these columns."""
+        found: Counter[tuple[Any, ...]] = Counter()
+        if is_url(self._folder):
+            for *values, number in self[table.name].groupBy(*names).count().collect():
+                found[tuple(values)] = number
+            return found
+        for batch in read_batches(self._folder, self.pieces[table.name], table.columns, names):
+            alike = pa.Table.from_batches([batch]).group_by(list(names)).aggregate([([], "count_all")])
+            for *values, number in tuples_of(alike.select([*names, "count_all"]).to_batches()):
+                found[tuple(values)] += number
+        return found
 
     @cached_property
     def facts(self) -> AuditFacts:
@@ -97,14 +119,18 @@ class StoredTables(dict[str, "DataFrame"]):
     @cached_property
     def trees(self) -> list[TreeCount]:
         """The table roots, counted."""
-        told = self["roots"].selectExpr("verdict", "confidence", "run", "coalesce(open_task, task) as held")
-        return list(starmap(TreeCount, told.groupBy("verdict", "confidence", "run", "held").count().collect()))
+        found: Counter[tuple[Any, ...]] = Counter()
+        alike = self.counted(ROOTS, "verdict", "confidence", "run", "open_task", "task")
+        for (*what, holds, emitted), number in alike.items():
+            found[(*what, emitted if holds is None else holds)] += number
+        return list(starmap(TreeCount, ((*what, number) for what, number in found.items())))
 
     @cached_property
     def settled(self) -> list[LedgerCount]:
         """The table ledger, counted."""
-        counts = (F.expr(f"count_if(verdict = '{name}') as {name}") for name in LedgerCount._fields[1:])
-        return list(starmap(LedgerCount, self["ledger"].groupBy("conv").agg(*counts).collect()))
+        found = self.counted(LEDGER, "conv", "verdict")
+        verdicts = LedgerCount._fields[1:]
+        return [LedgerCount(conv, *(found[conv, name] for name in verdicts)) for conv in {conv for conv, _ in found}]
 
 
 def stored_tables(spark: SparkSession, folder: str) -> StoredTables:
