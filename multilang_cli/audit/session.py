@@ -56,26 +56,35 @@ class SparkMissingError(Exception):
 
 
 def session(
-    master: str = "local[*]", conf: Mapping[str, str] | None = None, *, quiet: bool = True, brief: bool = False
+    master: str = "local[*]",
+    conf: Mapping[str, str] | None = None,
+    *,
+    quiet: bool = True,
+    brief: bool = False,
+    keep: bool = False,
 ) -> SparkSession:
     """The session. `conf`: Spark's own settings, over ours. `quiet`: errors only. `brief`: it has little to do.
 
-    Below spark-submit its master counts, not `master`. Raises SparkMissingError.
+    `keep`: Java may write an archive of its classes at its end. Below spark-submit its master counts, not `master`.
+    Raises SparkMissingError.
     """
     try:
         from pyspark import SparkConf, SparkContext  # noqa: PLC0415 (an extra)
         from pyspark.sql import SparkSession  # noqa: PLC0415
+
+        from multilang_cli.audit.java.class_archive import java_options  # noqa: PLC0415
     except ImportError:
         raise SparkMissingError(f"Spark is not installed; {INSTALL}") from None
     if SUBMITTED in os.environ:
         # Settings are known once Python is connected with Java.
         SparkContext._ensure_initialized()  # noqa: SLF001
         master = SparkConf().get("spark.master", master) or master
-    _check_java()
+    version = _check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {**USUAL, **(QUIET if quiet else LOUD), **(LOCAL if master.startswith("local") else {})}
     local = master.startswith("local")
-    java = (settings.get(JAVA, ""), HERE if local else "", BRIEF if brief else "")
+    kept = java_options(version, make=keep) if local and SUBMITTED not in os.environ else ""
+    java = (settings.get(JAVA, ""), HERE if local else "", BRIEF if brief else "", kept)
     settings[JAVA] = " ".join(filter(None, java))
     if brief and local:
         settings |= BRIEFLY
@@ -88,7 +97,8 @@ def session(
     return builder.getOrCreate()
 
 
-def _check_java() -> None:
+def _check_java() -> str:
+    """What Java says of its version. Raises SparkMissingError."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")  # noqa: PTH118 (a word, not a path yet)
     if java is None or shutil.which(java) is None:
@@ -97,3 +107,4 @@ def _check_java() -> None:
     number = said.partition('version "')[2].partition(".")[0].partition('"')[0]
     if number.isdigit() and int(number) < LEAST_JAVA:
         raise SparkMissingError(f"Spark needs Java {LEAST_JAVA} or newer, and {java} is {number}")
+    return said

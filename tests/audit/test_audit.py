@@ -14,6 +14,7 @@ import zstandard
 
 from multilang_cli.audit import docs, inputs
 from multilang_cli.audit.hearing import hear
+from multilang_cli.audit.java import class_archive
 from multilang_cli.audit.result import LIMITS
 from multilang_cli.audit.session import SparkMissingError, session
 from multilang_cli.catalogue import notation
@@ -154,6 +155,33 @@ def test_without_java_a_sentence_says_what_to_install(monkeypatch: pytest.Monkey
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(SparkMissingError, match="needs Java 17"):
         session()
+
+
+def test_an_archive_of_classes_is_made_where_audits_are_run_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = class_archive.place("17.0.15")
+    assert path != class_archive.place("21.0.7")
+    uses, makes = f'"-XX:SharedArchiveFile={path}"', f'"-XX:ArchiveClassesAtExit={path}"'
+
+    def told(*, make: bool) -> str:
+        return class_archive.java_options("17.0.15", make=make).removesuffix(f" {class_archive.QUIET}")
+
+    assert [told(make=make) for make in (False, True, True, False)] == ["", "", makes, ""]
+    # Java writes what it begins with last.
+    path.write_bytes(bytes(64))
+    assert told(make=True) == ""
+    os.utime(path, (0, 0))
+    assert told(make=True) == makes
+    path.write_bytes(b"\xa8\x0b" + bytes(62))
+    assert told(make=True) == told(make=False) == uses
+
+
+def test_where_nothing_can_be_kept_there_is_no_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert [class_archive.java_options("17", make=True) for _ in range(2)] == ["", ""]
 
 
 @pytest.mark.component

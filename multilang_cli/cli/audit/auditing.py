@@ -45,7 +45,7 @@ def run_given(given: dict[str, Any]) -> int:
     started = "by spark-submit" if SUBMITTED in os.environ else given["master"]
     remark(f"{len(found.transcripts)} files; Spark is started: {started}")
     brief = inputs.size(found) <= LITTLE
-    with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief) as spark:
+    with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief, keep=True) as spark:
         plan = AuditPlan(_found(given["inputs"], spark), storm, GIVEN.told())
         result = _audit(spark, plan, given, reports)
     return result.exit_code

@@ -29,13 +29,19 @@ SparkLog = Annotated[bool, typer.Option("--spark-log", help="Show what Spark log
 
 @contextmanager
 def running(
-    command: str, master: str, settings: Mapping[str, str], *, quiet: bool = True, brief: bool = False
+    command: str,
+    master: str,
+    settings: Mapping[str, str],
+    *,
+    quiet: bool = True,
+    brief: bool = False,
+    keep: bool = False,
 ) -> Iterator[SparkSession]:
-    """A session that ends with the block; `brief`: it has little to do.
+    """A session that ends with the block; `brief`, `keep`: as ``session`` takes them.
 
     Raises CommandError, also for what Spark says in the block.
     """
-    spark = _started(command, master, settings, quiet=quiet, brief=brief)
+    spark = _started(command, master, settings, quiet=quiet, brief=brief, keep=keep)
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -50,17 +56,20 @@ def running(
             spark.stop()
 
 
-def _started(command: str, master: str, settings: Mapping[str, str], *, quiet: bool, brief: bool) -> SparkSession:
-    """The session. `quiet`: what Java, Spark and PySpark would say on stderr is not shown. Raises CommandError."""
+def _started(command: str, master: str, settings: Mapping[str, str], *, quiet: bool, **how: bool) -> SparkSession:
+    """The session, `how` as it takes them. `quiet`: what Java, Spark and PySpark would say on stderr is not shown.
+
+    Raises CommandError.
+    """
     from multilang_cli.audit.session import SparkMissingError, session  # noqa: PLC0415 (not needed for --help)
 
     try:
         if not quiet:
-            return session(master, settings, quiet=False, brief=brief)
+            return session(master, settings, quiet=False, **how)
         # Py4J logs what interrupts it, with its stack; without a handler Python would print that.
         logging.getLogger().addHandler(logging.NullHandler())
         with _java_unheard():
-            return session(master, settings, brief=brief)
+            return session(master, settings, **how)
     except SparkMissingError as error:
         raise CommandError(f"{command}: {error}.") from None
     except Exception as error:  # noqa: BLE001 (whatever Java says of a wrong master or setting)

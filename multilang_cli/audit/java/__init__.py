@@ -1,0 +1,1 @@
+"""Java below Spark: what is kept of it from run to run."""
