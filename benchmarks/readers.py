@@ -38,13 +38,17 @@ from multilang_cli.audit.stages.file_lines import packed
 from multilang_cli.catalogue.feed_file import FeedError
 from multilang_cli.catalogue.feed_file import read as read_feed
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.catalogue.texts import TextError, toml_value
 from multilang_cli.judging.linting import judge_transcripts
+from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner, read_state
 from multilang_cli.repl.commands.table import Misuse
 from multilang_cli.repl.parsing import tuples_of
 from multilang_cli.replay.recording import load as load_recording
 from multilang_cli.reports.evidence.bundle import BundleError, unpack
 from multilang_cli.reports.explaining.worker_log import read_log
 from multilang_cli.reports.matrix.files import DATA, read_matrix
+from multilang_cli.scaffold.config_file import config_text
+from multilang_cli.scaffold.streamparse import components_in
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.config import load as load_config
 from multilang_cli.subject.documents import DocumentError, documents
@@ -56,7 +60,9 @@ from multilang_cli.topology.faults.plan import FaultError
 from multilang_cli.topology.faults.plan_file import read_plan
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.flux.reading import read_flux
+from multilang_cli.topology.flux.substitution import read_properties
 from multilang_cli.topology.history_file import read_history
+from multilang_cli.topology.streamparse.project import ProjectError, read_project
 from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.transcript.hidden_lines import LineRedactor
 from tests.pages import TWICE, recorded
@@ -95,6 +101,19 @@ max_failed = 3
 """
 
 
+PROJECT = b'{"serializer":"json","topology_specs":"topologies/","envs":{"prod":{"options":{"topology.workers":2}}}}'
+SPECS = b"""from bolts import Count, Words
+class T(Topology):
+    words = Words.spec()
+    count = Count.spec(inputs={words: Grouping.fields('word'), words["late"]: Grouping.SHUFFLE}, par=2)
+"""
+PROGRESS = (
+    b'{"topology":{"id":"i","name":"n"},"offset":5,"partition":0,"broker":{"host":"h","port":1},"topic":"t",'
+    b'"mlcheck":{"done":[7],"given_up":null}}'
+)
+OWNER = ProgressOwner("d", "t", 1)
+
+
 class FileReader(NamedTuple):
     """A reader: what its file is named, how it is read, the errors that refuse one, and seeds."""
 
@@ -121,6 +140,35 @@ def _log(path: Path) -> object:
     return read_log(path.read_text(encoding="utf-8", errors="replace").splitlines())
 
 
+def _from_jar(path: Path) -> object:
+    main = path.with_name("main.yaml")
+    main.write_text("includes:\n  - {file: /more.yaml, resource: true, override: false}\n", encoding="utf-8")
+    return read_flux(main, jars=(str(path),))
+
+
+def _project(path: Path) -> object:
+    """The settings of a streamparse project without topologies, which is refused for want of those."""
+    return read_project(str(path.parent), "2.8.3", {})
+
+
+def _specs(path: Path) -> object:
+    """What `mlcheck init` makes of a topology of streamparse, as TOML that can be read."""
+    (path.parent / "topologies").mkdir()
+    path.rename(path.parent / "topologies" / path.name)
+    return toml_value(config_text(components_in(path.parent), "a project"), "mlcheck.toml")
+
+
+def _jars() -> list[bytes]:
+    found = []
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        whole = io.BytesIO()
+        with zipfile.ZipFile(whole, "w", method) as jar:
+            jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
+            jar.writestr("more.yaml", (ROOT / "examples/topologies/split-count.yaml").read_text(encoding="utf-8"))
+        found.append(whole.getvalue())
+    return found
+
+
 def _unpack(path: Path) -> object:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         return unpack(path, Path(folder, "out"))
@@ -134,7 +182,7 @@ def _recordings() -> list[bytes]:
 
 def _bundles() -> list[bytes]:
     found = []
-    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
         whole = io.BytesIO()
         with zipfile.ZipFile(whole, "w", method) as bundle:
             bundle.writestr("report.json", "{}")
@@ -169,6 +217,15 @@ READERS = {
         DATA, lambda path: read_matrix(path.parent), (msgspec.MsgspecError,), _found("docs/matrix/matrix.json")
     ),
     "flux": FileReader("f.yaml", read_flux, (FluxError,), _found("examples/topologies/*.yaml")),
+    "jar": FileReader("f.jar", _from_jar, (FluxError,), _jars),
+    "properties": FileReader(
+        "f", lambda path: read_properties(path.read_text(encoding="latin-1")), (), lambda: [b"a: b\\\n c\nd=\\u00e9"]
+    ),
+    "project": FileReader("config.json", _project, (ProjectError,), lambda: [PROJECT]),
+    "specs": FileReader("f.py", _specs, (OSError, TextError, SyntaxError), lambda: [SPECS]),
+    "progress": FileReader(
+        "f", lambda path: read_state(path.read_bytes(), OWNER, str(path)), (ProgressError,), lambda: [PROGRESS]
+    ),
     "plan": FileReader("f.json", read_plan, (FaultError,), lambda: [b'{"seed":1,"faults":[{"at":1,"kind":"kill"}]}']),
     "history": FileReader("f.ndjson", lambda path: list(read_history(path)), (msgspec.MsgspecError,), _histories),
     "known failures": FileReader(

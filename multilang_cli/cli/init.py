@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from multilang_cli.catalogue.texts import TextError
 from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.scaffold import streamparse
 from multilang_cli.scaffold.config_file import components_beside, config_text
@@ -73,6 +74,8 @@ def _found(path: Path) -> tuple[tuple[Component, ...], str]:
             return components_beside(inner), f"the folder {inner.resolve().name}"
     except OSError as error:
         raise CommandError(f"init: {error.filename} can't be read: {error.strerror}.") from None
+    except TextError as error:
+        raise CommandError(f"init: {error}.") from None
     except SyntaxError as error:
         raise CommandError(f"init: {error.filename}:{error.lineno}: this is not Python 3: {error.msg}.") from None
     raise CommandError(f"init: {path} is neither a Flux file (.yaml) nor a folder.")

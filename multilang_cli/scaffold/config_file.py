@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.driver.launch import INTERPRETERS
+from multilang_cli.reports.escape import escape
 from multilang_cli.subject.options import Component
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _is_program(path: Path) -> bool:
 
 def config_text(components: Sequence[Component], origin: str) -> str:
     """The file: each component with what was found of it, and hints at what only its author knows."""
-    head = f"#:schema {SCHEMA}\n# Made by mlcheck init from {origin}. `mlcheck docs config` tells every key.\n"
+    head = f"#:schema {SCHEMA}\n# Made by mlcheck init from {escape(origin)}. `mlcheck docs config` tells every key.\n"
     return "\n".join([head, *("\n".join(_lines(each)) + "\n" for each in components)])
 
 
@@ -72,8 +73,10 @@ def _value(value: Any) -> str:
         return f"{{ {inner} }}"
     if isinstance(value, list):
         return f"[{', '.join(_value(each) for each in value if each is not None)}]"
-    return json.dumps(value, ensure_ascii=False)
+    # TOML has no spelling for half of a character, and escapes DEL; its infinities are in small letters.
+    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+    return text.replace("\x7f", "\\u007f") if isinstance(value, str) else text.lower().removesuffix("inity")
 
 
 def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) and name.isascii() else json.dumps(name, ensure_ascii=False)
+    return name if _BARE.fullmatch(name) and name.isascii() else _value(name)

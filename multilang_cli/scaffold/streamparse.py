@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import os
+import warnings
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.subject.options import Component, InputSource, StreamDeclaration
 
 if TYPE_CHECKING:
@@ -25,14 +28,33 @@ class _Spec(NamedTuple):
 
 
 def components_in(project: Path) -> tuple[Component, ...]:
-    """The components of every topology below ``topologies/``. Raises OSError and SyntaxError."""
+    """The components of every topology below ``topologies/``. Raises OSError, SyntaxError and TextError."""
     found: dict[str, Component] = {}
     for file in sorted((project / "topologies").glob("*.py")):
-        specs = {spec.name: spec for spec in _specs(ast.parse(file.read_text(encoding="utf-8"), str(file)))}
-        declared = {name: _outputs(project, spec) for name, spec in specs.items()}
+        try:
+            specs = {spec.name: spec for spec in _specs(_parsed(file))}
+            declared = {name: _outputs(project, spec) for name, spec in specs.items()}
+        except (RecursionError, MemoryError):
+            raise TextError(str(file), None, "it, or a class that it names, is nested too deep") from None
         for name, spec in specs.items():
             found.setdefault(name, _component(project, spec, declared))
     return tuple(found.values())
+
+
+def _parsed(file: Path) -> ast.Module:
+    """What the file says. Raises OSError, SyntaxError, TextError, RecursionError, MemoryError."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            return ast.parse(file_text(file), str(file))
+    except UnicodeDecodeError as error:
+        raise TextError(str(file), None, f"it is not UTF-8: byte {error.start}") from None
+    except TextError:
+        raise
+    except (ValueError, SyntaxError) as error:
+        if getattr(error, "filename", None):
+            raise
+        raise TextError(str(file), None, f"it can't be read: {error}") from None
 
 
 def _specs(tree: ast.Module) -> Iterator[_Spec]:
@@ -76,10 +98,10 @@ def _outputs(project: Path, spec: _Spec) -> dict[str, StreamDeclaration]:
 
 def _class_body(project: Path, spec: _Spec) -> list[ast.stmt]:
     path = project.joinpath("src", *spec.module.split(".")).with_suffix(".py")
-    if not spec.module or not path.is_file():
+    # A path from a file may be longer than any, of which pathlib says so by an error.
+    if not spec.module or not os.path.isfile(path):  # noqa: PTH113
         return []
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    found = (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == spec.of)
+    found = (node for node in _parsed(path).body if isinstance(node, ast.ClassDef) and node.name == spec.of)
     return next(found, ast.ClassDef(spec.of, [], [], [], [])).body
 
 
@@ -90,11 +112,21 @@ def _streams(node: ast.expr) -> Iterator[tuple[str, StreamDeclaration]]:
         yield "default", StreamDeclaration(fields)
     for each in elements:
         if isinstance(each, ast.Call):
-            told = {keyword.arg: ast.literal_eval(keyword.value) for keyword in each.keywords}
+            told = {keyword.arg: _literal(keyword.value) for keyword in each.keywords}
+            named = told.get("fields")
+            listed = named if isinstance(named, list | tuple) else ()
             yield (
-                str(told.get("name", "default")),
-                StreamDeclaration(tuple(told.get("fields", ())), bool(told.get("direct"))),
+                str(told.get("name") or "default"),
+                StreamDeclaration(tuple(map(str, listed)), bool(told.get("direct"))),
             )
+
+
+def _literal(node: ast.expr) -> object:
+    """The value of a literal; None of what only a run would tell."""
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError):
+        return None
 
 
 def _component(project: Path, spec: _Spec, declared: dict[str, dict[str, StreamDeclaration]]) -> Component:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from multilang_cli.catalogue import archives
 from multilang_cli.reports.evidence import bundle as bundles
 from multilang_cli.reports.evidence.bundle import BundleError, unpack
 from tests.command import mlcheck
@@ -99,7 +100,7 @@ def test_a_strangers_zip_writes_nothing(name: str, tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "MOST_BYTES", 1000)
+    monkeypatch.setattr(archives, "MOST_BYTES", 1000)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as bomb:
         bomb.writestr("report.json", "0" * 1001)
     with pytest.raises(BundleError, match="more than a bundle may hold"):

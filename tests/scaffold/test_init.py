@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from multilang_cli.catalogue.locate import data_path
+from multilang_cli.catalogue.texts import toml_value
 from multilang_cli.cli.dispatch import dispatch
+from multilang_cli.scaffold.config_file import config_text
 from multilang_cli.subject import config
-from multilang_cli.subject.options import InputSource, StreamDeclaration
+from multilang_cli.subject.options import Component, InputSource, StreamDeclaration
 from tests.command import mlcheck
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from multilang_cli.subject.options import Component
 
 FLUX = """\
 name: t
@@ -109,16 +112,46 @@ def test_a_resources_folder(here: Path) -> None:
         (["nothing.yaml"], "nothing.yaml is neither a Flux file (.yaml) nor a folder."),
         (["."], "no shell component was found in the folder"),
         (["bad"], "x.py:1: this is not Python 3"),
+        (["deep"], "nested too deep"),
+        (["odd"], "odd/topologies/x.py: it can't be read"),
         (["there", "-o", "there"], "there is there already, and nothing is overwritten"),
     ],
 )
 def test_what_is_refused(words: list[str], why: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "there").touch()
-    (here / "bad" / "topologies").mkdir(parents=True)
-    (here / "bad" / "topologies" / "x.py").write_text("print 1\n", encoding="utf-8")
+    for name, text in (("bad", b"print 1\n"), ("deep", b"a = B" + b".c" * 50_000 + b".spec()"), ("odd", b"a = 1\0")):
+        (here / name / "topologies").mkdir(parents=True)
+        (here / name / "topologies" / "x.py").write_bytes(text)
     assert dispatch(["init", *words]) == 2
     assert why in capsys.readouterr().err
     assert not (here / "mlcheck.toml").exists()
+
+
+def test_what_only_a_run_of_the_project_would_tell_is_left_out(here: Path) -> None:
+    for name, text in (
+        ("topologies/x.py", "from parts import A\na = A.spec()\n"),
+        (
+            "src/parts.py",
+            "class A:\n    outputs = [Stream(fields=NAMES, name='x'), Stream(fields=5), Stream(name=ONE)]\n",
+        ),
+    ):
+        (here / name).parent.mkdir(parents=True)
+        (here / name).write_text(text, encoding="utf-8")
+    assert made(here)["a"].streams == {"x": StreamDeclaration(), "default": StreamDeclaration()}
+
+
+@given(
+    name=st.text(max_size=20),
+    conf=st.dictionaries(st.text(max_size=5), st.text(max_size=9) | st.floats() | st.integers() | st.booleans()),
+    fields=st.lists(st.text(max_size=9), max_size=3),
+)
+@example(name="a\x7f\n", conf={"\x7f": math.nan, "\ud800": -math.inf}, fields=["\x7f\ud800\r\n'\"", "\U0001f600"])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_found_is_written_as_toml(name: str, conf: dict[str, Any], fields: list[str]) -> None:
+    streams = {name: StreamDeclaration(tuple(fields))}
+    found = Component(command=("a", name), kind="bolt", name=name, conf=conf, streams=streams)
+    (said,) = toml_value(config_text([found], f"the file {name}"), "mlcheck.toml")["component"]
+    assert [len(said["command"]), len(said.get("conf", {}))] == [2, len(conf)]
 
 
 @pytest.mark.component

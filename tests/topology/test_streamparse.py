@@ -101,3 +101,23 @@ def test_projects_that_are_not_there(project: Path, asked: str, told: str) -> No
 def test_a_file_and_a_project(project: Path) -> None:
     ran = mlcheck("topology", "plan", "a.yaml", "--streamparse", "project", cwd=project.parent)
     assert "give a Flux file, or --streamparse DIR" in refusal(ran)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("[]", "Expected `object`, got `array`"),
+        ('{"envs": []}', r"Expected `object`, got `array` - at `\$.envs`"),
+        ('{"envs": {"a": {"options": 1}}}', r"options`"),
+        ('{"topology_specs": 5}', r"Expected `str`, got `int`"),
+        ("{", r"config\.json: no JSON"),
+        ('{"a":' * 5000, r"config\.json: nested too deep"),
+        ('{"topology_specs": "%s"}' % ("n" * 5000), "its topologies can't be read: .*too long"),
+        ('{"topology_specs": "\\u0000"}', "null byte|there is no topology|it is not said which topology"),
+    ],
+    ids=range(8),
+)
+def test_settings_that_are_none(project: Path, text: str, told: str) -> None:
+    (project / "config.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ProjectError, match=told):
+        read_project(str(project), "2.8.3", {})

@@ -6,15 +6,14 @@ import os
 import platform
 import re
 import shutil
-import struct
 import zipfile
-import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from multilang_cli import __version__
+from multilang_cli.catalogue.archives import ArchiveError, most_bytes, opened
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.reports.escape import decode
@@ -36,10 +35,6 @@ if TYPE_CHECKING:
 
 STDERR_KEPT = 64 * 1024
 """Bytes of each conversation's last stderr that stand in the bundle by themselves; all of it is in the transcript."""
-MOST_BYTES = 8 * 1024**3
-"""Bytes that a bundle may unpack to."""
-MOST_TIMES, LEAST_BYTES = 100, 64 * 1024**2
-"""How many times its own size a bundle may unpack to, and what any may."""
 MOST_FILES = 1000
 """Files that a bundle may hold."""
 PAGE = "page.html"
@@ -47,13 +42,6 @@ _FIXED = frozenset({"about.md", "report.json", PAGE, "environment.json", "stderr
 _TRANSCRIPT = re.compile(r"transcripts/[^/\\\x00-\x1f\x7f]{1,200}\.ndjson(\.gz)?")
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """The time of every file: when it was packed is nobody's concern."""
-
-_DAMAGED = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
-    # Names that are no UTF-8, and fields that are cut.
-    *(UnicodeDecodeError, struct.error),
-)
-"""What zipfile raises for what is no archive."""
 
 
 class BundleError(Exception):
@@ -166,7 +154,7 @@ def unpack(path: Path, folder: Path) -> list[str]:
     if folder.exists() and any(folder.iterdir()):
         raise BundleError(f"{folder} is there already, and not empty (-o DIR)")
     try:
-        with zipfile.ZipFile(path) as bundle:
+        with opened(path) as bundle:
             entries = bundle.infolist()
             _check(path, entries)
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -181,7 +169,7 @@ def unpack(path: Path, folder: Path) -> list[str]:
                 make_private(folder)
                 for whole in Path(part).iterdir():
                     whole.rename(folder / whole.name)
-    except _DAMAGED as error:
+    except ArchiveError as error:
         raise BundleError(f"{path} is no bundle: {error}") from None
     return sorted(entry.filename for entry in entries if entry.filename.startswith("transcripts/"))
 
@@ -192,15 +180,12 @@ def _check(path: Path, entries: Sequence[zipfile.ZipInfo]) -> None:
     )
     if strange:
         raise BundleError(f"{path} is no bundle of mlcheck's: it holds {strange[:80]!a}")
-    if any(entry.header_offset < 0 for entry in entries):
-        raise BundleError(f"{path} is no bundle: its list of files points before its beginning")
     names = {entry.filename for entry in entries}
     if len(names) < len(entries):
         raise BundleError(f"{path} is no bundle of mlcheck's: a name stands twice in it")
     if "report.json" not in names:
         raise BundleError(f"{path} is no bundle of mlcheck's: there is no report.json in it")
-    most = min(MOST_BYTES, max(LEAST_BYTES, MOST_TIMES * path.stat().st_size))
-    if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > most:
+    if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > (most := most_bytes(path)):
         raise BundleError(f"{path} unpacks to more than a bundle may hold ({MOST_FILES} files, {most} bytes)")
     if not any(_TRANSCRIPT.fullmatch(entry.filename) for entry in entries):
         raise BundleError(f"{path} is no bundle of mlcheck's: there are no transcripts in it")

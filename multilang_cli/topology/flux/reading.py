@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.catalogue.archives import ArchiveError, unpack_chosen
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.driver.scratch import lasting_scratch
@@ -94,7 +95,7 @@ class _Reader:
     def __init__(self, substitution: Substitution, main: Path, resources: Path, jars: Sequence[str]) -> None:
         self.substitution = substitution
         self._folders = (Path(), main.parent, resources, *(Path(jar) for jar in jars if Path(jar).is_dir()))
-        self._jars = [jar for jar in jars if zipfile.is_zipfile(jar)]
+        self._jars = [jar for jar in jars if Path(jar).is_file()]
 
     def definition(self, file: str, asked: Location) -> TopologyDef:
         """Read one file. `asked`: what asked for it, for it may not be there. Raises FluxError."""
@@ -118,18 +119,23 @@ class _Reader:
     def included(self, include: IncludeDef) -> TopologyDef:
         """Read an included file: looked for here, beside the main file and among the resources."""
         name = include.file.lstrip("/") if include.resource else include.file
-        found = next((folder / name for folder in self._folders if (folder / name).is_file()), None)
+        # A name from a file may be no path at all, of which pathlib says so by an error.
+        places = (folder / name for folder in self._folders)
+        found = next((place for place in places if os.path.isfile(place)), None)  # noqa: PTH113
         if found is None and include.resource:
-            found = self._from_jar(name)
+            found = self._from_jar(name, include.place)
         if found is None:
             looked = ", ".join(str(folder.absolute()) for folder in dict.fromkeys(self._folders))
             raise FluxError(include.place, f"the included file {include.file} is in none of {looked}.")
         return self.definition(str(found), include.place)
 
-    def _from_jar(self, name: str) -> Path | None:
-        """A copy of a file of a jar; None if no jar has it."""
+    def _from_jar(self, name: str, asked: Location) -> Path | None:
+        """A copy of a file of a jar; None if no jar has it. Raises FluxError."""
         for jar in self._jars:
-            with zipfile.ZipFile(jar) as archive:
-                if name in archive.namelist():
-                    return Path(archive.extract(name, lasting_scratch("mlcheck-included-")))
+            try:
+                found = unpack_chosen(Path(jar), lasting_scratch("mlcheck-included-"), name.__eq__)
+            except ArchiveError as error:
+                raise FluxError(asked, f"{jar} can't be read as a jar: {error}.") from None
+            if found:
+                return found[-1]
         return None

@@ -7,13 +7,13 @@ import secrets
 import shlex
 import subprocess
 import sys
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.catalogue.archives import ArchiveError, opened, unpack_chosen
 from multilang_cli.driver.scratch import lasting_scratch
 from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.protocol.words.verdicts import Kind
@@ -138,6 +138,7 @@ def read_java_flux(file: JavaFile) -> FluxFile:
     for jar in file.jars:
         if not jar.endswith("*") and not Path(jar).exists():
             raise JavaHostError(f"{jar}: there is no such file (--jar, --classpath)")
+        _check_jar(Path(jar))
     folder = lasting_scratch("mlcheck-java-")
     resources = _resources(file, folder)
     class_path = (*host_class_path(file.storm), *fetched(file.dependencies), *file.jars, str(resources))
@@ -151,6 +152,16 @@ def read_java_flux(file: JavaFile) -> FluxFile:
     return _file_of(plan, file, options, resources)
 
 
+def _check_jar(path: Path) -> None:
+    """Raise JavaHostError for a file that is no jar: Java passes it over, and finds no class."""
+    try:
+        if path.is_file():
+            with opened(path):
+                pass
+    except (ArchiveError, OSError) as error:
+        raise JavaHostError(f"{path}: it can't be read as a jar: {error}") from None
+
+
 def _words(child: Any) -> tuple[str, ...]:
     """The options of a conf, which are a text or a list."""
     return tuple(shlex.split(child)) if isinstance(child, str) else tuple(map(str, child or ()))
@@ -162,15 +173,12 @@ def _resources(file: JavaFile, folder: Path) -> Path:
         return file.resources.absolute()
     if (beside := file.path.parent / _RESOURCES).is_dir():
         return beside.absolute()
-    found = folder / _RESOURCES
-    for jar in file.jars:
-        if not zipfile.is_zipfile(jar):
-            continue
-        with zipfile.ZipFile(jar) as archive:
-            names = [name for name in archive.namelist() if name.startswith(f"{_RESOURCES}/")]
-            archive.extractall(folder, names)
-        if names:
-            return found
+    for jar in filter(Path.is_file, map(Path, file.jars)):
+        try:
+            if unpack_chosen(jar, folder, lambda name: name.startswith(f"{_RESOURCES}/")):
+                return folder / _RESOURCES
+        except ArchiveError as error:
+            raise JavaHostError(f"{jar}: its {_RESOURCES}/ can't be unpacked: {error}") from None
     return file.path.parent.absolute()
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from multilang_cli.catalogue.texts import TextError, file_text, json_value
 from multilang_cli.driver.scratch import lasting_scratch
 from multilang_cli.topology.flux import FluxError, read_flux
 from multilang_cli.topology.streamparse import describe
@@ -25,6 +26,17 @@ _RUNNER = "streamparse_run"
 _PLACES = (".venv", "venv", "env")
 
 
+class _Environment(msgspec.Struct, frozen=True):
+    options: dict[str, Any] | None = None
+
+
+class _Settings(msgspec.Struct, frozen=True):
+    """What is read of a config.json."""
+
+    topology_specs: str = "topologies"
+    envs: dict[str, _Environment] = {}
+
+
 class ProjectError(Exception):
     """A project that can't be read; the message is a sentence that says why."""
 
@@ -33,12 +45,12 @@ def read_project(project: str, storm: str, conf: Mapping[str, Any]) -> FluxFile:
     """Read ``DIR`` or ``DIR:topology``. `conf`: over its own. Raises ProjectError, FluxError."""
     folder, name = _parted(project)
     settings = _settings(folder)
-    file = _topology_file(folder / settings.get("topology_specs", "topologies"), name)
+    file = _topology_file(folder / settings.topology_specs, name)
     python = _python(folder)
-    environment = next(iter(settings.get("envs", {})), "")
+    environment = next(iter(settings.envs), "")
     flux = _described(python, file, environment)
-    options = settings.get("envs", {}).get(environment, {}).get("options") or {}
-    flux["config"] = {**options, **flux["config"]}
+    options = settings.envs[environment].options if environment in settings.envs else None
+    flux["config"] = {**(options or {}), **flux["config"]}
     work = lasting_scratch("mlcheck-streamparse-")
     written = work / f"{file.stem}.yaml"
     written.write_text(json.dumps(flux), encoding="utf-8")
@@ -62,19 +74,24 @@ def _parted(project: str) -> tuple[Path, str]:
     return Path(folder), name
 
 
-def _settings(folder: Path) -> dict[str, Any]:
+def _settings(folder: Path) -> _Settings:
     """The project's config.json; the usual, where there is none."""
+    path = folder / "config.json"
     try:
-        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return msgspec.convert(json_value(file_text(path), str(path)), _Settings)
     except FileNotFoundError:
-        return {}
+        return _Settings()
+    except TextError as error:
+        raise ProjectError(f"{error}") from None
     except (OSError, ValueError) as error:
-        raise ProjectError(f"{folder / 'config.json'} can't be read: {error}") from None
-    return found if isinstance(found, dict) else {}
+        raise ProjectError(f"{path} can't be read: {error}") from None
 
 
 def _topology_file(folder: Path, name: str) -> Path:
-    known = sorted(each for each in folder.glob("*.py") if each.stem != "__init__")
+    try:
+        known = sorted(each for each in folder.glob("*.py") if each.stem != "__init__")
+    except (OSError, ValueError) as error:
+        raise ProjectError(f"its topologies can't be read: {error}") from None
     chosen = [each for each in known if not name or each.stem == name]
     if len(chosen) == 1:
         return chosen[0].absolute()
