@@ -92,6 +92,7 @@ def hide_words(words: Sequence[Any], tell: Callable[[str, str], object] | None =
     """The words of a command with ``***`` for secrets: values of options with such names, and what has a shape."""
     shown: list[Any] = []
     option, before = "", ""
+    program = str(words[0]).rpartition("/")[2] if words else ""
     for word in words:
         if not isinstance(word, str):
             shown.append(word)
@@ -101,15 +102,16 @@ def hide_words(words: Sequence[Any], tell: Callable[[str, str], object] | None =
                 tell(option, word)
         else:
             clean = hide(word, "settings", tell)
-            shown.append(_behind(before, word, tell) if clean == word else clean)
+            lead = program if word.startswith("-") else before
+            shown.append(_behind(lead, word, tell) if clean == word else clean)
         option = word if isinstance(word, str) and _is_option(word) else ""
         before = word if isinstance(word, str) and word.startswith("-") else ""
     return shown
 
 
 def _behind(option: str, word: str, tell: Callable[[str, str], object] | None) -> str:
-    """A word of a command without what is secret because of the option before it."""
-    if not option or word.startswith("-"):
+    """A word of a command without what is secret because of the option before it, or of its program."""
+    if not option:
         return word
     # A space in a word parts no words.
     said = f"{option} {word.replace(' ', _NO_SPACE)}"

@@ -92,6 +92,7 @@ _ARGV = (
     ("--client-secret={}", ""),
     ("--pass", "{}"),
     ("-p", "{}"),
+    ("-p{}", ""),
     ("-u", "user:{}"),
     ("-H", "Authorization: Token {}"),
     ("--auth", "Token {}"),
