@@ -33,11 +33,11 @@ EMPTY = 0.1
 """Seconds of an empty stdin that count as waiting for more, where nobody is seen to: who polls it sleeps in between."""
 MOST_FINDINGS = 10_000
 """Findings after which a component is not listened to any longer."""
-EDGE = 256
+EDGE = 64
 """Bytes at both ends of a message that are written in the smallest pieces."""
 WOKEN = 0.1
 """Seconds that it costs a component at most to be woken for a piece: what takes longer is work of its own."""
-BULK = 13
+BULK = 61
 """Bytes of a piece in between: no multiple of what characters, words and blocks are long."""
 
 
@@ -328,7 +328,8 @@ class Speaker:
         """
         left = len(self._buffer)
         edge = left <= EDGE or self._written - left < EDGE
-        return self.piece if edge or not self._buffer[:BULK].isascii() else max(self.piece, BULK)
+        plain = not edge and self._buffer[:BULK].isascii()
+        return max(self.piece, min(BULK, left - EDGE)) if plain else self.piece
 
     def _awaits_more(self) -> bool:
         """True if it has read the part that was written, and waits for what follows."""
