@@ -49,12 +49,16 @@ AskKind = Callable[[Component, RunOptions], Probe]
 
 
 class UnknownKindError(CommandError):
-    """The kind of a component can't be told. `met`: what was seen. `why`: what saying its kind is good for."""
+    """The kind of a component can't be told. `met`: what was seen. `why`: what saying its kind is good for, which is
+    not said where a cause of the silence is known: as the other kind it would say as little.
+    """
 
     def __init__(self, probe: Probe, why: str) -> None:
         text, code = f"can't tell whether it is a bolt or a spout: {probe.how}", ExitCode.MISUSE
         if probe.silent:
-            text = f"no first message: {probe.seen}; say --kind bolt or --kind spout to {why}"
+            known = any(subject.causes for subject in probe.met)
+            advice = "" if known else f"; say --kind bolt or --kind spout to {why}"
+            text = f"no first message: {probe.seen}{advice}"
             code = ExitCode.NO_FIRST_MESSAGE
         elif probe.fault:
             text, code = f"not conformant, be it a bolt or a spout: {probe.seen}", ExitCode.NOT_CONFORMANT

@@ -38,6 +38,7 @@ def test_what_ends_before_its_first_message_is_diagnosed(tmp_path: Path) -> None
     ran = mlcheck("run", "--report", "json=r.json", "--", "sh", "-c", "echo boom >&2; exit 3", cwd=tmp_path)
     assert ran.returncode == ExitCode.NO_FIRST_MESSAGE
     assert ran.stderr.startswith("mlcheck: no first message: ")
+    assert "--kind" not in ran.stderr, "as the other kind it would end as soon"
     said = " ".join(ran.stdout.split())
     assert 'it ends before its first message: exit code 3, and its last line of stderr is "boom"' in said
     assert said.endswith("NO FIRST MESSAGE 1 failed; exit code 3")
