@@ -22,6 +22,8 @@ _SUFFIXES = {
     ".jar": "java",
     ".java": "java",
     ".lua": "lua",
+    ".r": "r",
+    ".tcl": "tcl",
     ".exe": "csharp",
     ".dll": "csharp",
 }
@@ -41,6 +43,8 @@ _INTERPRETERS = {
     "dotnet": "csharp",
     "lua": "lua",
     "luajit": "lua",
+    "Rscript": "r",
+    "tclsh": "tcl",
     "bash": "shell",
     "sh": "shell",
     "dash": "shell",

@@ -95,7 +95,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     something of it. `swallows`: a tuple or heartbeat stood where it would read task ids. `partly_read`: it has read
     some of its handshake, and not all. `clean`: nothing was found. `settled_last`: the last that it said settled a
     tuple.
-    `escaped`: the last tuple that it was sent has a backslash in its bytes.
+    `escaped`: a tuple that it was sent has a backslash in its bytes.
     `misplaced`: a file of its pid's name stands beside the pid directory. `overgrown`: it was stopped for the memory
     that it held. `languages`: it is written in one of these, "" where that is not known.
     `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with. `also`: one

@@ -313,7 +313,7 @@ class Seen:
         """A tuple, a tick or a heartbeat."""
         asked: Asked = "heartbeat" if message.is_heartbeat else "tick" if message.stream == TICK else "tuple"
         self.fed = self.fed or asked == "tuple"
-        self.escaped = b"\\" in event.raw if asked == "tuple" else self.escaped
+        self.escaped = self.escaped or (asked == "tuple" and b"\\" in event.raw)
         self._err = "" if asked == "tuple" else self._err
         self._sent(event, asked, message.id)
         if asked == "tuple" and not self._dismissed:

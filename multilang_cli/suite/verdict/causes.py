@@ -112,7 +112,8 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     event = watch.events.get(cause.seq) if cause.seq is not None else None
     command = _command_of(event.body) if event is not None and event.channel == "out" else ""
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
-    written = command and (command != "sync" or _EXTRA in cause.rules)
+    # Nor does the message behind a text say who printed that.
+    written = command and (command != "sync" or _EXTRA in cause.rules) and _TEXT not in cause.rules
     patterns += [rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b"] if written else []
     suspect = next((place for pattern in patterns if (place := suspect_in(source, pattern))), None)
     place = None if suspect is not None and by_source else cause.place
