@@ -8,7 +8,7 @@ import msgspec
 
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words.events import Chunk, Deadline, Exited
-from multilang_cli.protocol.words.messages import Handshake, Malformed, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, Sync, TupleMsg
 from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.model import ExcerptLine
 
@@ -51,11 +51,21 @@ def excerpt_of(
     # A traceback may come in any number of chunks: they take no message's place.
     said = _without_beats([seq for seq in before if events[seq].channel != "err"], events)
     complained = [seq for seq in before if events[seq].channel == "err"]
-    wanted.update(said[-BEFORE:], complained[-BEFORE:])
+    named = _tuples_of(marked, events)
+    said = [seq for seq in said if not named or seq in named or not isinstance(events[seq].body, TupleMsg)]
+    wanted.update(said[-BEFORE:], complained[-BEFORE:], named)
     shown = (events[seq] for seq in sorted(wanted) if seq in events)
     note = worst.message.partition("; ")[0] if worst is not None else ""
     lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), marked, note) for event in shown]
     return tuple(lines[-SHOWN:])
+
+
+def _tuples_of(marked: int, events: Mapping[int, Event]) -> list[int]:
+    """The tuples that a message is anchored to or settles, which are shown in place of others: many came in between."""
+    body = events[marked].body if marked in events else None
+    ids = body.anchors if isinstance(body, Emit) else (body.id,) if isinstance(body, Ack | Fail) else ()
+    given = (seq for seq, event in events.items() if isinstance(event.body, TupleMsg) and event.body.id in ids)
+    return [seq for seq in given if seq < marked][:BEFORE]
 
 
 def _without_beats(said: list[int], events: Mapping[int, Event]) -> list[int]:

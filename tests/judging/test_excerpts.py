@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.words.events import Event, Exited, StdinClosed
-from multilang_cli.protocol.words.messages import Log, Sync, TupleMsg
+from multilang_cli.protocol.words.messages import Ack, Emit, Log, Sync, TupleMsg
 from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.suite.runner.watch import FIRST, KEPT, Watch
 
@@ -18,6 +20,15 @@ def test_heartbeats_drive_no_message_out_but_the_last_is_shown() -> None:
     events = {n: Event(n, float(n), channels[n], body, b"") for n, body in enumerate(bodies)}  # type: ignore[arg-type]
     found = Finding(rule="exited", level="must", seq=7, offset=0, message="dead", fates={})
     assert [line.seq for line in excerpt_of([found], events)] == [0, 6, 7]
+
+
+@pytest.mark.parametrize("body", [Emit(["y"], anchors=("1",)), Ack("1")])
+def test_a_message_is_shown_with_the_tuple_that_it_is_of(body: Emit | Ack) -> None:
+    others = [TupleMsg("src", ["z"], 2, "default", str(n)) for n in range(2, 9)]
+    bodies = [DATA, *others, Log("here"), body]
+    events = {n: Event(n, float(n), "in" if n < 8 else "out", each, b"") for n, each in enumerate(bodies)}
+    found = Finding(rule="text-damaged", level="must", seq=9, offset=0, message="wrong", fates={})
+    assert [line.seq for line in excerpt_of([found], events)] == [0, 8, 9]
 
 
 def test_a_flood_drives_out_neither_the_beginning_nor_the_end_of_stdin() -> None:
