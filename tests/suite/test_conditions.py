@@ -16,7 +16,7 @@ TOLD = {
     "one case": (["bolt.value.large"], "; only with a tuple of many MB"),
     "one condition within another": (
         ["bolt.emit.unicode", "bolt.emit.unicode-c-locale"],
-        "; only with text that is not all ASCII",
+        "; only with text that has escapes or is not all ASCII",
     ),
     "two conditions": (
         ["bolt.value.null", "bolt.value.nested"],

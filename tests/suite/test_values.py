@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.suite.steps.values import DIFFICULT, FLOATS, INTEGERS, LARGE, SHAPES, shaped
+from multilang_cli.suite.steps.values import ASCII, DIFFICULT, FLOATS, INTEGERS, LARGE, SHAPES, shaped
 
 SCALARS = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(max_size=5)
@@ -48,6 +48,11 @@ def test_types_stay(shape: str, sample: list[Any]) -> None:
 )
 def test_shapes(shape: str, sample: list[Any], made: list[list[Any]]) -> None:
     assert shaped(sample, shape) == made
+
+
+def test_a_word_comes_twice_before_another() -> None:
+    words = ASCII[1].split()
+    assert any(word in words[:at] for at, word in enumerate(words[:-1])), "without twins a list would have no gap"
 
 
 def test_a_large_text_is_large() -> None:

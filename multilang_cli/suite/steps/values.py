@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 PLAIN = "plain words of ours"
 """Text that has nothing difficult in it."""
 
-ASCII = (PLAIN, 'plain "words" of\\ours / \t and others', "plain words\nend\nof ours")
-"""Text of our making without a byte beyond ASCII, and with a line that ends a message where lines are not escaped. Who
-does not take it does not take text of our making at all."""
+ASCII = (PLAIN, 'plain "words" of\\ours / \t and words and others', "plain words\nend\nof ours")
+"""Text of our making without a byte beyond ASCII, with words that come twice, of which some make a list with gaps, and
+with a line that ends a message where lines are not escaped. Who does not take it does not take text of our making at
+all."""
 
 DIFFICULT = tuple(
     f"plain words {text} of ours"
