@@ -38,7 +38,6 @@ _SIGNALS = {
     14: "SIGALRM",
     15: "SIGTERM",
 }
-_WAITING_STORM = re.compile(r": (?:it|that \w+|that part of it) waits for|; |, and Storm waits")
 _LAST = 99
 """The rank of what no known cause explains."""
 NO_JSON = "no JSON: "
@@ -97,7 +96,7 @@ def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule])
     rule = rules.get(gravest.rule) if gravest else None
     if gravest is None or rule is None:
         return []
-    said = gravest.message.partition("; ")[0]
+    said = gravest.head
     headline = said if _plain(rule.title) in _plain(said) else f"{rule.title}: {said.removeprefix(NO_JSON)}"
     return [
         Cause(
@@ -142,7 +141,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         if words.finding is None:
             return None
         words["finding"] = words.finding.message
-        words["finding_head"] = words.finding.message.partition("; ")[0]
+        words["finding_head"] = words.finding.head
         words["subject"] = words.finding.subject
         groups = {name: text for name, text in _groups(pattern, words.finding.message).items() if text}
         words.update(groups, **({"unanswered": f"`{groups['command']}`"} if "command" in groups else {}))
@@ -154,7 +153,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         (signature.exception, thrown.text if thrown else ""),
         (signature.code, place.code if place else ""),
         (signature.stderr, facts.stderr),
-        (signature.waits, facts.seen.waits),
+        (signature.waits, str(facts.seen.waits)),
         (signature.late_stderr, facts.late_stderr),
     ):
         if not wanted:
@@ -255,7 +254,6 @@ def words_of(facts: Facts) -> _Fitting:
     rest = facts.seen.rest or facts.seen.late
     shown = repr(rest if len(rest) <= MOST_REST else f"{rest[:MOST_REST]}...")
     unanswered = _ASKED.get(facts.unanswered, f"`{facts.unanswered}`")
-    waits = _WAITING_STORM.split(facts.seen.waits, maxsplit=1)[0]
     return _Fitting(
         how=facts.how,
         asked=_ASKED.get(facts.asked, f"`{facts.asked}`"),
@@ -264,7 +262,7 @@ def words_of(facts: Facts) -> _Fitting:
         unanswered_or_tuple=unanswered if facts.unanswered else "a tuple",
         rest=shown,
         said=f"it wrote {shown}, which is no message; " if rest else "",
-        waits=waits or "does nothing that can be seen",
+        waits=facts.seen.waits.doing or "does nothing that can be seen",
         code=str(facts.code),
         size=f"{facts.seen.size:,}",
         held=facts.known.held,

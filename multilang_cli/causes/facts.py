@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 PIPE = 64 * 1024
 """Bytes that a pipe holds: of a longer message so many stand in it, whoever reads."""
-_LEFT = re.compile(r", where ([\d,]+) bytes? stands? unread")
 MOST_WORDS = 80
 """Characters of a log that a sentence shows."""
 
@@ -167,9 +165,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def partly_read(self) -> bool:
         """True if it has read some of its handshake and not all: more than a pipe holds tells it, or a short one."""
-        left = _LEFT.search(self.seen.waits)
+        unread = self.seen.waits.unread
         reads = self.seen.size <= PIPE or "handshake" in self.known.answers
-        return reads and left is not None and int(left[1].replace(",", "")) < self.seen.size
+        return reads and unread is not None and unread < self.seen.size
 
     @property
     def words(self) -> str:

@@ -31,6 +31,7 @@ from multilang_cli.protocol.words.messages import (
     TupleMsg,
 )
 from multilang_cli.protocol.words.shortening import ends
+from multilang_cli.protocol.words.waits import Waits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -126,7 +127,8 @@ class Seen:
         self.failed_at: int | None = None
         self.failed_for = self.failed_err = self._err = ""
         self.silences: set[int] = set()
-        self.rest = self.late = self.waits = self.words = self.reported = self.complaint = ""
+        self.waits = Waits()
+        self.rest = self.late = self.words = self.reported = self.complaint = ""
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
         self.emitting = Emitting()
         self.naive = NaiveReader()
@@ -378,7 +380,7 @@ class Seen:
         if fact.waiting_for == "heartbeat":
             self._waited_for = event.seq
         if not self._dismissed:
-            self.waits, self.last = fact.blocked, event.seq
+            self.waits, self.last = fact.waits, event.seq
             self.rest = fact.rest or self.rest
 
     def dismiss(self, _: Event, fact: StdinClosed | Signalled) -> None:

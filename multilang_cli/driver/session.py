@@ -23,6 +23,7 @@ from multilang_cli.protocol.judge.bolt_rules import TIMER
 from multilang_cli.protocol.words.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
 from multilang_cli.protocol.words.shortening import head
 from multilang_cli.protocol.words.verdicts import FATAL
+from multilang_cli.protocol.words.waits import Waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,7 +38,7 @@ WaitingFor = Literal[
     "pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "plan", "host"
 ]
 
-OnWait = Callable[[WaitingFor, float, str], None]
+OnWait = Callable[[WaitingFor, float, Waits], None]
 
 _ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle", "plan"})
 """What a component that waits for its stdin, and for nothing else, will never give."""
@@ -170,7 +171,7 @@ class Session(Pump):
                 self.clock.stand_still(lost, self._seq)
                 now = self.now
                 if self.on_wait is not None and clock >= tell:
-                    self.on_wait(waiting_for, clock - began, self.look().sentence)
+                    self.on_wait(waiting_for, clock - began, self.look().waits)
                     tell = clock + TELL
             still = self._written == written and self._framer.offset == said
             within = max(0.0, until - now) + TIMER + LATE
@@ -221,9 +222,9 @@ class Session(Pump):
     def _give_up(
         self, waiting_for: WaitingFor, limit: float, *, proven: bool, again: Again | None = None
     ) -> Literal[False]:
-        sentence, facts = self.look()
+        waits, facts = self.look()
         rest = head(self._framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
-        self.note("control", Deadline(waiting_for, limit, sentence, proven, facts, again, rest))
+        self.note("control", Deadline(waiting_for, limit, str(waits), proven, facts, again, rest))
         return False
 
     def _give_back(self) -> float:

@@ -55,7 +55,7 @@ def excerpt_of(
     said = [seq for seq in said if not named or seq in named or not isinstance(events[seq].body, TupleMsg)]
     wanted.update(said[-BEFORE:], complained[-BEFORE:], named)
     shown = (events[seq] for seq in sorted(wanted) if seq in events)
-    note = worst.message.partition("; ")[0] if worst is not None else ""
+    note = worst.head if worst is not None else ""
     lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), marked, note) for event in shown]
     return tuple(lines[-SHOWN:])
 

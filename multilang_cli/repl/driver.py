@@ -15,7 +15,7 @@ from multilang_cli.repl.commands.table import Misuse, command_of, in_json
 from multilang_cli.repl.component_run import ComponentRun
 from multilang_cli.repl.session_config import ENDLESS
 from multilang_cli.repl.show import EventLines, show_breach, show_finding
-from multilang_cli.reports.words import waits
+from multilang_cli.reports.words import awaiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from multilang_cli.driver.session import WaitingFor
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.protocol.words.waits import Waits
     from multilang_cli.repl.by_hand import ByHand
     from multilang_cli.repl.commands.table import CommandTable
     from multilang_cli.repl.screen import Screen
@@ -117,8 +118,8 @@ class Driver:
         session = life.session
         return session.handshake(self.setup.handshake(str(session.process.pid_dir)), self.limit("pid"))
 
-    def _tell_wait(self, waiting_for: WaitingFor, seconds: float, doing: str) -> None:
-        self.screen.line(f"{waits(waiting_for, seconds, doing)}; Ctrl-C ends the wait", "dim")
+    def _tell_wait(self, waiting_for: WaitingFor, seconds: float, waits: Waits) -> None:
+        self.screen.line(f"{awaiting(waiting_for, seconds, waits)}; Ctrl-C ends the wait", "dim")
 
     def end_life(self) -> None:
         """End the component, if there is one; what was wrong counts for the exit code."""

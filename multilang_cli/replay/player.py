@@ -285,8 +285,8 @@ class RecordingPlayer:
         if self._vain >= OFTEN:
             self._patience = 0.0
         if what not in {"settle", "output"}:
-            sentence, facts = session.look()
-            session.note("control", Deadline(what, self._limit(what), sentence, proven, facts))
+            waits, facts = session.look()
+            session.note("control", Deadline(what, self._limit(what), str(waits), proven, facts))
         return False
 
     def _silent(self) -> bool:

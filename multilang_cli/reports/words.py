@@ -11,6 +11,8 @@ from multilang_cli.protocol.words import events as facts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from multilang_cli.protocol.words.waits import Waits
+
 
 def sentence_of(fact: Any) -> str:
     """A sentence on what happened to the process, or what was waited for in vain."""
@@ -44,9 +46,9 @@ _AWAITED = {
 }
 
 
-def waits(waiting_for: str, seconds: float, doing: str) -> str:
+def awaiting(waiting_for: str, seconds: float, waits: Waits) -> str:
     """A sentence on a wait that goes on, and what is done meanwhile: ``waiting 7 s for its sync; it is asleep``."""
-    return f"waiting {seconds:.0f} s for {_AWAITED[waiting_for]}; it {doing.partition(': ')[0]}"
+    return f"waiting {seconds:.0f} s for {_AWAITED[waiting_for]}; it {waits.doing}"
 
 
 def _deadline(fact: Any) -> str:

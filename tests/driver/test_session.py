@@ -250,7 +250,7 @@ def test_silence_is_no_finding_before_its_limit(tmp_path: Path) -> None:
     with playing(tmp_path, ACK_ALL) as (session, handshake):
         assert session.handshake(handshake, 10.0)
         assert session.wait_quiet(10.0)
-        assert session.look().sentence == "is blocked reading its stdin, which is empty: it waits for Storm"
+        assert str(session.look().waits) == "is blocked reading its stdin, which is empty: it waits for Storm"
     assert rules_of(session) == []
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from multilang_cli.driver.waits import describing, waiting
 from multilang_cli.driver.waits.syscalls import CALLS, NUMBERS
+from multilang_cli.driver.waits.who_waits import waits_of
 from tests.processes import LIMIT, PYTHON, read_line, start, until
 
 pytestmark = [
@@ -278,7 +279,7 @@ def test_node_is_idle_and_settles() -> None:
     with start("node", "-e", "process.stdin.on('data', d => process.stdout.write(d))") as process:
         assert until(lambda: waiting.settled(process))
         # Not the pipe with which its event loop wakes itself.
-        assert describing.describe(process).sentence.endswith("its stdin, which is empty: it waits for Storm")
+        assert waits_of(describing.describe(process)).at_stdin
         process.write(b"x\n")
         assert read_line(process) == b"x\n"
         assert until(lambda: waiting.settled(process))

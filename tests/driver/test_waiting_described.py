@@ -8,15 +8,19 @@ import signal
 import subprocess
 import sys
 import textwrap
+from typing import TYPE_CHECKING
 
 import pytest
 
 from multilang_cli.driver import reaper
 from multilang_cli.driver.waits import describing, waiting
 from multilang_cli.driver.waits.syscalls import NUMBERS
-from multilang_cli.driver.waits.who_waits import Debts, State, Waiting, sentence
+from multilang_cli.driver.waits.who_waits import Debts, State, Waiting, facts, waits_of
 from multilang_cli.protocol.words.events import Exited
 from tests.processes import LIMIT, PYTHON, start, until
+
+if TYPE_CHECKING:
+    from multilang_cli.driver.process import ComponentProcess
 
 pytestmark = [
     pytest.mark.component,
@@ -107,6 +111,10 @@ STATES: dict[str, tuple[State, str, str]] = {
 }
 
 
+def told(process: ComponentProcess) -> str:
+    return str(waits_of(describing.describe(process)))
+
+
 @pytest.mark.parametrize(("state", "script", "words"), STATES.values(), ids=STATES.keys())
 def test_what_a_process_waits_for(state: State, script: str, words: str) -> None:
     with start(*PYTHON, script) as process:
@@ -119,7 +127,7 @@ def test_what_a_process_waits_for(state: State, script: str, words: str) -> None
 
         def shown() -> bool:
             looks.append(describing.describe(process))
-            return looks[-1].state == state and words in looks[-1].sentence
+            return looks[-1].state == state and words in str(waits_of(looks[-1]))
 
         assert until(shown), looks[-1]
         seen = looks[-1]
@@ -138,7 +146,7 @@ def test_another_thread_may_free_a_lock() -> None:
             return seen.state == "waiting-lock" and sum(count for _, count in seen.threads) > 1
 
         assert until(both_wait)
-        assert "could free it" not in describing.describe(process).sentence
+        assert "could free it" not in told(process)
 
 
 def test_the_facts_count_what_was_said_and_not_read() -> None:
@@ -146,13 +154,13 @@ def test_the_facts_count_what_was_said_and_not_read() -> None:
         assert until(lambda: describing.describe(process).state == "reading-stdin")
         said = "so far 0 bytes of stdout and 12 bytes of stderr; threads: read of descriptor 0 (stdin)"
         pipes = "in the pipes: stdin 0 bytes, stdout 0 bytes, stderr"
-        assert describing.describe(process).facts == f"{pipes} 12 bytes; {said}"
+        assert facts(describing.describe(process)) == f"{pipes} 12 bytes; {said}"
         process.poll(LIMIT, want_write=False)
         process.read_stderr()
-        assert describing.describe(process).facts == f"{pipes} 0 bytes; {said}"
+        assert facts(describing.describe(process)) == f"{pipes} 0 bytes; {said}"
         process.write(b"a line\nnever read")
         assert until(lambda: describing.describe(process).state == "sleeping")
-        assert describing.describe(process).facts.startswith("in the pipes: stdin 10 bytes,")
+        assert facts(describing.describe(process)).startswith("in the pipes: stdin 10 bytes,")
 
 
 WRAPPED = {
@@ -173,7 +181,7 @@ def test_who_keeps_everybody_waiting_behind_a_shell_is_named(command: str, words
     with start("sh", "-c", script) as process:
 
         def seen() -> str:
-            return describing.describe(process).sentence
+            return told(process)
 
         named = re.compile(rf"has a {depth} process \d+ \({name}\) that {re.escape(words)}")
         assert until(lambda: named.match(seen()) is not None), seen()
@@ -192,7 +200,7 @@ def test_the_other_end_of_a_pipe_is_named() -> None:
     """
     with start(*PYTHON, textwrap.dedent(script)) as process:
         named = re.compile(r"is blocked in read of a pipe: it waits for process \d+ \(python\S*\) at its other end$")
-        assert until(lambda: bool(named.match(describing.describe(process).sentence)))
+        assert until(lambda: bool(named.match(told(process))))
 
 
 @pytest.mark.parametrize("kind", ["epoll", "poll"])
@@ -201,7 +209,7 @@ def test_an_event_loop_that_lets_its_stdin_lie_is_told(kind: str) -> None:
     with start(*PYTHON, script) as process:
         process.write(b"never read")
         words = ", but not for its stdin, where 10 bytes stand unread: it waits for a Unix socket"
-        assert until(lambda: describing.describe(process).sentence.endswith(words))
+        assert until(lambda: told(process).endswith(words))
 
 
 def test_both_pipes_full() -> None:
@@ -215,7 +223,7 @@ def test_both_pipes_full() -> None:
         assert until(fed)
         seen = describing.describe(process)
         debts = Debts(unsent=5)
-        assert sentence(seen, debts) == (
+        assert str(waits_of(seen, debts)) == (
             f"is blocked writing its stdout, which is full ({seen.stdout} bytes): it waits for Storm to read it; "
             f"its stdin is full too: {seen.stdin} bytes unread and 5 bytes more wait to be written"
         )
@@ -228,7 +236,7 @@ def test_both_pipes_full() -> None:
 def test_a_dead_process_is_said_to_be_dead(script: str, words: str) -> None:
     with start("sh", "-c", script) as process:
         process.wait_exit(LIMIT)
-        assert describing.describe(process).sentence == words
+        assert told(process) == words
         assert not waiting.settled(process)
 
 
@@ -238,7 +246,7 @@ def test_who_holds_the_pipes_of_a_dead_process_is_named() -> None:
         named = re.compile(
             r"has exited with code 3, but process \d+ \(sleep\), which it left behind, holds its stdout$"
         )
-        assert until(lambda: bool(named.match(describing.describe(process).sentence)))
+        assert until(lambda: bool(named.match(told(process))))
 
 
 def test_a_stopped_process_is_said_to_be_stopped() -> None:
@@ -246,12 +254,12 @@ def test_a_stopped_process_is_said_to_be_stopped() -> None:
         assert until(lambda: waiting.settled(process))
         child = describing.describe(process).pid
         os.kill(child, signal.SIGSTOP)
-        assert until(lambda: "(cat) that is stopped by a signal, such as SIG" in describing.describe(process).sentence)
+        assert until(lambda: "(cat) that is stopped by a signal, such as SIG" in told(process))
         assert not waiting.settled(process)
         os.kill(child, signal.SIGCONT)
         assert until(lambda: waiting.settled(process))
         process.signal(signal.SIGSTOP)
-        assert until(lambda: describing.describe(process).sentence.startswith("is stopped by a signal"))
+        assert until(lambda: told(process).startswith("is stopped by a signal"))
 
 
 TRACES_ITS_CHILD = """
@@ -267,7 +275,7 @@ os.read(0, 1)
 def test_a_debugger_is_named() -> None:
     with start(*PYTHON, TRACES_ITS_CHILD) as process:
         words = f"that is stopped by a debugger, process {process.pid} (python"
-        assert until(lambda: words in describing.describe(process).sentence)
+        assert until(lambda: words in told(process))
 
 
 BLIND = """
@@ -276,7 +284,7 @@ from multilang_cli.driver.waits import describing
 from tests.processes import start, until
 shut = "import ctypes, os; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); os.read(0, 1)"
 with start(sys.executable, "-I", "-S", "-c", shut) as process:
-    print(until(lambda: bool(describing.describe(process).hidden)), describing.describe(process).sentence)
+    print(until(lambda: bool(describing.describe(process).hidden)), told(process))
 """
 
 
@@ -293,7 +301,7 @@ def test_a_command_that_runs_the_component_elsewhere_is_named() -> None:
     script = "import os; open('/proc/self/comm', 'w').write('docker'); os.read(0, 1)"
     with start(*PYTHON, script) as process:
         words = "it waits for Storm; what docker runs in another place can't be seen from here"
-        assert until(lambda: describing.describe(process).sentence.endswith(words))
+        assert until(lambda: told(process).endswith(words))
 
 
 def test_what_is_guessed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,9 +309,7 @@ def test_what_is_guessed_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     with start("cat") as process:
         assert until(lambda: waiting.settled(process))
         monkeypatch.setattr(reaper, "read_proc", lambda path: b"" if path.endswith("/syscall") else real(path))
-        assert re.fullmatch(
-            r"waits in \w*pipe_read: it reads a pipe, most likely its stdin", describing.describe(process).sentence
-        )
+        assert re.fullmatch(r"waits in \w*pipe_read: it reads a pipe, most likely its stdin", told(process))
 
 
 def test_where_nothing_can_be_seen_it_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +317,7 @@ def test_where_nothing_can_be_seen_it_is_unknown(monkeypatch: pytest.MonkeyPatch
         with monkeypatch.context() as blind:
             blind.setattr(reaper, "read_proc", lambda _: b"")
             assert describing.describe(process).state == "unknown"
-            assert "does not tell, for it may not be looked into" in describing.describe(process).sentence
+            assert "does not tell, for it may not be looked into" in told(process)
             assert not waiting.settled(process)
         assert process.end() in {Exited(signal=15), Exited(code=0)}  # cat may see the end of its stdin first
 
@@ -319,5 +325,5 @@ def test_where_nothing_can_be_seen_it_is_unknown(monkeypatch: pytest.MonkeyPatch
 def test_a_hostile_process_name_is_escaped() -> None:
     script = "import os; open('/proc/self/comm', 'wb').write(b'\\x1b[31m\\n)'); os.read(0, 1)"
     with start("sh", "-c", '"$0" "$@"; exit', *PYTHON, script) as process:
-        assert until(lambda: "(\\x1b[31m" in describing.describe(process).sentence)
-        assert describing.describe(process).sentence.isprintable()
+        assert until(lambda: "(\\x1b[31m" in told(process))
+        assert told(process).isprintable()

@@ -12,7 +12,7 @@ import pytest
 from multilang_cli.driver import session as session_module
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
-from multilang_cli.reports.words import waits
+from multilang_cli.reports.words import awaiting
 from tests.command import mlcheck
 from tests.sessions import LIMIT, PID, deadline, playing
 
@@ -164,7 +164,7 @@ def test_a_dead_component_whose_child_holds_the_pipe(tmp_path: Path) -> None:
     with playing(tmp_path, code) as (session, handshake):
         assert session.handshake(handshake, LIMIT)
         session.wait(lambda: session.exit is not None, LIMIT, "output")
-        said = session.look().sentence
+        said = str(session.look().waits)
         assert session.exit is not None
         (holder,) = session.exit.holders
     assert holder.endswith("which it left behind, holds its stdin and stdout and stderr")
@@ -214,7 +214,7 @@ def test_a_long_wait_is_told_while_it_lasts(tmp_path: Path, monkeypatch: pytest.
     with playing(tmp_path, "shake()\nmessage(); time.sleep(1000)", "spout") as (session, handshake):
         assert isinstance(session, ShellSpout)
         assert session.handshake(handshake, LIMIT)
-        session.on_wait = lambda *wait: told.append((wait[0], waits(*wait)))
+        session.on_wait = lambda *wait: told.append((wait[0], awaiting(*wait)))
         session.ask("next")
         session.wait(lambda: bool(told), LIMIT, "sync")
     assert told == [("sync", "waiting 0 s for its sync; it is asleep (clock_nanosleep)")]

@@ -6,8 +6,9 @@ from typing import get_args
 
 import pytest
 
-from multilang_cli.driver.waits.who_waits import Debts, State, Waiting, facts, sentence
+from multilang_cli.driver.waits.who_waits import Debts, State, Waiting, facts, waits_of
 from multilang_cli.protocol.words.events import Exited
+from multilang_cli.protocol.words.waits import Waits
 
 READS = Waiting("reading-stdin", call="read")
 READS_SAID = "is blocked reading its stdin, which is empty: it waits for Storm"
@@ -159,11 +160,13 @@ SENTENCES: dict[str, tuple[Waiting, Debts, str]] = {
 
 @pytest.mark.parametrize(("seen", "debts", "said"), SENTENCES.values(), ids=SENTENCES.keys())
 def test_facts_make_a_sentence(seen: Waiting, debts: Debts, said: str) -> None:
-    assert sentence(seen, debts) == said
+    waits = waits_of(seen, debts)
+    assert str(waits) == said
+    assert Waits.read(said) == waits
 
 
 def test_every_state_has_words_of_its_own() -> None:
-    said = [sentence(Waiting(state, exited=Exited(code=0) if state == "exited" else None)) for state in get_args(State)]
+    said = [waits_of(Waiting(state, exited=Exited(code=0) if state == "exited" else None)) for state in get_args(State)]
     assert len(set(said)) == len(said)
 
 

@@ -286,11 +286,11 @@ def test_a_hang_names_who_waits_on_whom() -> None:
         level="must",
         seq=3,
         offset=0,
-        message="no sync of 'ack' within 5 s; the component is blocked reading its stdin: it waits for Storm; and on",
+        message="no sync of 'ack' within 5 s; the component is reading its stdin; Storm waits for its sync; no ids",
     )
     cause = msgspec.structs.replace(DEATH, id="no-sync", place=None, last="", rules=("sync-missing",))
     text = as_text(lambda console: render_screen(result(with_cause(cause, findings=(silent,))), console))
-    assert "  Waits   the component is blocked reading its stdin: it waits for Storm\n" in text
+    assert ("  Waits   the component is reading its stdin; Storm waits for its sync; no ids\n") in text
 
 
 def test_a_process_that_left_others_behind_names_them() -> None:

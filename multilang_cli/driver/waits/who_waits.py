@@ -13,6 +13,7 @@ import msgspec
 from multilang_cli.driver.launch import show
 from multilang_cli.protocol.storm.diagnosis import bare_pid
 from multilang_cli.protocol.words.events import Exited
+from multilang_cli.protocol.words.waits import STDIN_EMPTY, STOPPED, Waits, left_unread
 
 State = Literal[
     "reading-stdin",
@@ -33,9 +34,6 @@ State = Literal[
 """idle: polls, with an empty stdin. elsewhere: reads, writes or polls something else than its three pipes."""
 
 Kin = Literal["self", "child", "descendant"]
-
-STOPPED = "is stopped by a signal"
-"""What is said first of a process that was stopped."""
 
 MOST_THREADS = 6
 """Kinds of waits that the line of facts names."""
@@ -82,16 +80,6 @@ class Waiting(msgspec.Struct, frozen=True):
     holders: tuple[str, ...] = ()
     threads: tuple[tuple[str, int], ...] = ()
 
-    @property
-    def sentence(self) -> str:
-        """A sentence on what it is doing, and for whom it waits; "the component" can be put in front."""
-        return sentence(self)
-
-    @property
-    def facts(self) -> str:
-        """One line of facts."""
-        return facts(self)
-
 
 class Debts(msgspec.Struct, frozen=True):
     """Answers that are pending, and by whom, as the judge and the host know it.
@@ -116,31 +104,32 @@ class Debts(msgspec.Struct, frozen=True):
 
 
 class Look(NamedTuple):
-    """A description of who waits on whom: a `sentence` to go behind "the component", and one line of `facts` for it."""
+    """A description of who waits on whom, and one line of `facts` for it."""
 
-    sentence: str
+    waits: Waits
     facts: str
 
 
 def look(seen: Waiting, debts: Debts) -> Look:
     """Both for a conversation that goes on."""
-    return Look(sentence(seen, debts), facts(seen, debts))
+    return Look(waits_of(seen, debts), facts(seen, debts))
 
 
-def sentence(seen: Waiting, debts: Debts | None = None) -> str:
-    """One sentence for people, to be put behind "the component": what it does, for whom it waits, who waits for it."""
-    debts = Debts() if debts is None else debts
+_NO_DEBTS = Debts()
+
+
+def waits_of(seen: Waiting, debts: Debts = _NO_DEBTS) -> Waits:
+    """What a component does, for whom it waits, and who waits for it."""
     own = seen.kin == "self"
     who = "" if own else f"has a {seen.kin} process {seen.pid} ({seen.command}) that "
     it = "it" if own and seen.alone else "that process" if seen.alone else "that part of it"
     whom = _whom(seen)
-    waits = f": {it} waits for {whom}" if whom else ""
-    awaited = "" if debts.end and seen.exited is not None else _awaited(debts)
-    storm = ""
-    if awaited:
-        # Both at once is what a deadlock looks like; that it is one can't be seen from here.
-        storm = f"{', and' if waits else ';'} Storm waits for {awaited}"
-    return "; ".join([f"{who}{_doing(seen)}{waits}{storm}", *_hints(seen, debts)])
+    return Waits(
+        doing=f"{who}{_doing(seen)}",
+        whom=f"{it} waits for {whom}" if whom else "",
+        storm="" if debts.end and seen.exited is not None else _awaited(debts),
+        hints=tuple(_hints(seen, debts)),
+    )
 
 
 def _doing(seen: Waiting) -> str:
@@ -172,7 +161,7 @@ def _unknown(seen: Waiting) -> str:
 def _reading(seen: Waiting) -> str:
     if seen.guessed:
         return f"waits in {seen.call}: it reads a pipe, most likely its stdin"
-    return "is blocked reading its stdin, which is empty" if seen.stdin == 0 else "is reading its stdin"
+    return f"is blocked reading {STDIN_EMPTY}" if seen.stdin == 0 else "is reading its stdin"
 
 
 def _writing(seen: Waiting) -> str:
@@ -187,9 +176,8 @@ def _polling(seen: Waiting) -> str:
     if seen.polls_stdin is None:
         return f"waits in {seen.call}" + (", its stdin is empty" if seen.stdin == 0 else "")
     if seen.polls_stdin:
-        return f"waits in {seen.call} for its stdin{', which is empty' if seen.stdin == 0 else ''}"
-    left = f", where {_bytes(seen.stdin)} stand{'s' if seen.stdin == 1 else ''} unread" if seen.stdin else ""
-    return f"waits in {seen.call}, but not for its stdin{left}"
+        return f"waits in {seen.call} for {STDIN_EMPTY if seen.stdin == 0 else 'its stdin'}"
+    return f"waits in {seen.call}, but not for its stdin{left_unread(seen.stdin)}"
 
 
 def _elsewhere(seen: Waiting) -> str:

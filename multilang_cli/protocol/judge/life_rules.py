@@ -130,13 +130,12 @@ _DEADLINES = {
 def deadline(judge: RuleContext, event: Event, fact: Deadline) -> None:
     """A limit ran out. Storm itself has few limits; the finding says who waits on whom."""
     within = f" within {fact.limit:g} s"
-    tail = f"; the component {fact.blocked}" if fact.blocked else ""
-    if fact.waiting_for == "pid":
-        tail = f" (a limit of mlcheck's own: Storm waits for ever){tail}"
+    tail = fact.waits.clause
     if fact.proven:
-        tail = f"; the component {fact.blocked}" if fact.blocked else ""
         why = "it has read everything and waits for more" if fact.idle else "no thread of it runs"
         within, tail = "", f", and that will not change: {why}{tail}"
+    elif fact.waiting_for == "pid":
+        tail = f" (a limit of mlcheck's own: Storm waits for ever){tail}"
     orphaned = fact.waiting_for == "exit-after-eof" and judge.state.orphaned
     if fact.waiting_for in _DEADLINES:
         rule, text = _DEADLINES["orphaned" if orphaned else fact.waiting_for]

@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 
 from multilang_cli.protocol.words.messages import Message
+from multilang_cli.protocol.words.waits import Waits
 
 SIGTERM = 15
 """What Storm ends a component with; the number is the same on every system."""
@@ -100,20 +101,16 @@ class Again(msgspec.Struct, frozen=True, omit_defaults=True):
     declared: bool = False
 
 
-_AT_STDIN = "its stdin, which is empty"
-"""What is said of who waits on whom where a component has nothing left to read."""
-
-
 class Deadline(_Fact, frozen=True, tag="deadline"):
     """A limit ran out while something was pending.
 
     `waiting_for`: pid, sync, heartbeat, settle, exit-after-eof, exit-after-term, read (it does not read its stdin),
     output, plan (what a testee was asked to do), or host (what its host was to do). `limit` in seconds. `blocked`: who
-    waits on whom, as far as the system tells; `facts`: what was seen, as bytes in pipes. `proven`: the limit was not
-    waited for, because the component waits for its stdin and nothing else, or hangs with nothing that could wake it
-    before, or a host has ended. `again`: of a tuple that stayed open while later ones were settled, what became of
-    equal ones. `rest`: the beginning of what it has
-    written of a message that has no end, its bytes that are no UTF-8 escaped as Python does.
+    waits on whom, as `Waits` writes it; `facts`: what was seen, as bytes in pipes. `proven`: the limit was not waited
+    for, because the component waits for its stdin and nothing else, or hangs with nothing that could wake it before, or
+    a host has ended. `again`: of a tuple that stayed open while later ones were settled, what became of equal ones.
+    `rest`: the beginning of what it has written of a message that has no end, its bytes that are no UTF-8 escaped as
+    Python does.
     """
 
     waiting_for: Literal[
@@ -127,9 +124,14 @@ class Deadline(_Fact, frozen=True, tag="deadline"):
     rest: str = ""
 
     @property
+    def waits(self) -> Waits:
+        """The parts of `blocked`."""
+        return Waits.read(self.blocked)
+
+    @property
     def idle(self) -> bool:
         """True if it was proven to have read everything and to wait for more; else it hangs, or may still work."""
-        return self.proven and (not self.blocked or _AT_STDIN in self.blocked)
+        return self.proven and (not self.blocked or self.waits.at_stdin)
 
 
 class Activation(_Fact, frozen=True, tag="activation"):

@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from multilang_cli.protocol.words.clauses import clauses
 from multilang_cli.protocol.words.feeds import Feed
+from multilang_cli.protocol.words.waits import Waits
 
 Kind = Literal["bolt", "spout"]
 Level = Literal["must", "should", "note"]
@@ -183,6 +185,16 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     fates: dict[str, Fate] = {}
     errors: dict[str, str] = {}
     fingerprint: str = ""
+
+    @property
+    def head(self) -> str:
+        """The message without what explains it."""
+        return clauses(self.message)[0]
+
+    @property
+    def waits(self) -> Waits | None:
+        """Who waited on whom, where a limit ran out and the message tells it."""
+        return Waits.behind(self.message)
 
 
 class Outlook(msgspec.Struct, frozen=True):

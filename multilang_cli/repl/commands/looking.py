@@ -34,8 +34,8 @@ def _pending(driver: Driver, _: str) -> None:
     life, screen = driver.life, driver.screen
     for line in pending_lines(life):
         screen.line(line)
-    sentence, facts = life.session.look()
-    screen.para(f"The component {sentence}. Facts: {facts}.", "dim")
+    waits, facts = life.session.look()
+    screen.para(f"The component {waits}. Facts: {facts}.", "dim")
 
 
 def pending_lines(life: ComponentRun) -> Iterator[str]:

@@ -37,7 +37,7 @@ def _tell_in_vain(driver: Driver, what: str) -> None:
         driver.screen.line(f"no {what}: {driver.life.silence}", "wrong")
     elif driver.interrupted or what == "quiet":
         why = "you waited long enough" if driver.interrupted else "it is not quiet"
-        driver.screen.para(f"{why}; the component {session.look().sentence}.", "wrong")
+        driver.screen.para(f"{why}; the component {session.look().waits}.", "wrong")
     else:
         driver.screen.line(f"no {what}", "wrong")
 

@@ -119,7 +119,7 @@ def _show(page: Page, result: RunResult, room: _Room) -> None:
     show_story(page, first.first, first.cause, room)
     page.blank()
     _show_case(page, first, result, room)
-    _show_waits(page, first)
+    _show_waits(page, first, room)
     _show_storm(page, first, result, room)
     _show_way_out(page, first, room, undecided=result.verdict == "misuse")
     _show_others(page, first, others, result, room)
@@ -236,11 +236,11 @@ def _show_case(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> 
     page.para(told, label="Case", indent=2, hang=HANG)
 
 
-def _show_waits(page: Page, trouble: Trouble) -> None:
+def _show_waits(page: Page, trouble: Trouble, room: _Room) -> None:
     """Show who waits on whom, where a silence is what went wrong."""
-    _, silent, whom = (trouble.finding.message if trouble.finding else "").partition("; the component ")
-    if silent:
-        page.para(f"the component {whom.partition('; ')[0]}", label="Waits", indent=2, hang=HANG)
+    waits = trouble.finding.waits if trouble.finding else None
+    if waits is not None:
+        page.para(room.cut(page, f"the component {waits}", HANG), label="Waits", indent=2, hang=HANG)
 
 
 def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:

@@ -17,7 +17,7 @@ from multilang_cli.driver.launch import LaunchError
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, Judgement
-from multilang_cli.reports.words import waits
+from multilang_cli.reports.words import awaiting
 from multilang_cli.suite.cases.selection import fitting
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.jobs import Jobs
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from multilang_cli.driver.session import OnWait, WaitingFor
+    from multilang_cli.protocol.words.waits import Waits
     from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.cases.case import Case
     from multilang_cli.suite.runner.watch import Like
@@ -221,10 +222,10 @@ class Run:
                     return PlayedCase(repeated, True)
                 short = self._repeats.short(case)
 
-        def on_wait(waiting_for: WaitingFor, seconds: float, doing: str) -> None:
+        def on_wait(waiting_for: WaitingFor, seconds: float, waits: Waits) -> None:
             """Tell of a wait that takes long."""
             if progress is not None:
-                progress(f"{case.id}: {waits(waiting_for, seconds, doing)}", begun, len(self.cases))
+                progress(f"{case.id}: {awaiting(waiting_for, seconds, waits)}", begun, len(self.cases))
 
         played = self._once(self.subject, case, short, on_wait)
         if short is not None and played.hang is not None and self._is_another(played.hang):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from multilang_cli.driver.waits.who_waits import STOPPED
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed, WriteFailed
 from multilang_cli.protocol.words.messages import (
     SYSTEM_COMPONENT,
@@ -130,7 +129,7 @@ class Watch:
         elif isinstance(body, Log | Error) and not self._dismissed:
             self.words = (body.msg or "")[-HELD:]
         elif isinstance(body, Deadline):
-            self.stopped = self.stopped or STOPPED in body.blocked
+            self.stopped = self.stopped or body.waits.stopped
 
 
 def _lean(body: Any) -> Any:
