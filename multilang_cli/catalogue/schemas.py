@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.catalogue.locate import data_path
 
@@ -66,11 +66,26 @@ def _registry() -> Registry[Any]:
     )
 
 
+class Breach(NamedTuple):
+    """A place in a value that does not hold to a schema, as a JSON pointer, and the reason."""
+
+    pointer: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.pointer or 'at the top'}: {self.reason}"
+
+
 def explain(instance: Any, name: str) -> list[str]:
     """Explain why `instance` does not hold to the schema `name`: sentences, each with a JSON pointer; [] if it does.
 
     Raises KeyError if there is no schema of that name.
     """
+    return list(map(str, breaches(instance, name)))
+
+
+def breaches(instance: Any, name: str) -> list[Breach]:
+    """Places at which `instance` does not hold to the schema `name`, and why. Raises KeyError if there is none."""
     from jsonschema.exceptions import relevance  # noqa: PLC0415 (slow to import)
 
     leaves = (_leaf(error) for error in sorted(validator(name).iter_errors(instance), key=relevance, reverse=True))
@@ -78,7 +93,7 @@ def explain(instance: Any, name: str) -> list[str]:
     for error in leaves:
         key = (error.json_path, str(error.validator))
         told[key] = min(told.get(key, error), error, key=_breadth)
-    return list(dict.fromkeys(map(_sentence, told.values())))
+    return list(dict.fromkeys(map(_breach, told.values())))
 
 
 def _breadth(error: ValidationError) -> int:
@@ -105,9 +120,8 @@ def _leaf(error: ValidationError) -> ValidationError:
     return error
 
 
-def _sentence(error: ValidationError) -> str:
-    pointer = "".join(f"/{_escaped(step)}" for step in error.absolute_path)
-    return f"{pointer or 'at the top'}: {_reason(error)}"
+def _breach(error: ValidationError) -> Breach:
+    return Breach("".join(f"/{_escaped(step)}" for step in error.absolute_path), _reason(error))
 
 
 def _escaped(step: str | int) -> str:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.protocol.wire.framing import frame_text
-from multilang_cli.protocol.words.events import Chunk, Deadline, Exited
+from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, Sync, TupleMsg
 from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.model import ExcerptLine
+from multilang_cli.reports.saying import text_of_fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -103,13 +104,4 @@ def _text(event: Event) -> str:
         return decode(frame_text(event.raw)[:WIDTH])
     if isinstance(event.body, Chunk):
         return decode(event.raw[:WIDTH])
-    if isinstance(event.body, Deadline):
-        awaited = "no sync" if event.body.waiting_for == "sync" else "nothing"
-        silence = "it will say nothing more" if event.body.proven else f"{awaited} for {event.body.limit:g} s"
-        return f"{silence}; {event.body.facts}" if event.body.facts else silence
-    if isinstance(event.body, Exited):
-        ended = event.body
-        how = f"exit code {ended.code}" if ended.signal is None else f"killed by signal {ended.signal}"
-        return "; but ".join([how, *ended.holders])
-    fields = ", ".join(f"{name}={getattr(event.body, name)!r}" for name in event.body.__struct_fields__)
-    return f"{type(event.body).__name__}({fields})"[:WIDTH]
+    return text_of_fact(event.body, WIDTH)

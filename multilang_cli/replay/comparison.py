@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 SILENCE = 0.5
 """Seconds without a word before a recording ends, from which on it had surely said all."""
-_LIVES = "lives"
-_AFTER_EOF = " after its stdin was closed"
 
 
 class Turned(NamedTuple):
@@ -113,26 +111,38 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
-def end_of(events: Iterable[Event]) -> str:
-    """End of a component by itself, or at the end of its stdin; "" if it lived until it was ended."""
-    told = ""
+class _End(NamedTuple):
+    """End of a component: `how`, "" if it lived until it was ended; `after_eof`: its stdin had been closed."""
+
+    how: str = ""
+    after_eof: bool = False
+
+    def __str__(self) -> str:
+        if not self.how:
+            return "lives" if self.after_eof else ""
+        return f"{self.how} after its stdin was closed" if self.after_eof else self.how
+
+
+def end_of(events: Iterable[Event]) -> _End:
+    """End of a component by itself, or at the end of its stdin."""
+    after_eof = False
     for event in _before_signal(events):
         body = event.body
         if isinstance(body, StdinClosed):
-            told = _AFTER_EOF
+            after_eof = True
         elif isinstance(body, Exited):
             how = f"killed by signal {body.signal}" if body.signal is not None else f"exit code {body.code}"
-            return f"{how}{told}"
-        elif isinstance(body, StdoutClosed) and not told:
-            return "closed its stdout"
-    return _LIVES if told else ""
+            return _End(how, after_eof)
+        elif isinstance(body, StdoutClosed) and not after_eof:
+            return _End("closed its stdout")
+    return _End(after_eof=after_eof)
 
 
 def _ends(then: Sequence[Event], now: Sequence[Event]) -> tuple[str, str]:
     """Ends of both; where one was killed before it could end by itself, what the other did then tells nothing."""
     ends = end_of(then), end_of(now)
     unknown = ended_at_once(then) or ended_at_once(now)
-    one, other = ("" if unknown and (end == _LIVES or end.endswith(_AFTER_EOF)) else end for end in ends)
+    one, other = ("" if unknown and end.after_eof else str(end) for end in ends)
     return one, other
 
 

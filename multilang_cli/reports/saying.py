@@ -1,9 +1,16 @@
-"""Messages in a few words, as a line of a screen shows them. Pure."""
+"""Messages in a few words, as a line of a screen shows them. Pure.
+
+What happened to the process stands in a report as text, so what is written of it here is read here again.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+
+from multilang_cli.protocol.words.clauses import SEPARATOR
+from multilang_cli.protocol.words.events import Deadline, End, Exited, PidChecked, Signalled, Started, StdinClosed
+from multilang_cli.protocol.words.waits import FACTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -11,13 +18,28 @@ if TYPE_CHECKING:
     from multilang_cli.causes.model import Cause
     from multilang_cli.reports.model import ExcerptLine
 
-_USUAL = ("Started(", "PidChecked(", "StdinClosed(", "Signalled(", "End(")
+_USUAL = tuple(f"{fact.__name__}(" for fact in (Started, PidChecked, StdinClosed, Signalled, End))
+_FACTS = f"{SEPARATOR}{FACTS}"
+_LEFT_BEHIND = f"{SEPARATOR}but "
 _CHANNELS = {"process": "end", "control": "wait"}
 
 
 def channel_of(row: ExcerptLine) -> str:
     """The word in front of a line: in, out, err, or what happened to the process."""
     return _CHANNELS.get(row.channel, row.channel)
+
+
+def text_of_fact(fact: Any, most: int) -> str:
+    """The text of what happened to the process, or was waited for in vain. What has none of its own takes `most`."""
+    if isinstance(fact, Deadline):
+        awaited = "no sync" if fact.waiting_for == "sync" else "nothing"
+        silence = "it will say nothing more" if fact.proven else f"{awaited} for {fact.limit:g} s"
+        return f"{silence}{SEPARATOR}{fact.facts}" if fact.facts else silence
+    if isinstance(fact, Exited):
+        how = f"exit code {fact.code}" if fact.signal is None else f"killed by signal {fact.signal}"
+        return _LEFT_BEHIND.join([how, *fact.holders])
+    fields = ", ".join(f"{name}={getattr(fact, name)!r}" for name in fact.__struct_fields__)
+    return f"{type(fact).__name__}({fields})"[:most]
 
 
 def telling(rows: Iterable[ExcerptLine], cause: Cause, most: int) -> list[ExcerptLine]:
@@ -37,10 +59,10 @@ def in_short(row: ExcerptLine, cause: Cause) -> str:
     if row.channel == "err":
         return _of_stderr(row.text, cause)
     if row.channel not in {"in", "out"}:
-        told, _, left_behind = row.text.partition("; in the pipes:")[0].partition("; but ")
+        told, *left_behind = row.text.partition(_FACTS)[0].split(_LEFT_BEHIND, maxsplit=1)
         if row.mark and row.channel == "process" and row.note:
             told = row.note.replace("the process exited with code", "exit code", 1)
-        return f"{told}; but {left_behind}" if left_behind else told
+        return _LEFT_BEHIND.join([told, *left_behind])
     try:
         message = json.loads(row.text)
     except (ValueError, RecursionError):

@@ -34,8 +34,6 @@ class Document(msgspec.Struct, frozen=True):
 
     def place(self, pointer: str) -> str:
         """File and line of the value at a JSON pointer, or of what holds it; the file alone if not known."""
-        if not pointer.startswith("/"):
-            pointer = ""
         while pointer and pointer not in self.lines:
             pointer = pointer.rpartition("/")[0]
         return f"{self.path}:{self.lines[pointer]}" if pointer in self.lines else self.path

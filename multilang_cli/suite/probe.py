@@ -28,6 +28,7 @@ from multilang_cli.protocol.storm.diagnosis import bare_pid
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Malformed, TupleMsg
 from multilang_cli.protocol.words.shortening import head
+from multilang_cli.protocol.words.verdicts import together
 from multilang_cli.reports.escape import decode
 from multilang_cli.subject.declared import Probe
 from multilang_cli.subject.profiles import profile_of
@@ -304,14 +305,14 @@ def _beat(_: Subject, session: Session, __: _Replies) -> Callable[[], bool]:
 def _feed(checked: Subject, session: Session, replies: _Replies) -> Callable[[], bool]:
     assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
     samples = samples_of(checked.component)
-    word, _, number = checked.component.settles.partition("-")
-    many = int(number) if word == "after" else min(len(samples), _TUPLES)
+    settles = checked.component.settles
+    many = together(settles) if settles.startswith("after-") else min(len(samples), _TUPLES)
     texts = {value for sample in samples for value in sample.values if isinstance(value, str) and len(value) > _SHORT}
     replies.values = tuple(json.dumps(text, ensure_ascii=False)[1:-1].encode() for text in texts)
     for sample in islice(cycle(samples), many):
         session.send(sample.values, sample.component, sample.stream)
     period = declared_ticks(checked.component)
-    if period or checked.component.settles == "on-tick":
+    if period or settles == "on-tick":
         session.tick(period or PLAYED)
     return lambda: replies.acts_as_a_bolt
 

@@ -13,9 +13,11 @@ from multilang_cli.catalogue import schemas
 from multilang_cli.protocol.storm import reading
 from multilang_cli.protocol.wire.shapes import COMMANDS, INT64
 from multilang_cli.protocol.words.messages import Malformed
+from multilang_cli.subject.documents import documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 INT32 = [-(2**31) - 1, -(2**31), -1, 0, 1, 9, 2**31 - 1, 2**31]
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -213,3 +215,12 @@ def test_what_storm_says(name: str, value: Any, valid: bool) -> None:
 def test_an_unknown_schema_is_named() -> None:
     with pytest.raises(KeyError, match="no schema 'nonesuch'"):
         schemas.load("nonesuch")
+
+
+def test_a_breach_is_placed_by_the_whole_of_its_pointer(tmp_path: Path) -> None:
+    handshake = '{"conf": {}, "pidDir": "/x", "context": {"taskid": 1, "task->component":\n {"a: b":\n 1}}}'
+    (tmp_path / "handshake.json").write_text(handshake)
+    (document,) = documents(str(tmp_path / "handshake.json"))
+    found = schemas.breaches(document.value, "messages/handshake")
+    places = {each.reason: document.place(each.pointer).rpartition(":")[2] for each in found}
+    assert places["1 is a number, not string"] == "3"

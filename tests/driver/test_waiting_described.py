@@ -281,10 +281,11 @@ def test_a_debugger_is_named() -> None:
 BLIND = """
 import sys
 from multilang_cli.driver.waits import describing
+from multilang_cli.driver.waits.who_waits import waits_of
 from tests.processes import start, until
 shut = "import ctypes, os; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); os.read(0, 1)"
 with start(sys.executable, "-I", "-S", "-c", shut) as process:
-    print(until(lambda: bool(describing.describe(process).hidden)), told(process))
+    print(until(lambda: bool(describing.describe(process).hidden)), waits_of(describing.describe(process)))
 """
 
 

@@ -224,7 +224,7 @@ def test_whoever_is_killed_at_once_could_not_end_by_itself(then: list[Any], now:
 
 @pytest.mark.parametrize(("facts", "told"), ENDS)
 def test_how_a_component_ended(facts: list[Any], told: str) -> None:
-    assert end_of([Event(n, 0.0, "process", fact) for n, fact in enumerate(facts)]) == told
+    assert str(end_of([Event(n, 0.0, "process", fact) for n, fact in enumerate(facts)])) == told
 
 
 HUGE = "x" * 1_000_000

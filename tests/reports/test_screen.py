@@ -9,6 +9,17 @@ import msgspec
 import pytest
 
 from multilang_cli.causes.model import Cause, Place
+from multilang_cli.protocol.words.events import (
+    Deadline,
+    End,
+    Exited,
+    Fact,
+    Gap,
+    PidChecked,
+    Signalled,
+    Started,
+    StdinClosed,
+)
 from multilang_cli.protocol.words.verdicts import Fate, Finding
 from multilang_cli.reports import model
 from multilang_cli.reports.formats.console import as_text, pretty_text
@@ -17,7 +28,7 @@ from multilang_cli.reports.formats.junit import to_junit
 from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.formats.screen import MOST_LINES, fits_one_screen, render_screen
 from multilang_cli.reports.grouping import told_first, troubles_of
-from multilang_cli.reports.saying import in_short
+from multilang_cli.reports.saying import in_short, telling, text_of_fact
 from tests.command import mlcheck
 from tests.results import RULEBOOK, TWICE, passed, result
 
@@ -297,3 +308,27 @@ def test_a_process_that_left_others_behind_names_them() -> None:
     text = "exit code 3; but process 7 (sh), which it left behind, holds its stdin"
     row = model.ExcerptLine(seq=1, t=0.0, channel="process", text=text, mark=True, note="the process exited")
     assert in_short(row, DEATH) == "the process exited; but process 7 (sh), which it left behind, holds its stdin"
+
+
+@pytest.mark.parametrize(
+    ("fact", "shown"),
+    [
+        (Exited(code=3), "exit code 3"),
+        (Exited(signal=9, holders=("7 holds its stdin", "x")), "killed by signal 9; but 7 holds its stdin; but x"),
+        (Deadline("sync", 5.0, facts="in the pipes: stdin 0 bytes; so far 1 byte of stdout"), "no sync for 5 s"),
+        (Deadline("pid", 5.0, proven=True), "it will say nothing more"),
+        (Gap("a part; in between"), "Gap(why='a part; in between', events=None)"),
+    ],
+)
+def test_what_is_written_of_a_fact_is_read_again(fact: Fact, shown: str) -> None:
+    row = model.ExcerptLine(seq=1, t=0.0, channel="process", text=text_of_fact(fact, 400))
+    assert in_short(row, DEATH) == shown
+    assert telling([row], DEATH, 9) == [row]
+
+
+@pytest.mark.parametrize(
+    "fact", [Started(("a",), 1), PidChecked(1, "self", "empty"), StdinClosed(), Signalled(15), End()]
+)
+def test_what_every_process_does_is_not_shown(fact: Fact) -> None:
+    row = model.ExcerptLine(seq=1, t=0.0, channel="process", text=text_of_fact(fact, 400))
+    assert telling([row], DEATH, 9) == []

@@ -47,10 +47,10 @@ def validate(
         try:
             for document in documents(file):
                 declare([{"": document.value}])
-                for why in schemas.explain(document.value, name):
-                    wrong.append({"place": document.place(why.partition(": ")[0]), "why": why})
+                for breach in schemas.breaches(document.value, name):
+                    wrong.append({"place": document.place(breach.pointer), "why": str(breach)})
                     if not as_json:
-                        write(f"{wrong[-1]['place']}: {why}\n")
+                        write(f"{wrong[-1]['place']}: {breach}\n")
         except DocumentError as error:
             raise CommandError(f"schema validate: {error}") from None
     if as_json:

@@ -13,7 +13,7 @@ import msgspec
 from multilang_cli.driver.launch import show
 from multilang_cli.protocol.storm.diagnosis import bare_pid
 from multilang_cli.protocol.words.events import Exited
-from multilang_cli.protocol.words.waits import STDIN_EMPTY, STOPPED, Waits, left_unread
+from multilang_cli.protocol.words.waits import FACTS, STDIN_EMPTY, STOPPED, Waits, left_unread
 
 State = Literal[
     "reading-stdin",
@@ -119,7 +119,7 @@ _NO_DEBTS = Debts()
 
 
 def waits_of(seen: Waiting, debts: Debts = _NO_DEBTS) -> Waits:
-    """What a component does, for whom it waits, and who waits for it."""
+    """Facts as the parts of a sentence: what it does, for whom it waits, and who waits for it."""
     own = seen.kin == "self"
     who = "" if own else f"has a {seen.kin} process {seen.pid} ({seen.command}) that "
     it = "it" if own and seen.alone else "that process" if seen.alone else "that part of it"
@@ -300,7 +300,7 @@ def facts(seen: Waiting, debts: Debts | None = None) -> str:
     left = sum(count for _, count in seen.threads[MOST_THREADS:])
     more = [f"{left} more"] if left else []
     threads = f"; threads: {', '.join(shown + more)}" if shown else ""
-    return f"in the pipes: {pipes}; {said}{threads}"
+    return f"{FACTS}{pipes}; {said}{threads}"
 
 
 def _held(count: int | None) -> str:

@@ -29,6 +29,12 @@ LONGEST_SUBJECT = 200
 """Characters of what a finding is about."""
 
 
+def together(settles: str) -> int:
+    """Tuples that are settled together: N of ``after-N``, and 1 of whatever else a profile says of it."""
+    word, _, number = settles.partition("-")
+    return int(number) if word == "after" else 1
+
+
 class StreamSpec(msgspec.Struct, frozen=True):
     """An output stream as the topology declares it.
 
@@ -193,7 +199,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def waits(self) -> Waits | None:
-        """Who waited on whom, where a limit ran out and the message tells it."""
+        """The part of the message on who waits on whom, where a limit ran out."""
         return Waits.behind(self.message)
 
 

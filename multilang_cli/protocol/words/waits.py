@@ -1,4 +1,4 @@
-"""Who waits on whom, in parts. The sentence of it is what recordings and findings keep: written and read here alone."""
+"""Parts of the sentence on who waits on whom. Recordings and findings keep the sentence: it is read here alone."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from multilang_cli.protocol.words.clauses import SEPARATOR, clauses
 
 STDIN_EMPTY = "its stdin, which is empty"
 """What a component reads, or polls, that has nothing left to read."""
+FACTS = "in the pipes: "
+"""The beginning of the line of facts that goes with it."""
 STOPPED = "is stopped by a signal"
 """What is said first of a process that was stopped."""
 _STORM = "Storm waits for "
@@ -25,7 +27,7 @@ def left_unread(count: int | None) -> str:
 
 
 class Waits(msgspec.Struct, frozen=True):
-    """What a component does, for whom it waits, and who waits for it; "the component" can be put in front of it.
+    """The sentence on a component, to go behind "the component": what it does, for whom it waits, who waits for it.
 
     `doing`: "is asleep (nanosleep)". `whom`: "it waits for nobody but the clock". `storm`: what Storm waits for, "its
     sync of 'next'". `hints`: what else is known, such as that no task ids are on their way.
@@ -62,7 +64,7 @@ class Waits(msgspec.Struct, frozen=True):
 
     @property
     def clause(self) -> str:
-        """The clause to go behind the message of a finding; "" if nothing is known."""
+        """Clause to go behind the message of a finding; "" if nothing is known."""
         return f"{SEPARATOR}{_COMPONENT}{self}" if self != Waits() else ""
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from multilang_cli.protocol.words.verdicts import together
 from multilang_cli.repl import parsing
 from multilang_cli.repl.commands.speaking import await_sync
 from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
@@ -66,7 +67,7 @@ def _wait_settle(driver: Driver, seconds: float | None) -> bool:
         driver.screen.line(f"it settles {how}, as declared: a tuple that stays open is no finding", "dim")
         _wait_quiet(driver, limit)
         return not bolt.judge.state.open
-    left = 1 if how == "on-next" else int(how.removeprefix("after-")) - 1 if how.startswith("after-") else 0
+    left = 1 if how == "on-next" else together(how) - 1
     return bolt.settle_all(limit, left)
 
 

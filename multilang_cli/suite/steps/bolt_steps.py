@@ -6,6 +6,7 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.protocol.words.verdicts import together
 from multilang_cli.suite.steps.holes import SEVERAL, await_settled
 from multilang_cli.suite.steps.stage import FEW, TALK, NotExercised
 
@@ -87,7 +88,7 @@ def trial(stage: Stage, _: dict[str, Any]) -> None:
     if how == "unchecked":
         raise NotExercised('it can\'t be told whether it takes text of our making; if it should: accepts = ["text"]')
     stage.trying = "text of our making"
-    failed, times = stage.bolt.fails, int(how.removeprefix("after-")) if how.startswith("after-") else 1
+    failed, times = stage.bolt.fails, together(how)
     made = stage.made("ascii")
     stage.making_up()
     for sample in made * times:
@@ -185,7 +186,7 @@ def settle(stage: Stage, _: dict[str, Any]) -> None:
         stage.send(stage.sample())
         left = 1
     elif how.startswith("after-"):
-        left = int(how.removeprefix("after-")) - 1
+        left = together(how) - 1
         if not (stage.known.settled or stage.feed.settled or stage.trying):
             tuples(stage, {"times": max(0, left + 1 - stage.feed.fed - bolt.queued)})
     stage.go_on(if_=await_settled(stage, limit, left))
