@@ -13,7 +13,7 @@ import msgspec
 from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.judging.linting import judge_transcripts, lint_result
-from multilang_cli.reports.html.keeping import EVENTS
+from multilang_cli.reports.html.keeping import PAGE_EVENTS
 from multilang_cli.reports.html.page import document_of
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
@@ -58,7 +58,7 @@ def judged(paths: Sequence[Path]) -> RunResult:
     return lint_result(judge_transcripts(paths, load_rulebook()), strict=False)
 
 
-def document(*paths: Path, events: int = EVENTS) -> dict[str, Any]:
+def document(*paths: Path, events: int = PAGE_EVENTS) -> dict[str, Any]:
     """The page document of transcripts, as a page carries it."""
     found: dict[str, Any] = json.loads(msgspec.json.encode(document_of(judged(paths), load_rulebook(), events)))
     return found

@@ -33,6 +33,25 @@ def test_public_classes_have_names_of_their_own() -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
+@pytest.mark.long
+def test_a_number_of_one_word_is_one_number_everywhere() -> None:
+    # Whoever reads `LOOK` or `ENOUGH` does not know what it counts: a second one with that name says it.
+    values: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for path in MODULES:
+        for node in tree_of(path).body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id.strip("_")
+                if name.isupper() and "_" not in name and _is_number(node.value):
+                    values[name][str(path.relative_to(PACKAGE))] = eval(ast.unparse(node.value))  # noqa: S307 (numbers alone)
+    assert {name: found for name, found in values.items() if len(set(found.values())) > 1} == {}
+
+
+def _is_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return _is_number(node.left) and _is_number(node.right)
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool)
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_docstrings_open_with_what_a_thing_is_or_does(room: str) -> None:
     questions = []

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.catalogue.feed_file import FeedError
 from multilang_cli.catalogue.feed_file import read as read_feed
-from multilang_cli.catalogue.texts import LARGEST, TextError, file_bytes, file_text
+from multilang_cli.catalogue.texts import LARGEST_TEXT, TextError, file_bytes, file_text
 from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner, read_state
 from multilang_cli.repl.commands.table import Misuse
 from multilang_cli.repl.parsing import leading_json, text_of
@@ -26,7 +26,7 @@ from multilang_cli.reports.matrix.files import DATA, read_matrix
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.documents import DocumentError, parse
 from multilang_cli.subject.line_files import read_text
-from multilang_cli.subject.patterns import LONGEST, patterns
+from multilang_cli.subject.patterns import LONGEST_PATTERN, patterns
 from multilang_cli.suite.cases.case import CaseError, read_case
 from multilang_cli.topology.faults.plan import FaultError
 from multilang_cli.topology.faults.plan_file import read_plan
@@ -76,7 +76,7 @@ def test_a_hostile_yaml_file_is_refused(text: str, tmp_path: Path) -> None:
 def test_a_file_without_an_end_is_read_no_further_than_the_bound(
     read: Callable[[Path], Any], error: type[Exception]
 ) -> None:
-    with pytest.raises(error, match=f"larger than {LARGEST >> 20} MiB|longer than {LARGEST >> 20} MiB"):
+    with pytest.raises(error, match=f"larger than {LARGEST_TEXT >> 20} MiB|longer than {LARGEST_TEXT >> 20} MiB"):
         read(ENDLESS)
 
 
@@ -130,7 +130,7 @@ def test_json_that_is_nested_too_deep_is_named_as_such(tmp_path: Path) -> None:
 
 def test_a_pattern_is_no_longer_than_can_be_matched(tmp_path: Path) -> None:
     long = tmp_path / "long"
-    long.write_text("[" * (LONGEST + 1))
+    long.write_text("[" * (LONGEST_PATTERN + 1))
     with pytest.raises(ConfigError, match="-k: a pattern may have 1,000 characters"):
         patterns("-k", [f"@{long}"])
 

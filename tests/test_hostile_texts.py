@@ -21,7 +21,7 @@ from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.protocol.words.events import Chunk, Event, Exited
 from multilang_cli.protocol.words.messages import Emit, Log, Malformed, TupleMsg
 from multilang_cli.subject.sources import origin_in, source_lines
-from multilang_cli.suite.runner.watch import HELD, Watch
+from multilang_cli.suite.runner.watch import WATCHED_BYTES, Watch
 from multilang_cli.suite.verdict.causes import _Stderr, with_code
 from multilang_cli.transcript.secrets import hide
 from tests.sessions import ACK_ALL, LIMIT, playing
@@ -174,7 +174,7 @@ def test_large_messages_are_not_kept_for_a_report() -> None:
     watch.take([Event(seq, 0.0, "out", body, large.encode()) for seq, body in enumerate(bodies)], None)
     assert len(watch.sizes) == len(bodies)
     kept = [event.raw for event in watch.events.values()] + [repr(event.body) for event in watch.events.values()]
-    assert max(map(len, kept)) < 3 * HELD
+    assert max(map(len, kept)) < 3 * WATCHED_BYTES
 
 
 class Sizes:

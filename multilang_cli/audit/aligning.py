@@ -16,7 +16,7 @@ from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WINDOW = 8
+EQUAL_IN_A_ROW = 8
 """So many equal ones in a row are looked at to tell where both sides are in step again."""
 FARTHEST = 4096
 """So many lost in a row are searched through."""
@@ -112,7 +112,7 @@ def _edges_doubted(pairs: list[Pair]) -> list[Pair]:
     for end in range(1, len(pairs) + 1):
         if end < len(pairs) and pairs[end].sent == pairs[end - 1].sent + 1:
             continue
-        begin, stop = start + WINDOW * (start > 0), end - WINDOW
+        begin, stop = start + EQUAL_IN_A_ROW * (start > 0), end - EQUAL_IN_A_ROW
         found += [
             pair if begin <= at < stop else pair._replace(doubt=LOW) for at, pair in enumerate(pairs[start:end], start)
         ]
@@ -136,7 +136,7 @@ def _best(sent: Sequence[int], got: Sequence[int], of: int, places: tuple[int, i
 
 def _fitting(sent: Sequence[int], at: int, got: Sequence[int], of: int) -> int:
     count = 0
-    for one, other in zip(sent[at : at + WINDOW], got[of : of + WINDOW], strict=False):
+    for one, other in zip(sent[at : at + EQUAL_IN_A_ROW], got[of : of + EQUAL_IN_A_ROW], strict=False):
         if one != other:
             break
         count += 1
@@ -182,5 +182,5 @@ def _next_step(sent: Sequence[int], got: Sequence[int], at: int, of: int) -> tup
 
 
 def _equal(sent: Sequence[int], at: int, got: Sequence[int], of: int) -> bool:
-    count = min(WINDOW, len(sent) - at, len(got) - of)
+    count = min(EQUAL_IN_A_ROW, len(sent) - at, len(got) - of)
     return count > 0 and sent[at] == got[of] and sent[at : at + count] == got[of : of + count]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.transcript.reader import ConversationReader
 
-TOGETHER = 128
+JUDGED_TOGETHER = 128
 """Events that are judged at a time."""
 MOST_HELD = 1000
 """Findings of one conversation that are held to its end, when their causes are known; later ones have none."""
@@ -159,7 +159,7 @@ class ConversationHearing:
         self._gap = isinstance(event.body, Gap)
         if isinstance(event.body, Handshake):
             self._redactor.event(event)
-        return self._catch_up() if len(self._unjudged) >= TOGETHER else []
+        return self._catch_up() if len(self._unjudged) >= JUDGED_TOGETHER else []
 
     def _catch_up(self) -> list[Row]:
         events, self._unjudged = self._unjudged, []

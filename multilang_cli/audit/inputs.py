@@ -27,7 +27,7 @@ MOST_NAMED = 20
 """Files of a kind that are named; of more, the number is given."""
 _OPENING = b'{"transcript":'
 _ZSTD = ".zst"
-_PACKED = 10
+_PACKED_TIMES = 10
 """How many times larger recordings are than packed ones."""
 _ZSTD_BEGINS = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18", re.DOTALL)
 _LOCAL = re.compile(r"file:/+")
@@ -79,7 +79,7 @@ def size(found: Inputs) -> float:
     files = (*found.transcripts, *found.histories)
     if not files or any(map(is_url, files)):
         return float("inf")
-    return sum(Path(file).stat().st_size * (_PACKED if file.endswith((".gz", _ZSTD)) else 1) for file in files)
+    return sum(Path(file).stat().st_size * (_PACKED_TIMES if file.endswith((".gz", _ZSTD)) else 1) for file in files)
 
 
 def _twice(repeated: list[str]) -> list[str]:

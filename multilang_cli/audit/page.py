@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
 
 MOST_ROWS = 100
-"""Rows of a table that a page shows: the first, in the order that `SHOWN` gives."""
+"""Rows of a table that a page shows: the first, in the order that `TABLES_SHOWN` gives."""
 TONES: dict[int, Tone] = {0: "good", 1: "bad", 6: "warn"}
 
-SHOWN: dict[str, tuple[str, str]] = {
+TABLES_SHOWN: dict[str, tuple[str, str]] = {
     "rates": ("Rates and latency by task and hour", "topology, component, task, hour"),
     "dialects": ("What dies or loses data on other Storm versions", "messages desc, version"),
     "timeouts": ("Slower than the message timeout", "after desc"),
@@ -80,7 +80,7 @@ def _sections(result: RunResult, known: StoredTables) -> Iterator[AnySection]:
     yield from _topology(known)
     yield from _latency(known["rates"])
     trees = _worst_trees(known)
-    for name, (title, order) in SHOWN.items():
+    for name, (title, order) in TABLES_SHOWN.items():
         if name in known:
             yield from _table(name, title, order, known[name], trees.links)
     yield from trees.sections
@@ -89,7 +89,7 @@ def _sections(result: RunResult, known: StoredTables) -> Iterator[AnySection]:
 def _worst_trees(known: StoredTables) -> WorstTrees:
     if "roots" not in known:
         return WorstTrees((), {})
-    return worst_trees(_in_order("roots", SHOWN["roots"][1], known["roots"]), known)
+    return worst_trees(_in_order("roots", TABLES_SHOWN["roots"][1], known["roots"]), known)
 
 
 def _limits(result: RunResult) -> TableSection:

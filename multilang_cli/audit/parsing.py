@@ -48,9 +48,9 @@ KINDS = (
 )  # fmt: skip
 """What an event may be, besides what happens to the process (``exited``...) and what the recorder knows (``gap``)."""
 
-LONGEST = 1024
+KEPT_OF_TEXT = 1024
 """Characters of a text that are kept."""
-SHOWN = 200
+SHOWN_OF_REASON = 200
 TIMEOUT = 30.0
 """Seconds of ``topology.message.timeout.secs``, unless the topology says otherwise (``defaults.yaml``)."""
 _BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
@@ -114,7 +114,7 @@ class Quarantined(msgspec.Struct, frozen=True):
 def parse(line: bytes) -> EventRow | HeaderRow | EndRow | Quarantined:
     """Parse a line. Never raises."""
     if line.startswith(FAULT):
-        return Quarantined(line[len(FAULT) :].decode("utf-8", "replace")[:SHOWN])
+        return Quarantined(line[len(FAULT) :].decode("utf-8", "replace")[:SHOWN_OF_REASON])
     try:
         found = decode_line(line)
         if found.transcript is not None:
@@ -123,7 +123,7 @@ def parse(line: bytes) -> EventRow | HeaderRow | EndRow | Quarantined:
             return EndRow(found.conv)
         return _event(found)
     except _BAD as error:
-        return Quarantined(f"it can't be read: {str(error)[:SHOWN]}")
+        return Quarantined(f"it can't be read: {str(error)[:SHOWN_OF_REASON]}")
 
 
 def _header(line: bytes, version: str) -> HeaderRow | Quarantined:
@@ -202,7 +202,7 @@ def _fact(line: EventLine) -> dict[str, Any]:
             says = str(fact.pid)
         case Activation():
             says = "active" if fact.active else "inactive"
-    return {"kind": kind, "says": says if says is None else says[:LONGEST]}
+    return {"kind": kind, "says": says if says is None else says[:KEPT_OF_TEXT]}
 
 
 def _from_storm(said: object) -> dict[str, Any]:
@@ -249,14 +249,14 @@ def _from_component(line: EventLine, text: bytes) -> dict[str, Any]:
             return {"kind": "ack" if isinstance(meant, Ack) else "fail", "id": str(meant.id)}
         case Log() | Error():
             kind = "log" if isinstance(meant, Log) else "error"
-            return {"kind": kind, "says": None if meant.msg is None else meant.msg[:LONGEST]}
+            return {"kind": kind, "says": None if meant.msg is None else meant.msg[:KEPT_OF_TEXT]}
         case Sync():
             return {"kind": "sync"}
         case Metrics():
-            return {"kind": "metrics", "says": meant.name[:LONGEST]}
+            return {"kind": "metrics", "says": meant.name[:KEPT_OF_TEXT]}
         case Pid():
             return {"kind": "pid", "says": str(meant.pid)}
-    return {"kind": "malformed", "says": meant.detail[:LONGEST]}
+    return {"kind": "malformed", "says": meant.detail[:KEPT_OF_TEXT]}
 
 
 def _id(value: Any) -> str:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from multilang_cli.replay.recording import JudgedRecording
     from multilang_cli.subject.subject import Subject
 
-MOST = 100
+LISTED_DIFFERENCES = 100
 """Differences of one conversation that are listed; all are counted."""
-SHOWN = 2000
+KEPT_OF_MESSAGE = 2000
 """Characters of a message that are kept."""
 
 REPLAYED = Table(
@@ -156,7 +156,7 @@ def _rows(conv: str, file: Path, request: Request) -> list[dict[str, Any]]:
         return [_row(conv, "", problem=everywhere().known_in(str(error) or type(error).__name__))]
     component = recording.profile.component
     whole = _row(conv, component, compared=compared, differences=len(differences))
-    return [whole, *(_row(conv, component, **each) for each in map(_hidden, differences[:MOST]))]
+    return [whole, *(_row(conv, component, **each) for each in map(_hidden, differences[:LISTED_DIFFERENCES]))]
 
 
 def _hidden(difference: dict[str, Any]) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _of_message(difference: MessageDifference) -> dict[str, Any]:
 
 
 def _shown(raw: bytes) -> str:
-    return raw.decode("utf-8", "backslashreplace").removesuffix("\nend\n")[:SHOWN]
+    return raw.decode("utf-8", "backslashreplace").removesuffix("\nend\n")[:KEPT_OF_MESSAGE]
 
 
 def _batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:

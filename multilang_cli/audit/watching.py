@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-DELAY = 10.0
+MARKS_LATE = 10.0
 """Seconds that a mark may be late by, usually."""
 _KEY = ["run", "root"]
 _ENDS = "run string, run_end double"
@@ -39,7 +39,7 @@ class Rules(NamedTuple):
     """When what is over, in seconds of the recordings. `alerts`: the verdicts that are told."""
 
     timeout: float = TIMEOUT
-    delay: float = DELAY
+    delay: float = MARKS_LATE
     alerts: tuple[str, ...] = ("failed", "timed out", "late ack", "double ack", "never acked", "lost")
 
     @property

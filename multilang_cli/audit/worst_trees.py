@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from multilang_cli.audit.store.stored import StoredTables
     from multilang_cli.reports.html.document import AnySection
 
-MOST = 8
+TREES_WITH_EVENTS = 8
 """Trees that are shown with their conversation."""
-AROUND = 100
+EVENTS_AROUND = 100
 """Events of it before the tuple, and behind it."""
-LONGEST = 65_536
+LONGEST_SHOWN_LINE = 65_536
 """Bytes of a line that is shown; longer ones are passed over."""
 _WHOSE = ("conv", "part", "topology", "component", "task", "storm", "file", "header")
 _BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
@@ -66,7 +66,7 @@ def worst_trees(roots: DataFrame, known: StoredTables) -> WorstTrees:
 
     Two passes over the events: one finds the places, one the lines around all of them.
     """
-    wanted = roots.limit(MOST).collect()
+    wanted = roots.limit(TREES_WITH_EVENTS).collect()
     places = places_of(wanted, known) if wanted else []
     around = _around(places, known["events"]) if places else {}
     sections, links = [], {}
@@ -110,10 +110,14 @@ def places_of(wanted: Iterable[Any], known: StoredTables) -> list[TreePlace]:
 
 def _around(places: list[TreePlace], events: DataFrame) -> dict[int, list[bytes]]:
     """The lines of the events around each place, by its number, in order."""
-    spans = [(number, at.conv, at.part, at.seq - AROUND, at.seq + AROUND) for number, at in enumerate(places)]
+    spans = [
+        (number, at.conv, at.part, at.seq - EVENTS_AROUND, at.seq + EVENTS_AROUND) for number, at in enumerate(places)
+    ]
     asked = local_rows(events.sparkSession, spans, "place int, conv string, part int, first bigint, last bigint")
     # A join alone is no filter that Parquet could skip row groups by.
-    theirs = events.where(F.col("conv").isin(sorted({at.conv for at in places})) & (F.length("raw") <= LONGEST))
+    theirs = events.where(
+        F.col("conv").isin(sorted({at.conv for at in places})) & (F.length("raw") <= LONGEST_SHOWN_LINE)
+    )
     near = theirs.join(F.broadcast(asked), ["conv", "part"]).where("seq between first and last")
     found: defaultdict[int, list[bytes]] = defaultdict(list)
     for row in near.select("place", "line", "raw").orderBy("place", "line").collect():

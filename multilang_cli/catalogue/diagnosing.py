@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import Finding, Profile
 
-KEPT = 512
+DIAGNOSED_EVENTS = 512
 """Events of a conversation that are kept, at most."""
 MOST_BYTES = 1 << 20
 """Bytes of them that are kept, about."""
@@ -80,7 +80,7 @@ class RecentEvents:
         for event in events:
             self._kept.append(event)
             self._size += len(event.raw)
-        while len(self._kept) > KEPT or (self._size > MOST_BYTES and len(self._kept) > 1):
+        while len(self._kept) > DIAGNOSED_EVENTS or (self._size > MOST_BYTES and len(self._kept) > 1):
             self._size -= len(self._kept.popleft().raw)
 
     def causes(self, findings: Sequence[Finding]) -> tuple[Cause, ...]:

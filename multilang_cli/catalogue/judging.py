@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import Profile
 
-SHOWN = 160
+SHOWN_OF_REASON = 160
 """Characters of a reason, whose middle is left out if it is longer."""
 
 
@@ -47,6 +47,6 @@ def values_check(profile: Profile) -> ValuesCheck | None:
         if worst is None:
             return ""
         place = "".join(f"[{step!r}]" for step in worst.absolute_path)
-        return f"{place}{': ' if place else ''}{ends(worst.message, SHOWN)}"
+        return f"{place}{': ' if place else ''}{ends(worst.message, SHOWN_OF_REASON)}"
 
     return check

@@ -21,7 +21,7 @@ SUFFIX = ".schema.json"
 BASE = "https://multilang-cli.dev/schemas/"
 """What the ``$id`` of every schema begins with."""
 
-_SHOWN = 60
+_SHOWN_OF_VALUE = 60
 _JSON_TYPES: dict[type, str] = {
     type(None): "null",
     bool: "a boolean",
@@ -126,7 +126,7 @@ def _breach(error: ValidationError) -> Breach:
 
 def _escaped(step: str | int) -> str:
     shown = json.dumps(str(step).replace("~", "~0").replace("/", "~1"))[1:-1]
-    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+    return shown if len(shown) <= _SHOWN_OF_VALUE else shown[:_SHOWN_OF_VALUE] + "..."
 
 
 def _reason(error: ValidationError) -> str:
@@ -170,4 +170,4 @@ def _shown(value: Any) -> str:
         shown = json.dumps(value)
     except (TypeError, ValueError, RecursionError):
         shown = ascii(value)
-    return shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "..."
+    return shown if len(shown) <= _SHOWN_OF_VALUE else shown[:_SHOWN_OF_VALUE] + "..."

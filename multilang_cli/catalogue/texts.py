@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-DEEPEST = 200
+MOST_LEVELS = 200
 """Levels of lists and mappings, and parts of a dotted key."""
-LARGEST = 64 * 1024 * 1024
+LARGEST_TEXT = 64 * 1024 * 1024
 """Bytes of a text."""
 
 MOST_DIGITS = 1000
 """Characters of a number."""
 
-_TOO_DEEP = f"nested too deep: more than {DEEPEST} levels"
+_TOO_DEEP = f"nested too deep: more than {MOST_LEVELS} levels"
 _TOO_LONG = f"a number may have {MOST_DIGITS} digits"
 _MOST_BITS = int(MOST_DIGITS * math.log2(10))
-_DOTTED = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{DEEPEST}}}""")
+_DOTTED = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MOST_LEVELS}}}""")
 _TOKEN = re.compile(
     r"""\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|\#[^\n]*+|[\[{\]}]|[\w.+-]++""", re.VERBOSE
 )
@@ -50,7 +50,7 @@ def file_text(path: Path, encoding: str = "utf-8-sig") -> str:
     Raises OSError, UnicodeDecodeError, TextError.
     """
     with path.open(encoding=encoding) as file:
-        text = file.read(LARGEST + 1)
+        text = file.read(LARGEST_TEXT + 1)
     check_size(text, str(path))
     return text
 
@@ -58,7 +58,7 @@ def file_text(path: Path, encoding: str = "utf-8-sig") -> str:
 def file_bytes(path: Path) -> bytes:
     """The bytes of a file, likewise. Raises OSError, TextError."""
     with path.open("rb") as file:
-        data = file.read(LARGEST + 1)
+        data = file.read(LARGEST_TEXT + 1)
     check_size(data, str(path))
     return data
 
@@ -68,7 +68,7 @@ def toml_value(text: str, name: str) -> dict[str, Any]:
     check_size(text, name)
     if dotted := _DOTTED.search(text):
         line = text.count("\n", 0, dotted.start()) + 1
-        raise TextError(name, line, f"a key of more than {DEEPEST} parts")
+        raise TextError(name, line, f"a key of more than {MOST_LEVELS} parts")
     try:
         value = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -108,8 +108,8 @@ def json_value(text: str, name: str) -> Any:
 
 def check_size(text: bytes | str, name: str) -> None:
     """Raise TextError for a text that is too long to be read."""
-    if len(text) > LARGEST:
-        raise TextError(name, None, f"it is larger than {LARGEST // 2**20} MiB, which is all that is read")
+    if len(text) > LARGEST_TEXT:
+        raise TextError(name, None, f"it is larger than {LARGEST_TEXT // 2**20} MiB, which is all that is read")
 
 
 def _line(text: str) -> int | None:
@@ -118,7 +118,7 @@ def _line(text: str) -> int | None:
     for token in _TOKEN.finditer(text):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
         # A hexadecimal digit stands for more than a decimal one.
-        if depth > DEEPEST or (token[0][0] in "+-0123456789" and len(token[0]) > MOST_DIGITS * 5 // 6):
+        if depth > MOST_LEVELS or (token[0][0] in "+-0123456789" and len(token[0]) > MOST_DIGITS * 5 // 6):
             return text.count("\n", 0, token.start()) + 1
     return None
 
@@ -128,7 +128,7 @@ def _check_values(value: Any, text: str, name: str) -> None:
     level, depth = [value], 0
     while level := [item for each in level for item in _items(each)]:
         depth += 1
-        if depth > DEEPEST:
+        if depth > MOST_LEVELS:
             raise TextError(name, _line(text), _TOO_DEEP)
         if any(isinstance(item, int) and item.bit_length() > _MOST_BITS for item in level):
             raise TextError(name, _line(text), _TOO_LONG)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_TEXT = 1024 * 1024
 """Characters of a text in which something is looked for."""
 
-FEWEST = 8
+TELLING_PART = 8
 """Characters from which on a part of a text says which one is meant."""
 
 _PLACEHOLDER = re.compile(r"\{\w+\}|\.\.\.")
@@ -126,7 +126,9 @@ class LogIndex:
         """The texts that hold `part`, a few words of them, in any case: those with a rule first, then as they stand."""
         words = " ".join(part.casefold().split())
         held = [
-            each for each in self.entries if len(words) >= FEWEST and words in " ".join(each.text.casefold().split())
+            each
+            for each in self.entries
+            if len(words) >= TELLING_PART and words in " ".join(each.text.casefold().split())
         ]
         return [_recognised(each, each.text, each.text) for each in sorted(held, key=lambda each: not each.rules)]
 

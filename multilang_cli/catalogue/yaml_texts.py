@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import yaml
 
-from multilang_cli.catalogue.texts import DEEPEST, MOST_DIGITS, TextError, check_size
+from multilang_cli.catalogue.texts import MOST_DIGITS, MOST_LEVELS, TextError, check_size
 
 if TYPE_CHECKING:
     _Parser = yaml.SafeLoader
@@ -45,7 +45,7 @@ def check_bounds(data: bytes | str, most: int = MOST_VALUES) -> None:
     To parse the events costs as much as building the values, so it is spared where nothing can be wrong.
     """
     raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    if sum(raw.count(opener) for opener in _OPENERS) <= DEEPEST and b"*" not in raw:
+    if sum(raw.count(opener) for opener in _OPENERS) <= MOST_LEVELS and b"*" not in raw:
         return
     tally = _Tally(most)
     for event in yaml.parse(data, Loader=_Parser):
@@ -73,8 +73,8 @@ class _Tally:
             self._alias(event)
         elif isinstance(event, yaml.ScalarEvent):
             self._values += 1
-        if len(self._open) > DEEPEST:
-            fail(f"nested too deep: more than {DEEPEST} levels", event)
+        if len(self._open) > MOST_LEVELS:
+            fail(f"nested too deep: more than {MOST_LEVELS} levels", event)
         if self._values > self._most:
             fail(f"more than {self._most:,} values, aliases written out", event)
 

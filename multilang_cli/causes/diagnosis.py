@@ -38,7 +38,7 @@ _SIGNALS = {
     14: "SIGALRM",
     15: "SIGTERM",
 }
-_LAST = 99
+_LAST_RANK = 99
 """The rank of what no known cause explains."""
 NO_JSON = "no JSON: "
 """How messages begin of findings whose rules say that already."""
@@ -102,7 +102,7 @@ def _as_broken(facts: Facts, left: Sequence[Finding], rules: Mapping[str, Rule])
         Cause(
             id=rule.id,
             certainty="certain",
-            rank=_LAST,
+            rank=_LAST_RANK,
             headline=headline,
             place=facts.known.stood if gravest.seq in facts.seen.silences else None,
             seq=gravest.seq,

@@ -18,11 +18,11 @@ _FILLED_IN = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|[#$]?\{[^{}]*\}|\$\w+|\
 _COMMENT = re.compile(r"\s*(?:#(?!!)|//|--|\*)")
 _SHORTEST = 4
 """Characters of a piece, at least, that is no chance."""
-_ENOUGH = 6
+_LEAST_IN_COMMON = 6
 """Characters of a line, at least, that are found in the text."""
 _CALL = 4
 """Lines behind the first on which a call may go on."""
-_SHARE = 3
+_SHARE_OF_TEXT = 3
 """One in so many characters of the text, at least, are the line's, where the text doesn't begin with them."""
 
 
@@ -33,7 +33,7 @@ def origin_of(text: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
     the one that has more of it than all others.
     """
     scores = sorted(_scores(text, sources), key=lambda each: -each[0])
-    if not scores or scores[0][0] < _ENOUGH or (len(scores) > 1 and scores[1][0] == scores[0][0]):
+    if not scores or scores[0][0] < _LEAST_IN_COMMON or (len(scores) > 1 and scores[1][0] == scores[0][0]):
         return None
     _, file, number, line = scores[0]
     return Place(file, number, line.strip())
@@ -41,7 +41,7 @@ def origin_of(text: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
 
 def is_of(text: str, sources: Mapping[str, Sequence[str]]) -> bool:
     """True if some line of the `sources` may have written `text`."""
-    return any(score >= _ENOUGH for score, *_ in _scores(text, sources))
+    return any(score >= _LEAST_IN_COMMON for score, *_ in _scores(text, sources))
 
 
 def only_line(pattern: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
@@ -90,7 +90,7 @@ def _score(text: str, line: str) -> int:
     found = [piece for piece in _pieces(line) if piece in text]
     score = sum(map(len, found))
     begins = any(text.lstrip().startswith(piece) for piece in found)
-    return score if begins or score * _SHARE >= len(text) else 0
+    return score if begins or score * _SHARE_OF_TEXT >= len(text) else 0
 
 
 def _pieces(line: str) -> Iterable[str]:

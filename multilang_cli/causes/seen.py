@@ -47,7 +47,7 @@ MOST_LATE = 400
 """Characters kept of what was written after stdin was closed."""
 _ECHO = 60
 """Bytes of the handshake by which it is known when it comes back."""
-_ENOUGH = 3
+_TUPLES_NO_CHANCE = 3
 """Tuples from which on what all have in common is no chance."""
 _OVERDUE = 2.0
 """Seconds of silence from which on a heartbeat is not on its way to be answered any more."""
@@ -102,8 +102,8 @@ class Emitting:
 
     @property
     def awaits_unasked(self) -> bool:
-        """True if each of `_ENOUGH` tuples or more stays open behind such an emit, or is settled behind other ids."""
-        return len(self._tuples) >= _ENOUGH and not self._went_on
+        """True if `_TUPLES_NO_CHANCE` tuples or more all stay open behind such an emit, or go on behind other ids."""
+        return len(self._tuples) >= _TUPLES_NO_CHANCE and not self._went_on
 
 
 class Seen:

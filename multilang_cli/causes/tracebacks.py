@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from multilang_cli.causes.model import TracebackForm
 
-LONGEST = 160
+LONGEST_EXCEPTION = 160
 """Characters of an exception that are told."""
-SHOWN = 20
+SHOWN_WHOLE = 20
 """Lines of stderr that are shown whole."""
-HEAD = 5
+FIRST_SHOWN = 5
 """Of more, the first lines that are shown."""
 
 MOST_READ = 256 * 1024
@@ -244,7 +244,7 @@ def bounded(text: str) -> str:
 def short(text: str) -> str:
     """A text cut to what a headline can hold."""
     text = text.strip()
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return text if len(text) <= LONGEST_EXCEPTION else f"{text[:LONGEST_EXCEPTION]}..."
 
 
 def last_line(text: str) -> str:
@@ -254,12 +254,12 @@ def last_line(text: str) -> str:
 
 
 def shown_lines(text: str, death: Death | None) -> list[str]:
-    """Lines of stderr to be shown: all of up to `SHOWN`, else its head and the tail from the last traceback on."""
+    """Lines of stderr to be shown: up to `SHOWN_WHOLE` all, else its head and the tail from the last traceback on."""
     lines = text.rstrip().splitlines()
-    if len(lines) <= SHOWN:
+    if len(lines) <= SHOWN_WHOLE:
         return lines
-    room = SHOWN - HEAD - 1
-    head = lines[: min(HEAD, death.at)] if death is not None else lines[:HEAD]
+    room = SHOWN_WHOLE - FIRST_SHOWN - 1
+    head = lines[: min(FIRST_SHOWN, death.at)] if death is not None else lines[:FIRST_SHOWN]
     begin = max(len(head), death.at) if death is not None else len(lines) - room
     tail = lines[begin:]
     if len(tail) > room:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from multilang_cli.kafka.lag import Lag
 
 INSTALL = "pip install 'multilang-cli[kafka]'"
-LIMIT = 10.0
+ANSWER_LIMIT = 10.0
 IDLE = 60.0
 """Seconds that the demo waits for a spout that emits nothing: the broker is new."""
 
@@ -40,7 +40,7 @@ def lag(
 
     settings = dict(_pair(each) for each in client or ())
     try:
-        found = lag_of(servers, topic, group, settings, LIMIT)
+        found = lag_of(servers, topic, group, settings, ANSWER_LIMIT)
     except LagError as error:
         raise CommandError(f"kafka lag: {error}.") from None
     if as_json:
@@ -80,7 +80,7 @@ def demo(
             remark(f"topic {parts.TOPIC} at {servers} has {messages:,} messages; {flux} reads it")
             code = run_given({"flux": str(flux), "record": record, "messages": messages, "idle": IDLE})
             _show_counts(folder)
-            _show(lag_of(servers, parts.TOPIC, parts.NAME, {}, LIMIT))
+            _show(lag_of(servers, parts.TOPIC, parts.NAME, {}, ANSWER_LIMIT))
     except UnavailableError as error:
         raise CommandError(f"kafka demo: {error}") from None
     return code

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # importing typing would take longer than all the rest
 
     Json = Any
 
-CHUNK = 1 << 16
+READ_AT_ONCE = 1 << 16
 DESCRIPTORS = {"stdin": 0, "stdout": 1}
 COMMANDS = ("next", "ack", "fail", "activate", "deactivate")
 
@@ -157,7 +157,7 @@ class Player:
 
     def _take(self) -> bytes:
         """Read what stands in stdin, waiting for it; empty at its end."""
-        return os.read(0, CHUNK)
+        return os.read(0, READ_AT_ONCE)
 
     def _put(self, descriptor: int, data: bytes) -> None:
         """Write all of `data`; once nobody reads it any more, nothing."""

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 WORKER_DIED = 11
 """The exit code of a worker whose shell component Storm can't go on with (``ShellBolt.die``)."""
-PATIENCE = 30.0
+CALL_LIMIT = 30.0
 """Seconds that a spout may take for one call, where conf does not say: Storm's own default."""
-_TURN = 0.25
+_LOOKS_AFTER = 0.25
 
 
 def main(command: Sequence[str]) -> int:
@@ -69,7 +69,7 @@ def _host(profile: Profile, process: ComponentProcess) -> int:
     with session:
         _converse(session, profile)
         while _lives(session):
-            session.pump(_TURN)
+            session.pump(_LOOKS_AFTER)
     return WORKER_DIED
 
 
@@ -77,7 +77,7 @@ def _converse(session: ShellBolt | ShellSpout, profile: Profile) -> None:
     conf = context.realistic_conf(base_conf(session.version.id), profile, {})
     greeting = context.handshake(profile, session.version, conf, str(session.process.pid_dir))
     feed = profile.feed or Feed()
-    if not session.handshake(greeting, PATIENCE):
+    if not session.handshake(greeting, CALL_LIMIT):
         return
     if isinstance(session, ShellBolt):
         for fed in feed.tuples:

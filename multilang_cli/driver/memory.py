@@ -12,11 +12,11 @@ import re
 
 from multilang_cli.driver import reaper
 
-LOOK = 0.25
+LOOKS_EVERY = 0.25
 """Seconds between two looks."""
-SHARE = 0.5
+SHARE_OF_MEMORY = 0.5
 """Of the machine's memory, what components may hold together if nobody says otherwise."""
-LEAST = 1 << 30
+LEAST_BYTES = 1 << 30
 """Bytes that a component may hold at least, as long as they are no more than the share of all."""
 NONE = "none"
 """A size without end."""
@@ -54,8 +54,8 @@ def ceiling(text: str, jobs: int = 1) -> float:
     """The bytes that a component may hold: those of `text`, else its part of the share, one of `jobs` at once."""
     if text:
         return size_of(text)
-    share = machine() * SHARE
-    return max(share / jobs, min(share, LEAST)) if share else math.inf
+    share = machine() * SHARE_OF_MEMORY
+    return max(share / jobs, min(share, LEAST_BYTES)) if share else math.inf
 
 
 def machine() -> int:

@@ -32,7 +32,7 @@ _CALM = 0.2
 
 _SUBREAPER = 36
 """PR_SET_CHILD_SUBREAPER of prctl(2)."""
-_NEAR = 1 << 16
+_NEAR_PIDS = 1 << 16
 """Pids behind a component's in which its children are looked for where the system does not list them."""
 
 Tree = dict[int, bytes]
@@ -128,7 +128,7 @@ def strays(known: set[int], after: int) -> list[int]:
 def _children(after: int) -> list[int]:
     tasks = entries("/proc/self/task")
     if not tasks:
-        return [pid for pid in range(after + 1, after + _NEAR) if _is_child(pid)]
+        return [pid for pid in range(after + 1, after + _NEAR_PIDS) if _is_child(pid)]
     return [int(pid) for task in tasks for pid in read_proc(f"/proc/self/task/{task}/children").split()]
 
 

@@ -43,7 +43,7 @@ OnWait = Callable[[WaitingFor, float, Waits], None]
 _ANSWERS: frozenset[WaitingFor] = frozenset({"pid", "sync", "heartbeat", "settle", "plan"})
 """What a component that waits for its stdin, and for nothing else, will never give."""
 
-LOOK = 0.25
+SILENT_BEFORE_LOOK = 0.25
 """Seconds of silence after which a wait asks whether there is anything to wait for."""
 FULL = SMALL_PIPE - 512
 """Bytes in a held stdout, from which on the component had to cope with a full pipe."""
@@ -55,17 +55,17 @@ FEW_EMITS = 10_000
 """Emits up to which the last one that is kept is surely the last one."""
 LAST_ROUNDS = 32
 """Reads that empty the largest pipe."""
-LONG = 3.0
+TOLD_AFTER = 3.0
 """Seconds after which a person wants to know what is waited for."""
-TELL = 5.0
+TOLD_EVERY = 5.0
 """Seconds after which a person is told again."""
 STARVED = 4
 """How many times a limit is added to it at most, for the time in which a component was ready to run and was not run."""
 LATE = 0.1
 """Seconds of silence beyond what Storm waits at most, after which nothing is said in time any more."""
-SLICE = 0.05
+POLLS_EVERY = 0.05
 """Seconds after which a wait looks again at what no pipe tells, such as the pid file."""
-SILENCE = 0.5
+QUIET_AFTER = 0.5
 """Seconds of silence that count as quiet where the system does not tell what a process waits for."""
 
 
@@ -143,7 +143,7 @@ class Session(Pump):
         until = now + limit
         made = progress() if progress is not None else None
         spare, still, kept = STARVED * limit, False, 0.0
-        tell = looked + LONG
+        tell = looked + TOLD_AFTER
         while not done():
             if not self.running or (self.as_storm and self.worker_is_dead):
                 return done()
@@ -159,20 +159,22 @@ class Session(Pump):
             if now >= until and silent <= 0:
                 return self._last_chance(done) or (not quietly and self._give_up(waiting_for, limit, proven=False))
             written, said = self._written, self._framer.offset
-            patience = min(until - now if until > now else SLICE, self._patience() if self._buffer else LOOK)
+            patience = min(
+                until - now if until > now else POLLS_EVERY, self._patience() if self._buffer else SILENT_BEFORE_LOOK
+            )
             self.pump(patience, done)
             now = self.clock.caught_up(now + patience)
             kept += self._give_back()
             if done():
                 return True
-            if (clock := time.monotonic()) - looked >= LOOK:
+            if (clock := time.monotonic()) - looked >= SILENT_BEFORE_LOOK:
                 lost = max(0.0, min(self._starved.lost(), clock - looked - kept, spare))
                 looked, spare, kept = clock, spare - lost, 0.0
                 self.clock.stand_still(lost, self._seq)
                 now = self.now
                 if self.on_wait is not None and clock >= tell:
                     self.on_wait(waiting_for, clock - began, self.look().waits)
-                    tell = clock + TELL
+                    tell = clock + TOLD_EVERY
             still = self._written == written and self._framer.offset == said
             within = max(0.0, until - now) + TIMER + LATE
             if (
@@ -191,7 +193,7 @@ class Session(Pump):
             return True
         if not self.running or (self.as_storm and self.worker_is_dead):
             return False
-        patience = min(limit, self._patience() if self._buffer else SLICE)
+        patience = min(limit, self._patience() if self._buffer else POLLS_EVERY)
         latest = self.now + patience
         self.pump(patience, done)
         self.clock.caught_up(latest)
@@ -251,9 +253,9 @@ class Session(Pump):
 
     def _patience(self) -> float:
         """Seconds for which a round may block that has something to write: few in the midst of a message."""
-        return 0.001 if self.piece or self._cut is not None else LOOK
+        return 0.001 if self.piece or self._cut is not None else SILENT_BEFORE_LOOK
 
-    def wait_quiet(self, limit: float, silence: float = SILENCE, talk: float = math.inf) -> bool:
+    def wait_quiet(self, limit: float, silence: float = QUIET_AFTER, talk: float = math.inf) -> bool:
         """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
 
         A barrier that needs no answer. `silence`: seconds that count as quiet too, for where the system does not tell.
@@ -263,7 +265,7 @@ class Session(Pump):
         until = began + limit
         while self.running and self.now < until:
             before = self.spoken
-            self.pump(SLICE / 10)
+            self.pump(POLLS_EVERY / 10)
             if self.spoken != before:
                 silent_since = self.now
                 if silent_since - began > talk:
@@ -274,7 +276,7 @@ class Session(Pump):
                 return True
         return False
 
-    def wait_stalled(self, limit: float, silence: float = SILENCE) -> bool:
+    def wait_stalled(self, limit: float, silence: float = QUIET_AFTER) -> bool:
         """Wait, while its output is held, until the component can't write any more or has nothing to write.
 
         True if the pipe is full. `silence`: seconds without a byte that count as stalled, for where the system does not
@@ -283,7 +285,7 @@ class Session(Pump):
         began = still_since = time.monotonic()
         now, unread = began, -1
         while self.running and now < began + limit:
-            self.pump(SLICE / 10)
+            self.pump(POLLS_EVERY / 10)
             # Nobody listens, so no clock runs: neither Storm's nor ours.
             before, now = now, time.monotonic()
             self.clock.stand_still(now - before, self._seq)
@@ -352,7 +354,7 @@ class Session(Pump):
             return
         until = self.now + (self.profile.limits.get("pid-file", 0.0) if await_file else 0.0)
         while (file := self.process.pid_file(self.pid)) == "missing" and self.now < until and self.running:
-            self.pump(SLICE)
+            self.pump(POLLS_EVERY)
         told = file if await_file or file != "missing" else "unknown"
         self.note("process", PidChecked(self.pid, self.process.relation(self.pid), told))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.driver.session import FULL, SLICE, Session
+from multilang_cli.driver.session import FULL, POLLS_EVERY, Session
 from multilang_cli.protocol.wire.context import SOURCE
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
@@ -48,7 +48,7 @@ _EMITS_AND_SILENT = frozenset({Emit, Ack, Log})
 PENDING = "topology.shellbolt.max.pending"
 ANSWERS = 0.5
 """Seconds for which a heartbeat may be under way that was sent right before a limit ran out."""
-ENOUGH = 3
+TICKS_AT_REST = 3
 """Ticks after which a library's testee that is at rest will do nothing more."""
 
 
@@ -267,7 +267,7 @@ class ShellBolt(Session):
         beats = self.judge.state.heartbeats
         came = super()._last_chance(done)
         while len(beats) == 1 and self.now - beats[0].t < ANSWERS and self.running and not done():
-            self.pump(SLICE, done)
+            self.pump(POLLS_EVERY, done)
         return came or done()
 
     def _is_final(self, waiting_for: WaitingFor, within: float) -> bool:
@@ -277,7 +277,7 @@ class ShellBolt(Session):
         if waiting_for not in {"settle", "plan"}:
             return True
         if self.tick_period:
-            return bool(self.profile.testee) and len(self.tick_ids) >= self._ticked + ENOUGH
+            return bool(self.profile.testee) and len(self.tick_ids) >= self._ticked + TICKS_AT_REST
         if self._reminded < self.reminders and self.version.heartbeats and not self.judge.state.heartbeats:
             self._reminded += 1
             self.heartbeat()

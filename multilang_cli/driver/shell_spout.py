@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from multilang_cli.driver.process import READ_SIZE, BrokenStdin
-from multilang_cli.driver.session import SLICE, Session
+from multilang_cli.driver.session import POLLS_EVERY, Session
 from multilang_cli.driver.shell_bolt import KEPT_EMITS, kept
 from multilang_cli.protocol.judge.spout_rules import acked_inside
 from multilang_cli.protocol.storm.reading import SYNCS
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Finding
 
 NEXT = SpoutCommand("next")
-TALK = 3
+TALKS_FOR_LIMITS = 3
 """How many times its limit a command may take in which the spout goes on talking; the limit for silence comes after."""
-FEW = 4
+WRITTEN_IN_ONE_GO = 4
 """Messages up to which a command, and what is to be said before it, is written and answered in one go."""
 
 
@@ -143,7 +143,7 @@ class ShellSpout(Session):
             return True
         if command != "next" or self._queue or not self._is_free():
             self.ask(command, id_)
-        elif self._next_at_once(min(limit, SLICE)):
+        elif self._next_at_once(min(limit, POLLS_EVERY)):
             return True
         return self.wait_sync(limit)
 
@@ -192,7 +192,7 @@ class ShellSpout(Session):
         What was asked may still be unanswered, or not be written at all.
         """
         self.ask(command, id_)
-        if len(self._queue) > FEW or not self._is_free():
+        if len(self._queue) > WRITTEN_IN_ONE_GO or not self._is_free():
             return
         asked = self.now
         sent = tuple([self._put(each, asked) for each in self._queue])
@@ -228,7 +228,7 @@ class ShellSpout(Session):
         Each message meanwhile is a sign of life, and the limit begins anew (``ShellSpout.querySubprocess``), but not
         for ever: who talks on and on in one command is never asked anything else.
         """
-        until, state = self.now + TALK * limit, self.judge.state
+        until, state = self.now + TALKS_FOR_LIMITS * limit, self.judge.state
         answered = self.wait(self._is_answered, limit, "sync", lambda: state.heard if self.now < until else 0.0)
         self.leave()
         return answered

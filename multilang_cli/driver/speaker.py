@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Emit, FromStorm, Malformed, TaskIds
     from multilang_cli.protocol.words.verdicts import Finding
 
-MANY = 4
+ENCODED_TOGETHER = 4
 """Messages from which on encoding them together pays."""
 BACKLOG = 64 * 1024
 """Bytes that are put into the write buffer ahead of the pipe: what task ids and heartbeats can't overtake any more."""
-TOGETHER = 512
+WRITTEN_AT_A_TIME = 512
 """Messages that are put into the write buffer at a time, at most."""
 EMPTY = 0.1
 """Seconds of an empty stdin that count as waiting for more, where nobody is seen to: who polls it sleeps in between."""
@@ -224,7 +224,7 @@ class Speaker:
         now = time.monotonic() - self.clock.start
         alone: list[Event] = []
         while len(self._buffer) < BACKLOG and (source := self._answers or self._queue):
-            if len(source) < MANY or self._to_cut is not None:
+            if len(source) < ENCODED_TOGETHER or self._to_cut is not None:
                 alone.append(self._put(source.popleft(), now))
                 continue
             messages = self._next_of(source)
@@ -241,7 +241,7 @@ class Speaker:
     def _next_of(self, source: deque[FromStorm]) -> list[FromStorm]:
         """The next messages of a queue, which are put together: of large ones few, as copies are made on the way."""
         size = max(self._frame_size, len(wire.encode(source[0], self.version)))
-        room = max(1, min(TOGETHER, (BACKLOG - len(self._buffer)) // size))
+        room = max(1, min(WRITTEN_AT_A_TIME, (BACKLOG - len(self._buffer)) // size))
         if room >= len(source):
             messages = list(source)
             source.clear()

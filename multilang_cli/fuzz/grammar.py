@@ -29,10 +29,10 @@ MOST_TUPLES = 30
 MOST_CALLS = 8
 MOST_BLOCKS = 5
 """Blocks of a conversation."""
-LONG = 10
+LONG_SCENARIO = 10
 """Conversations of each of the `PARTS` of a long scenario, at most."""
 PARTS = 4
-LONGEST = 120
+CUT_WITHIN = 120
 """Bytes of a message after which it may be cut."""
 OVERFULL = 70_000
 """Characters of a text that no pipe takes whole."""
@@ -77,10 +77,10 @@ class Scenario(NamedTuple):
 
 
 def scenarios(world: GrammarOptions, *, long: bool) -> SearchStrategy[Scenario]:
-    """Lives of a component in `world`: of one conversation at most, or `long` ones of up to `PARTS` * `LONG`."""
+    """Lives of a component in `world`: of one conversation at most, or `long`: of up to `PARTS` * `LONG_SCENARIO`."""
     conversation = _bolt_conversation(world) if world.kind == "bolt" else _spout_conversation()
     # Several lists: one alone would be short on average, and one with a least length could not shrink.
-    parts = st.tuples(*[st.lists(conversation, max_size=LONG if long else 1)] * (PARTS if long else 1))
+    parts = st.tuples(*[st.lists(conversation, max_size=LONG_SCENARIO if long else 1)] * (PARTS if long else 1))
     return st.builds(_life, st.just(world), _opening(), parts, _closing(world))
 
 
@@ -242,7 +242,7 @@ def _settled(command: str, pick: int) -> ScenarioStep:
 
 
 def _split(message: str) -> SearchStrategy[ScenarioStep]:
-    return st.builds(_step, st.just("split"), message=st.just(message), at=st.integers(1, LONGEST))
+    return st.builds(_step, st.just("split"), message=st.just(message), at=st.integers(1, CUT_WITHIN))
 
 
 def _step(name: str, **arguments: Any) -> ScenarioStep:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
 
-BEFORE = 3
+EVENTS_BEFORE = 3
 """Events shown before the first wrong one, and chunks of stderr."""
-SHOWN = 12
+EXCERPT_LINES = 12
 """Lines of an excerpt, at most."""
-WIDTH = 400
+EXCERPT_BYTES = 400
 """Bytes of one message that are kept, at most."""
 
 
@@ -54,11 +54,11 @@ def excerpt_of(
     complained = [seq for seq in before if events[seq].channel == "err"]
     named = _tuples_of(marked, events)
     said = [seq for seq in said if not named or seq in named or not isinstance(events[seq].body, TupleMsg)]
-    wanted.update(said[-BEFORE:], complained[-BEFORE:], named)
+    wanted.update(said[-EVENTS_BEFORE:], complained[-EVENTS_BEFORE:], named)
     shown = (events[seq] for seq in sorted(wanted) if seq in events)
     note = worst.head if worst is not None else ""
     lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), marked, note) for event in shown]
-    return tuple(lines[-SHOWN:])
+    return tuple(lines[-EXCERPT_LINES:])
 
 
 def _tuples_of(marked: int, events: Mapping[int, Event]) -> list[int]:
@@ -66,7 +66,7 @@ def _tuples_of(marked: int, events: Mapping[int, Event]) -> list[int]:
     body = events[marked].body if marked in events else None
     ids = body.anchors if isinstance(body, Emit) else (body.id,) if isinstance(body, Ack | Fail) else ()
     given = (seq for seq, event in events.items() if isinstance(event.body, TupleMsg) and event.body.id in ids)
-    return [seq for seq in given if seq < marked][:BEFORE]
+    return [seq for seq in given if seq < marked][:EVENTS_BEFORE]
 
 
 def _without_beats(said: list[int], events: Mapping[int, Event]) -> list[int]:
@@ -84,8 +84,8 @@ def _is_heartbeat(event: Event) -> bool:
 def _line(event: Event, about: int, note: str) -> ExcerptLine:
     marked = event.seq == about
     text, at = _text(event), None
-    if marked and isinstance(event.body, Malformed) and event.body.at < WIDTH:
-        text, at = decode_at(frame_text(event.raw)[:WIDTH], event.body.at)
+    if marked and isinstance(event.body, Malformed) and event.body.at < EXCERPT_BYTES:
+        text, at = decode_at(frame_text(event.raw)[:EXCERPT_BYTES], event.body.at)
     return ExcerptLine(
         seq=event.seq,
         t=round(event.t, 6),
@@ -101,7 +101,7 @@ def _text(event: Event) -> str:
     if isinstance(event.body, Handshake):
         return f'{{"pidDir": ..., "conf": {{... {len(event.body.conf)} keys}}, "context": {{...}}}}'
     if event.channel in {"in", "out"}:
-        return decode(frame_text(event.raw)[:WIDTH])
+        return decode(frame_text(event.raw)[:EXCERPT_BYTES])
     if isinstance(event.body, Chunk):
-        return decode(event.raw[:WIDTH])
-    return text_of_fact(event.body, WIDTH)
+        return decode(event.raw[:EXCERPT_BYTES])
+    return text_of_fact(event.body, EXCERPT_BYTES)

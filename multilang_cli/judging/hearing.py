@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.reports.model import ExcerptLine
 
-KEPT = 512
+QUOTABLE_EVENTS = 512
 """Events of a conversation that are kept in memory to be quoted, at least."""
-TOGETHER = 128
+JUDGED_TOGETHER = 128
 """Events of a conversation that are judged at a time: few of those that are kept."""
 MOST_BYTES = 1024 * 1024
 """Bytes of events that are judged at a time, about."""
-HELD = 4096
+QUOTABLE_BYTES = 4096
 """Bytes of one event that are kept to be quoted."""
 MOST_FINDINGS = 10_000
 """Findings of one conversation that are kept; of more, the number is given."""
@@ -121,9 +121,9 @@ class Hearing:
             self._unjudged.append(event)
             size = len(event.raw)
             self._size += size
-            if size > HELD:
+            if size > QUOTABLE_BYTES:
                 self._large = True
-        if len(self._unjudged) >= TOGETHER or self._size >= MOST_BYTES:
+        if len(self._unjudged) >= JUDGED_TOGETHER or self._size >= MOST_BYTES:
             self.catch_up()
 
     def miss(self, why: str) -> None:
@@ -158,8 +158,8 @@ class Hearing:
             elif event.channel == "err" and not self._asked:
                 self._stderr = (self._stderr + event.raw)[-STDERR_SHOWN:]
         if large:
-            self._sizes |= {event.seq: len(event.raw) for event in events if len(event.raw) > HELD}
-            self._sizes = dict(list(self._sizes.items())[-KEPT:])
+            self._sizes |= {event.seq: len(event.raw) for event in events if len(event.raw) > QUOTABLE_BYTES}
+            self._sizes = dict(list(self._sizes.items())[-QUOTABLE_EVENTS:])
         self._judge(events, list(map(_quotable, events)) if large else events)
 
     def _judge(self, events: Sequence[Event], quotable: Sequence[Event]) -> None:
@@ -181,7 +181,7 @@ class Hearing:
     def _keep(self, events: Sequence[Event]) -> None:
         self._kept.append(events)
         self._kept_events += len(events)
-        while self._kept_events - len(self._kept[0]) >= KEPT:
+        while self._kept_events - len(self._kept[0]) >= QUOTABLE_EVENTS:
             self._kept_events -= len(self._kept.popleft())
 
     def rest(self) -> None:
@@ -299,11 +299,11 @@ class Hearing:
 
 def _quotable(event: Event) -> Event:
     """The part of an event that is kept to be quoted: of a large one its first bytes, and what is wrong with them."""
-    if len(event.raw) <= HELD:
+    if len(event.raw) <= QUOTABLE_BYTES:
         return event
     body: Message | Fact = Chunk(len(event.raw))
     if isinstance(event.body, Malformed):
         body = msgspec.structs.replace(event.body, salvage=(), by_dialect={})
     elif isinstance(event.body, Handshake):
         body = event.body
-    return msgspec.structs.replace(event, raw=event.raw[:HELD], body=body)
+    return msgspec.structs.replace(event, raw=event.raw[:QUOTABLE_BYTES], body=body)

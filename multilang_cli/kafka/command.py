@@ -31,7 +31,7 @@ the topology's conf as kafka.bolt.NAME, or here. What begins with kafka.client. 
 
 """,
 }
-WIDTH = 100
+HELP_WIDTH = 100
 
 
 def settings(program: str = SPOUT) -> list[tuple[str, str, str]]:
@@ -52,7 +52,7 @@ def help_text(program: str = SPOUT) -> str:
     lines = []
     for name, default, what in settings(program):
         title = f"  {name}" + (f" = {default}" if default else "")
-        lines += [title, *textwrap.wrap(what, WIDTH, initial_indent="      ", subsequent_indent="      ")]
+        lines += [title, *textwrap.wrap(what, HELP_WIDTH, initial_indent="      ", subsequent_indent="      ")]
     return HEADS[program] + "\n".join(lines) + "\n"
 
 

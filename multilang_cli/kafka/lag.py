@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-AGAIN = 0.1
+ASKED_AGAIN_AFTER = 0.1
 """Seconds until a broker is asked again."""
 
 
@@ -64,7 +64,7 @@ def _committed(consumer: Consumer, places: list[TopicPartition], limit: float) -
         except KafkaException as error:
             if not error.args[0].retriable() or time.monotonic() > until:
                 raise
-        time.sleep(AGAIN)
+        time.sleep(ASKED_AGAIN_AFTER)
 
 
 def _asked(consumer: Consumer, topic: str, limit: float) -> list[Lag]:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from multilang_cli.kafka.reader import Reader
     from multilang_cli.kafka.stores.progress import Store
 
-SOON = 0.05
+COMMITS_APART = 0.05
 """Seconds between two commits where what may be uncommitted is nearly used up."""
-AGAIN = 0.5
+RETRIED_AFTER = 0.5
 """Seconds until what could not be answered is asked again."""
 LONGEST_REASON = 200
 """Characters of a reason that are stored: Kafka takes 4096 bytes of metadata."""
@@ -88,7 +88,7 @@ class AssignedPartitions:
                 self._apply(answer, now)
                 self.away_since = None
         except Exception:
-            self._ask_at = now + AGAIN
+            self._ask_at = now + RETRIED_AFTER
             partly = isinstance(answer, StartFactsFound) and answer.found
             self.away_since = None if partly else self.away_since or now
             raise
@@ -280,7 +280,7 @@ class AssignedPartitions:
     def commit(self, now: float) -> None:
         """Store what is done, if it is time. Raises ProgressError, FailedFetchError."""
         managers = self._coordinator.managers.values()
-        pause = SOON if any(manager.crowded for manager in managers) else self._config.commit
+        pause = COMMITS_APART if any(manager.crowded for manager in managers) else self._config.commit
         if now - self._last_commit >= pause:
             self._last_commit = now
             self.fetch(0, most=1)  # which is how the client hears what became of the last commit
@@ -295,7 +295,7 @@ class AssignedPartitions:
         self._begin_to_store()
         self._take_stored()
         while any(each.last_completed != each.committed_to for each in managers) and until():
-            self.fetch(SOON / 5, most=1)
+            self.fetch(COMMITS_APART / 5, most=1)
             self._take_stored()
 
     def _begin_to_store(self) -> None:

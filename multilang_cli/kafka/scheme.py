@@ -16,7 +16,7 @@ from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeError
 
 Scheme = Callable[[KafkaRecord], list[list[Any]]]
 """Gives the values of each tuple: none, one or several."""
-SHOWN = 20
+QUOTED_BYTES = 20
 """Bytes of a message that are quoted."""
 
 
@@ -74,7 +74,7 @@ def _text(encoding: str, what: str, value: bytes | None) -> str | None:
     try:
         return None if value is None else value.decode(encoding)
     except UnicodeError:
-        shown = ascii((value or b"")[:SHOWN])
+        shown = ascii((value or b"")[:QUOTED_BYTES])
         raise SchemeError(f"{what} is no {encoding}: it begins with {shown}") from None
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from multilang_cli.kafka.partition_manager import PartitionManager, RefusedMessage
 
 Argument = TypeVar("Argument")
-SHORT = 0.005
+SHORT_WAIT = 0.005
 """Seconds that a next waits at most while tuples are under way: their acks wait as long."""
 LAST_COMMIT = 1.0
 """Seconds that a commit is waited for when Storm deactivates the spout."""
@@ -185,7 +185,7 @@ class KafkaSpout(Spout):
         if any(each.ready for each in others):
             return 0.0
         poll = self._config.poll / len(others)
-        longest = min(poll, SHORT) if any(each.pending for each in others) else poll
+        longest = min(poll, SHORT_WAIT) if any(each.pending for each in others) else poll
         return max(0.0, longest - (time.monotonic() - now))
 
     def _found(self, id_: Json) -> tuple[PartitionManager | None, MessageId | None]:

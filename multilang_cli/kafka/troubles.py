@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SAME = 10.0
+SAME_TROUBLE = 10.0
 """Seconds between two log lines about the same trouble."""
 _NUMBERS = re.compile(r"\d+")
 
 
 class Troubles:
-    """Hands sentences to `log`, the same one at most every SAME seconds; numbers in it make no difference."""
+    """Hands sentences to `log`, the same one at most every SAME_TROUBLE seconds; numbers in it make no difference."""
 
     def __init__(self, log: Callable[[str], None]) -> None:
         self._log = log
@@ -22,7 +22,7 @@ class Troubles:
 
     def tell(self, what: str, now: float) -> None:
         """Something is wrong."""
-        self._told = {said: at for said, at in self._told.items() if now - at < SAME}
+        self._told = {said: at for said, at in self._told.items() if now - at < SAME_TROUBLE}
         kind = _NUMBERS.sub("#", what)
         if kind not in self._told:
             self._told[kind] = now

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     Display = Callable[[Sequence[Event], Sequence[Finding]], None]
 
-KEPT = 5000
+SHOWN_AGAIN_EVENTS = 5000
 """Events that can be shown again; all of them are in the transcript."""
-HELD = 16 * 1024
+SHOWN_AGAIN_BYTES = 16 * 1024
 """Bytes of one event that can be shown again."""
 MOST_PENDING = 10_000
 """Ids of a spout's tuples that are remembered to be settled."""
@@ -147,10 +147,12 @@ class ComponentRun:
         """Remember what happened, and have it shown."""
         findings = [self._excused(finding) for finding in findings]
         for event in events:
-            short = len(event.raw) <= HELD
-            self.events[event.seq] = event if short else msgspec.structs.replace(event, raw=event.raw[:HELD])
+            short = len(event.raw) <= SHOWN_AGAIN_BYTES
+            self.events[event.seq] = (
+                event if short else msgspec.structs.replace(event, raw=event.raw[:SHOWN_AGAIN_BYTES])
+            )
             self._count(event)
-        while len(self.events) > KEPT:
+        while len(self.events) > SHOWN_AGAIN_EVENTS:
             self.events.pop(next(iter(self.events)))
         self._display(events, findings)
         try:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from multilang_cli.repl.screen import Screen
     from multilang_cli.repl.session_config import SessionConfig
 
-_TURN = 0.02
+_PUMPS_FOR = 0.02
 """Seconds of reading and writing before whoever types is looked after."""
 _QUIET_SLICE = 1.0
 MISUSE, NO_FIRST_MESSAGE, NOT_CONFORMANT = 2, 3, 1
@@ -215,7 +215,7 @@ class Driver:
             return False
         session = life.session
         begun = said_by(session)
-        until = session.now + timeout + _TURN
+        until = session.now + timeout + _PUMPS_FOR
         while session.now < until:
             before = said_by(session)
             session.pump(timeout)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-MOST = 1_000_000
+MOST_TIMES = 1_000_000
 """How often one command may do something."""
-SHOWN = 60
+SHOWN_OF_INPUT = 60
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"?')
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[nrt0\\\"'])")
@@ -29,7 +29,7 @@ def words(rest: str) -> list[str]:
     try:
         return shlex.split(rest)
     except ValueError as error:
-        raise Misuse(f"{rest[:SHOWN]!r}: {str(error).lower()}") from None
+        raise Misuse(f"{rest[:SHOWN_OF_INPUT]!r}: {str(error).lower()}") from None
 
 
 def options(rest: str, known: Collection[str]) -> tuple[list[str], dict[str, str]]:
@@ -43,16 +43,18 @@ def options(rest: str, known: Collection[str]) -> tuple[list[str], dict[str, str
         elif name in known:
             named[name] = value
         else:
-            raise Misuse(f"there is no {name[:SHOWN]!r} here; known are {', '.join(f'{each}=' for each in known)}")
+            raise Misuse(
+                f"there is no {name[:SHOWN_OF_INPUT]!r} here; known are {', '.join(f'{each}=' for each in known)}"
+            )
     return plain, named
 
 
-def number(text: str, what: str, *, least: int = 1, most: int = MOST) -> int:
+def number(text: str, what: str, *, least: int = 1, most: int = MOST_TIMES) -> int:
     """A whole number. Raises Misuse."""
     try:
         value = int(text)
     except ValueError:
-        raise Misuse(f"{what}: expected a whole number, not {text[:SHOWN]!r}") from None
+        raise Misuse(f"{what}: expected a whole number, not {text[:SHOWN_OF_INPUT]!r}") from None
     if not least <= value <= most:
         raise Misuse(f"{what}: expected a whole number from {least} to {most}, not {value}")
     return value
@@ -63,9 +65,9 @@ def seconds(text: str, what: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise Misuse(f"{what}: expected seconds, not {text[:SHOWN]!r}") from None
+        raise Misuse(f"{what}: expected seconds, not {text[:SHOWN_OF_INPUT]!r}") from None
     if not (math.isfinite(value) and value >= 0):
-        raise Misuse(f"{what}: expected seconds, 0 or more, not {text[:SHOWN]!r}")
+        raise Misuse(f"{what}: expected seconds, 0 or more, not {text[:SHOWN_OF_INPUT]!r}")
     return value
 
 
@@ -74,7 +76,7 @@ def leading_json(text: str) -> tuple[Any, str]:
     try:
         value, end = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite).raw_decode(text)
     except json.JSONDecodeError as error:
-        raise Misuse(f"no JSON: {error.msg} at column {error.pos + 1} of {text[:SHOWN]!r}") from None
+        raise Misuse(f"no JSON: {error.msg} at column {error.pos + 1} of {text[:SHOWN_OF_INPUT]!r}") from None
     except RecursionError:
         raise Misuse("no JSON that is read here: it is nested too deep") from None
     except ValueError as error:
@@ -97,7 +99,7 @@ def _refuse(constant: str) -> None:
 def _finite(text: str) -> float:
     value = float(text)
     if math.isinf(value):
-        raise ValueError(f"{text[:SHOWN]} is too large for a double")
+        raise ValueError(f"{text[:SHOWN_OF_INPUT]} is too large for a double")
     return value
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from multilang_cli.repl.driver import Driver
 
-LOOK = 0.02
+LISTENS_EVERY = 0.02
 """Seconds between two looks at what the component says while nobody writes commands."""
-_PIECE = 64 * 1024
+_READ_AT_A_TIME = 64 * 1024
 
 
 def run_commands(driver: Driver, stdin: int) -> None:
@@ -35,9 +35,9 @@ def _lines(driver: Driver, stdin: int) -> Iterator[str]:
     """Lines as they come; the component is listened to in between."""
     rest = b""
     while True:
-        while not select.select([stdin], [], [], LOOK)[0]:
+        while not select.select([stdin], [], [], LISTENS_EVERY)[0]:
             driver.listen(0.0)
-        piece = os.read(stdin, _PIECE)
+        piece = os.read(stdin, _READ_AT_A_TIME)
         *lines, rest = (rest + piece).split(b"\n")
         for line in lines:
             yield line.decode("utf-8", "surrogateescape").removesuffix("\r")

@@ -23,9 +23,9 @@ _CODES: dict[Style, str] = {
     "note": "1",
     "wrong": "31",
 }
-LEAST = 40
+LEAST_COLUMNS = 40
 """Columns that a line has at least."""
-MOST = 4000
+LONGEST_SENTENCE = 4000
 """Characters of a sentence, which may quote a component."""
 
 
@@ -48,11 +48,11 @@ class Screen:
     @property
     def columns(self) -> int:
         """Greatest width of a line."""
-        return max(LEAST, self._columns())
+        return max(LEAST_COLUMNS, self._columns())
 
     def line(self, text: str = "", style: Style = "", *, lead: str = "", most: int = 1) -> None:
         """A text, escaped, in `most` lines, cut in the middle where it is longer. `lead`: our own words in front."""
-        cells = max(LEAST, self.columns - len(lead))
+        cells = max(LEAST_COLUMNS, self.columns - len(lead))
         shown = fit(self._safe(text), cells * most, ascii_only=self.ascii_only).text
         for number, line in enumerate(chunks(shown, cells)):
             self._write((" " * len(lead) if number else lead) + line.rstrip(), style)
@@ -67,8 +67,8 @@ class Screen:
 
     def hang(self, text: str, style: Style, *, lead: str) -> None:
         """Our own sentences, wrapped, the lines below each other behind `lead`."""
-        escaped = fit(self._safe(text), MOST, ascii_only=self.ascii_only).text
-        lines = wrap(escaped, max(LEAST, self.columns - len(lead)), break_on_hyphens=False)
+        escaped = fit(self._safe(text), LONGEST_SENTENCE, ascii_only=self.ascii_only).text
+        lines = wrap(escaped, max(LEAST_COLUMNS, self.columns - len(lead)), break_on_hyphens=False)
         for number, line in enumerate(lines):
             self._write((" " * len(lead) if number else lead) + line, style)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.repl.screen import Screen, Style
 
-SHOWN = 4096
+SHOWN_BYTES = 4096
 """Bytes of one event that a line is made of."""
 MOST_LINES = 3
 """Lines that one message may take; longer ones are cut in the middle, and `show` has them whole."""
@@ -45,7 +45,7 @@ class EventLines:
         *lines, self._rest = (self._rest + event.raw).split(b"\n")
         show_stderr(self._screen, self._lead, lines)
         self._lead = lead_of(event) if lines else self._lead
-        if len(self._rest) > SHOWN:
+        if len(self._rest) > SHOWN_BYTES:
             self.finish()
             return len(lines[:STDERR_LINES]) + 1
         return len(lines[:STDERR_LINES])
@@ -99,5 +99,5 @@ def line_of(event: Event) -> str:
         conf, context = len(event.body.conf), len(event.body.context)
         return f"handshake: conf of {conf} keys, context of {context}, pidDir {event.body.pid_dir}"
     if event.channel in FRAMES:
-        return decode(frame_text(event.raw[:SHOWN])) or "(an empty message)"
+        return decode(frame_text(event.raw[:SHOWN_BYTES])) or "(an empty message)"
     return sentence_of(event.body)

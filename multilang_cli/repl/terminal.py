@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.repl.driver import Driver
 
-LOOK = 0.02
+LISTENS_EVERY = 0.02
 """Seconds between two looks at what the component says while the prompt stands."""
 OWNER_ONLY = 0o600
 
@@ -170,7 +170,7 @@ class _Terminal:
                 session.app.exit(exception=EOFError())
                 return
             said = self._driver.listen(0.0)
-            await asyncio.sleep(0.0 if said else LOOK)
+            await asyncio.sleep(0.0 if said else LISTENS_EVERY)
 
     def _prompt(self) -> str:
         driver = self._driver

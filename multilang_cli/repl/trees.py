@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from multilang_cli.repl.screen import Screen
     from multilang_cli.reports.trees import Trees
 
-SHOWN = 10
+TREES_SHOWN = 10
 """Trees that are shown where nobody chooses one."""
 MOST_NODES = 100
 """Tuples of one tree that are drawn."""
@@ -25,15 +25,15 @@ PIECES = {False: (("├─ ", "└─ "), ("│  ", "   ")), True: (("|- ", "`- 
 def show_trees(trees: Trees, screen: Screen, chosen: str = "") -> int:
     """Show the trees whose message id, or the number of whose first event, is `chosen`, else the latest; how many."""
     found = [tree for tree in trees.trees() if not chosen or chosen in _names(tree, trees.numbers)]
-    for tree in found[-SHOWN:]:
+    for tree in found[-TREES_SHOWN:]:
         told = json.dumps(tree.message_id)
         screen.line(f"{tree.spout.component} emitted {told}: {how_it_ended(tree)}", "note")
         for line in drawn(tree, trees.numbers, ascii_only=screen.ascii_only):
             screen.line(line, lead="  ")
         for step in tree.steps:
             screen.line(_told_of(step, tree, trees.numbers), "wrong" if step.before != "open" else "", lead="  ")
-    if len(found) > SHOWN:
-        screen.line(f"and {len(found) - SHOWN} before; `tree NUMBER` shows one", "dim")
+    if len(found) > TREES_SHOWN:
+        screen.line(f"and {len(found) - TREES_SHOWN} before; `tree NUMBER` shows one", "dim")
     return len(found)
 
 

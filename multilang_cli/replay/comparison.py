@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.verdicts import Finding
 
-SILENCE = 0.5
+SILENT_END = 0.5
 """Seconds without a word before a recording ends, from which on it had surely said all."""
 
 
@@ -87,7 +87,7 @@ def _late(
     Whoever records ends a component as soon as it has what it waited for; it may have been about to say more.
     """
     said = [event.t for event in then if event.channel == "out"]
-    if not then or not said or _ended_itself(then) or then[-1].t - said[-1] >= SILENCE:
+    if not then or not said or _ended_itself(then) or then[-1].t - said[-1] >= SILENT_END:
         return [], differences
     last = max((each.event.seq for each in matched), default=-1)
     is_late = [each.now is not None and each.then is None and each.now.event.seq > last for each in differences]

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from multilang_cli.replay.recording import JudgedRecording
     from multilang_cli.replay.said import ComparisonOptions
 
-LOOK = 0.02
+FIRST_LOOK_AFTER = 0.02
 """Seconds of silence after which it is asked whether there is anything to wait for; then twice as long, and so on."""
 LONGEST_LOOK = 0.5
-MANY = 32 * 1024
+WRITTEN_TOGETHER = 32 * 1024
 """Bytes that are put into the pipe together."""
 SHORT_WAIT = 1.0
 """Seconds that are waited for once a whole limit has run out: the next one would too."""
@@ -172,7 +172,7 @@ class RecordingPlayer:
     def _put(self, said: tuple[Any, bytes]) -> None:
         self._batch.append(said)
         self._size += len(said[1])
-        if self._size >= MANY:
+        if self._size >= WRITTEN_TOGETHER:
             self._flush()
 
     def _flush(self) -> None:
@@ -259,14 +259,14 @@ class RecordingPlayer:
 
         What the judge sees pending is a finding then: a pid, a sync. What is not settled may be settled later.
         """
-        session, look = self.session, LOOK
+        session, look = self.session, FIRST_LOOK_AFTER
         limit = min(self._limit(what), self._patience)
         spoken, since = session.spoken, session.now
         while not done() and session.running:
             session.pump(look if limit else 0.0)
             now = session.now
             if session.spoken != spoken:
-                spoken, since, look = session.spoken, now, LOOK
+                spoken, since, look = session.spoken, now, FIRST_LOOK_AFTER
             elif now - since >= limit:
                 self._patience = SHORT_WAIT if self._patience > SHORT_WAIT else 0.0
                 return done() or self._give_up(what, proven=False)

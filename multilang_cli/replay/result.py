@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import Verdict
     from multilang_cli.subject.subject import Subject
 
-MOST = 200
+REPORTED_DIFFERENCES = 200
 """Differences that a report lists; of more, the number is given."""
 
 
@@ -45,7 +45,7 @@ def result_of(
     """
     damage = f"{recording.path}: {recording.damage}" if recording.damage else damage
     subjects = [_conversation(recording, comparison, transcript, damage)]
-    for number, difference in enumerate(comparison.differences[:MOST], 1):
+    for number, difference in enumerate(comparison.differences[:REPORTED_DIFFERENCES], 1):
         subjects.append(
             SubjectResult(
                 id=f"difference-{number}",
@@ -56,7 +56,7 @@ def result_of(
                 excerpt=lines_of(difference),
             )
         )
-    more = len(comparison.differences) - MOST
+    more = len(comparison.differences) - REPORTED_DIFFERENCES
     said = [*recording.notes, *comparison.notes, *notes]
     if more > 0:
         said.append(f"{more} more differences are not listed")

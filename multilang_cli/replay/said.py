@@ -21,7 +21,7 @@ from multilang_cli.protocol.words.messages import (
     Sync,
     TupleMsg,
 )
-from multilang_cli.protocol.words.shortening import SHOWN, ends
+from multilang_cli.protocol.words.shortening import SHOWN_OF_VALUE, ends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,7 @@ ASPECTS = ("emits", "settles", "syncs", "errors", "malformed", "exit", "task-ids
 """What can be compared. task-ids: whether an emit asks for them; ids: those that a spout gives; order: of emits."""
 USUAL = frozenset(ASPECTS) - {"logs", "metrics", "ids", "order"}
 """What is compared if nobody says otherwise: what others see, without what a right component may vary."""
-LONGEST = 4096
+COMPARED_OF_VALUE = 4096
 """Characters of a value that are kept to compare it: a conversation can have thousands of values of 50 MB."""
 UNKNOWN = "?"
 """Stands for a tuple that was never sent."""
@@ -85,9 +85,9 @@ def _list(values: Any) -> list[Any]:
 def as_text(value: Any) -> str:
     """A JSON value as text, the same for equal values whatever the order of keys; of a long one its ends and digest."""
     text = json.dumps(value, sort_keys=True, default=str)
-    if len(text) <= LONGEST:
+    if len(text) <= COMPARED_OF_VALUE:
         return text
-    return f"{ends(text, SHOWN)} ({len(text):,} characters, {sha256(text.encode()).hexdigest()})"
+    return f"{ends(text, SHOWN_OF_VALUE)} ({len(text):,} characters, {sha256(text.encode()).hexdigest()})"
 
 
 class Said(NamedTuple):

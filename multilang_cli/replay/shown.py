@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from multilang_cli.replay.matching import MessageDifference
     from multilang_cli.reports.model import ExcerptLine, RunResult
 
-MOST = 20
+SHOWN_KINDS = 20
 """Kinds of differences that are shown; all others are counted."""
-FEW = 3
+NAMED_DIFFERENCES = 3
 """Differences of one kind that are named besides the first."""
 MOST_LINES = 3
 """Lines that one message may take."""
@@ -58,9 +58,9 @@ def _show_all(page: Page, comparison: Comparison, result: RunResult) -> None:
         kind = f"{said.what} {said.stream} {said.fault}" if said is not None else ""
         alike.setdefault((difference.change, difference.what, kind), []).append(difference)
     groups = list(alike.values())
-    for group in groups[:MOST]:
+    for group in groups[:SHOWN_KINDS]:
         _show_difference(page, group[0], group[1:])
-    if more := sum(map(len, groups[MOST:])):
+    if more := sum(map(len, groups[SHOWN_KINDS:])):
         page.para(f"and {counted(more, 'message')} more (--report json=PATH has them)", indent=2)
     _show_findings(page, comparison)
     if end := end_text(comparison):
@@ -82,7 +82,7 @@ def _show_difference(page: Page, difference: MessageDifference, more: list[Messa
     for line in lines_of(difference):
         _show_line(page, line)
     if more:
-        page.para(f"and {len(more)} more like it: {some_of(map(title_of, more), FEW)}", indent=11)
+        page.para(f"and {len(more)} more like it: {some_of(map(title_of, more), NAMED_DIFFERENCES)}", indent=11)
 
 
 def _show_line(page: Page, line: ExcerptLine) -> None:

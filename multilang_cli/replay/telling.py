@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from multilang_cli.replay.matching import MessageDifference
     from multilang_cli.replay.said import Said
 
-WIDTH = 400
+SHOWN_OF_MESSAGE = 400
 """Bytes of one message that are shown, at most."""
-_FEW = 3
+_FIRST_NAMED = 3
 
 
 def name_of(said: Said) -> str:
@@ -35,8 +35,8 @@ def name_of(said: Said) -> str:
 
 def _place(said: Said) -> str:
     if said.about:
-        numbers = [f"tuple {number}" if number != "?" else "an unknown tuple" for number in said.about[:_FEW]]
-        more = len(said.about) - _FEW
+        numbers = [f"tuple {number}" if number != "?" else "an unknown tuple" for number in said.about[:_FIRST_NAMED]]
+        more = len(said.about) - _FIRST_NAMED
         return ", ".join(numbers) + (f" and {more} more" if more > 0 else "")
     return f"command {said.turn}" if said.turn else ""
 
@@ -63,7 +63,7 @@ def lines_of(difference: MessageDifference) -> tuple[ExcerptLine, ...]:
 
 
 def _line(event: Event, note: str, *, mark: bool) -> ExcerptLine:
-    text = decode(frame_text(event.raw)[:WIDTH])
+    text = decode(frame_text(event.raw)[:SHOWN_OF_MESSAGE])
     return ExcerptLine(seq=event.seq, t=round(event.t, 6), channel=event.channel, text=text, mark=mark, note=note)
 
 

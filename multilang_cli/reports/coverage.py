@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.page import Page
 
-FEW = 3
+REASONS_ON_A_LINE = 3
 """Reasons that one line has room for."""
 
 
@@ -34,7 +34,7 @@ def summary_of(coverage: CoverageReport) -> str:
     """A sentence on how much was exercised: ``53 of 61 rules; it never asked for task ids, ... and 2 reasons more``."""
     total = len(coverage.exercised) + sum(len(each.ids) for each in coverage.never)
     reasons = [each.reason for each in coverage.never]
-    why = f"; {some_of(reasons, FEW)}" if reasons else ""
+    why = f"; {some_of(reasons, REASONS_ON_A_LINE)}" if reasons else ""
     return f"{len(coverage.exercised)} of {total} rules{why}"
 
 

@@ -24,7 +24,7 @@ _BY_CAUSE: tuple[Verdict, ...] = ("error", "fail", "stale", "flaky", "untestable
 
 _RARE = 8
 """A trouble of fewer subjects than one in so many of another's comes behind it: that one is met first."""
-_SHORT = 16
+_SHORT_STORY = 16
 """Events of a short story."""
 
 MOST_NOTES = 5
@@ -193,7 +193,7 @@ def _trouble(alike: list[SubjectResult]) -> Trouble:
 
 
 def _telling(cause: Cause) -> tuple[object, ...]:
-    return cause.certainty == "likely", cause.rank, (cause.seq or 0) // _SHORT
+    return cause.certainty == "likely", cause.rank, (cause.seq or 0) // _SHORT_STORY
 
 
 def _group(alike: list[SubjectResult], storm: str) -> Group:

@@ -18,7 +18,7 @@ NOT_PLAYED = "-"
 LOUD: frozenset[Verdict] = frozenset({"fail", "stale", "flaky", "error"})
 """Verdicts that stand in capitals, so that they are seen where there is no colour."""
 _APART = "  "
-_LEAST_COLUMNS = 2
+_LEAST_VERSIONS = 2
 _ALL_ALIKE = "Every case that was tested passed, on all these versions alike."
 
 
@@ -60,7 +60,7 @@ def _fitting(widths: list[int], room: int) -> Iterator[tuple[int, int]]:
     begin, used = 0, 0
     for place, wide in enumerate(widths):
         used += wide + len(_APART)
-        if used > room and place - begin >= _LEAST_COLUMNS:
+        if used > room and place - begin >= _LEAST_VERSIONS:
             yield begin, place
             begin, used = place, wide + len(_APART)
     yield begin, len(widths)

@@ -20,7 +20,7 @@ def sentence_of(fact: Any) -> str:
     return tell(fact) if tell is not None else type(fact).__name__
 
 
-_MANY = 100
+_WHOLE_MILLIS = 100
 """Milliseconds from which on no fraction of one is told."""
 
 
@@ -29,7 +29,7 @@ def lasted(seconds: float) -> str:
     if seconds >= 1:
         return f"{seconds:.3f} s"
     millis = seconds * 1000
-    return f"{millis:.{0 if millis >= _MANY else 1 if millis >= 1 else 3}f} ms"
+    return f"{millis:.{0 if millis >= _WHOLE_MILLIS else 1 if millis >= 1 else 3}f} ms"
 
 
 _AWAITED = {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "mlcheck.toml"
 PYPROJECT = "pyproject.toml"
-_SHOWN = 160
+_SHOWN_OF_REASON = 160
 
 
 class ConfigError(ValueError):
@@ -166,7 +166,9 @@ class _Source:
             missing = next(key for key in schema["required"] if key not in present)
             return self.error(path, f"the key {missing!r} is missing.")
         expected = schema.get("description", "")
-        return self.error(path, f"{ends(error.message, _SHOWN)}{f'; expected: {expected}' if expected else ''}.")
+        return self.error(
+            path, f"{ends(error.message, _SHOWN_OF_REASON)}{f'; expected: {expected}' if expected else ''}."
+        )
 
     def component(self, index: int, table: dict[str, Any], name: str) -> Component:
         """The component of the table number `index`. Raises ConfigError."""
@@ -197,13 +199,14 @@ class _Source:
                 if not target.startswith("#"):
                     path = ("component", index, "streams", name, "schema", *at)
                     raise self.error(
-                        path, f"{ends(target, _SHOWN)!r} is somewhere else: nothing is fetched; write it in here."
+                        path,
+                        f"{ends(target, _SHOWN_OF_REASON)!r} is somewhere else: nothing is fetched; write it in here.",
                     )
             try:
                 Draft202012Validator.check_schema(stream.get("schema", {}))
             except SchemaError as error:
                 path = ("component", index, "streams", name, "schema", *error.absolute_path)
-                raise self.error(path, f"no JSON Schema: {ends(error.message, _SHOWN)}.") from None
+                raise self.error(path, f"no JSON Schema: {ends(error.message, _SHOWN_OF_REASON)}.") from None
 
 
 def key_path(path: toml_lines.Path) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import yaml
 
-from multilang_cli.catalogue.texts import LARGEST, TextError, file_text, json_value, toml_value
+from multilang_cli.catalogue.texts import LARGEST_TEXT, TextError, file_text, json_value, toml_value
 from multilang_cli.catalogue.yaml_lines import lines_of
 from multilang_cli.catalogue.yaml_texts import yaml_value
 
@@ -70,7 +70,7 @@ def parse(text: str, suffix: str, name: str) -> Any:
 
 def _text(path: str) -> str:
     try:
-        return sys.stdin.read(LARGEST + 1) if path == "-" else file_text(Path(path), "utf-8")
+        return sys.stdin.read(LARGEST_TEXT + 1) if path == "-" else file_text(Path(path), "utf-8")
     except OSError as error:
         raise DocumentError(f"{path}: can't be read: {error.strerror}.") from None
     except UnicodeDecodeError as error:

@@ -10,7 +10,7 @@ from multilang_cli.subject.line_files import parted, read_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LONGEST = 1000
+LONGEST_PATTERN = 1000
 """Characters of a pattern: what globs and nearness cost grows with its square."""
 
 
@@ -22,8 +22,10 @@ def patterns(flag: str, texts: Iterable[str]) -> tuple[str, ...]:
     found: list[str] = []
     for text in texts:
         found += _of_file(flag, text[1:]) if text.startswith("@") else [text]
-    if long := next((pattern for pattern in found if len(pattern) > LONGEST), ""):
-        raise ConfigError(f"{flag}: a pattern may have {LONGEST:,} characters; {long[:20]!r}... has {len(long):,}.")
+    if long := next((pattern for pattern in found if len(pattern) > LONGEST_PATTERN), ""):
+        raise ConfigError(
+            f"{flag}: a pattern may have {LONGEST_PATTERN:,} characters; {long[:20]!r}... has {len(long):,}."
+        )
     return tuple(found)
 
 

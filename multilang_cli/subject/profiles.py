@@ -38,9 +38,9 @@ LIMITS = (
 )
 """What is waited for with a limit, in seconds (`Deadline.waiting_for`)."""
 
-PATIENT = frozenset({"pid", "sync", "heartbeat", "settle", "read", "plan"})
+LIMITED_BY_STORM = frozenset({"pid", "sync", "heartbeat", "settle", "read", "plan"})
 """What may take as long as Storm allows it: its subprocess timeout, and as long for what Storm does not limit."""
-LIMIT = 10.0
+USUAL_LIMIT = 10.0
 """Seconds for everything else."""
 
 
@@ -105,7 +105,7 @@ def _limits(component: Component, version: StormVersion, timeout: float | None) 
     if timeout is not None:
         return dict.fromkeys(LIMITS, timeout)
     patient = storm_timeout(component.conf, version) + TIMER
-    return {name: max(LIMIT, patient) if name in PATIENT else LIMIT for name in LIMITS}
+    return {name: max(USUAL_LIMIT, patient) if name in LIMITED_BY_STORM else USUAL_LIMIT for name in LIMITS}
 
 
 def _spec(stream: StreamDeclaration, tasks: tuple[int, ...]) -> StreamSpec:

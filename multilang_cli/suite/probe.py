@@ -54,20 +54,20 @@ if TYPE_CHECKING:
     Met = tuple[SubjectResult, ...]
     """What went wrong in one role."""
 
-_LOOK = 0.2
+_ANSWER_LOOKS_EVERY = 0.2
 """Seconds between two looks at whether the answer has come."""
 _TALK, _MANY = 6.0, 20
 """Seconds in which who talks all the time, so many messages at least, has to come to an answer."""
 _PATIENCE = 2.0
 """Seconds of waiting that count as no answer, where a timer may still bring one: a spout sleeps for less."""
-_FIRST = 64
+_FIRST_BYTES = 64
 """Bytes of the first message that are kept."""
 _TUPLES = 10
 """Samples that are fed at most where no number is declared."""
 _SPOUT = "it answers `next` with a sync: a spout"
 _BOLT = "it answers a heartbeat with a sync, and no `next`: a bolt"
 _IRREGULAR = "irregular message"
-_SHOWN = 40
+_SHOWN_OF_REPLY = 40
 """Characters of such a one that are shown."""
 _OF_A_COMMAND = re.compile(r"['\"`]command['\"`]|\.command\b")
 _OF_A_TUPLE = re.compile(r"['\"`](?:id|tuple|stream|comp|task)['\"`]|\.(?:tuple|comp)\b")
@@ -76,7 +76,7 @@ _OF_A_TUPLE_ALONE = re.compile(r"['\"`](?:tuple|stream|comp|task)['\"`]|\.(?:tup
 """Those that no command has."""
 _COMPLAINT = 4000
 """Characters that are kept of what it tells Storm of an error."""
-_SHORT = 3
+_USUAL_LETTERS = 3
 """Letters of a text that anybody may say."""
 _SAY = "say --kind bolt or --kind spout"
 
@@ -105,10 +105,10 @@ class _Replies:
             if event.channel != "out":
                 continue
             self.size += len(event.raw)
-            self.first = self.first or event.raw[:_FIRST]
+            self.first = self.first or event.raw[:_FIRST_BYTES]
             body = event.body
             if isinstance(body, Malformed):
-                self.irregular = self.irregular or head(body.excerpt.strip(), _SHOWN)
+                self.irregular = self.irregular or head(body.excerpt.strip(), _SHOWN_OF_REPLY)
             self.said[_word_of(body)] += 1
             if not isinstance(body, Malformed):
                 self.repeats = self.repeats or any(value in event.raw for value in self.values)
@@ -307,7 +307,9 @@ def _feed(checked: Subject, session: Session, replies: _Replies) -> Callable[[],
     samples = samples_of(checked.component)
     settles = checked.component.settles
     many = together(settles) if settles.startswith("after-") else min(len(samples), _TUPLES)
-    texts = {value for sample in samples for value in sample.values if isinstance(value, str) and len(value) > _SHORT}
+    texts = {
+        value for sample in samples for value in sample.values if isinstance(value, str) and len(value) > _USUAL_LETTERS
+    }
     replies.values = tuple(json.dumps(text, ensure_ascii=False)[1:-1].encode() for text in texts)
     for sample in islice(cycle(samples), many):
         session.send(sample.values, sample.component, sample.stream)
@@ -403,7 +405,7 @@ def _settles(session: Session, done: Callable[[], bool], *, patient: bool = Fals
     def calm() -> bool:
         """True if it waits for us, and no timer of it can be what it waits for, or is a long one."""
         nonlocal said, calm_since
-        if not session.wait_quiet(_LOOK, silence=limit) or said != session.spoken:
+        if not session.wait_quiet(_ANSWER_LOOKS_EVERY, silence=limit) or said != session.spoken:
             said, calm_since = session.spoken, session.now
         talks = session.now - began >= _TALK and said[0] - first[0] >= _MANY
         return session.stuck() or (not patient and (talks or session.now - calm_since >= _PATIENCE))

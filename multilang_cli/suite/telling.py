@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 TRIED = (3, 10, 20)
 """Cases after which it may be known how long all take."""
-LONG = 120.0
+LONG_RUN = 120.0
 """Seconds from which on that is told."""
-SLOW = 2.0
+SLOW_TUPLE = 2.0
 """Seconds that a tuple takes, from which on all cases are slow because of that."""
 
 
@@ -64,7 +64,7 @@ class Pace:
         self.told.add(begun)
         self._longest, self._latest = max(self._longest, now - self._latest), now
         each = (now - self._began - self._longest) / max(1, begun - 1)
-        if self._said or begun not in TRIED or each * total < LONG:
+        if self._said or begun not in TRIED or each * total < LONG_RUN:
             return ""
         self._said = True
         minutes = each * total / 60
@@ -81,7 +81,7 @@ class Pace:
     def told_slow(self, tuple_takes: float) -> str:
         """The sentence for a component that works for so many seconds on each tuple: as soon as that is known."""
         seconds = tuple_takes * self._total
-        if self._said or tuple_takes < SLOW or seconds < LONG:
+        if self._said or tuple_takes < SLOW_TUPLE or seconds < LONG_RUN:
             return ""
         self._said = True
         return (

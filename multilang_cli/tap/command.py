@@ -51,7 +51,7 @@ def run_given(given: TapFlags) -> int:
         folder=tap_plan.FOLDER if kafka else Path(given.record),
         storm=_known(given.storm),
         kind="" if given.kind == "auto" else given.kind,
-        ring=0 if record_all else given.ring or tap_plan.RING,
+        ring=0 if record_all else given.ring or tap_plan.RING_MESSAGES,
         rotate_size=size,
         rotate_age=age,
         keep=given.keep or 0,

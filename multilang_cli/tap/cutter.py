@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Channel
     from multilang_cli.tap.feed import TapRecord
 
-GRACE = 2.0
+DEAD_WITHIN = 2.0
 """Seconds that a component with a closed stdout or stdin is given to be dead: then its end is what counts."""
 
 _CHANNELS: tuple[Channel, Channel, Channel] = ("in", "out", "err")
@@ -90,7 +90,7 @@ class Cutter:
                 self.bytes[channel] += size
             return self.gap(fact.why)
         if isinstance(fact, StdoutClosed | WriteFailed):
-            self._closed.append((self._t + GRACE, fact))
+            self._closed.append((self._t + DEAD_WITHIN, fact))
             return []
         if isinstance(fact, Exited):
             self._closed.clear()

@@ -14,7 +14,7 @@ from typing import Literal
 
 READ_SIZE = 64 * 1024
 """Bytes that one read asks for: what a pipe holds."""
-SLICE = select.PIPE_BUF if hasattr(select, "PIPE_BUF") else 512
+WRITABLE = select.PIPE_BUF if hasattr(select, "PIPE_BUF") else 512
 """Bytes for which a descriptor that poll calls writable has room."""
 
 LaneEnd = Literal["", "eof", "broken"]
@@ -37,7 +37,7 @@ class Lane:
         self.passed = 0
         self.done = False
         self._poller = poller
-        self._slice = 0 if own or _reopened(sink) else SLICE
+        self._slice = 0 if own or _reopened(sink) else WRITABLE
         self._pending = memoryview(b"")
         poller.register(source, select.POLLIN)
         # For nothing: an error is told all the same, so that the end of the reader is noticed before the next write.

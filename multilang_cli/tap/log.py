@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-WIDTH = 2000
+LOG_LINE = 2000
 """Characters of a line, whose middle is left out if it is longer."""
 
 
@@ -68,7 +68,7 @@ class TapLog:
             self._file = None
 
     def _write(self, line: str) -> None:
-        shown = fit(self.clean(line), WIDTH).text
+        shown = fit(self.clean(line), LOG_LINE).text
         if self._verbose:
             with suppress(OSError):
                 sys.stderr.write(f"mlcheck tap: {shown}\n")
@@ -86,6 +86,6 @@ def say_on_stderr_of(pid: int, text: str) -> None:
     with suppress(OSError):
         fd = os.open(f"/proc/{pid}/fd/2", os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         try:
-            os.write(fd, f"{fit(text, WIDTH).text}\n".encode("utf-8", "backslashreplace"))
+            os.write(fd, f"{fit(text, LOG_LINE).text}\n".encode("utf-8", "backslashreplace"))
         finally:
             os.close(fd)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 FOLDER = Path(".mlcheck") / "tap"
 """Where recordings go by default."""
-RING = 1000
+RING_MESSAGES = 1000
 """Messages that are kept by default."""
 ROTATE = 64 * 1024 * 1024
 """Bytes of a part by default."""
@@ -29,7 +29,7 @@ class TapPlan(NamedTuple):
     folder: Path = FOLDER
     storm: str = ""
     kind: str = ""
-    ring: int = RING
+    ring: int = RING_MESSAGES
     rotate_size: int = ROTATE
     rotate_age: float = 0.0
     keep: int = 0

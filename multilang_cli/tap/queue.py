@@ -10,9 +10,9 @@ from contextlib import suppress
 
 from multilang_cli.tap import feed as tap_feed
 
-LIMIT = 64 * 1024 * 1024
+MOST_QUEUED = 64 * 1024 * 1024
 """Bytes that wait in memory, beside what the pipe holds, before records are left out."""
-_AT_ONCE = 64 * 1024
+_WRITTEN_AT_ONCE = 64 * 1024
 """Bytes of what waits that are written at a time, so that what passes meanwhile need not wait."""
 
 
@@ -23,7 +23,7 @@ class RecordQueue:
     until it is empty again; then a `gap` says how many, and from which pipe. Facts are never left out.
     """
 
-    def __init__(self, fd: int | None, limit: int = LIMIT) -> None:
+    def __init__(self, fd: int | None, limit: int = MOST_QUEUED) -> None:
         self.fd = fd
         self._limit = limit
         # One piece: as many small records, each an object, they would take many times their bytes.
@@ -55,7 +55,7 @@ class RecordQueue:
 
     def flush(self, t: float) -> None:
         """Write some of what waits, as far as there is room. `t`: the time, for a gap."""
-        del self._waiting[: self._write(self._waiting[:_AT_ONCE])]
+        del self._waiting[: self._write(self._waiting[:_WRITTEN_AT_ONCE])]
         if not self._waiting:
             self._tell_gap(t)
 

@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from multilang_cli.tap.files import Snapshot
     from multilang_cli.tap.plan import TapPlan
 
-HELD = 1000
+EVENTS_BEFORE_KIND = 1000
 """Events that are kept while it is not known whether this is a bolt or a spout."""
-TOGETHER = 256
+JUDGED_AT_LEAST = 256
 """Events that are judged at a time, at least, where so many are there."""
 MOST_FINDINGS = 10_000
 """Findings of one conversation that are logged; of more, the number is told."""
-LAST_WORDS = 4096
+LAST_LINE_KEPT = 4096
 """Bytes of stderr that are kept, to tell the last line of them."""
 MOST_MET = 100
 """Findings whose causes are looked for together: the last ones."""
@@ -98,7 +98,7 @@ class Recorder:
             try:
                 self._retry(record.t)
                 events += self._checked(self._cutter.take(record))
-                if len(events) >= TOGETHER:
+                if len(events) >= JUDGED_AT_LEAST:
                     self._happened(events)
                     events = []
             except Exception as error:  # noqa: BLE001 (whatever it is, the component's bytes have passed)
@@ -181,11 +181,11 @@ class Recorder:
             elif isinstance(event.body, Exited):
                 self._state, self._exit = "ended", event.body
             elif event.channel == "err":
-                self._last_words = (self._last_words + event.raw)[-LAST_WORDS:]
+                self._last_words = (self._last_words + event.raw)[-LAST_LINE_KEPT:]
         if self._files is None:
             self._held += events
             size = sum(len(event.raw) for event in self._held)
-            self._decide(last=len(self._held) >= HELD or size > RING_BYTES)
+            self._decide(last=len(self._held) >= EVENTS_BEFORE_KIND or size > RING_BYTES)
         else:
             self._judge(events)
 

@@ -29,13 +29,13 @@ from multilang_cli.transcript.private import make_private
 if TYPE_CHECKING:
     from multilang_cli.tap.plan import TapPlan
 
-PAUSE = 0.005
+GATHERS_FOR = 0.005
 """Seconds that the recorder lets records gather, so that it does not wake for each message."""
-LOOK = 1.0
+STATUS_EVERY = 1.0
 """Seconds after which files and status are brought up to date."""
-LAST = 30
+RECORDED_WITHIN = 30
 """Seconds in which what is still to be recorded must be told, once the component is dead."""
-PATIENCE = 5.0
+RECORDER_LIMIT = 5.0
 """Seconds that the tap waits for its recorder, where nobody waits for the tap."""
 _NICE = 5
 
@@ -155,10 +155,10 @@ def _record(fd: int, plan: TapPlan, tap: int, started: datetime) -> None:
     poller.register(fd, select.POLLIN)
     shown, news = time.monotonic(), True
     while True:
-        if news and time.monotonic() - shown > LOOK:
+        if news and time.monotonic() - shown > STATUS_EVERY:
             recorder.flush()
             shown, news = time.monotonic(), False
-        if not poller.poll(LOOK * 1000 if news else None):
+        if not poller.poll(STATUS_EVERY * 1000 if news else None):
             continue
         data = os.read(fd, PIPE_SIZE)
         if not data:
@@ -166,7 +166,7 @@ def _record(fd: int, plan: TapPlan, tap: int, started: datetime) -> None:
         recorder.take(unpacker.feed(data))
         news = True
         if len(data) < PIPE_SIZE // 4:
-            time.sleep(PAUSE)
+            time.sleep(GATHERS_FOR)
     recorder.end()
 
 
@@ -177,11 +177,11 @@ def _finish(helper: _Helper, t: float, *, patient: bool) -> None:
         try:
             _detach({queue.fd} if queue.fd is not None else set())
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(LAST)
+            signal.alarm(RECORDED_WITHIN)
             queue.drain(t)
         finally:
             os._exit(0)
     queue.close()
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + RECORDER_LIMIT
     while patient and helper.pid and time.monotonic() < until and not os.waitpid(helper.pid, os.WNOHANG)[0]:
-        time.sleep(PAUSE)
+        time.sleep(GATHERS_FOR)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 QUEUE_KIB = 64 * 1024
 """What waits for Kafka at most."""
 QUEUE_LINES = 1_000_000
-LAST = 20.0
+FLUSHED_WITHIN = 20.0
 """Seconds in which Kafka must take what is left at the end."""
 _SETTINGS: dict[str, str | int | float | bool] = {
     "enable.idempotence": True,
@@ -70,7 +70,7 @@ class Topic(Parts):
     def close(self, t: float) -> None:
         """Write the end, and wait until Kafka has it all, or for a bounded time."""
         super().close(t)
-        undelivered = self._lines.last(LAST)
+        undelivered = self._lines.last(FLUSHED_WITHIN)
         if undelivered and not self.failed:
             self.failed = f"{self.path}: Kafka did not take the last {undelivered} lines"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MARK = "# Written by mlcheck tap --write-wrapper"
-_LONGEST = 120
+_LONGEST_SHEBANG = 120
 """Characters of a shebang that every system reads."""
 
 _TEXT = """\
@@ -42,7 +42,7 @@ sys.exit(main())
 def text(options: Sequence[str], command: Sequence[str], python: str = sys.executable) -> str:
     """The stand-in for `command`, tapped with these options of ``mlcheck tap``. `python`: what mlcheck runs with."""
     shebang = f"#!{python} -I"
-    if " " in python or len(shebang) > _LONGEST:
+    if " " in python or len(shebang) > _LONGEST_SHEBANG:
         # No shebang can name it; for sh this is a command, for Python a string.
         shebang = f"""#!/bin/sh\n'''exec' "{python}" -I "$0" "$@"\n'''"""
     root = str(Path(multilang_cli.__file__).parent.parent)

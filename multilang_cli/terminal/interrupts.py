@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
-_SOON = 0.01
+_SENT_AGAIN_AFTER = 0.01
 """Seconds after which an interrupt that was lost is sent again."""
 
 
@@ -42,6 +42,6 @@ def _unraisable(tell: Callable[[sys.UnraisableHookArgs], object], lost: sys.Unra
     """Python drops what is raised in a destructor. An interrupt that came just then must not look like success."""
     if issubclass(lost.exc_type, KeyboardInterrupt):
         signal.signal(signal.SIGALRM, _interrupted)
-        signal.setitimer(signal.ITIMER_REAL, _SOON)
+        signal.setitimer(signal.ITIMER_REAL, _SENT_AGAIN_AFTER)
     else:
         tell(lost)

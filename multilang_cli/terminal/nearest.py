@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_MOST = 15
+_LONGEST_LISTED = 15
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -17,4 +17,4 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, names, n=1)
     if near:
         return f"; did you mean {near[0]}?"
-    return f"; known are {', '.join(names)}." if 0 < len(names) <= _MOST else "."
+    return f"; known are {', '.join(names)}." if 0 < len(names) <= _LONGEST_LISTED else "."

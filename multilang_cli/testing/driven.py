@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from multilang_cli.subject.options import Component
 
 
-_COLUMNS = 100
+_TEST_COLUMNS = 100
 """Width of what a test that fails is told."""
 
 
@@ -146,7 +146,9 @@ class Driven:
         excerpt = excerpt_of(wrong, self._watch.events, clean, about)
         subject = SubjectResult(id="", title="", verdict="fail", findings=tuple(wrong), excerpt=excerpt, causes=causes)
         lines = [in_a_sentence(cause) for cause in causes[:1]]
-        lines += as_text(lambda console: _show_messages(Page(console), subject), _COLUMNS).rstrip("\n").splitlines()
+        lines += (
+            as_text(lambda console: _show_messages(Page(console), subject), _TEST_COLUMNS).rstrip("\n").splitlines()
+        )
         lines += [f"{each.rule}: {each.message} (event {each.seq}; mlcheck explain {each.rule})" for each in wrong]
         return "\n".join([*lines, *([f"stderr: {self.stderr}"] if self.stderr else [])])
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from multilang_cli.acking.messages import AckerMessage
     from multilang_cli.topology.history import Happening
 
-SHORT = 60
+SHOWN_OF_VALUES = 60
 """Characters of the values of an emission that are shown."""
 
 
@@ -175,4 +175,4 @@ class _Following:
 
 
 def _short(values: str) -> str:
-    return values if len(values) <= SHORT else f"{values[:SHORT]}..."
+    return values if len(values) <= SHOWN_OF_VALUES else f"{values[:SHOWN_OF_VALUES]}..."

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.topology.history import Happening
 
-LAST = 5
+LAST_MESSAGES = 5
 """Messages of a task that are told."""
 MOST_TUPLES = 200
 """Tuples of one tree that are followed."""
@@ -135,7 +135,7 @@ class _Teller:
         return Task(self._components.get(number, "task"), number)
 
     def _say(self, task: int, t: float, what: str) -> None:
-        self._last.setdefault(task, deque(maxlen=LAST)).append(f"{t:.3f} s: {what}")
+        self._last.setdefault(task, deque(maxlen=LAST_MESSAGES)).append(f"{t:.3f} s: {what}")
 
     def _emitted(self, event: Emitted) -> None:
         self._emission, self._anchors = event.n, event.anchors

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LOAD_AWARE_OFF = "topology.disable.loadaware.messaging"
 """The key of conf that brings back plain round robin for shuffles."""
 
-_RING = 1000
+_RING_SIZE = 1000
 _RING_FOR_EACH = 5
 
 _WORDS, _WORD = 16_384, 64
@@ -99,7 +99,7 @@ def _shuffle(targets: tuple[int, ...], local: tuple[int, ...], where: ChooserCon
         return _Turns(cycle(_shuffled(targets, random)))
     if covers("<2.0", version):
         return _Anyone(targets, random)
-    size = 1 if len(local) == 1 else max(_RING, _RING_FOR_EACH * len(targets))
+    size = 1 if len(local) == 1 else max(_RING_SIZE, _RING_FOR_EACH * len(targets))
     return _Turns(cycle(_shuffled(tuple(islice(cycle(local), size)), random)))
 
 

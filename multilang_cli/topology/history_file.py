@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO, Self
 
 import msgspec
 
-from multilang_cli.catalogue.texts import LARGEST
+from multilang_cli.catalogue.texts import LARGEST_TEXT
 from multilang_cli.protocol.wire.encoding import encoded
 from multilang_cli.topology.history import Died, Faulted, Happening, PhaseBegun
 from multilang_cli.transcript.private import open_private
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from multilang_cli.transcript.redact import Redactor
 
 NAME = "history.ndjson"
-KEPT = 4096
+BUFFERED_EVENTS = 4096
 """Events that are kept before they are written."""
 
 _AT_ONCE = frozenset({PhaseBegun, Died, Faulted})
@@ -43,7 +43,7 @@ class HistoryFile:
     def take(self, event: Happening) -> None:
         """Add the next event."""
         self._kept.append(event if self._redactor is None else _hidden(event, self._redactor))
-        if len(self._kept) >= KEPT or event.__class__ in _AT_ONCE:
+        if len(self._kept) >= BUFFERED_EVENTS or event.__class__ in _AT_ONCE:
             self.flush()
 
     def flush(self) -> None:
@@ -76,11 +76,11 @@ def read_history(path: Path) -> Iterator[Happening]:
     Raises OSError, msgspec.ValidationError with the line's number for one that is no event.
     """
     with path.open("rb") as file:
-        for number, line in enumerate(iter(partial(file.readline, LARGEST), b""), 1):
+        for number, line in enumerate(iter(partial(file.readline, LARGEST_TEXT), b""), 1):
             if line.endswith(b"\n"):
                 yield _event(line, number)
-            elif len(line) == LARGEST:
-                raise msgspec.ValidationError(f"line {number} is longer than {LARGEST // 2**20} MiB")
+            elif len(line) == LARGEST_TEXT:
+                raise msgspec.ValidationError(f"line {number} is longer than {LARGEST_TEXT // 2**20} MiB")
 
 
 def _event(line: bytes, number: int) -> Happening:

@@ -17,7 +17,7 @@ _RANDOM_MASK = (1 << _RANDOM_BITS) - 1
 _MULTIPLIER, _INCREMENT = 0x5DEECE66D, 0xB
 _SEEDS = (13, 17)
 _C1, _C2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
-_BLOCK = 16
+_HASH_BLOCK = 16
 
 
 def candidates(key: bytes, count: int) -> tuple[int, int]:
@@ -73,12 +73,12 @@ def _finished(value: int) -> int:
 def _murmur3_low(data: bytes, seed: int) -> int:
     """The lower half of MurmurHash3 x64 128, unsigned (``HashCode.asLong``)."""
     h1 = h2 = seed
-    whole = len(data) // _BLOCK * _BLOCK
+    whole = len(data) // _HASH_BLOCK * _HASH_BLOCK
     for words in struct.iter_unpack("<2Q", data[:whole]):
         k1, k2 = _mixed(*words)
         h1 = ((_rotated(h1 ^ k1, 27) + h2) * 5 + 0x52DCE729) & _MASK
         h2 = ((_rotated(h2 ^ k2, 31) + h1) * 5 + 0x38495AB5) & _MASK
-    k1, k2 = _mixed(*struct.unpack("<2Q", data[whole:].ljust(_BLOCK, b"\0")))
+    k1, k2 = _mixed(*struct.unpack("<2Q", data[whole:].ljust(_HASH_BLOCK, b"\0")))
     h1, h2 = h1 ^ k1 ^ len(data), h2 ^ k2 ^ len(data)
     h1 = (h1 + h2) & _MASK
     h2 = (h2 + h1) & _MASK

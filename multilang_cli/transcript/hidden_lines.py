@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _BAD = (*BAD, ValueError)
 _TELLING = (b'"conf"', b'"argv"', b'"raw64"')
 """One of them stands in every line that may hold a secret which is not known, or not as it is."""
-_KEPT = frozenset({"transcript", "conv"})
+_IDENTIFYING = frozenset({"transcript", "conv"})
 _HOLDING = frozenset({"profile", "argv", "snapshot"})
 """Parts of a header in which secrets stand by their keys."""
 
@@ -70,7 +70,7 @@ class LineRedactor:
 
 def _clean(fields: dict[str, Any], redactor: Redactor) -> dict[str, Any]:
     """A line that may have more than this version of the format knows; it stays one of its own version."""
-    return {key: value if key in _KEPT else redactor.clean(value) for key, value in fields.items()}
+    return {key: value if key in _IDENTIFYING else redactor.clean(value) for key, value in fields.items()}
 
 
 def _rewritten(line: EventLine, event: Event) -> bytes:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 _UNSAFE = re.compile(r"[^\w.\-]")
-_MOST = 60
+_LONGEST_NAME = 60
 
 
 def fit_for_a_file(word: str) -> str:
     """A word as the beginning of a file's name: no path, not hidden, no longer than a name may be."""
-    return _UNSAFE.sub("_", word).lstrip(".")[:_MOST] or "_"
+    return _UNSAFE.sub("_", word).lstrip(".")[:_LONGEST_NAME] or "_"

@@ -36,25 +36,25 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.wire.batches import RecordedEvents
     from multilang_cli.transcript.format import PlainLine
 
-MANY = 4
+LINES_TOGETHER = 4
 """Lines from which on reading them together pays."""
 _OPENING = b'{"transcript":'
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 _UNPACKABLE = (EOFError, zlib.error, gzip.BadGzipFile)
-LONGEST = 256 * 1024 * 1024
+LONGEST_LINE = 256 * 1024 * 1024
 """Bytes of the longest line that is read: a message of 64 MiB, the usual limit, takes a third of that."""
-PIECE = 1024 * 1024
+PIECE_OF_LINE = 1024 * 1024
 """Bytes of a long line that are read at a time."""
-BLOCK = 48 * 1024
+READ_BLOCK = 48 * 1024
 """Bytes that are read at a time, and lines of them together: what is made of more does not stay in the caches."""
-FIRST = 6
+LINES_ALONE = 6
 """Lines that are read one by one: a header, a start, a handshake, a pid and what is known of it are no plain frames."""
-LAST = 4
+LAST_LINES = 4
 """Lines that are read one by one at the end of a file, where the end of the process and of the recording stand."""
 RECENT = 1024
 """Lines among which one that stands twice is found."""
-SHORT = 4096
+SHORT_LINE = 4096
 """Bytes of each of them, at most."""
 
 
@@ -193,23 +193,23 @@ class _Source:
 
     def block(self) -> bytes:
         """Whole lines that stand together; empty at the end of the file, and where a long line begins."""
-        data = self._rest + self._read(lambda: self._file.read1(BLOCK))
+        data = self._rest + self._read(lambda: self._file.read1(READ_BLOCK))
         stop = data.rfind(b"\n") + 1
         self._rest = data[stop:]
         return data[:stop]
 
     def line(self) -> bytes:
-        """The next line, or the first LONGEST bytes of it; empty at the end of the file."""
+        """The next line, or the first LONGEST_LINE bytes of it; empty at the end of the file."""
         begin, self._rest = b"" if self.torn else self._rest, b""
-        text = begin + self._read(lambda: self._file.readline(PIECE))
-        return text if text.endswith(b"\n") or len(text) < PIECE else self._long_line(text)
+        text = begin + self._read(lambda: self._file.readline(PIECE_OF_LINE))
+        return text if text.endswith(b"\n") or len(text) < PIECE_OF_LINE else self._long_line(text)
 
     def _long_line(self, begin: bytes) -> bytes:
         """A line that begins so, in one place as it grows: the pieces of a long one, beside it, are as long again."""
         text = BytesIO()
         text.write(begin)
-        while text.tell() < LONGEST and (
-            more := self._read(lambda: self._file.readline(min(PIECE, LONGEST - text.tell())))
+        while text.tell() < LONGEST_LINE and (
+            more := self._read(lambda: self._file.readline(min(PIECE_OF_LINE, LONGEST_LINE - text.tell())))
         ):
             text.write(more)
             if more.endswith(b"\n"):
@@ -219,7 +219,7 @@ class _Source:
     def skip_line(self) -> int:
         """Pass over what is left of a line that was begun, without keeping it: how many bytes that was."""
         size = 0
-        while text := self._read(lambda: self._file.readline(PIECE)):
+        while text := self._read(lambda: self._file.readline(PIECE_OF_LINE)):
             size += len(text)
             if text.endswith(b"\n"):
                 break
@@ -253,7 +253,7 @@ class _File:
         """The lines of the file."""
         with _opened(self.path) as file:
             source = _Source(file)
-            for text in islice(iter(source.line, b""), FIRST):
+            for text in islice(iter(source.line, b""), LINES_ALONE):
                 yield from self._line(text, source)
             while (block := source.block()) or (text := source.line()):
                 if block:
@@ -270,14 +270,14 @@ class _File:
         if not block:
             return
         size = block.count(b"\n")
-        lines = _plain_lines(block, size) if known is None and size >= MANY else known
+        lines = _plain_lines(block, size) if known is None and size >= LINES_TOGETHER else known
         if lines is not None and (events := self._span(lines, block)) is not None:
             self.number += size
             self.byte += len(block)
             yield Happened(lines[0].conv, events)
             return
         middle = block.index(b"\n", len(block) // 2) + 1
-        if size > MANY and middle < len(block):
+        if size > LINES_TOGETHER and middle < len(block):
             half = block.count(b"\n", 0, middle)
             yield from self._block(block[:middle], lines and lines[:half])
             yield from self._block(block[middle:], lines and lines[half:])
@@ -288,7 +288,7 @@ class _File:
     def _span(self, lines: list[PlainLine], block: bytes) -> RecordedEvents | None:
         """The events of plain lines; None unless they are the next ones of one conversation, with nothing odd."""
         conv, seq, size = lines[0].conv, lines[0].seq, len(lines)
-        if size < MANY or self._cut is not None:
+        if size < LINES_TOGETHER or self._cut is not None:
             return None
         conversation = self.here.get(conv)
         if conversation is None or seq <= self._latest.get(conv, -1) or conversation.last not in {None, seq - 1}:
@@ -426,7 +426,7 @@ class _File:
 def _without_odd_end(block: bytes) -> tuple[bytes, list[bytes]]:
     """The lines up to the last that is of a plain frame, and those behind it: an end of a file has some."""
     odd: list[bytes] = []
-    while block and len(odd) < LAST and _plain_lines(text := block[block.rfind(b"\n", 0, -1) + 1 :], 1) is None:
+    while block and len(odd) < LAST_LINES and _plain_lines(text := block[block.rfind(b"\n", 0, -1) + 1 :], 1) is None:
         odd.insert(0, text)
         block = block[: -len(text)]
     return block, odd
@@ -443,7 +443,7 @@ def _plain_lines(block: bytes, size: int) -> list[PlainLine] | None:
 
 def _kept(text: bytes) -> bytes:
     """The line, or its digest if it is long: enough to find it again."""
-    return text if len(text) <= SHORT else sha256(text).digest()
+    return text if len(text) <= SHORT_LINE else sha256(text).digest()
 
 
 def _one_of(texts: bytes, size: int, place: int) -> bytes:

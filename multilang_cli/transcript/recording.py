@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.transcript.format import Header
 
-KEPT = 128
+TAKES_TOGETHER = 128
 """How often events are taken before they are written: many together take less time than each by itself."""
 KEPT_BYTES = 256 * 1024
 """Bytes of events from which they are written at once."""
@@ -38,7 +38,7 @@ class Recording:
         """Add events, if nothing has failed so far."""
         self._kept.append(events)
         self._size += len(events.data) if events.__class__ is Batch else sum([len(event.raw) for event in events])
-        if len(self._kept) >= KEPT or self._size >= KEPT_BYTES:
+        if len(self._kept) >= TAKES_TOGETHER or self._size >= KEPT_BYTES:
             self._write()
 
     def _write(self) -> None:

@@ -31,7 +31,7 @@ USUAL: Literal["usual"] = "usual"
 
 TOLD = frozenset({Log, Error, Malformed})
 """What is for people: what looks like a secret is hidden in it."""
-_KEPT = frozenset({"id", "anchors", "stream", "task", "comp", "need_task_ids", "pid", "pidDir"})
+_PROTOCOL_FIELDS = frozenset({"id", "anchors", "stream", "task", "comp", "need_task_ids", "pid", "pidDir"})
 """Fields of messages that are never changed: the protocol hangs on them."""
 _COMMANDS = wire.COMMANDS | {"emit", "ack", "fail", "log", "error", "sync", "metrics"}
 _FIELDS = frozenset(
@@ -39,7 +39,7 @@ _FIELDS = frozenset(
 )
 """Fields of results that are never changed: reports are made by them."""
 _HIDDEN, _CUT = HIDDEN.encode(), CUT.encode()
-_PIECE = 3
+_PIECE_OF_SECRET = 3
 """Bytes of a secret's piece beside a cut from which on it is hidden."""
 _CUTS = re.compile(rb"(?=(%b))" % re.escape(_CUT))
 _PAIR = re.compile(rb'("((?:[^"\\]|\\.)*)"\s*:\s*)("(?:[^"\\]|\\.)*")')
@@ -166,7 +166,7 @@ class Redactor:
         """A message of these fields; `told`: what it tells people, with what looks like a secret hidden."""
         found: set[str] = set()
         command = fields.get("command")
-        kept = _KEPT | {"command"} if isinstance(command, str) and command in _COMMANDS else _KEPT
+        kept = _PROTOCOL_FIELDS | {"command"} if isinstance(command, str) and command in _COMMANDS else _PROTOCOL_FIELDS
         clean = {key: value if key in kept else self._clean(value, found) for key, value in fields.items()}
         if told and told != fields.get("msg"):
             clean["msg"] = self._clean(told, found)
@@ -354,21 +354,21 @@ def _unquoted(text: bytes) -> str:
 
 def _beginning(text: bytes, secret: bytes) -> int:
     """The number of bytes at the beginning of a text that are the end of a secret; 0 for few, which tell nothing."""
-    at = text.rfind(secret[-_PIECE:], 0, len(secret))
+    at = text.rfind(secret[-_PIECE_OF_SECRET:], 0, len(secret))
     while at >= 0:
-        if secret.endswith(text[: at + _PIECE]):
-            return at + _PIECE
-        at = text.rfind(secret[-_PIECE:], 0, at + _PIECE - 1)
+        if secret.endswith(text[: at + _PIECE_OF_SECRET]):
+            return at + _PIECE_OF_SECRET
+        at = text.rfind(secret[-_PIECE_OF_SECRET:], 0, at + _PIECE_OF_SECRET - 1)
     return 0
 
 
 def _ending(text: bytes, secret: bytes) -> int:
     """The number of bytes at the end of a text that are the beginning of a secret; 0 for few."""
-    at = text.find(secret[:_PIECE], max(0, len(text) - len(secret)))
+    at = text.find(secret[:_PIECE_OF_SECRET], max(0, len(text) - len(secret)))
     while at >= 0:
         if secret.startswith(text[at:]):
             return len(text) - at
-        at = text.find(secret[:_PIECE], at + 1)
+        at = text.find(secret[:_PIECE_OF_SECRET], at + 1)
     return 0
 
 

@@ -38,7 +38,7 @@ TITLES = {
     "received": "the component is sent something else",
 }
 """What differs where the fate is the same, the gravest first."""
-HEAD = 100
+GROUP_NAME_LENGTH = 100
 """Characters of an error that its group is called by."""
 
 
@@ -116,7 +116,7 @@ def _error_of(each: VerdictDifference) -> str:
     for part in each.parts:
         if part.key == "error":
             said = part.now or part.before or [""]
-            return str(said[0]).strip().partition("\n")[0][:HEAD]
+            return str(said[0]).strip().partition("\n")[0][:GROUP_NAME_LENGTH]
     return ""
 
 

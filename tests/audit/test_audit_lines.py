@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from multilang_cli.audit.parsing import FAULT
 from multilang_cli.audit.stages import file_lines
 from multilang_cli.audit.stages.file_lines import plain
-from multilang_cli.audit.stages.lines import LARGE, SMALL, _shared_out
+from multilang_cli.audit.stages.lines import SMALL, TASK_BYTES, _shared_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,5 +57,5 @@ def test_tasks_have_much_the_same_to_read(tmp_path: Path) -> None:
     assert abs(sizes[0] - sizes[1]) <= 6 * SMALL
     assert len(_shared_out(paths, 1)) == 1
     with (tmp_path / "large").open("wb") as made:
-        made.truncate(3 * LARGE)
+        made.truncate(3 * TASK_BYTES)
     assert len(_shared_out([str(tmp_path / "large")], 1)) == 3

@@ -35,7 +35,7 @@ def batches(file: str, count: int) -> Iterator[pa.RecordBatch]:
 
 
 def test_batches_are_handed_on_and_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_files, "TOGETHER", 3 * next(batches("a", 1)).nbytes)
+    monkeypatch.setattr(parquet_files, "ROW_GROUP_BYTES", 3 * next(batches("a", 1)).nbytes)
     path = tmp_path / "part.parquet"
     assert list(parquet_files.write_passing(batches("a", 8), path, SCHEMA, "1")) == list(batches("a", 8))
     file = pq.ParquetFile(path)

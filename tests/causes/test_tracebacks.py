@@ -6,7 +6,7 @@ import pytest
 
 from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.model import Place
-from multilang_cli.causes.tracebacks import SHOWN, last_line, shown_lines
+from multilang_cli.causes.tracebacks import SHOWN_WHOLE, last_line, shown_lines
 from multilang_cli.suite.verdict.refusals import misses_a_field
 
 WRITTEN = {
@@ -238,7 +238,7 @@ def test_stderr_is_cut_between_lines_and_keeps_the_last_traceback() -> None:
     assert shown[6:] == traceback.splitlines()
     long = "".join(f"line {n}\n" for n in range(90)) + traceback.replace("    main()\n", "    main()\n" * 60)
     shown = shown_lines(long, load_tracebacks().death_in(long))
-    assert len(shown) <= SHOWN + 1
+    assert len(shown) <= SHOWN_WHOLE + 1
     assert shown[6] == "Traceback (most recent call last):"
     assert shown[-1] == "IndexError: list index out of range"
 

@@ -19,7 +19,7 @@ from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.component import player
 from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.session import SILENCE, SLICE
+from multilang_cli.driver.session import POLLS_EVERY, QUIET_AFTER
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.judge.conversation import Conversation
@@ -163,6 +163,6 @@ def _converse(session: ShellBolt | ShellSpout, case: Case, follower: _Follower) 
             )
     until = session.now + limit
     while session.running and session.now < until:
-        session.pump(SLICE)
-        if follower.done or session.wait_quiet(SLICE, SILENCE):
+        session.pump(POLLS_EVERY)
+        if follower.done or session.wait_quiet(POLLS_EVERY, QUIET_AFTER):
             break

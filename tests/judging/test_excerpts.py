@@ -8,7 +8,7 @@ from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.words.events import Event, Exited, StdinClosed
 from multilang_cli.protocol.words.messages import Ack, Emit, Log, Sync, TupleMsg
 from multilang_cli.protocol.words.verdicts import Finding
-from multilang_cli.suite.runner.watch import FIRST, KEPT, Watch
+from multilang_cli.suite.runner.watch import WATCHED_EVENTS, WATCHED_FIRST, Watch
 
 DATA = TupleMsg("src", ["x"], 2, "default", "1")
 BEAT = TupleMsg(None, [], -1, "__heartbeat", "9")
@@ -32,12 +32,12 @@ def test_a_message_is_shown_with_the_tuple_that_it_is_of(body: Emit | Ack) -> No
 
 
 def test_a_flood_drives_out_neither_the_beginning_nor_the_end_of_stdin() -> None:
-    watch, flood = Watch(), 2 * KEPT
+    watch, flood = Watch(), 2 * WATCHED_EVENTS
     watch.take([Event(0, 0.0, "in", DATA, b""), *(Event(n, 0.0, "out", Log("x"), b"") for n in range(1, 50))], ())
     watch.take([Event(50, 1.0, "process", StdinClosed(), b"")], ())
     watch.take([Event(n, 2.0, "out", Log("EOF"), b"") for n in range(51, flood)], ())
-    assert len(watch.events) == KEPT
-    assert list(watch.events)[: FIRST + 1] == [*range(FIRST), 50]
+    assert len(watch.events) == WATCHED_EVENTS
+    assert list(watch.events)[: WATCHED_FIRST + 1] == [*range(WATCHED_FIRST), 50]
     assert next(reversed(watch.events)) == flood - 1
 
 

@@ -266,7 +266,7 @@ def test_what_is_no_transcript_is_told_what_one_is(tmp_path: Path) -> None:
 def test_who_has_to_wait_long_is_told(
     size: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli_recorded, "LARGE", size)
+    monkeypatch.setattr(cli_recorded, "LARGE_RECORDINGS", size)
     cli_recorded.judged("lint", [str(record(tmp_path / "t.ndjson", [HANDSHAKE, PID]))], "")
     assert capsys.readouterr().err == told
 

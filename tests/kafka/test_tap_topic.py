@@ -116,6 +116,6 @@ def test_a_full_queue_is_a_gap_and_what_comes_later_is_there(
 
 
 def test_what_never_arrived_is_told_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tap_topic, "LAST", 0.1)
+    monkeypatch.setattr(tap_topic, "FLUSHED_WITHIN", 0.1)
     recorder = recorded(tmp_path, [conversation(TUPLE + ACK)], kafka=NOWHERE)
     assert "Kafka did not take the last" in recorder.status()["failed"]

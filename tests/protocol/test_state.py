@@ -8,9 +8,9 @@ from random import Random
 import msgspec
 import pytest
 
-from multilang_cli.protocol.judge.state import CHUNK, REMEMBERED, Remembered
+from multilang_cli.protocol.judge.state import PACKED_TOGETHER, REMEMBERED, Remembered
 
-MANY = REMEMBERED + 2 * CHUNK + CHUNK // 2
+MANY = REMEMBERED + 2 * PACKED_TOGETHER + PACKED_TOGETHER // 2
 BYTES_AN_ID = 40
 
 
@@ -30,14 +30,14 @@ def memory(ids: list[str]) -> Remembered:
 
 def test_the_last_ids_are_remembered_and_the_first_are_not(memory: Remembered, ids: list[str]) -> None:
     window = range(MANY - REMEMBERED, MANY)
-    assert all(memory.get(ids[seq]) == seq for seq in [window[0], *window[:: CHUNK - 1], window[-1]])
+    assert all(memory.get(ids[seq]) == seq for seq in [window[0], *window[:: PACKED_TOGETHER - 1], window[-1]])
     assert memory.get(ids[0]) is None
-    assert {ids[seq] for seq in window} <= memory.keys() <= {*ids[MANY - REMEMBERED - CHUNK :]}
+    assert {ids[seq] for seq in window} <= memory.keys() <= {*ids[MANY - REMEMBERED - PACKED_TOGETHER :]}
 
 
 def test_it_takes_the_memory_of_its_text(memory: Remembered) -> None:
     assert sum(map(len, memory.packed)) <= REMEMBERED * BYTES_AN_ID
-    assert len(memory.young) < CHUNK
+    assert len(memory.young) < PACKED_TOGETHER
 
 
 def test_it_is_the_same_when_it_was_saved(memory: Remembered, ids: list[str]) -> None:
@@ -50,7 +50,7 @@ def test_it_is_the_same_when_it_was_saved(memory: Remembered, ids: list[str]) ->
 def test_any_text_may_be_an_id(id_: str) -> None:
     memory = Remembered()
     memory.add(id_, 7)
-    for seq in range(CHUNK):
+    for seq in range(PACKED_TOGETHER):
         memory.add(f"x{id_}{seq}", seq)
     assert len(memory.packed) == 1
     assert memory.get(id_) == 7
@@ -59,13 +59,13 @@ def test_any_text_may_be_an_id(id_: str) -> None:
 
 def test_many_at_a_time_are_remembered_as_each_alone(memory: Remembered, ids: list[str]) -> None:
     together = Remembered()
-    for seq in range(0, MANY, CHUNK // 4):
-        together.update({each: at for at, each in enumerate(ids[seq : seq + CHUNK // 4], seq)})
+    for seq in range(0, MANY, PACKED_TOGETHER // 4):
+        together.update({each: at for at, each in enumerate(ids[seq : seq + PACKED_TOGETHER // 4], seq)})
     assert together == memory
 
 
 def test_what_is_remembered_twice_is_remembered_as_it_was_last() -> None:
     memory = Remembered()
-    for seq in range(2 * CHUNK):
-        memory.add("again" if seq in {5, CHUNK + 5} else str(seq), seq)
-    assert memory.get("again") == CHUNK + 5
+    for seq in range(2 * PACKED_TOGETHER):
+        memory.add("again" if seq in {5, PACKED_TOGETHER + 5} else str(seq), seq)
+    assert memory.get("again") == PACKED_TOGETHER + 5

@@ -13,7 +13,7 @@ from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.words.events import Event, Gap
-from multilang_cli.reports.html.keeping import AROUND, Row, Shelf, columns_of
+from multilang_cli.reports.html.keeping import KEPT_AROUND_FINDING, Row, Shelf, columns_of
 from multilang_cli.transcript.format import TranscriptError
 from tests.command import ROOT
 from tests.pages import ACKED, TWICE, document, judged, record, recorded, section, texts
@@ -42,7 +42,7 @@ def test_of_too_many_events_the_first_those_around_findings_and_the_last_are_kep
         keeper.take(row)
     columns, kinds, _ = columns_of(keeper.rows())
     real = [seq for seq, kind in zip(columns.seq, columns.kind, strict=True) if kinds[kind] == "log"]
-    near = list(range(500 - AROUND, 505 + AROUND + 1))
+    near = list(range(500 - KEPT_AROUND_FINDING, 505 + KEPT_AROUND_FINDING + 1))
     assert real[:10] == list(range(10))
     assert [seq for seq in real if 400 <= seq <= 600] == near
     assert real[-1] == 999

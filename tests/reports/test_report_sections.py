@@ -15,7 +15,7 @@ from multilang_cli.reports.html.latency import Latency
 from multilang_cli.reports.html.showing import bounded, shown
 from multilang_cli.reports.html.spread import MOST_POINTS, Point, Spread
 from multilang_cli.reports.html.threads import Threads
-from multilang_cli.reports.html.tree_steps import ALIKE, MOST_TUPLES, TreeSteps
+from multilang_cli.reports.html.tree_steps import KEPT_OF_A_KIND, MOST_TUPLES, TreeSteps
 from multilang_cli.reports.words import lasted
 from tests.pages import ACKED, TWICE, document, recorded, section
 
@@ -132,7 +132,7 @@ def test_trees_with_findings_come_first_then_open_ones() -> None:
     seqs = {event.seq: "ack-twice" for event in notation.parse(text)[-1:]}
     titles = [tree.title.split(": ")[0] for tree in trees(text, {**seqs, min(seqs) - 1: "ack-twice"})]
     assert titles[:3] == ['Tuple tree "7"', 'Tuple tree "open"', 'Tuple tree "failed"']
-    assert len(titles) == 3 + ALIKE
+    assert len(titles) == 3 + KEPT_OF_A_KIND
     wrong = [step for tree in trees(text, {**seqs, min(seqs) - 1: "ack-twice"}) for step in tree.steps if step.tone]
     assert any("Wrong: acked before" in step.text for step in wrong)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from multilang_cli.protocol.words.verdicts import Clause
 from multilang_cli.reports.combined import combine
 from multilang_cli.reports.formats.console import pretty_text
-from multilang_cli.reports.formats.github import MOST, file_of, to_github
+from multilang_cli.reports.formats.github import MOST_ANNOTATIONS, file_of, to_github
 from multilang_cli.reports.model import ComponentReport, ExcerptLine, RunResult, SubjectResult, Untested
 from tests.reports.test_reports import same_as_snapshot
 from tests.results import (
@@ -145,7 +145,7 @@ def test_no_more_than_github_shows(failures: int, errors: int, more: str) -> Non
     subjects = [msgspec.structs.replace(HOSTILE, id=f"c.{n}", findings=(), reason=f"r{n}") for n in range(failures)]
     run = result(*subjects)
     found = annotated(combine([run, result(*GREEN)]))
-    assert len(found) == errors == MOST
+    assert len(found) == errors == MOST_ANNOTATIONS
     assert found[-1].properties["title"].startswith(more)
     assert [each.name for each in commands(run)].count("group") == failures
 

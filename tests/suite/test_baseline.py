@@ -9,7 +9,7 @@ from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult, Verdict
 from multilang_cli.suite.verdict.baseline import (
     EXPECTATION,
-    HEAD,
+    FILE_HEAD,
     Baseline,
     BaselineError,
     apply,
@@ -146,7 +146,7 @@ FAILING = (
 def test_what_fails_is_written_with_its_rules() -> None:
     text = render("", {STORM: FAILING}, TITLES, strict=False)
     assert text == (
-        f"{HEAD}a.b  ack-twice, exited  # acks twice; the process ended\n"
+        f"{FILE_HEAD}a.b  ack-twice, exited  # acks twice; the process ended\n"
         "flaky  exited  # the process ended\n"
         "mute  expectation  # what had to come back did not\n"
     )

@@ -10,7 +10,7 @@ import pytest
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.waits.starving import Starved
 from multilang_cli.suite.steps import idling, spout_steps
-from multilang_cli.suite.steps.idling import ENOUGH, PATIENT, SOON, Idle
+from multilang_cli.suite.steps.idling import IDLE_FOR_GOOD, LEAST_IDLE, TUPLES_WITHOUT_IDS, Idle
 from tests.running import run
 from tests.sessions import LIMIT, playing
 
@@ -30,11 +30,11 @@ message()
 
 def test_a_spout_that_emits_nothing_is_asked_for_long_once() -> None:
     idle = Idle()
-    assert idle.allowance == PATIENT
-    idle.asked(PATIENT / 2)
-    assert idle.allowance == PATIENT
-    idle.asked(PATIENT)
-    assert idle.allowance == SOON
+    assert idle.allowance == IDLE_FOR_GOOD
+    idle.asked(IDLE_FOR_GOOD / 2)
+    assert idle.allowance == IDLE_FOR_GOOD
+    idle.asked(IDLE_FOR_GOOD)
+    assert idle.allowance == LEAST_IDLE
 
 
 def test_a_spout_whose_tuples_take_their_time_is_given_it() -> None:
@@ -48,13 +48,13 @@ def test_a_spout_whose_tuples_take_their_time_is_given_it() -> None:
 
 def test_who_plays_all_asks_as_often_as_the_cases_say() -> None:
     idle = Idle(limited=False)
-    idle.asked(PATIENT)
+    idle.asked(IDLE_FOR_GOOD)
     assert idle.allowance == idle.budget == float("inf")
 
 
 def test_who_emits_without_ids_is_asked_for_them_once() -> None:
     idle, seen = Idle(), []
-    for tuples, with_ids in ((ENOUGH - 1, 0), (1, 0), (1, 1)):
+    for tuples, with_ids in ((TUPLES_WITHOUT_IDS - 1, 0), (1, 0), (1, 1)):
         idle.emitted(tuples, with_ids)
         seen.append(idle.knows_no_ids)
     assert seen == [False, True, False]
@@ -62,7 +62,7 @@ def test_who_emits_without_ids_is_asked_for_them_once() -> None:
 
 def test_who_is_slow_and_gives_no_ids_is_not_asked_for_them_again() -> None:
     idle, seen = Idle(), []
-    for seconds in (PATIENT / 2, PATIENT):
+    for seconds in (IDLE_FOR_GOOD / 2, IDLE_FOR_GOOD):
         idle.emitted(1, 0)
         idle.sought(seconds)
         seen.append(idle.knows_no_ids)
@@ -104,7 +104,7 @@ def test_a_spout_that_emits_late_is_waited_for(tmp_path: Path, case: str) -> Non
 def test_a_spout_that_never_emits_is_told_that_nothing_was_tested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(idling, "PATIENT", 0.3)
+    monkeypatch.setattr(idling, "IDLE_FOR_GOOD", 0.3)
     result = run([*RIGHT, "silent"], "spout", tmp_path, include=("spout.sync.ack", "spout.sync.fail"), exhaustive=False)
     assert {subject.verdict for subject in result.subjects} == {"skip"}
     assert "it emitted nothing in 0.3 s of `next`: nothing that it emits was tested" in result.notes

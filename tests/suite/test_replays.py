@@ -10,14 +10,14 @@ from multilang_cli.catalogue import notation
 from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.subject.options import Component
-from multilang_cli.suite.verdict.replays import CALLS, ENOUGH, NO_IDS, Replays, ReplayWatch
+from multilang_cli.suite.verdict.replays import CALLS, FAILED_FOR_GOOD, NO_IDS, Replays, ReplayWatch
 
 SPOUT = Component(name="s", command=("s",), kind="spout")
 
 
 def after(*later: dict[str, object], command: str = "fail") -> tuple[str, ...]:
     """The notes behind three tuples that were settled so, and what was emitted then."""
-    ids = [f"m{number}" for number in range(ENOUGH)]
+    ids = [f"m{number}" for number in range(FAILED_FOR_GOOD)]
     lines = ["< " + json.dumps({"command": "emit", "id": id_, "tuple": [id_, 1]}) for id_ in ids]
     lines += [f'> {{"command":"{command}","id":"{id_}"}}' for id_ in ids]
     lines += ['> {"command":"next"}'] * CALLS
@@ -29,7 +29,7 @@ def after(*later: dict[str, object], command: str = "fail") -> tuple[str, ...]:
 
 def test_a_spout_that_emits_none_again_is_told() -> None:
     (note,) = after()
-    assert f"none of the {ENOUGH} tuples again that failed" in note
+    assert f"none of the {FAILED_FOR_GOOD} tuples again that failed" in note
 
 
 @pytest.mark.parametrize("emit", [{"id": "m1", "tuple": ["x"]}, {"id": "other", "tuple": ["m1", 1]}])

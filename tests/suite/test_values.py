@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from multilang_cli.suite.steps.values import ASCII, DIFFICULT, FLOATS, INTEGERS, LARGE, SHAPES, shaped
+from multilang_cli.suite.steps.values import ASCII, DIFFICULT, FLOATS, INTEGERS, LARGE_TEXT, SHAPES, shaped
 
 SCALARS = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(max_size=5)
@@ -57,8 +57,8 @@ def test_a_word_comes_twice_before_another() -> None:
 
 def test_a_large_text_is_large() -> None:
     ((text, number),) = shaped(["a", 1], "large")
-    assert (len(text), number) == (LARGE, 1)
-    assert LARGE == 10_000_000
+    assert (len(text), number) == (LARGE_TEXT, 1)
+    assert LARGE_TEXT == 10_000_000
 
 
 def test_nested_values_come_in_every_place() -> None:

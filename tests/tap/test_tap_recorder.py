@@ -20,7 +20,7 @@ from multilang_cli.protocol.words.messages import Malformed
 from multilang_cli.tap import feed as tap_feed
 from multilang_cli.tap import files as tap_files
 from multilang_cli.tap import recorder as tap_recorder
-from multilang_cli.tap.cutter import GRACE, Cutter
+from multilang_cli.tap.cutter import DEAD_WITHIN, Cutter
 from multilang_cli.tap.feed import ERR, FACT, IN, OUT, TapRecord, Unpacker
 from multilang_cli.tap.files import RING_EVENTS
 from multilang_cli.tap.plan import TapPlan
@@ -377,8 +377,8 @@ def test_a_message_that_is_too_long_is_no_end_of_the_recording() -> None:
 
 def test_a_closed_stdout_counts_only_if_the_component_lives_on() -> None:
     closed = TapRecord(FACT, 1.0, b'{"event":"stdout-closed"}')
-    dead = TapRecord(FACT, 1.0 + GRACE / 2, b'{"event":"exited","code":0}')
-    late = TapRecord(2, 1.0 + GRACE * 2, b"x")
+    dead = TapRecord(FACT, 1.0 + DEAD_WITHIN / 2, b'{"event":"exited","code":0}')
+    late = TapRecord(2, 1.0 + DEAD_WITHIN * 2, b"x")
 
     def facts(*records: TapRecord) -> list[str]:
         cutter = Cutter()

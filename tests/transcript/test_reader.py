@@ -35,7 +35,7 @@ ODD = [
     ("out", '{"command":"ack","id":"1","id":"2"}'),
     ("out", "[]"),
     ("out", '"sync"'),
-    ("out", '{"command":"log","msg":"%s"}' % ("x" * read.SHORT)),
+    ("out", '{"command":"log","msg":"%s"}' % ("x" * read.SHORT_LINE)),
     ("in", "17"),
     ("in", '{"comp":null,"tuple":[],"task":-1,"stream":"__heartbeat","id":"9"}'),
     ("control", '{"event":"gap","why":"lost"}'),
@@ -89,7 +89,7 @@ def test_lines_are_read_together_as_each_alone(
     path.write_bytes(header + "".join(lines_of(picked)).encode() + rest.encode())
     together = (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(read, "MANY", 1 << 30)
+        patch.setattr(read, "LINES_TOGETHER", 1 << 30)
         assert not any(isinstance(e.events, RecordedEvents) for e in entries(path) if isinstance(e, Happened))
         assert together == (list(map(repr, told(path))), judge_transcripts([path], load_rulebook(), coverage=True))
 
@@ -120,13 +120,13 @@ def test_plain_lines_are_read_together(tmp_path: Path, odd: tuple[str, str], siz
 def test_a_line_without_an_end_takes_no_more_than_the_longest_that_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read, "LONGEST", 8 * 2**20)
+    monkeypatch.setattr(read, "LONGEST_LINE", 8 * 2**20)
     path = tmp_path / "t.ndjson"
     path.write_bytes(header_line(Header(conv="t", profile=example_profile("bolt"))) + b'{"conv":"' + b"x" * 20 * 2**20)
     tracemalloc.start()
     try:
         *_, last = entries(path)
-        assert tracemalloc.get_traced_memory()[1] < 1.5 * read.LONGEST
+        assert tracemalloc.get_traced_memory()[1] < 1.5 * read.LONGEST_LINE
     finally:
         tracemalloc.stop()
     assert isinstance(last, Cut)

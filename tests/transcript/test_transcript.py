@@ -255,7 +255,7 @@ def test_another_compression_is_named(tmp_path: Path) -> None:
 
 
 def test_a_line_that_nobody_wrote_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LONGEST", 1000)
+    monkeypatch.setattr(reading, "LONGEST_LINE", 1000)
     lines = written(sample()).splitlines(keepends=True)
     (tmp_path / "t").write_bytes(b"".join([*lines[:3], b'"' + b"x" * 5000 + b'"\n', *lines[3:]]))
     (tmp_path / "plain").write_bytes(b"".join(lines))

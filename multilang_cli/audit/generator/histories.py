@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     from multilang_cli.audit.generator.trees import Made, TreesPlan
 
-_MOST = 16
+_MOST_OF_A_ROOT = 16
 """Deliveries and emissions of one root, at most: each has numbers of its own without counting those before."""
 _encode = msgspec.json.Encoder().encode
 
 
 def events_of(made: Made) -> list[Happening]:
     """All events of one root, unordered. Emissions and deliveries are numbered apart from all other roots'."""
-    first = made.number * _MOST + 1
+    first = made.number * _MOST_OF_A_ROOT + 1
     found: list[Happening] = []
     for place, node in enumerate(made.nodes):
         n, edges = first + place, {made.root: node.edge}

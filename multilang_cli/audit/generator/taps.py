@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from multilang_cli.audit.generator.trees import DELAY, make
+from multilang_cli.audit.generator.trees import TAPPED_AFTER, make
 from multilang_cli.protocol.words.verdicts import Profile
 from multilang_cli.transcript.format import Counts, EndLine, Header, encode, header_line
 
@@ -97,12 +97,12 @@ def _of_root(made: Made, taps: Taps, turns: Iterator[int]) -> Iterator[_Said]:
     yield from _emits(made, taps, None, turns)
     yield _Said(made.emitted, next(turns), made.task, "out", {"command": "sync"})
     for place, node in enumerate(made.nodes):
-        if node.arrived is None or (node.lost is not None and node.lost <= node.made + DELAY):
+        if node.arrived is None or (node.lost is not None and node.lost <= node.made + TAPPED_AFTER):
             # Its receiver died before it came: the next life never sees it.
             continue
         comp = "source" if node.parent is None else "split"
         message = {"id": node.id, "comp": comp, "stream": "default", "task": node.source, "tuple": node.values}
-        yield _Said(node.made + DELAY, next(turns), node.target, "in", message)
+        yield _Said(node.made + TAPPED_AFTER, next(turns), node.target, "in", message)
         yield from _emits(made, taps, place, turns)
         for t, how in node.settles:
             yield _Said(t, next(turns), node.target, "out", {"command": how, "id": node.id})

@@ -17,7 +17,7 @@ from multilang_cli.acking.ids import generate_id
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-DELAY = 0.002
+TAPPED_AFTER = 0.002
 """Seconds from an emit to the tap of the task that gets it. Always the same, so that nothing overtakes."""
 MOST_WORDS = 4
 _WORDS = ("the", "cow", "jumped", "over", "the", "moon", "人", "naïve")
@@ -75,7 +75,7 @@ class TreeNode(msgspec.Struct):
     @property
     def arrived(self) -> float | None:
         """When its task got it; None if that never came to be."""
-        got = self.made + DELAY
+        got = self.made + TAPPED_AFTER
         return got if self.lost is None or self.lost >= got else None
 
 
@@ -149,13 +149,13 @@ def _healthy(plan: TreesPlan, number: int, t: float, random: Random) -> Made:
     words += [str(number)] if random.random() >= 0.25 else []  # noqa: PLR2004
     root = generate_id(random)
     nodes = [_node(None, (spout, split), " ".join(words), t, random)]
-    work = t + DELAY + 0.001 * random.random()
+    work = t + TAPPED_AFTER + 0.001 * random.random()
     for place, word in enumerate(words):
         nodes.append(_node(0, (split, random.choice(plan.counts)), word, work + place * 1e-5, random))
     acked = work + 1e-4
     nodes[0].settles = [(acked, "ack")]
     for node in nodes[1:]:
-        node.settles = [(node.made + DELAY + 0.01 * random.random(), "ack")]
+        node.settles = [(node.made + TAPPED_AFTER + 0.01 * random.random(), "ack")]
     last = max(node.settles[0][0] for node in nodes)
     return Made(number, root, spout, t, nodes, (last + 0.001, "acked"), "completed")
 

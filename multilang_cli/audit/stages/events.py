@@ -48,7 +48,7 @@ _EVENTS_SCHEMA = arrow_schema(EVENTS.columns)
 _CONVERSATIONS_SCHEMA = arrow_schema(CONVERSATIONS.columns)
 _QUARANTINE_SCHEMA = arrow_schema(QUARANTINE.columns)
 OF_OUTLINE = ("what", *Head._fields)
-SHOWN = 200
+SHOWN_OF_LINE = 200
 _MARKS = (b'"transcript"', b'"end"')
 """One of these is in every header and end."""
 _WRITTEN_ODDLY = "it is a header or an end, but its key is written with escapes"
@@ -293,7 +293,7 @@ def _quarantine_batches(
         texts = array.to_pylist()
         bad = [
             {"file": named(uri), "line": first + place, "reason": why,
-             "text": texts[place].decode("utf-8", "replace")[:SHOWN]}
+             "text": texts[place].decode("utf-8", "replace")[:SHOWN_OF_LINE]}
             for place, why in _sorted_out(texts, first, finder).bad
         ]  # fmt: skip
         if bad:

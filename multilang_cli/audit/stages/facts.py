@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-KEPT = "(ch in ('in', 'out', 'process') or kind = 'gap')"
+TIMED_EVENTS = "(ch in ('in', 'out', 'process') or kind = 'gap')"
 """Events that tell how long a conversation was heard."""
 _KEPT_CHANNELS = pa.array(["in", "out", "process"])
 _RARE = pa.array(["exited", "stdout-closed", "gap"])
-_LARGEST = 2**63 - 1
+_LARGEST_INTEGER = 2**63 - 1
 SPANS = Table(
     "spans",
     "One row for each file and conversation: its events, counted.",
@@ -199,7 +199,7 @@ def _span(events: pa.RecordBatch) -> Span:
         gap=max((row["seq"] for row in rare if row["kind"] == "gap"), default=None),
         least=ends["min"],
         most=ends["max"],
-        total=total if total <= _LARGEST else None,
+        total=total if total <= _LARGEST_INTEGER else None,
         xor=int(np.bitwise_xor.reduce(seqs.to_numpy())),
     )
 
@@ -209,8 +209,8 @@ def counted_spans(events: DataFrame) -> DataFrame:
     return events.groupBy("file", "conv").agg(
         F.expr("count(*) as number"),
         F.expr("max(t) as t"),
-        F.expr(f"min(t) filter (where {KEPT}) as first"),
-        F.expr(f"max(t) filter (where {KEPT}) as last"),
+        F.expr(f"min(t) filter (where {TIMED_EVENTS}) as first"),
+        F.expr(f"max(t) filter (where {TIMED_EVENTS}) as last"),
         F.expr("count_if(kind = 'exited') > 0 as exited"),
         F.expr("min(t) filter (where kind in ('exited', 'stdout-closed')) as over"),
         F.expr("max(says) filter (where kind = 'exited') as why"),

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 PACKED = (".gz", ".zst")
 """How the names of packed files end."""
-LONGEST = 256 * 1024 * 1024
+LONGEST_KEPT_LINE = 256 * 1024 * 1024
 """Bytes of a line that are kept."""
-_PACKED = 16 * 1024
+_UNPACKED_BYTES = 16 * 1024
 """Bytes that are unpacked at a time: zstd makes thousands of one."""
 _SKIPPED = 1024 * 1024
 """Bytes that are read at a time of a line that another has."""
@@ -34,7 +34,7 @@ def packed(path: str, content: bytes | None = None) -> Iterator[bytes]:
             Path(path).open("rb") if content is None else io.BytesIO(content) as file,
             _unpacked(path, file) as unpacked,
         ):
-            for line in iter(partial(unpacked.readline, LONGEST), b""):
+            for line in iter(partial(unpacked.readline, LONGEST_KEPT_LINE), b""):
                 yield line.removesuffix(b"\n")
     except _FAULTS as error:
         yield _fault("unpacked", error)
@@ -45,7 +45,7 @@ def plain(path: str, start: int, end: int) -> Iterator[bytes]:
     try:
         with Path(path).open("rb") as file:
             at = _seek(file, start)
-            while at < end and (line := file.readline(LONGEST)):
+            while at < end and (line := file.readline(LONGEST_KEPT_LINE)):
                 at += len(line)
                 yield line.removesuffix(b"\n")
     except _FAULTS as error:
@@ -87,7 +87,7 @@ class _Zstd(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Unpack into `buffer`; how many bytes, 0 at the end. Raises EOFError where the file was cut."""
         while not self._ready:
-            self._packed = self._packed or self._file.read(_PACKED)
+            self._packed = self._packed or self._file.read(_UNPACKED_BYTES)
             if not self._packed:
                 if self._frame is not None:
                     raise EOFError("the file ends amid a frame")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _COLUMNS = {column.name: column for column in (*FINDINGS.columns, *OUTLOOKS.columns)}
 _SCHEMA = arrow_schema(_COLUMNS.values())
 DDL = ", ".join(f"`{column.name}` {column.type}" for column in _COLUMNS.values())
-TOGETHER = 1024
+ROWS_TOGETHER = 1024
 
 
 class JudgedTables(NamedTuple):
@@ -77,7 +77,7 @@ def _judge_batches(batches: Iterable[pa.RecordBatch], storm: str) -> Iterator[pa
         zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
     )
     rows = hear(lines, storm)
-    while some := list(islice(rows, TOGETHER)):
+    while some := list(islice(rows, ROWS_TOGETHER)):
         yield pa.RecordBatch.from_arrays([_array(some, field) for field in _SCHEMA], schema=_SCHEMA)
 
 

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 DDL = "text binary, file string, split bigint"
 """Columns of lines: their bytes, the file, and where the piece of it begins that one task read."""
-TOGETHER = 4096
+LINES_OF_A_BATCH = 4096
 """Lines of a batch, at most."""
 MOST_BYTES = 8 * 1024 * 1024
 """Bytes of the lines of a batch, about."""
-LARGE = 64 * 1024 * 1024
+TASK_BYTES = 64 * 1024 * 1024
 """Bytes that one task reads, at most, of what can be cut."""
 SMALL = 4 * 1024 * 1024
 """Bytes of a file below which it is not worth while to cut it."""
@@ -138,7 +138,7 @@ def _shared_out(paths: Sequence[str], workers: int) -> tuple[tuple[FilePiece, ..
     """Pieces of files for as many tasks as there are workers, or more: none has much more to read than others."""
     sizes = {path: Path(path).stat().st_size if Path(path).exists() else 0 for path in paths}
     total = sum(sizes.values())
-    count = max(workers, -(-total // LARGE))
+    count = max(workers, -(-total // TASK_BYTES))
     most = max(SMALL, -(-total // count))
     pieces = chain.from_iterable(_cut(path, size, most) for path, size in sizes.items())
     shares: list[tuple[int, int, list[FilePiece]]] = [(0, number, []) for number in range(count)]
@@ -220,7 +220,7 @@ def _together(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
     for text in texts:
         kept.append(text)
         size += len(text)
-        if len(kept) >= TOGETHER or size >= MOST_BYTES:
+        if len(kept) >= LINES_OF_A_BATCH or size >= MOST_BYTES:
             yield kept
             kept, size = [], 0
     if kept:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.audit.stages.facts import AuditFacts
 
-TOGETHER = 10.0
+ENDS_TOGETHER = 10.0
 """Seconds between two ends of processes of a worker that belong together."""
 
 
@@ -47,7 +47,7 @@ def _episodes(ends: Iterable[_End]) -> Iterator[list[_End]]:
     """Ends of one worker, by time; one of which nobody knows when it was stands alone."""
     found: list[_End] = []
     for end in ends:
-        if found and (found[-1].at is None or end.at is None or end.at - found[-1].at > TOGETHER):
+        if found and (found[-1].at is None or end.at is None or end.at - found[-1].at > ENDS_TOGETHER):
             yield found
             found = []
         found.append(end)

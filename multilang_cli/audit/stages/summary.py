@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.audit.columns import Table
 
-SLOW = 1.0
+SLOW_HEARTBEAT = 1.0
 """Seconds after which the answer to a heartbeat is late enough to be listed."""
 HARMFUL = ("dies", "hangs", "loses-data", "fails-tuple")
 _WHO = ("topology", "component", "task", "worker", "kind")
@@ -85,7 +85,7 @@ def silences(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
         F.expr("max(t) filter (where kind = 'sync') as answered"),
     )
     slow = both.where("seq is not null").withColumn("after", F.expr("answered - t"))
-    slow = slow.where(f"after is null or after >= {SLOW}")
+    slow = slow.where(f"after is null or after >= {SLOW_HEARTBEAT}")
     held = ledger.where("kind = 'bolt' and nth > 0").selectExpr("conv", "id", "t as since", "t + after as until")
     under_way = [slow.conv == held.conv, held.since <= slow.t, held.until.isNull() | (held.until > slow.t)]
     found = slow.join(held, under_way, "left").drop(held.conv)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.audit.stages.facts import AuditFacts
 
-DEEPEST = 64
+MOST_IN_A_ROW = 64
 """Tuples in a row, from a spout's on, that are followed."""
 _NAMES = [column.name for column in MARKS.columns]
 _ASKING = "coalesce(task, 0) = 0 and coalesce(asks, true)"
@@ -168,7 +168,7 @@ def deepest(met: Collection[tuple[int, int]], spouts: Collection[int]) -> int:
     level, depth = set(spouts), 1
     while level := {receiver for sender in level for receiver in receivers.get(sender, ())}:
         depth += 1
-        if depth > min(len(receivers) + 2, DEEPEST):
+        if depth > min(len(receivers) + 2, MOST_IN_A_ROW):
             return 0
     return depth
 
@@ -181,7 +181,7 @@ def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame, depth: int) -> D
     level = roots.selectExpr("xxhash64(conv, seq) as emission").join(paired, "emission")
     level = level.withColumn("root", F.col("emission")).select(_LEGS)
     found: list[DataFrame] = []
-    for _ in range(depth or DEEPEST):
+    for _ in range(depth or MOST_IN_A_ROW):
         # Each level's plan would hold those of all above it, and the driver would take minutes over them: so each is
         # kept when it is first computed and its plan forgotten. What is kept so is on the executors alone: one that is
         # lost takes the audit with it, which then is to be run again.

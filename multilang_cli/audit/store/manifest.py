@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 """The version of the tables. One more when a column is added, changed or removed."""
 FOLDER = "_manifest"
-KEPT = 2
+KEPT_MANIFESTS = 2
 """Manifests whose folders stay: a reader may still be at the one before the newest."""
 
 
@@ -156,7 +156,7 @@ def clear(folder: str, tables: tuple[str, ...], manifest: Manifest, before: Mani
         for path in Path(folder, table).glob("*"):
             if f"{table}/{path.name}" not in wanted:
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
-    for old in sorted(Path(folder, FOLDER).glob("[0-9]*.json"))[:-KEPT]:
+    for old in sorted(Path(folder, FOLDER).glob("[0-9]*.json"))[:-KEPT_MANIFESTS]:
         old.unlink()
 
 

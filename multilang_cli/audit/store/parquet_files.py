@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from multilang_cli.audit.columns import Table, TableColumn
     from multilang_cli.audit.store.manifest import StoredPiece
 
-TOGETHER = 64 * 1024 * 1024
+ROW_GROUP_BYTES = 64 * 1024 * 1024
 """Bytes of rows that become one row group, about: so many are kept until they are written."""
 _SPARKS = b"org.apache.spark.sql.parquet.row.metadata"
 """Where Spark finds what it wrote of columns, their comments too."""
@@ -72,7 +72,7 @@ def _written(batches: Iterable[pa.RecordBatch], path: Path, schema: pa.Schema) -
         for batch in batches:
             kept.append(batch)
             size += batch.nbytes
-            if size >= TOGETHER:
+            if size >= ROW_GROUP_BYTES:
                 _group(file, kept, schema)
                 kept, size = [], 0
             yield batch

@@ -12,7 +12,7 @@ from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.terminal.output import stdout_may_close, write
 
-MOST = 12
+PAGES_NAMED = 12
 """Pages that a search names."""
 
 
@@ -62,12 +62,12 @@ def _list(pages: list[DocsPage]) -> None:
 
 
 def _show_matches(found: list[PageMatch]) -> None:
-    for match in found[:MOST]:
+    for match in found[:PAGES_NAMED]:
         write(f"mlcheck docs {match.page.name}\n    {match.page.title}\n")
         for heading in match.headings[:3]:
             write(f"    - {heading}\n")
-    if len(found) > MOST:
-        write(f"and {len(found) - MOST} more pages; add a word\n")
+    if len(found) > PAGES_NAMED:
+        write(f"and {len(found) - PAGES_NAMED} more pages; add a word\n")
 
 
 def _show(page: DocsPage, color: str | None) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.reports.model import RunResult
 
-LARGE = 200_000_000
+LARGE_RECORDINGS = 200_000_000
 """Bytes of transcripts from which on a user is told to be patient."""
 
 
@@ -50,7 +50,7 @@ def judged(
         _keep_stdin()
     paths = paths_of(command, transcripts)
     size = sum(Path(path).stat().st_size for path in paths if os.path.isfile(path))  # noqa: PTH113
-    if size >= LARGE:
+    if size >= LARGE_RECORDINGS:
         remark(f"{command}: {size / 1e6:,.0f} MB are read; this may take minutes")
     try:
         found = judge_transcripts(paths, rulebook, version, coverage=coverage, open_ended=open_ended)

@@ -9,7 +9,7 @@ import typer
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close
 
-_EVENTS = 200_000
+_PAGE_EVENTS = 200_000
 
 
 def report(
@@ -30,7 +30,9 @@ def report(
         str | None,
         typer.Option("--storm", metavar="VERSION", help="Judge for this version. Default: the recorded one."),
     ] = None,
-    events: Annotated[int, typer.Option("--events", metavar="N", min=1, help="Events on the page, at most.")] = _EVENTS,
+    events: Annotated[
+        int, typer.Option("--events", metavar="N", min=1, help="Events on the page, at most.")
+    ] = _PAGE_EVENTS,
 ) -> int:
     """Make one HTML page of recorded conversations, to scroll, filter and pass on.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ON_ITS_WAY = 0.25
 """Seconds for which a process may run on its way to what it waits for: it is busy if it still runs then."""
-PAUSE = 0.005
+BETWEEN_LOOKS = 0.005
 """Seconds between two looks at such a one."""
 
 _TELLING: tuple[State, ...] = (
@@ -57,7 +57,7 @@ def describe_waiting(process: ComponentProcess) -> Waiting:
     """Gather what keeps a component, as `describe`, once it no longer runs on its way to what it waits for."""
     seen, until = describe(process), time.monotonic() + ON_ITS_WAY
     while seen.state == "running" and time.monotonic() < until:
-        time.sleep(PAUSE)
+        time.sleep(BETWEEN_LOOKS)
         seen = describe(process)
     return seen
 

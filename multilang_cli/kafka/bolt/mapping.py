@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.kafka.bolt.config import KafkaBoltConfig
 
-SHOWN = 60
+SHOWN_OF_VALUE = 60
 
 
 class MappingError(ValueError):
@@ -39,7 +39,7 @@ def record_of(config: KafkaBoltConfig, fields: Sequence[str], values: Sequence[A
     if config.topic_field and (named := _position(config.topic_field, fields, len(values))) is not None:
         topic = values[named]
     if not isinstance(topic, str) or not is_topic(topic):
-        raise MappingError(f"{str(topic)[:SHOWN]!r} is no topic's name")
+        raise MappingError(f"{str(topic)[:SHOWN_OF_VALUE]!r} is no topic's name")
     key = _position(config.key_field, fields, len(values))
     return OutgoingRecord(topic, None if key is None else _bytes(values[key]), _bytes(values[at]))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 JAVA = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx512m", "-Dfile.encoding=UTF-8")
 START_SECONDS = 90.0
 STOP_SECONDS = 30.0
-LOOK = 0.05
+PORT_LOOKS_EVERY = 0.05
 CLUSTER = base64.urlsafe_b64encode(b"mlcheck's kafka!").decode().rstrip("=")
 """A cluster id is 16 bytes; these clusters never meet."""
 
@@ -177,7 +177,7 @@ class LocalKafka:
             while not broker.listening():
                 if time.monotonic() > until:
                     raise UnavailableError(f"Kafka did not start within {START_SECONDS:.0f} s:\n{broker.tail()}")
-                time.sleep(LOOK)
+                time.sleep(PORT_LOOKS_EVERY)
 
     def close(self) -> None:
         """End all brokers, and remove what they stored."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TOPIC = "words"
 NAME = "kafka-demo"
 WORDS = "the cow jumped over the moon and the dish ran away with the spoon".split()  # noqa: SIM905 (a sentence)
-LIMIT = 60.0
+DEMO_LIMIT = 60.0
 _WRAPPERS = "org.apache.storm.flux.wrappers"
 
 
@@ -35,15 +35,15 @@ def fill_with(servers: str, topic: str, partitions: int, messages: Sequence[byte
     told: dict[str, Any] = {"bootstrap.servers": servers}
     try:
         admin = AdminClient(told, logger=QUIET)
-        admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(LIMIT)
+        admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(DEMO_LIMIT)
         producer = Producer({**told, "linger.ms": 5, "queue.buffering.max.messages": 10_000_000}, logger=QUIET)
         for number, message in enumerate(messages):
             producer.produce(topic, message, partition=number % partitions)
-        left = producer.flush(LIMIT)
+        left = producer.flush(DEMO_LIMIT)
     except (KafkaException, BufferError) as error:
         raise UnavailableError(f"the topic can't be filled: {said(error)}") from None
     if left:
-        raise UnavailableError(f"{left} of {len(messages)} messages were not written within {LIMIT:.0f} s")
+        raise UnavailableError(f"{left} of {len(messages)} messages were not written within {DEMO_LIMIT:.0f} s")
 
 
 def write_topology(path: Path, servers: str, tasks: int) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.kafka.start import Committed
 
-LIMIT = 3.0
+ZOOKEEPER_LIMIT = 3.0
 """Seconds that an answer is waited for, never in the thread that Storm waits for."""
 TROUBLE = (KazooException, KazooTimeoutError)
 
@@ -56,7 +56,7 @@ class ZooKeeperStore:
         """The client, connected. Raises ProgressError if it isn't within the limit; it goes on trying."""
         if self._connecting is None:
             self._connecting = self._client.start_async()
-        self._connecting.wait(LIMIT)
+        self._connecting.wait(ZOOKEEPER_LIMIT)
         if not self._client.connected:
             raise ProgressError(f"ZooKeeper at {self._hosts} does not answer; {self._path} is not read or written yet")
         return self._client
@@ -64,7 +64,7 @@ class ZooKeeperStore:
     def load(self, partition: int) -> Committed | None:
         """Read the stored progress, None if there is none. Raises ProgressError."""
         try:
-            text, _ = self._ready().get_async(self._node(partition)).get(timeout=LIMIT)
+            text, _ = self._ready().get_async(self._node(partition)).get(timeout=ZOOKEEPER_LIMIT)
         except NoNodeError:
             return None
         except TROUBLE as error:
@@ -87,11 +87,11 @@ class ZooKeeperStore:
             state = storm_state(self._topic, partition, offset, self._owner, self._leader(partition))
             text = json.dumps(state).encode()
             try:
-                client.ensure_path_async(self._path).get(timeout=LIMIT)
+                client.ensure_path_async(self._path).get(timeout=ZOOKEEPER_LIMIT)
                 try:
-                    client.set_async(self._node(partition), text).get(timeout=LIMIT)
+                    client.set_async(self._node(partition), text).get(timeout=ZOOKEEPER_LIMIT)
                 except NoNodeError:
-                    client.create_async(self._node(partition), text).get(timeout=LIMIT)
+                    client.create_async(self._node(partition), text).get(timeout=ZOOKEEPER_LIMIT)
             except TROUBLE as error:
                 raise ProgressError(f"ZooKeeper's {self._node(partition)} can't be written: {error!r}") from None
         return offsets

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 HEARTBEAT = 5.0
 """Seconds that may pass between two heartbeats. Storm means to send one a second, and at worst needs two."""
-AT_ONCE = 4096
+TAKEN_AT_ONCE = 4096
 """Bytes that a pipe takes at once whose reader has read all before."""
-SLACK = 1.0
+TICK_EARLY = 1.0
 """Seconds by which a tick may be early: a timer begins before the component is heard."""
 _CHECKED_ARITY = "<2.0"
 """Storm versions that check the arity of each tuple where it is made (``TupleImpl``); later ones in local mode only."""
@@ -73,7 +73,7 @@ def _tick(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     elif message.task != SYSTEM_TASK or not same(message.values, [int(period)]):
         text = f"a tick of task {message.task} with {shown(message.values)}; expected task -1 and [{period:g}]"
         judge.breach("host-tick", event, text, stable="shape")
-    elif memory.ticks * period > elapsed + SLACK:
+    elif memory.ticks * period > elapsed + TICK_EARLY:
         text = f"{memory.ticks} ticks within {elapsed:.1f} s: conf asks for one every {period:g} s"
         judge.breach("host-tick", event, text, stable="often")
 
@@ -131,14 +131,18 @@ def check_time(judge: RuleContext, event: Event) -> None:
     memory = memory_of(judge)
     if judge.profile.kind != "bolt" or judge.expecting_pid or memory.beats or not judge.version.heartbeats:
         return
-    if memory.sent - memory.sent_at_beat <= AT_ONCE:
+    if memory.sent - memory.sent_at_beat <= TAKEN_AT_ONCE:
         _check_beat(judge, event)
     silent = event.t - memory.tick
-    if memory.tick_period and silent > memory.tick_period + HEARTBEAT and memory.sent - memory.sent_at_tick <= AT_ONCE:
+    if (
+        memory.tick_period
+        and silent > memory.tick_period + HEARTBEAT
+        and memory.sent - memory.sent_at_tick <= TAKEN_AT_ONCE
+    ):
         text = f"no tick for {silent:.1f} s: conf asks for one every {memory.tick_period:g} s"
         judge.breach("host-tick", event, text, stable="seldom")
     for emit in memory.wanted:
-        if event.t - emit.t > HEARTBEAT and memory.sent - emit.sent <= AT_ONCE:
+        if event.t - emit.t > HEARTBEAT and memory.sent - emit.sent <= TAKEN_AT_ONCE:
             text = f"the task ids of an emit on the stream {emit.stream!r} did not come for {event.t - emit.t:.1f} s"
             judge.breach("host-task-ids-missing", event, text, subject=emit.stream, related=(emit.seq,))
 
@@ -156,7 +160,7 @@ def _fed(judge: RuleContext, event: Event, message: TupleMsg) -> None:
             text = f"the tuple {shown(message.values)} comes after one that it was told to send later"
             judge.breach("host-tuple-order", event, text)
             return
-    like = [wanted for wanted in memory.tuples if len(_differences(wanted, message)) < _MOST]
+    like = [wanted for wanted in memory.tuples if len(_differences(wanted, message)) < _OTHER_TUPLE]
     if not like:
         text = f"the tuple {shown(message.values)} was not to be sent, or was sent before"
         judge.breach("host-tuple-extra", event, text, stable="unfed")
@@ -167,7 +171,7 @@ def _fed(judge: RuleContext, event: Event, message: TupleMsg) -> None:
     judge.breach("host-tuple", event, text, stable=",".join(_differences(wanted, message)))
 
 
-_MOST = 3
+_OTHER_TUPLE = 3
 """Differences that make it another tuple."""
 
 

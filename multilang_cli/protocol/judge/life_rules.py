@@ -186,9 +186,9 @@ def _not_settled(judge: RuleContext, event: Event, again: Again | None, within: 
     judge.breach("tuple-unsettled", event, text, subject=first, related=related)
 
 
-CERTAIN = 20
+SOME_SETTLED = 20
 """Equal tuples that must have been settled before it is said that the first of them was forgotten."""
-ENOUGH = 200
+NEVER_SETTLED = 200
 """Equal tuples of which none was settled, before it is said that none ever is."""
 
 
@@ -202,7 +202,7 @@ def _passed_over(judge: RuleContext, event: Event, again: Again, related: tuple[
         text = f"a tuple was neither acked nor failed, though {settled}"
     else:
         text = f"a tuple was neither acked nor failed, nor any of {again.fed} equal ones after it; others were"
-    certain = again.declared and (again.settled >= CERTAIN or again.fed >= ENOUGH)
+    certain = again.declared and (again.settled >= SOME_SETTLED or again.fed >= NEVER_SETTLED)
     rule = "tuple-forgotten" if certain else "tuple-unsettled"
     shown = (judge.state.open[again.id][0], *related)
     judge.breach(rule, event, text + tail, subject=again.id, related=tuple(dict.fromkeys(shown))[:5])

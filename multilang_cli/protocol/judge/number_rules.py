@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXACT = 2**53
 """Up to here a double holds every integer."""
 _DEEP = frozenset({list, dict})
-_KEPT = 64
+_KEPT_INTEGERS = 64
 """Integers that are remembered, the latest."""
 
 
@@ -33,7 +33,7 @@ def remember(state: State, values: Values) -> None:
         return
     found = [number for number in _large(values) if isinstance(number, int) and float(number) != number]
     state.integers += found
-    del state.integers[:-_KEPT]
+    del state.integers[:-_KEPT_INTEGERS]
     state.foreign = state.foreign or bool(found)
 
 

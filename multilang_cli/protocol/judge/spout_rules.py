@@ -44,7 +44,7 @@ BURST = 8_000
 
 EMPTY_CALLS = 500
 """Calls of next in a row without an emit, after which a spout should have begun to sleep."""
-WINDOW = 100
+TIMED_TOGETHER = 100
 """Calls that are timed together."""
 SHORT_SLEEP = 0.0003
 """Seconds a call, below which it can't have slept. A busy machine only makes calls longer, so that nobody is accused by
@@ -207,12 +207,19 @@ def _answered(judge: RuleContext, event: Event, pending: Pending) -> None:
         state.quiet_calls = 0
         return
     state.quiet_calls += 1
-    if state.quiet_calls % WINDOW:
+    if state.quiet_calls % TIMED_TOGETHER:
         return
     took, state.quiet_since = event.t - state.quiet_since, event.t
-    if state.quiet_calls >= EMPTY_CALLS and took < WINDOW * SHORT_SLEEP and not state.sleepless and not state.gap:
+    if (
+        state.quiet_calls >= EMPTY_CALLS
+        and took < TIMED_TOGETHER * SHORT_SLEEP
+        and not state.sleepless
+        and not state.gap
+    ):
         state.sleepless = True
-        text = f"{state.quiet_calls} calls of next in a row brought nothing, the last {WINDOW} within {took:.3f} s"
+        text = (
+            f"{state.quiet_calls} calls of next in a row brought nothing, the last {TIMED_TOGETHER} within {took:.3f} s"
+        )
         judge.breach("next-never-sleeps", event, f"{text}: it does not sleep")
 
 
@@ -243,7 +250,7 @@ def pass_empty_next(judge: RuleContext, seq: int, asked: float, answered: float)
     state.last_seq = state.last_sync = seq + 1
     if not state.quiet_calls:
         state.quiet_since = asked
-    if (state.quiet_calls + 1) % WINDOW:
+    if (state.quiet_calls + 1) % TIMED_TOGETHER:
         state.quiet_calls += 1
     else:
         _answered(judge, Event(seq + 1, answered, "out", _SYNC), Pending(seq, asked, "next"))

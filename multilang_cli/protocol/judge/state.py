@@ -35,14 +35,14 @@ MOVERS = frozenset(kind for moves in TRANSITIONS.values() for kind in moves)
 
 REMEMBERED = 65_536
 """How many settled ids are remembered at least; a second settle of an older one counts as unknown."""
-CHUNK = 4_096
+PACKED_TOGETHER = 4_096
 """Ids that are packed together."""
 
 
 class Remembered(msgspec.Struct):
     """A bounded memory of ids, each with the seq of an event. All is added, hardly anything is ever looked up.
 
-    So only the last ids stand in a dict; older ones are packed as JSON text, `CHUNK` of them in each of `packed`, the
+    So only the last ids stand in a dict; older ones are packed as JSON text, `PACKED_TOGETHER` in each of `packed`, the
     oldest first: 32 bytes an id instead of some 200.
     """
 
@@ -60,10 +60,10 @@ class Remembered(msgspec.Struct):
         self._pack()
 
     def _pack(self) -> None:
-        if len(self.young) >= CHUNK:
+        if len(self.young) >= PACKED_TOGETHER:
             self.packed.append(_packed(self.young))
             self.young = {}
-            del self.packed[: -REMEMBERED // CHUNK]
+            del self.packed[: -REMEMBERED // PACKED_TOGETHER]
 
     def get(self, key: str) -> int | None:
         """The seq that was remembered for `key` last, None if it is unknown or forgotten."""

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 REPLACEMENT = "\ufffd"
 """Stands for bytes that were no character."""
-_KEPT = 64
+_KEPT_TEXTS = 64
 """Texts beyond ASCII that are remembered, the latest."""
-_LONGEST = 4096
+_LONGEST_KEPT_TEXT = 4096
 """Characters of each."""
-_AROUND = 8
+_AROUND_DAMAGE = 8
 """Characters before and after a damaged place by which its text is found again."""
 _BEYOND = re.compile(r"[^\x00-\x7f]+")
 _RUN = re.compile(f"{REPLACEMENT}+")
@@ -39,8 +39,8 @@ _FORMATTED = re.compile(r"%!(\w)\(MISSING\)")
 
 def remember(state: State, message: TupleMsg) -> None:
     """Keep what a tuple holds of text beyond ASCII."""
-    state.texts += [text[:_LONGEST] for text in _texts(message.values)]
-    del state.texts[:-_KEPT]
+    state.texts += [text[:_LONGEST_KEPT_TEXT] for text in _texts(message.values)]
+    del state.texts[:-_KEPT_TEXTS]
 
 
 def check(judge: RuleContext, event: Event, emit: Emit) -> None:
@@ -88,7 +88,7 @@ def _lost(sent: list[str], text: str, run: re.Match[str]) -> str:
     """The kind of text that became a `run` of U+FFFD in `text`: "bytes" of a character, "halves" of pairs, else ""."""
     size = len(run[0])
     before, after = text[: run.start()].rpartition(REPLACEMENT)[2], text[run.end() :].partition(REPLACEMENT)[0]
-    around = f"{re.escape(before[-_AROUND:])}([^\\x00-\\x7f]{{1,{size}}}){re.escape(after[:_AROUND])}"
+    around = f"{re.escape(before[-_AROUND_DAMAGE:])}([^\\x00-\\x7f]{{1,{size}}}){re.escape(after[:_AROUND_DAMAGE])}"
     found = [each[1] for source in sent for each in re.finditer(around, source, re.IGNORECASE)]
     if any(len(each) == size for each in found) or size == 1:
         return ""
@@ -111,7 +111,7 @@ def _formatted(judge: RuleContext, said: str) -> str:
 
 def _misread(sent: list[str], text: str) -> tuple[str, str] | None:
     """Characters of `text` that are bytes of what was sent, and what that was; None if there are none."""
-    for said in _BEYOND.findall(text[:_LONGEST]):
+    for said in _BEYOND.findall(text[:_LONGEST_KEPT_TEXT]):
         if any(said in source for source in sent):
             continue
         for encoding in _ENCODINGS:

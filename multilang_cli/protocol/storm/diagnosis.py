@@ -47,10 +47,10 @@ _MAY_BE_TRAP = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}|\\u[dD]")
 _HOLDERS = (dict, list)
 _TEXT = range(0x09, 0x80)
 _BACKSLASH, _DELETE = b"\\", b"\x7f"
-_SHOWN = 60
+_SHOWN_OF_TEXT = 60
 _OPENING = '{"command"'
 _MOST_SAVED = 1000
-_BEGINNING = 16 * 1024
+_DIAGNOSED_OF_LONG = 16 * 1024
 _SHOWN_AT_ONCE = frozenset({"stdout-text", "bom", "not-utf8", "other-serializer", "json-single-quotes", "json-comment"})
 _LIST_KINDS = frozenset({"json-trailing-comma", "json-comment"})
 
@@ -241,7 +241,7 @@ def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
 
 def _too_long_to_read(text: bytes) -> Malformed:
     """A frame whose diagnosis would take long: its beginning tells the most; Storm's own parsers are not asked."""
-    trap, _ = _diagnose(text[:_BEGINNING].decode("utf-8", "replace"), expecting_pid=False)
+    trap, _ = _diagnose(text[:_DIAGNOSED_OF_LONG].decode("utf-8", "replace"), expecting_pid=False)
     kind = trap.kind if trap.kind in _SHOWN_AT_ONCE else "json-invalid"
     detail = f"{trap.detail if kind == trap.kind else 'no JSON'} (a frame of {len(text):,} bytes)"
     detail += _unfinished(text, _OPENING.encode(), b"{")
@@ -376,4 +376,4 @@ def _meant(value: Json, expecting_pid: bool) -> tuple[FromComponent, ...]:
 
 def _shown(text: str) -> str:
     line = text.strip().splitlines()[0]
-    return ascii(head(line, _SHOWN))
+    return ascii(head(line, _SHOWN_OF_TEXT))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT = 64 * 1024 * 1024
 """Bytes that an unfinished frame may have. Storm has no bound; ours is only to protect us."""
 
-BEGINNING = 64 * 1024
+KEPT_OF_TOO_LONG = 64 * 1024
 """Bytes that are kept of a frame that passed the limit."""
 
 LENGTHY = 512
@@ -182,9 +182,9 @@ class Framer:
         within = list(takewhile(lambda frame: len(frame.raw) <= self.limit, frames))
         if len(within) < len(frames):
             long = frames[len(within)]
-            offset, raw = long.offset, long.raw[:BEGINNING]
+            offset, raw = long.offset, long.raw[:KEPT_OF_TOO_LONG]
         elif len(self._buffer) > self.limit:
-            offset, raw = self.offset, bytes(self._buffer[:BEGINNING])
+            offset, raw = self.offset, bytes(self._buffer[:KEPT_OF_TOO_LONG])
         else:
             return frames
         self.overflowed = True

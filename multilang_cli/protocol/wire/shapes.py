@@ -39,8 +39,8 @@ KEYS = {
 COMMANDS = tuple(KEYS)
 _ALL_KEYS = frozenset({"pid"}.union(*KEYS.values()))
 LOG_LEVELS = range(5)
-_SHOWN = 40
-_ALIKE = 0.8
+_SHOWN_OF_NAME = 40
+_LETTERS_SHARED = 0.8
 """Part of the letters of a key that another shares in their order, where it may be that key misspelt."""
 _MISSPELT = {
     "anchor": "anchors",
@@ -121,7 +121,9 @@ def _without_command(fields: dict[str, Any]) -> ShapeFault:
 def _misspelt(fields: dict[str, Any]) -> str | None:
     """The key that names a command and is spelt much like "command"; None if there is none."""
     named = [key for key, value in fields.items() if isinstance(value, str) and value in COMMANDS]
-    found = difflib.get_close_matches("command", (key for key in named if len(key) < _SHOWN), 1, _ALIKE)
+    found = difflib.get_close_matches(
+        "command", (key for key in named if len(key) < _SHOWN_OF_NAME), 1, _LETTERS_SHARED
+    )
     return found[0] if found else None
 
 
@@ -137,7 +139,12 @@ def _with_no_stray_task(
 def _with_no_misspelt_key(command: str, fields: dict[str, Any], built: FromComponent) -> FromComponent | ShapeFault:
     """`built`, unless a key that Storm does not know says something, and stands for one that is missing."""
     for key, value in fields.items() if len(fields) <= _MOST_KEYS else ():
-        if key in _ALL_KEYS or len(key) >= _SHOWN or not isinstance(value, str | list | bool) or value in ("", []):
+        if (
+            key in _ALL_KEYS
+            or len(key) >= _SHOWN_OF_NAME
+            or not isinstance(value, str | list | bool)
+            or value in ("", [])
+        ):
             continue
         meant = _MISSPELT.get(key.strip().lower().replace("_", ""), "")
         if meant in KEYS[command] and meant not in fields:
@@ -217,7 +224,7 @@ def _emit(fields: dict[str, Any]) -> Emit | ShapeFault:
         lists = [key for key, value in fields.items() if isinstance(value, list) and key not in _ALL_KEYS]
         if len(lists) != 1 or "tuple" in fields:
             return ShapeFault("tuple-missing", "tuple", "an emit without a tuple")
-        under = f"a list stands under the key {head(ascii(lists[0]), _SHOWN)}"
+        under = f"a list stands under the key {head(ascii(lists[0]), _SHOWN_OF_NAME)}"
         return ShapeFault("tuple-missing", lists[0], f"an emit without a tuple; {under}")
     if emit.task is not None and emit.task not in range(-(2**31), 2**31):
         return ShapeFault("direct-task-range", "task", f"task {emit.task} does not fit 32 bits", (emit,))
@@ -282,4 +289,4 @@ def _named(value: Json) -> str:
     if isinstance(value, list | dict):
         return "an array" if isinstance(value, list) else "an object"
     kind = "the string " if isinstance(value, str) else "the number "
-    return kind + head(ascii(value), _SHOWN)
+    return kind + head(ascii(value), _SHOWN_OF_NAME)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Json
 
 CUT = "..."
-SHOWN = 80
+SHOWN_OF_VALUE = 80
 """Characters of a value that a sentence shows."""
 
 
@@ -40,4 +40,4 @@ def bounded(text: str, most: int) -> str:
 def shown(value: Json) -> str:
     """A JSON value for a sentence, its middle left out if it is long."""
     text = json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode()
-    return ends(text, SHOWN)
+    return ends(text, SHOWN_OF_VALUE)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.repl.driver import Driver
 
-MOST = 16_000
+LONGEST_EDITED = 16_000
 """Characters of a command that is opened: more of it nobody edits in a line."""
 
 
@@ -51,7 +51,7 @@ def _edit(driver: Driver, rest: str) -> None:
     if seq not in life.events:
         raise Misuse(f"there is no message {seq} that can be said again; `history` has numbers")
     text = typed(life.events[seq], next(iter(driver.setup.profile.sources), ""))
-    if len(text) > MOST:
+    if len(text) > LONGEST_EDITED:
         raise Misuse(f"message {seq} has {len(text)} characters; `save` and a file of tuples are for such")
     if driver.waits:
         driver.screen.copied(text)

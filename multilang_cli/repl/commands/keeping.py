@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.repl.driver import Driver
 
-DEEPEST = 8
+MOST_NESTED = 8
 """How deep scripts may call scripts."""
 
 
@@ -59,8 +59,8 @@ def _source(driver: Driver, rest: str) -> None:
     plain = parsing.words(rest)
     if len(plain) != 1:
         raise Misuse("expected one file of commands: source steps.repl")
-    if driver.depth >= DEEPEST:
-        raise Misuse(f"{plain[0]}: scripts call scripts more than {DEEPEST} deep")
+    if driver.depth >= MOST_NESTED:
+        raise Misuse(f"{plain[0]}: scripts call scripts more than {MOST_NESTED} deep")
     if not driver.run_script(parsing.text_of(Path(plain[0])), plain[0]):
         raise Misuse(f"{plain[0]} was left there")
 

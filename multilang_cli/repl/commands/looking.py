@@ -93,7 +93,7 @@ def _explain(driver: Driver, rest: str) -> None:
 
         near = get_close_matches(rest, rules, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise Misuse(f"there is no rule {rest[: parsing.SHOWN]!r}{hint}")
+        raise Misuse(f"there is no rule {rest[: parsing.SHOWN_OF_INPUT]!r}{hint}")
     from multilang_cli.reports.explaining.explain import render_rule  # noqa: PLC0415 (slow to import)
     from multilang_cli.reports.page import make_console  # noqa: PLC0415
 
@@ -167,7 +167,7 @@ def _tree(driver: Driver, rest: str) -> None:
     if life.setup.profile.without_ackers:
         raise Misuse("with no ackers (topology.acker.executors 0) Storm follows no tuple: there are no trees")
     if not show_trees(Trees(life.setup.judged(), life.events.values()), driver.screen, rest):
-        raise Misuse(f"there is no tree of {rest[: parsing.SHOWN]!r}" if rest else "there is no tree yet")
+        raise Misuse(f"there is no tree of {rest[: parsing.SHOWN_OF_INPUT]!r}" if rest else "there is no tree yet")
 
 
 def _help(driver: Driver, rest: str) -> None:

@@ -68,7 +68,7 @@ def _restart(driver: Driver, rest: str) -> None:
     for word in parsing.words(rest):
         key, equals, value = word.partition("=")
         if not (key and equals):
-            raise Misuse(f"expected KEY=VALUE of conf, not {word[: parsing.SHOWN]!r}")
+            raise Misuse(f"expected KEY=VALUE of conf, not {word[: parsing.SHOWN_OF_INPUT]!r}")
         conf[key] = parsing.json_or_text(value)
     driver.setup = driver.setup.with_conf(conf)
     driver.begin()
@@ -87,7 +87,9 @@ def _storm(driver: Driver, rest: str) -> None:
         driver.setup = driver.setup.on(rulebook, version)
         driver.begin()
         return
-    raise Misuse(f"there is no Storm version {rest[: parsing.SHOWN]!r}; known are {', '.join(_versions(driver, []))}")
+    raise Misuse(
+        f"there is no Storm version {rest[: parsing.SHOWN_OF_INPUT]!r}; known are {', '.join(_versions(driver, []))}"
+    )
 
 
 def _versions(_: Driver, __: list[str]) -> Iterable[str]:
@@ -107,7 +109,7 @@ def _conf(driver: Driver, rest: str) -> None:
         return
     shown = {key: value for key, value in redacted(driver.setup.conf())[0].items() if rest in key}
     if not shown:
-        raise Misuse(f"conf has no key with {rest[: parsing.SHOWN]!r} in it; `conf set KEY VALUE` adds one")
+        raise Misuse(f"conf has no key with {rest[: parsing.SHOWN_OF_INPUT]!r} in it; `conf set KEY VALUE` adds one")
     for key, value in sorted(shown.items()):
         driver.screen.line(f"{key} = {json.dumps(value, ensure_ascii=False)}", "note" if key in own else "")
 
@@ -135,7 +137,7 @@ def _change(mapping: dict[str, Any], verb: str, rest: str) -> None:
     if verb == "set":
         mapping[key] = parsing.json_or_text(value.strip())
     elif mapping.pop(key, None) is None:
-        raise Misuse(f"{key[: parsing.SHOWN]!r} was not set by hand or by a flag, so it can't be unset")
+        raise Misuse(f"{key[: parsing.SHOWN_OF_INPUT]!r} was not set by hand or by a flag, so it can't be unset")
 
 
 def _conf_words(driver: Driver, before: list[str]) -> Iterable[str]:

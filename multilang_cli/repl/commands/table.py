@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-SHOWN = 60
+SHOWN_OF_NAME = 60
 """Characters of an unknown name that are shown."""
 
 Holder = TypeVar("Holder")
@@ -52,7 +52,7 @@ def command_of(commands: CommandTable[Holder], name: str) -> ReplCommand[Holder]
         return commands[name]
     near = get_close_matches(name, commands, n=1)
     hint = f"; did you mean {near[0]}?" if near else "; `help` shows all"
-    raise Misuse(f"there is no command {name[:SHOWN]!r}{hint}")
+    raise Misuse(f"there is no command {name[:SHOWN_OF_NAME]!r}{hint}")
 
 
 def in_json(commands: CommandTable[Holder]) -> frozenset[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.causes.model import KnownCause
 
-HANG = 12
+CAUSES_HANG = 12
 
 
 def render_cause(cause: KnownCause, console: Console) -> None:
@@ -20,17 +20,17 @@ def render_cause(cause: KnownCause, console: Console) -> None:
     page.para(cause.title, "bold", label=cause.id)
     page.para(f"a cause; {_sure(cause)}", indent=2)
     page.blank()
-    page.para(cause.why, label="Why", indent=2, hang=HANG)
+    page.para(cause.why, label="Why", indent=2, hang=CAUSES_HANG)
     page.blank()
-    page.para(_plain(cause.mend), label="Mend", label_style="bold green", indent=2, hang=HANG)
+    page.para(_plain(cause.mend), label="Mend", label_style="bold green", indent=2, hang=CAUSES_HANG)
     for language, code in cause.code.items():
         first, *more = code.splitlines()
-        page.line(f"{language:{HANG}}{first}", indent=4)
+        page.line(f"{language:{CAUSES_HANG}}{first}", indent=4)
         for line in more:
-            page.line(line, indent=4 + HANG)
+            page.line(line, indent=4 + CAUSES_HANG)
     if cause.folds:
         page.blank()
-        page.para(", ".join(cause.folds), label="Shows as", indent=2, hang=HANG)
+        page.para(", ".join(cause.folds), label="Shows as", indent=2, hang=CAUSES_HANG)
     page.blank()
     page.para("Seen as", "bold red", indent=2)
     for line in cause.example.talk.strip("\n").splitlines():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.catalogue.written import Placed, Sentence
 
-_HANG = 12
+_SENTENCE_HANG = 12
 _DUTIES = {"component": "", "host": ", for hosts", "library": ", for libraries"}
 
 
@@ -35,22 +35,22 @@ def render_sentence(placed: Placed, titles: Mapping[str, str], console: Console)
     rules = load_rulebook().rules
     for number, name in enumerate(sentence.rules):
         page.blank()
-        page.para(f"{name}: {rules[name].title}", label="" if number else "Rules", indent=2, hang=_HANG)
+        page.para(f"{name}: {rules[name].title}", label="" if number else "Rules", indent=2, hang=_SENTENCE_HANG)
         if told := told_fates(rules[name]):
-            page.para(told, "dim", indent=_HANG)
+            page.para(told, "dim", indent=_SENTENCE_HANG)
     if sentence.cases:
         page.blank()
     for number, name in enumerate(sentence.cases):
-        page.para(f"{name}: {titles.get(name, '')}", label="" if number else "Cases", indent=2, hang=_HANG)
+        page.para(f"{name}: {titles.get(name, '')}", label="" if number else "Cases", indent=2, hang=_SENTENCE_HANG)
     if sentence.untestable:
-        page.para(sentence.untestable, label="Untested", indent=2, hang=_HANG)
+        page.para(sentence.untestable, label="Untested", indent=2, hang=_SENTENCE_HANG)
     standing = standing_of(sentence)
     page.blank()
     if standing:
         text = f"{standing.text} real Storms that were asked: {', '.join(standing.confirmed)}"
-        page.para(text, label="Storm", indent=2, hang=_HANG)
+        page.para(text, label="Storm", indent=2, hang=_SENTENCE_HANG)
     for number, source in enumerate(sources_of(sentence)):
-        page.para(source, "dim", label="" if number else "Source", indent=2, hang=_HANG)
+        page.para(source, "dim", label="" if number else "Source", indent=2, hang=_SENTENCE_HANG)
 
 
 def sources_of(sentence: Sentence) -> list[str]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Level = Literal["error", "warning", "notice"]
 
 LEVELS: tuple[Level, ...] = ("error", "warning", "notice")
-MOST = 10
+MOST_ANNOTATIONS = 10
 """Annotations of one level that GitHub shows of a step."""
 _TITLE_CELLS = 200
 _LINE_CELLS = 1000
@@ -203,11 +203,11 @@ def _run_lines(result: RunResult) -> Iterator[str]:
 
 def _at_most(annotations: list[Annotation]) -> Iterable[Annotation]:
     """As many as GitHub shows; the last says how many more there are."""
-    if len(annotations) <= MOST:
+    if len(annotations) <= MOST_ANNOTATIONS:
         return annotations
-    rest = annotations[MOST - 1 :]
+    rest = annotations[MOST_ANNOTATIONS - 1 :]
     lines = ("All are in the log of this step.", *(each.title for each in rest[:_MOST_TITLES]))
-    return (*annotations[: MOST - 1], Annotation(rest[0].level, f"{len(rest)} more like these", lines))
+    return (*annotations[: MOST_ANNOTATIONS - 1], Annotation(rest[0].level, f"{len(rest)} more like these", lines))
 
 
 def _data(text: str) -> str:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1_000_000
 """No report is larger: GitHub takes 1 MiB for the summary of a step."""
-_COLUMNS = 100
+_MARKDOWN_COLUMNS = 100
 _LABEL_CELLS = 80
 _MOST_LISTED = 50
 _BACKTICKS = re.compile("`+")
@@ -198,7 +198,7 @@ def _details(group: Group, rulebook: Rulebook) -> Iterator[str]:
 def _said(subject: SubjectResult) -> Iterator[str]:
     """The messages that matter, and how the component ended."""
     if subject.excerpt:
-        yield fenced(as_text(lambda console: show_excerpt(Page(console), subject.excerpt), _COLUMNS))
+        yield fenced(as_text(lambda console: show_excerpt(Page(console), subject.excerpt), _MARKDOWN_COLUMNS))
     ended = exit_in_words(subject.exit)
     if ended:
         yield f"The component {ended}.\n"
@@ -208,7 +208,7 @@ def _said(subject: SubjectResult) -> Iterator[str]:
 
 def _last_words(text: str) -> str:
     lines = stderr_lines(text)
-    return fenced(as_text(lambda console: Page(console).lines(lines, indent=0), _COLUMNS))
+    return fenced(as_text(lambda console: Page(console).lines(lines, indent=0), _MARKDOWN_COLUMNS))
 
 
 def _listed(lines: Iterable[str]) -> str:
@@ -219,7 +219,7 @@ def _listed(lines: Iterable[str]) -> str:
 
 
 def _html(text: str) -> str:
-    return f"<code>{html.escape(fit(text, _COLUMNS).text)}</code>"
+    return f"<code>{html.escape(fit(text, _MARKDOWN_COLUMNS).text)}</code>"
 
 
 def _within(blocks: list[str]) -> list[str]:
@@ -227,7 +227,7 @@ def _within(blocks: list[str]) -> list[str]:
     room = MOST_BYTES
     for number, block in enumerate(blocks):
         room -= len(block.encode("utf-8", "backslashreplace")) + 1
-        if room < _COLUMNS * 4:
+        if room < _MARKDOWN_COLUMNS * 4:
             left = len(blocks) - number
             cut = f"**Cut here:** {left} more sections do not fit; they are in the other formats of the report.\n"
             return [*blocks[:number], cut]

@@ -67,16 +67,16 @@ _SLACK = 8
 """Cells that a line may lose to a word which doesn't fit in it."""
 _BEFORE = 3
 """Of the cells of a message, one in so many stands before the place that is marked in it."""
-_FEW = 4
+_PART_OF_CASES = 4
 """Of the cases played, this part at most are few."""
 MADE_UP = "    <- made up by mlcheck"
 _OR = "  Or      the tuple was made up: say what yours look like (--tuple JSON)"
-_LONG = 24
+_LONG_PATH = 24
 """Cells from which on a path is told by its last name."""
 _ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed neither; one of them is not its role."
 _JVM = re.compile(r" \((?:java|org)\.[\w.$]+ (?:is|and) ")
 """Where a JVM begins to tell of modules and class loaders."""
-HANG = 10
+SCREEN_HANG = 10
 _WARNED = "bold yellow"
 _STYLES = {0: "bold green", 6: _WARNED}
 _LEVELS = {"warn": "warning", "untestable": "not judged"}
@@ -132,7 +132,7 @@ def _show_plain(page: Page, result: RunResult) -> None:
     page.blank()
     known = [subject.id for subject in result.subjects if subject.verdict == "xfail"]
     if known:
-        page.para(some_of(known), label="Known failures", hang=HANG + 6)
+        page.para(some_of(known), label="Known failures", hang=SCREEN_HANG + 6)
     told = _in_brief(result)
     if told:
         page.para(f"{told} (all that was seen: mlcheck run -v)")
@@ -210,7 +210,7 @@ def _program(command: tuple[str, ...]) -> str:
     words = [word for word in command if not word.startswith("-")]
     named = [word for word in words[1:] if "." in word.rpartition("/")[2]]
     word = (named or words or [""])[0]
-    return word if width(word) <= _LONG else word.rpartition("/")[2]
+    return word if width(word) <= _LONG_PATH else word.rpartition("/")[2]
 
 
 def _show_place(page: Page, place: Place) -> None:
@@ -223,7 +223,7 @@ def _show_place(page: Page, place: Place) -> None:
 def _is_common(trouble: Trouble, result: RunResult) -> bool:
     """True if most cases that were played have it."""
     played = sum(subject.verdict != "skip" for subject in result.subjects)
-    return played == 1 or len(trouble.subjects) > max(1, played // _FEW)
+    return played == 1 or len(trouble.subjects) > max(1, played // _PART_OF_CASES)
 
 
 def _show_case(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
@@ -232,15 +232,15 @@ def _show_case(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> 
     if shown.kind != "case" or _is_common(trouble, result):
         return
     others = f"; and in {more} other{'s' if more > 1 else ''}" if more else ""
-    told = room.cut(page, f"{shown.id}: {shown.title}{others}", HANG)
-    page.para(told, label="Case", indent=2, hang=HANG)
+    told = room.cut(page, f"{shown.id}: {shown.title}{others}", SCREEN_HANG)
+    page.para(told, label="Case", indent=2, hang=SCREEN_HANG)
 
 
 def _show_waits(page: Page, trouble: Trouble, room: _Room) -> None:
     """Show who waits on whom, where a silence is what went wrong."""
     waits = trouble.finding.waits if trouble.finding else None
     if waits is not None:
-        page.para(room.cut(page, f"the component {waits}", HANG), label="Waits", indent=2, hang=HANG)
+        page.para(room.cut(page, f"the component {waits}", SCREEN_HANG), label="Waits", indent=2, hang=SCREEN_HANG)
 
 
 def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) -> None:
@@ -262,7 +262,7 @@ def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: _Room) ->
     of = f"of message {finding.seq} " if error and finding is not trouble.finding else ""
     says = f'; its log {of}says "{error}"' if error else ""
     more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
-    page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=HANG)
+    page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=SCREEN_HANG)
 
 
 def _met_first(trouble: Trouble, finding: Finding, storm: str) -> Finding:
@@ -277,18 +277,20 @@ def _met_first(trouble: Trouble, finding: Finding, storm: str) -> Finding:
 def _show_way_out(page: Page, trouble: Trouble, room: _Room, *, undecided: bool) -> None:
     cause, subject = trouble.cause, trouble.first
     if undecided:
-        page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=HANG)
+        page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=SCREEN_HANG)
     if cause.suspect is not None and cause.place is None:
         lead = f"  Look    {cause.suspect.file}:{cause.suspect.line}    "
         page.line(lead + _head(page, cause.suspect.code, max(page.columns - len(lead), 20)))
     if cause.mend:
-        page.para(room.cut(page, cause.mend, HANG), label="Do", label_style="bold green", indent=2, hang=HANG)
+        page.para(
+            room.cut(page, cause.mend, SCREEN_HANG), label="Do", label_style="bold green", indent=2, hang=SCREEN_HANG
+        )
     for line in cause.code.splitlines():
-        page.line(line, "bold", indent=HANG)
+        page.line(line, "bold", indent=SCREEN_HANG)
     if subject.verdict == "untestable" and "--tuple" in subject.reason and "--tuple" not in cause.mend:
         page.line(_OR)
     page.line(f"  More    mlcheck explain {cause.id}")
-    again = again_of(subject, page.columns - HANG)
+    again = again_of(subject, page.columns - SCREEN_HANG)
     if again:
         page.line(f"  Again   {again}")
 

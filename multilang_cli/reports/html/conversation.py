@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from multilang_cli.transcript.format import Header
 
 _NUMBERS = {channel: number for number, channel in enumerate(CHANNELS)}
-_COMMAND = 500
+_COMMAND_LENGTH = 500
 _FEW_TREES = 2
 
 
@@ -167,7 +167,7 @@ class Told:
         header, profile, ended = self._clean_header, self.header.profile, exit_in_words(self.subject.exit)
         where = f", on {':'.join(filter(None, (header.host, header.worker)))}" if header.host else ""
         rows = {
-            "command": shlex.join(header.argv)[:_COMMAND],
+            "command": shlex.join(header.argv)[:_COMMAND_LENGTH],
             "component": f"{profile.component} ({profile.kind}), task {profile.task}{where}",
             "topology": header.topology,
             "Storm": self._explainer.storm.id,

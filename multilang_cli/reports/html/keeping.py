@@ -10,13 +10,13 @@ from multilang_cli.reports.html.document import CHANNELS, Columns
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-EVENTS = 200_000
+PAGE_EVENTS = 200_000
 """Events of one page, where nobody says how many."""
 MOST_TEXT = 64 * 1024 * 1024
 """Characters of all messages of one page."""
-FIRST = 100
+KEPT_AT_BEGINNING = 100
 """Events that are kept at the beginning of a conversation."""
-AROUND = 20
+KEPT_AROUND_FINDING = 20
 """Events that are kept on each side of a finding."""
 _LEAVE_OUT = 1024
 _CONTROL = CHANNELS.index("control")
@@ -42,8 +42,8 @@ class Shelf:
     At most half of it is for what is kept in any case, the rest for what came last.
     """
 
-    def __init__(self, events: int = EVENTS, text: int = MOST_TEXT) -> None:
-        self.first = min(FIRST, events // 20)
+    def __init__(self, events: int = PAGE_EVENTS, text: int = MOST_TEXT) -> None:
+        self.first = min(KEPT_AT_BEGINNING, events // 20)
         self._events, self._text = events, text
         self._keepers: list[Keeper] = []
         self._rows = self._characters = 0
@@ -135,11 +135,11 @@ def _spans(wanted: Iterable[int]) -> Iterator[tuple[int, int]]:
     """From which seq to which events are kept, in order; spans that touch are one."""
     span: tuple[int, int] | None = None
     for seq in sorted(set(wanted)):
-        if span is not None and seq - AROUND <= span[1]:
-            span = (span[0], seq + AROUND)
+        if span is not None and seq - KEPT_AROUND_FINDING <= span[1]:
+            span = (span[0], seq + KEPT_AROUND_FINDING)
             continue
         if span is not None:
             yield span
-        span = (seq - AROUND, seq + AROUND)
+        span = (seq - KEPT_AROUND_FINDING, seq + KEPT_AROUND_FINDING)
     if span is not None:
         yield span

@@ -10,7 +10,7 @@ from multilang_cli.reports.combined import label_of, parts_of
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.reports.grouping import only_on, some_of, told_first
 from multilang_cli.reports.html.document import PageDocument, PageVerdict, Text
-from multilang_cli.reports.html.keeping import EVENTS, Shelf
+from multilang_cli.reports.html.keeping import PAGE_EVENTS, Shelf
 from multilang_cli.reports.html.page_file import load_kit, render
 from multilang_cli.reports.html.recordings import Recordings
 from multilang_cli.reports.html.run_sections import about, component_sections, everything, folded, line
@@ -33,14 +33,16 @@ def to_html(result: RunResult, rulebook: Rulebook, sections: Sequence[AnySection
     return page_of(result, rulebook, sections=sections)
 
 
-def page_of(result: RunResult, rulebook: Rulebook, events: int = EVENTS, sections: Sequence[AnySection] = ()) -> str:
+def page_of(
+    result: RunResult, rulebook: Rulebook, events: int = PAGE_EVENTS, sections: Sequence[AnySection] = ()
+) -> str:
     """The same with so many events at most. Raises KitError."""
     kit = load_kit()
     return render(document_of(result, rulebook, events, sections), kit)
 
 
 def document_of(
-    result: RunResult, rulebook: Rulebook, events: int = EVENTS, more: Sequence[AnySection] = ()
+    result: RunResult, rulebook: Rulebook, events: int = PAGE_EVENTS, more: Sequence[AnySection] = ()
 ) -> PageDocument:
     """The page document of a result; `events`: how many it shows at most. The same for the same result.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.html.keeping import Shelf
     from multilang_cli.reports.model import RunResult, SubjectResult
 
-MOST = 200
+MOST_CONVERSATIONS = 200
 """Conversations on one page; those in trouble come first."""
 DETAILED = 8
 """Conversations that are shown with latency and tuple trees, where a page is about them."""
@@ -90,7 +90,7 @@ def _chosen(result: RunResult, detailed: int) -> tuple[list[_Wanted], int]:
         for subject in part.subjects
         if subject.transcript is not None
     ]
-    order = sorted(range(len(recorded)), key=lambda place: _gravity(recorded[place][1]))[:MOST]
+    order = sorted(range(len(recorded)), key=lambda place: _gravity(recorded[place][1]))[:MOST_CONVERSATIONS]
     full = frozenset(order[:detailed])
     wanted = [
         _Wanted(f"c{number}", *recorded[place], detailed=place in full) for number, place in enumerate(sorted(order), 1)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_TROUBLES = 20
 """Troubles of one component that are shown in full."""
 _CELL = 300
-_COMMAND = 1000
+_LONGEST_COMMAND = 1000
 _NUMBERS = frozenset({"seconds"})
 TONES: dict[Verdict, Tone] = {
     "pass": "good",
@@ -139,7 +139,7 @@ def everything(parts: Sequence[RunResult], to: To, title: str = "Everything that
             line(subject.expected),
             ", ".join(dict.fromkeys(finding.rule for finding in subject.findings)),
             round(subject.duration, 3),
-            line(subject.reproduce, _COMMAND),
+            line(subject.reproduce, _LONGEST_COMMAND),
         )
         for part, subject in sorted(
             ((part, subject) for part in parts for subject in part.subjects),
@@ -162,7 +162,7 @@ def _untested(parts: Sequence[RunResult]) -> TableSection | None:
     untested = untested_in_all(parts)
     if not untested:
         return None
-    rows = tuple((line(each.reason), line(", ".join(each.ids), _COMMAND)) for each in untested)
+    rows = tuple((line(each.reason), line(", ".join(each.ids), _LONGEST_COMMAND)) for each in untested)
     return TableSection(id="untested", title="Not tested", columns=_columns("why", "what"), rows=rows)
 
 

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.events import Event
 
-SHOWN = 2048
+SHOWN_OF_MESSAGE = 2048
 """Bytes of one message that are shown; of a longer one, its middle is left out."""
-_TAIL = SHOWN // 4
-HEAD = 120
+_TAIL = SHOWN_OF_MESSAGE // 4
+LABEL_LENGTH = 120
 """Characters of the words on an event."""
 _SOME = 6
-_LONGEST = 3
+_LONGEST_SECTIONS = 3
 _GOES_ON = 0b10
 _TRACEBACK = b"Traceback (most recent call last)"
 
@@ -50,26 +50,26 @@ def shown(event: Event) -> ShownEvent:
 
 def bounded(raw: bytes) -> str:
     """The text in `raw`, its middle left out where it is long."""
-    if len(raw) <= SHOWN:
+    if len(raw) <= SHOWN_OF_MESSAGE:
         return decode(raw)
-    begin, end = _character(raw, SHOWN - _TAIL), _character(raw, len(raw) - _TAIL)
+    begin, end = _character(raw, SHOWN_OF_MESSAGE - _TAIL), _character(raw, len(raw) - _TAIL)
     return f"{decode(raw[:begin])}...({end - begin} bytes left out)...{decode(raw[end:])}"
 
 
 def short(text: str) -> str:
     """A few words in one line, escaped; cut at the end where they are too many."""
-    return escape(text if len(text) <= HEAD else f"{text[: HEAD - 3]}...")
+    return escape(text if len(text) <= LABEL_LENGTH else f"{text[: LABEL_LENGTH - 3]}...")
 
 
 def name_of_id(id_: Any) -> str:
     """A message id, any JSON value, in a few characters: as JSON has it."""
-    return json.dumps(id_, ensure_ascii=False)[:HEAD]
+    return json.dumps(id_, ensure_ascii=False)[:LABEL_LENGTH]
 
 
 def _character(raw: bytes, at: int) -> int:
     """The place where the character of UTF-8 begins that the byte `at` is a part of."""
     before = at
-    while before > at - _LONGEST and raw[before] >> 6 == _GOES_ON:
+    while before > at - _LONGEST_SECTIONS and raw[before] >> 6 == _GOES_ON:
         before -= 1
     return before
 
@@ -77,8 +77,8 @@ def _character(raw: bytes, at: int) -> int:
 def _telling_line(raw: bytes) -> str:
     """The first line of what stood on stderr; of a Python traceback the last, which says what went wrong."""
     if raw.startswith(_TRACEBACK):
-        return decode(raw.rstrip()[-HEAD * 4 :].split(b"\n")[-1])
-    return decode(raw[: HEAD * 4].strip(b"\r\n").split(b"\n")[0])
+        return decode(raw.rstrip()[-LABEL_LENGTH * 4 :].split(b"\n")[-1])
+    return decode(raw[: LABEL_LENGTH * 4].strip(b"\r\n").split(b"\n")[0])
 
 
 def _tuple(message: messages.TupleMsg) -> tuple[str, str]:

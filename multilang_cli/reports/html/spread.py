@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 MOST_POINTS = 4_000
 """Points of one series that are kept at least, if there are so many; at most twice as many."""
-_STEPS = 50
+_STEPS_OF_TEN = 50
 """Steps of the histogram in a power of ten: a quantile is right within 2.5 %."""
-_LEAST = 1e-9
+_LEAST_SECONDS = 1e-9
 
 
 class Point(NamedTuple):
@@ -35,7 +35,7 @@ class Spread:
         """Take one more, in the order of time."""
         self.count += 1
         self.most = max(self.most, point.y)
-        step = math.floor(math.log10(max(point.y, _LEAST)) * _STEPS)
+        step = math.floor(math.log10(max(point.y, _LEAST_SECONDS)) * _STEPS_OF_TEN)
         self._steps[step] = self._steps.get(step, 0) + 1
         self._last.append(point)
         if len(self._last) >= self.thinned:
@@ -56,7 +56,7 @@ class Spread:
         for step in sorted(self._steps):
             wanted -= self._steps[step]
             if wanted <= 0:
-                return float(min(self.most, 10 ** ((step + 0.5) / _STEPS)))
+                return float(min(self.most, 10 ** ((step + 0.5) / _STEPS_OF_TEN)))
         return 0.0
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MOST_TREES = 8
 """Trees of one conversation that are shown."""
-ALIKE = 3
+KEPT_OF_A_KIND = 3
 """Trees of one kind that are kept once they are over."""
 MOST_FOLLOWED = 1_000
 """Trees that are followed at a time; of more, the later ones are not."""
@@ -114,7 +114,7 @@ class TreeSteps:
             return
         story.ended = how
         kind = self._kind(story)
-        if self._kinds[kind] >= ALIKE:
+        if self._kinds[kind] >= KEPT_OF_A_KIND:
             del self._stories[key]
         else:
             self._kinds[kind] += 1

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from multilang_cli.reports.grouping import Group
     from multilang_cli.reports.model import SubjectResult
 
-_COLUMNS = 110
-_STEPS = 12
+_PAGE_COLUMNS = 110
+_MOST_STEPS = 12
 """Messages of a sequence, at most."""
 _NO_CAUSE = Cause(id="", certainty="certain", headline="")
 _SIDES: dict[str, Literal["storm", "component"]] = {"in": "storm", "out": "component", "err": "component"}
-_SAME = 50
+_SAME_STEPS = 50
 
 
 def trouble(group: Group, rulebook: Rulebook) -> Text:
@@ -41,7 +41,7 @@ def trouble(group: Group, rulebook: Rulebook) -> Text:
         note=_line(group.first.title),
         paragraphs=tuple(map(_line, _paragraphs(group, rulebook))),
         sequence=_sequence(group.first),
-        code=as_text(lambda console: _said(console, group.first), _COLUMNS).rstrip("\n"),
+        code=as_text(lambda console: _said(console, group.first), _PAGE_COLUMNS).rstrip("\n"),
         command=_line(group.first.reproduce),
     )
 
@@ -53,7 +53,7 @@ def _sequence(subject: SubjectResult) -> tuple[SequenceStep, ...]:
         SequenceStep(
             seq=row.seq, side=_SIDES.get(row.channel, "process"), text=_line(in_short(row, cause)), mark=row.mark
         )
-        for row in telling(subject.excerpt, cause, _STEPS)
+        for row in telling(subject.excerpt, cause, _MOST_STEPS)
     )
 
 
@@ -75,7 +75,7 @@ def _paragraphs(group: Group, rulebook: Rulebook) -> Iterator[str]:
     if mend := " ".join(filter(None, mend_of(subject, rule))):
         yield f"Mend: {mend}"
     if len(group.subjects) > 1:
-        yield f"The same in {some_of((each.id for each in group.subjects), _SAME)}"
+        yield f"The same in {some_of((each.id for each in group.subjects), _SAME_STEPS)}"
 
 
 def _said(console: Console, subject: SubjectResult) -> None:

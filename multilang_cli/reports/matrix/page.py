@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TITLE = "Multilang libraries"
 _MOST_NAMED = 20
-_LONGEST = 2000
+_LONGEST_PARAGRAPH = 2000
 
 
 def to_html(matrix: Matrix) -> str:
@@ -135,7 +135,7 @@ def _wrong(library: Library) -> Text:
     return Text(
         id=_id(library),
         title=line(label_of(library)),
-        paragraphs=tuple(line(each, _LONGEST) for each in said),
+        paragraphs=tuple(line(each, _LONGEST_PARAGRAPH) for each in said),
         code=escape_lines(code),
     )
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.suite.cases.case import Case
 
-_NEAR = 0.3
+_NEAR_ENOUGH = 0.3
 """How alike an id must be to be offered: low, since patterns are often a part of one."""
 
 
@@ -55,7 +55,7 @@ def _prefixes(ids: Iterable[str]) -> set[str]:
 
 def nearest(name: str, ids: Iterable[str]) -> str:
     """``; did you mean ID?``, or nothing where no id is near."""
-    near = get_close_matches(name, list(ids), n=1, cutoff=_NEAR)
+    near = get_close_matches(name, list(ids), n=1, cutoff=_NEAR_ENOUGH)
     return f"; did you mean {near[0]}?" if near else ""
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.verdicts import Kind, Profile, StormVersion
 
-LIMIT = 20.0
+HOST_LIMIT = 20.0
 """Seconds that a host may take for its part of a case."""
 
 
@@ -42,7 +42,7 @@ class HostCase(msgspec.Struct, frozen=True, kw_only=True):
     handshake: tuple[dict[str, Any], ...] | None = None
     auto: bool = True
     since: str = ""
-    limit: float = LIMIT
+    limit: float = HOST_LIMIT
 
     def profile_for(self, version: StormVersion, patience: float) -> Profile:
         """The profile of a conversation of this case with a host that plays `version`."""

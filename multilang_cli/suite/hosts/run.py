@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from multilang_cli.suite.hosts.case import HostCase
 
 WITNESS = Path(player.__file__).with_name("witness.py")
-TURN = 0.02
+NOTES_EVERY = 0.02
 """Seconds between two looks at the notes."""
 END = 15.0
 """Seconds that a host may take to end, once it is told to."""
-GRACE = 2.0
+COMPONENT_ENDS_WITHIN = 2.0
 """Seconds that a component may take to end after its host has."""
 
 
@@ -175,7 +175,7 @@ class _Sitting:
         self._say(Barrier(STOP))
         self.process.signal(signal.SIGTERM)
         self._pass_until(lambda: self.process.exited() is not None, END * patience)
-        self._pass_until(lambda: not self.witnessed.alive, GRACE * patience)
+        self._pass_until(lambda: not self.witnessed.alive, COMPONENT_ENDS_WITHIN * patience)
         self._take(self.witnessed.update())
         if self.witnessed.alive:
             self._say(Deadline("host", END * patience))
@@ -186,7 +186,7 @@ class _Sitting:
         """Wait until the script is over and, if Storm has died of it, the component is let go; False if it is not."""
         self._pass_until(lambda: self._is_over() or self.process.exited() is not None, limit)
         # A host that is gone may have left its component words that it has not read.
-        return self._pass_until(self._is_over, GRACE if self.process.exited() is not None else 0.0)
+        return self._pass_until(self._is_over, COMPONENT_ENDS_WITHIN if self.process.exited() is not None else 0.0)
 
     def _is_over(self) -> bool:
         # Looked at before its last notes are read.
@@ -202,7 +202,7 @@ class _Sitting:
         while not true():
             if time.monotonic() >= until:
                 return False
-            self.process.poll(TURN, want_write=False)
+            self.process.poll(NOTES_EVERY, want_write=False)
             self.process.read_stdout()
             self.process.read_stderr()
         return True

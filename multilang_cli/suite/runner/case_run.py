@@ -37,7 +37,7 @@ from multilang_cli.suite.cases.plans import streams_of
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.steps.operations import OPERATIONS
 from multilang_cli.suite.steps.settling import FedTuples
-from multilang_cli.suite.steps.stage import TALK, NotExercised, Stage, Stop
+from multilang_cli.suite.steps.stage import LISTENED_TO, NotExercised, Stage, Stop
 from multilang_cli.suite.steps.ticks import declared_ticks, takes_ticks
 from multilang_cli.suite.verdict.causes import LastWords, causes_of, hear_out
 from multilang_cli.suite.verdict.own_side import OwnSide
@@ -284,7 +284,7 @@ class CaseRun:
         if session.profile.testee and not self._missing:
             OPERATIONS["done"](stage, {})
         if isinstance(session, ShellSpout):
-            session.wait_quiet(stage.limits["output"], talk=TALK)
+            session.wait_quiet(stage.limits["output"], talk=LISTENED_TO)
         elif self._missing:
             with contextlib.suppress(Stop, NotExercised):
                 OPERATIONS["barrier"](stage, {})

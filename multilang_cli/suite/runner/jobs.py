@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LOOK = 0.2
+_LATE_STARTS_WITHIN = 0.2
 """Seconds after which what was started while the rest was being ended is ended too."""
 
 
@@ -64,4 +64,4 @@ def _abandon(pool: ThreadPoolExecutor, futures: list[Future[T]]) -> None:
     left = {future for future in futures if not future.done()}
     while left:
         REAPER.close()
-        left = wait(left, _LOOK).not_done
+        left = wait(left, _LATE_STARTS_WITHIN).not_done

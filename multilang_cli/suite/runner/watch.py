@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.events import Event
 
-KEPT = 4096
+WATCHED_EVENTS = 4096
 """Events of a case that are kept in memory for its report; all of them are in the transcript."""
-FIRST = 32
+WATCHED_FIRST = 32
 """Events at its beginning that are among them: the handshake and its answer."""
 
-HELD = 4096
+WATCHED_BYTES = 4096
 """Bytes of one event that are kept in memory for its report."""
 
 
@@ -97,11 +97,13 @@ class Watch:
         """
         for event in events:
             self.events[event.seq] = event
-            if len(event.raw) > HELD:
-                self.events[event.seq] = msgspec.structs.replace(event, raw=event.raw[:HELD], body=_lean(event.body))
+            if len(event.raw) > WATCHED_BYTES:
+                self.events[event.seq] = msgspec.structs.replace(
+                    event, raw=event.raw[:WATCHED_BYTES], body=_lean(event.body)
+                )
                 self.sizes[event.seq] = len(event.raw)
-            if len(self.events) > KEPT:
-                later = islice(self.events.items(), FIRST, None)
+            if len(self.events) > WATCHED_EVENTS:
+                later = islice(self.events.items(), WATCHED_FIRST, None)
                 dropped = next(seq for seq, kept in later if kept.channel not in {"process", "control"})
                 self.events.pop(dropped)
                 self.sizes.pop(dropped, None)
@@ -127,7 +129,7 @@ class Watch:
             elif self.refused is None and like not in self.acks:
                 self.refused = like
         elif isinstance(body, Log | Error) and not self._dismissed:
-            self.words = (body.msg or "")[-HELD:]
+            self.words = (body.msg or "")[-WATCHED_BYTES:]
         elif isinstance(body, Deadline):
             self.stopped = self.stopped or body.waits.stopped
 
@@ -137,8 +139,8 @@ def _lean(body: Any) -> Any:
     if isinstance(body, Emit | TupleMsg):
         return msgspec.structs.replace(body, values=[])
     if isinstance(body, Log | Error):
-        return msgspec.structs.replace(body, msg=(body.msg or "")[-HELD:])
+        return msgspec.structs.replace(body, msg=(body.msg or "")[-WATCHED_BYTES:])
     if isinstance(body, Malformed):
         salvage = tuple(map(_lean, body.salvage))
-        return msgspec.structs.replace(body, excerpt=body.excerpt[:HELD], salvage=salvage, by_dialect={})
+        return msgspec.structs.replace(body, excerpt=body.excerpt[:WATCHED_BYTES], salvage=salvage, by_dialect={})
     return body

@@ -7,8 +7,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.words.verdicts import together
-from multilang_cli.suite.steps.holes import SEVERAL, await_settled
-from multilang_cli.suite.steps.stage import FEW, TALK, NotExercised
+from multilang_cli.suite.steps.holes import LEAST_TICKS, await_settled
+from multilang_cli.suite.steps.stage import LISTENED_TO, TELL_THE_PACE, NotExercised
 
 if TYPE_CHECKING:
     from multilang_cli.driver.shell_bolt import ShellBolt
@@ -29,7 +29,7 @@ LOOKING = 5.0
 GROWTH = 4
 """How many times the tuples of the look before."""
 
-FEWEST = 3
+FEWEST_FED = 3
 """Tuples that each bolt is fed where more are asked for, however slow it is."""
 WORTH = 10.0
 """Seconds of work that one feeding of more is worth."""
@@ -66,7 +66,7 @@ def _affordable(stage: Stage, times: int) -> int:
     pace, settles = stage.known.pace, stage.session.profile.settles
     if not pace or settles.startswith(("after-", "on-")):
         return times
-    return min(times, max(FEWEST, int(WORTH / pace)))
+    return min(times, max(FEWEST_FED, int(WORTH / pace)))
 
 
 def with_ids(stage: Stage, _: dict[str, Any]) -> None:
@@ -127,10 +127,10 @@ def pace(stage: Stage, enough: float = inf) -> float:
     """
     if stage.session.profile.testee == "batch":
         raise NotExercised("it collects tuples: how fast it is, is the clock's affair")
-    began, times = stage.bolt.now, FEW
+    began, times = stage.bolt.now, TELL_THE_PACE
     each = _pace_once(stage, times)
     while each > enough:
-        times = max(FEW, min(GROWTH * times, int(LOOKING / each)))
+        times = max(TELL_THE_PACE, min(GROWTH * times, int(LOOKING / each)))
         each = min(each, _pace_once(stage, times))
         if stage.bolt.now > began + LOOKING:
             break
@@ -179,7 +179,7 @@ def settle(stage: Stage, _: dict[str, Any]) -> None:
         beat(stage)
         return
     if bolt.tick_period:
-        limit = max(limit, SEVERAL * bolt.tick_period)
+        limit = max(limit, LEAST_TICKS * bolt.tick_period)
     elif how == "on-tick":
         bolt.tick()
     if how == "on-next":
@@ -198,7 +198,7 @@ def beat(stage: Stage) -> None:
     if bolt.version.heartbeats:
         stage.go_on(if_=bolt.beat(stage.patience("heartbeat")))
     else:
-        bolt.wait_quiet(stage.limits["output"], talk=TALK)
+        bolt.wait_quiet(stage.limits["output"], talk=LISTENED_TO)
         stage.go_on(if_=True)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CHUNKS = (5, 15, 30, 50, 100)
 """Equal tuples that are fed together, before it is looked again whether the first is settled."""
-SEVERAL = 4
+LEAST_TICKS = 4
 """Ticks that a batch is waited for, at least."""
 WHILE = 10.0
 """Seconds for which tuples are fed again at least: enough for all of them, unless the bolt is slow."""
@@ -63,7 +63,7 @@ class _Wait:
         self.stage = stage
         self.bolt = stage.bolt
         self.left = left
-        self.patience = max(stage.known.patience(limit), SEVERAL * self.bolt.tick_period)
+        self.patience = max(stage.known.patience(limit), LEAST_TICKS * self.bolt.tick_period)
         self.began = self.bolt.now
         self.until = self.began + limit
 
@@ -147,7 +147,7 @@ def _fed_again(stage: Stage, first: Fed) -> Again:
             if (other := next(turns)) is not None:
                 stage.send(other)
         ample = AMPLE * max(feed.slowest, stage.known.slowest)
-        patience = max(stage.known.patience(min(limit, TRIAL)), SEVERAL * bolt.tick_period, min(limit, ample))
+        patience = max(stage.known.patience(min(limit, TRIAL)), LEAST_TICKS * bolt.tick_period, min(limit, ample))
         bolt.wait(done, patience, "settle", lambda: len(feed.open), quietly=True)
         if first.message.id not in feed.open or not bolt.running or bolt.now > until:
             break

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-SOON = 1.0
+LEAST_IDLE = 1.0
 """Seconds of empty calls that a case goes on for at least."""
-PATIENT = 10.0
+IDLE_FOR_GOOD = 10.0
 """Seconds of empty calls after which a spout counts as one that emits nothing of itself."""
-ENOUGH = 20
+TUPLES_WITHOUT_IDS = 20
 """Tuples without an id after which a spout that emitted none with one counts as one that never does."""
 BUDGET = 2.0
 """Seconds after which a spout that is slow to emit need not be called again: some calls say as much as all."""
@@ -26,12 +26,12 @@ class Idle:
     @property
     def is_silent(self) -> bool:
         """True if it never emitted anything, for as long as it is worth to ask."""
-        return not (self._without_ids or self._with_ids) and self._asked >= PATIENT
+        return not (self._without_ids or self._with_ids) and self._asked >= IDLE_FOR_GOOD
 
     @property
     def knows_no_ids(self) -> bool:
         """True if it emits tuples, and never one with an id: there is no use in asking each time anew."""
-        enough = self._without_ids >= ENOUGH or (self._without_ids and self._sought >= PATIENT)
+        enough = self._without_ids >= TUPLES_WITHOUT_IDS or (self._without_ids and self._sought >= IDLE_FOR_GOOD)
         return self.limited and not self._with_ids and bool(enough)
 
     @property
@@ -39,7 +39,7 @@ class Idle:
         """Notes for its user although nothing is wrong."""
         if not self.is_silent:
             return ()
-        return (f"it emitted nothing in {PATIENT:g} s of `next`: nothing that it emits was tested",)
+        return (f"it emitted nothing in {IDLE_FOR_GOOD:g} s of `next`: nothing that it emits was tested",)
 
     def emitted(self, tuples: int, with_ids: int) -> None:
         """Note how many tuples it emitted in one conversation, and how many of them with an id."""
@@ -67,8 +67,8 @@ class Idle:
         if not self.limited:
             return float("inf")
         if self._needed is not None:
-            return max(SOON, 2 * self._needed)
-        return SOON if self._asked >= PATIENT else PATIENT
+            return max(LEAST_IDLE, 2 * self._needed)
+        return LEAST_IDLE if self._asked >= IDLE_FOR_GOOD else IDLE_FOR_GOOD
 
     @property
     def longest(self) -> float:

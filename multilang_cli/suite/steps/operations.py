@@ -14,7 +14,7 @@ from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.words.messages import SpoutCommand
 from multilang_cli.suite.steps import bolt_steps, cutting, spout_steps, testee_steps
 from multilang_cli.suite.steps.settling import AMPLE
-from multilang_cli.suite.steps.stage import FEW, TALK, NotExercised, Stage
+from multilang_cli.suite.steps.stage import LISTENED_TO, TELL_THE_PACE, NotExercised, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,9 +78,9 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
         enough, said = stage.limits["settle"] / 2 / times, session.spoken[1]
         if bolt_steps.pace(stage, enough) > enough:
             raise NotExercised("it works too slowly to fill a pipe")
-        of_one = (session.spoken[1] - said) // FEW
+        of_one = (session.spoken[1] - said) // TELL_THE_PACE
         session.hold_output(hold=True)
-        bolt_steps.tuples(stage, {"times": min(times, max(FEW, SIPPED // max(1, of_one)))})
+        bolt_steps.tuples(stage, {"times": min(times, max(TELL_THE_PACE, SIPPED // max(1, of_one)))})
     else:
         spout_steps.call(stage, {"command": "activate"})
         session.hold_output(hold=True)
@@ -106,7 +106,7 @@ def _quiet(stage: Stage, arguments: dict[str, Any]) -> None:
 
     seconds: then leave it so for as long, but for heartbeats.
     """
-    stage.session.wait_quiet(stage.limits["output"], talk=TALK)
+    stage.session.wait_quiet(stage.limits["output"], talk=LISTENED_TO)
     stage.session.wait(lambda: False, arguments.get("seconds", 0.0), "output", quietly=True)
     stage.go_on(if_=True)
 

@@ -36,11 +36,11 @@ FORGETS = "forgets-tuples"
 """The cause of a case in which tuples stay open."""
 TRIAL = 3.0
 """Seconds for what need not come: a component may refuse it, or was seen not to give it."""
-SOON = 1.0
+SOON_SETTLED = 1.0
 """Seconds for what a component was proven to forget, or for the first settle of one that never settled anything."""
 AMPLE = 2
 """Times as long as any tuple took, one is waited for at least: who works slowly forgets nothing."""
-LONGEST = 65_536
+LONGEST_COMPARED = 65_536
 """Bytes of a tuple up to which it is compared with the samples."""
 
 
@@ -127,7 +127,7 @@ class FedTuples:
     def is_sample(self, message: TupleMsg) -> bool:
         """True if a tuple is one of the declared samples."""
         data = msgspec.json.encode(message.values)
-        return len(data) <= LONGEST and (message.comp, message.stream, data) in self._samples
+        return len(data) <= LONGEST_COMPARED and (message.comp, message.stream, data) in self._samples
 
     def passed_over(self, lead: int = 1) -> Fed | None:
         """The oldest tuple that is open although one fed `lead` places after it, or later, is settled; None if none."""
@@ -160,7 +160,7 @@ class Settling:
         if not (self.waited_out or self.forgetful):
             return limit
         hopeless = self.forgetful or (self.tried and not self.settled)
-        return min(limit, max(SOON if hopeless else TRIAL, self.ample))
+        return min(limit, max(SOON_SETTLED if hopeless else TRIAL, self.ample))
 
     @property
     def ample(self) -> float:

@@ -6,7 +6,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge.spout_rules import key_of
-from multilang_cli.suite.steps.idling import BUDGET, PATIENT
+from multilang_cli.suite.steps.idling import BUDGET, IDLE_FOR_GOOD
 from multilang_cli.suite.steps.stage import NotExercised
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _asked_enough(stage: Stage, tries: int, seconds: float) -> bool:
     if not tries:
         return sleeps_next(stage)
     often = tries >= MOST_TRIES and not _may_emit_yet(stage)
-    return often or _is_tired(stage) or sleeps_next(stage) or (stage.idle.limited and seconds >= PATIENT)
+    return often or _is_tired(stage) or sleeps_next(stage) or (stage.idle.limited and seconds >= IDLE_FOR_GOOD)
 
 
 def _picked(stage: Stage, place: int) -> Json:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Handshake
 
-TALK = 1.0
+LISTENED_TO = 1.0
 """Seconds for which a component that is never quiet is listened to."""
 
-FEW = 5
+TELL_THE_PACE = 5
 """Tuples, or calls, that tell how fast a component works."""
 
 

@@ -26,7 +26,7 @@ OF_STORM = frozenset({"heartbeat-timeout", "ackers-zero", "reactivation"})
 """Rules about what some versions do of themselves: on the others there is nothing to be found."""
 EACH = 10
 """Of so many scripts on which the versions agree, one is played on all of them in a sample."""
-AT_ONCE = 4
+SCRIPTS_AT_ONCE = 4
 """Scripts played at the same time: most of their time is waiting."""
 
 
@@ -63,7 +63,7 @@ def _shown() -> list[tuple[str, str]]:
 
 def play_all(jobs: Iterable[tuple[str, str]]) -> list[PlayedScript]:
     """Play scripts on versions: some four minutes for all of them."""
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(SCRIPTS_AT_ONCE) as pool:
         return list(pool.map(lambda job: play(*job), jobs))
 
 

@@ -31,7 +31,7 @@ from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.component import player
 from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.session import SILENCE, SLICE
+from multilang_cli.driver.session import POLLS_EVERY, QUIET_AFTER
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.storm.collector import Collector
@@ -182,11 +182,11 @@ def _feed_bolt(bolt: ShellBolt, case: Case, collector: Collector) -> None:
     _pump_until(bolt, began + case.get("hold_ms", 0) / 1000, case, collector)
     until = began + case.get("limit_ms", 8000) / 1000
     # A script with a barrier may sleep before it: its silence says nothing.
-    silence = SILENCE if "until_log" not in case else math.inf
-    while _goes_on(bolt, case, collector) and not bolt.wait_quiet(SILENCE, silence) and bolt.now < until:
+    silence = QUIET_AFTER if "until_log" not in case else math.inf
+    while _goes_on(bolt, case, collector) and not bolt.wait_quiet(QUIET_AFTER, silence) and bolt.now < until:
         pass
     # A component that closed its stdout is quiet, too.
-    bolt.pump(SLICE)
+    bolt.pump(POLLS_EVERY)
     beats = bolt.judge.state.heartbeats
     if beats and bolt.now - beats[0].t > bolt.judge.timeout:
         bolt.note("control", Deadline("heartbeat", bolt.judge.timeout))
@@ -216,7 +216,7 @@ def _call_spout(spout: ShellSpout, case: Case, collector: Collector) -> None:
         id_: Any = ids[0] if argument == "$0" and ids else argument
         if not _answers(spout, command, id_, case) or collector.fate in FATAL:
             return
-    spout.wait_quiet(SILENCE)
+    spout.wait_quiet(QUIET_AFTER)
 
 
 def _answers(spout: ShellSpout, command: str, id_: Any, case: Case) -> bool:

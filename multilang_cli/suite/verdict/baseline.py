@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 EXPECTATION = "expectation"
 """Stands for a rule where a case fails though no rule is broken: what had to come back did not."""
 
-HEAD = """\
+FILE_HEAD = """\
 # Known failures of `mlcheck run`: a case, the rules that it breaks, a sentence for people. These cases still run.
 # A line whose case passes makes the run fail until it is deleted; so does a rule that is broken and not listed.
 """
@@ -199,7 +199,7 @@ def render(
         if rules := _listed(subject, storm, strict=strict):
             failing[subject.id] = tuple(sorted({*failing.get(subject.id, ()), *rules}))
     lines = []
-    for line in (old or HEAD).splitlines():
+    for line in (old or FILE_HEAD).splitlines():
         said, comment = parted(line)
         if not said:
             lines.append(line)

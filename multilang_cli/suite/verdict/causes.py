@@ -54,7 +54,7 @@ _WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", 
 """The command of a message."""
 _NAMED = re.compile(r" in (?P<file>/\S+?) on line (?P<line>\d{1,6})\b")
 """A place as PHP names it in what it prints of an error."""
-_LONGEST_LINE = 200
+_LONGEST_SOURCE_LINE = 200
 """Characters of a line of source that are kept."""
 
 
@@ -239,7 +239,7 @@ def _read(place: Place, roots: Sequence[str]) -> Place:
             continue
         code = place.code
         if not code and 0 < place.line <= len(lines):
-            code = lines[place.line - 1].strip()[:_LONGEST_LINE]
+            code = lines[place.line - 1].strip()[:_LONGEST_SOURCE_LINE]
         here = Path.cwd()
         file = str(path.relative_to(here)) if path.is_relative_to(here) else place.file
         return msgspec.structs.replace(place, file=file, code=code)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.suite.cases.case import Case
 
-SHORT = 3.0
+CONFIRMED_WITHIN = 3.0
 """Seconds of the wait that confirms a hang, at least; a component that was seen to be slower gets twice its time."""
 SHORTENED = frozenset({"sync", "heartbeat", "settle", "read"})
 """Limits that are shortened for that."""
@@ -109,7 +109,7 @@ class HangWatch:
 
     def given_up(self, event: Event, fact: Deadline) -> None:
         """A limit ran out: that is a hang, unless it was seen soon that the component waits for Storm."""
-        short = max(SHORT, 2 * self._slowest)
+        short = max(CONFIRMED_WITHIN, 2 * self._slowest)
         soon = fact.idle and event.t - self._last[1] < DEAR
         worth = self._confirms or (not soon and fact.limit > short)
         if not worth or (self.hang is not None and self.hang.final):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CALLS = 5
 """Calls of next behind a fail in which a spout could have emitted the tuple again."""
-ENOUGH = 3
+FAILED_FOR_GOOD = 3
 """Tuples that failed for good, in a run, from which on it is told."""
 NO_IDS = "never-an-id"
 """The rule of a conversation in which no tuple had an id: short ones say too little."""
@@ -45,7 +45,7 @@ class Replays:
 
     def notes(self, component: Component) -> tuple[str, ...]:
         """Notes for the user of a spout although nothing is wrong."""
-        if component.testee or self.replayed or self.lost < ENOUGH:
+        if component.testee or self.replayed or self.lost < FAILED_FOR_GOOD:
             return ()
         return (NEVER.format(lost=self.lost),)
 

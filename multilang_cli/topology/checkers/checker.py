@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 MOST_WRONG = 5
 """Sentences about what is wrong that one checker keeps; the rest is counted."""
-SLACK = 2.0
+TIMER_LATE = 2.0
 """Seconds that a busy machine may be late with a timer."""
 
 CheckVerdict = Literal["pass", "warn", "fail", "unknown"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.topology.checkers.checker import SLACK, Checker, Excusing, RunFacts
+from multilang_cli.topology.checkers.checker import TIMER_LATE, Checker, Excusing, RunFacts
 
 if TYPE_CHECKING:
     from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Faulted, Lost, TupleSettled
@@ -44,7 +44,7 @@ class EndsOnce(Checker):
         """Report what is still pending."""
         timeout = self.facts.timeout
         for number, (task, t) in self._open.items():
-            if not timeout or self.t - t < 2 * timeout + SLACK:
+            if not timeout or self.t - t < 2 * timeout + TIMER_LATE:
                 self.unknown(f"the run ended before emission {number} of {self.facts.name(task)} did", number)
             else:
                 self.wrong(f"emission {number} of {self.facts.name(task)} never ended", number)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from multilang_cli.topology.checkers.checker import SLACK, Excusing, RunFacts
+from multilang_cli.topology.checkers.checker import TIMER_LATE, Excusing, RunFacts
 
 if TYPE_CHECKING:
     from multilang_cli.topology.checkers.checker import CheckResult
@@ -63,5 +63,5 @@ class HeartbeatsInTime(Excusing):
 
     def _took(self, task: int, sent: float, t: float, what: str) -> None:
         limit = self.facts.silences.get(task, 0.0)
-        if limit and t - sent > limit + SLACK and not self.excused(sent):
+        if limit and t - sent > limit + TIMER_LATE and not self.excused(sent):
             self.wrong(f"{self.facts.name(task)} {what} after {t - sent:.1f} s, of {limit:g}")

@@ -13,7 +13,7 @@ from multilang_cli.topology.checkers.checker import Checker, RunFacts
 if TYPE_CHECKING:
     from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Lost, PhaseBegun, TupleSettled
 
-SHORT = 40
+SHOWN_IN_SENTENCE = 40
 """Characters of the values of a message that a sentence shows."""
 _Key = tuple[str, str]
 
@@ -165,7 +165,11 @@ class AtLeastOnce(Checker):
         if again:
             account.twice += 1
             account.causes[again] += 1
-            short = message.values if len(message.values) <= SHORT else f"{message.values[:SHORT]}..."
+            short = (
+                message.values
+                if len(message.values) <= SHOWN_IN_SENTENCE
+                else f"{message.values[:SHOWN_IN_SENTENCE]}..."
+            )
             account.first = account.first or f"{short} of {self.facts.name(message.task)}"
 
     def _expect_replay(self, message: _Message, t: float, why: str) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from multilang_cli.reports.page import Page
     from multilang_cli.topology.acked import AckStep
 
-_HANG = 11
+_ACKING_HANG = 11
 
 
 def show_example(page: Page, steps: Iterable[AckStep]) -> None:
@@ -31,8 +31,8 @@ def show_steps(page: Page, emission: int, steps: Iterable[AckStep]) -> None:
     """Show what became of an emission of a run."""
     page.line(f"Emission {emission}", "bold")
     for step in steps:
-        page.para(escape(step.text), label=f"{step.t:.3f} s", indent=2, hang=_HANG)
+        page.para(escape(step.text), label=f"{step.t:.3f} s", indent=2, hang=_ACKING_HANG)
         if step.sent is not None:
-            page.line(f"    {hexadecimal(step.before)}", indent=_HANG)
-            page.line(f"XOR {hexadecimal(step.sent)}", indent=_HANG)
-            page.line(f"  = {hexadecimal(step.after)}", "bold", indent=_HANG)
+            page.line(f"    {hexadecimal(step.before)}", indent=_ACKING_HANG)
+            page.line(f"XOR {hexadecimal(step.sent)}", indent=_ACKING_HANG)
+            page.line(f"  = {hexadecimal(step.after)}", "bold", indent=_ACKING_HANG)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.faults.points import FaultPoint
     from multilang_cli.topology.faults.search import Plan
 
-AGAIN = 1
+RUNS_OF_SMALLEST = 1
 """Runs that are made of the smallest plan when it is found, to see that it breaks the topology again."""
 TWICE = 2
 FOLDERS = "search-*"
@@ -94,7 +94,7 @@ class _Searcher:
             _remove(played)
             plan, played = less
         times = runs = 1
-        while runs <= AGAIN and not self._stopped:
+        while runs <= RUNS_OF_SMALLEST and not self._stopped:
             other = self._run(plan)
             runs, times = runs + 1, times + bool(self._broken(other))
             _remove(other)

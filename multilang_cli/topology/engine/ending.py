@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.engine.spout_executor import SpoutExecutor
     from multilang_cli.topology.history import Happening
 
-SLACK = 2.0
+DRAIN_SLACK = 2.0
 """Seconds beyond two message timeouts that a run is drained for: a tick of an aggregation, a slow machine."""
 
 NO_PROGRESS = 3
@@ -67,8 +67,8 @@ class Ending:
         self.drained = False
         self._goal = goal
         self._timeout = timeout
-        self._no_progress_after = NO_PROGRESS * timeout + SLACK
-        self._patience = goal.drain if goal.drain is not None else 2 * timeout + SLACK
+        self._no_progress_after = NO_PROGRESS * timeout + DRAIN_SLACK
+        self._patience = goal.drain if goal.drain is not None else 2 * timeout + DRAIN_SLACK
         self._flow = flow
         self._executors = executors
         self._busy = busy

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.engine.tally import Tally
     from multilang_cli.topology.history import Happening
 
-LOOK = 0.05
+END_LOOKS_EVERY = 0.05
 """Seconds between two looks at whether the run is over, and the longest wait."""
 RESTART_AFTER = 0.1
 """Seconds after which a worker that died is started again, the first time; twice as long each time, up to a limit."""
@@ -40,7 +40,7 @@ TURNS = 32
 """Commands that a spout is told in one round while it answers at once: then bolts are given many tuples together."""
 GATHERING = 0.003
 """Seconds after which a round of such commands ends: the bolts wait meanwhile."""
-AT_ONCE = 0.001
+ANSWERED_AT_ONCE = 0.001
 """Seconds within which an answer comes at once."""
 END_WAIT = 2.0
 """Seconds that processes are given to end."""
@@ -174,7 +174,7 @@ class Engine:
             seconds = self.setup.setting(task, TICKS)
             if component is not None and component.kind == "bolt" and seconds:
                 self.agenda.every(seconds, t, partial(self.flow.tick, task, int(seconds)))
-        self.agenda.every(LOOK, t, self._ending.look)
+        self.agenda.every(END_LOOKS_EVERY, t, self._ending.look)
 
     def watch(self, session: BoltTask | SpoutTask) -> None:
         """Wait for what a session waits for: to be called after whatever may have changed that."""
@@ -224,7 +224,7 @@ class Engine:
         if self.flow.acking:
             return 0.0
         t = self.now
-        wakes = t + LOOK
+        wakes = t + END_LOOKS_EVERY
         if not self.flow.full:
             for each in self._executors:
                 wakes = each.wakes(wakes)
@@ -263,16 +263,16 @@ class Engine:
         """Tell a spout something, and take its answer if that comes at once; else it has until the next rounds."""
         flow = self.flow
         flow.t = began = self.now
-        session.command(command.what, command.id, AT_ONCE)
+        session.command(command.what, command.id, ANSWERED_AT_ONCE)
         flow.t = self.now
-        while executor.busy is not None and flow.t - began <= AT_ONCE and not self._soon:
+        while executor.busy is not None and flow.t - began <= ANSWERED_AT_ONCE and not self._soon:
             session.say_on()
-            ready = session.process.poll(AT_ONCE, want_write=False)
+            ready = session.process.poll(ANSWERED_AT_ONCE, want_write=False)
             flow.t = self.now
             if ready is not TO_READ:
                 break
             session.hear(ready)
-        executor.answered(flow.t, at_once=flow.t - began <= AT_ONCE)
+        executor.answered(flow.t, at_once=flow.t - began <= ANSWERED_AT_ONCE)
         self._ending.check_messages()
         if session.death or not session.running:
             self._kill_worker_of(session)

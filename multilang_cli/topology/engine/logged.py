@@ -12,7 +12,7 @@ WARN = 3
 ERROR = 4
 GIVEN_UP = "given up: "
 """A log line at level error that begins so tells of a message that its component will not process any more."""
-LONGEST = 500
+KEPT_OF_LOG = 500
 """Characters that are kept of a text: of a traceback the last line says what it was."""
 MOST_KINDS = 50
 """Different texts that are kept; more are of no use to anybody."""
@@ -48,7 +48,7 @@ class LoggedProblems:
         """Count a line of a component."""
         if level < WARN:
             return
-        text = ends(text, LONGEST)
+        text = ends(text, KEPT_OF_LOG)
         key = component, _NUMBERS.sub("#", text)
         if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
             key = component, GIVEN_UP if text.startswith(GIVEN_UP) else ""

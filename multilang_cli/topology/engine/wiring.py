@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TIMER = 1.0
 """Seconds between two looks of Storm at its subprocess's clock."""
-GRACE = 0.2
+DEAD_SOON = 0.2
 """Seconds that a process with a closed pipe is given to be dead, in which the whole topology waits."""
 
 
@@ -105,7 +105,7 @@ def profile_of(
         sources=_sources(topology, component),
         tasks=layout.components,
         conf=conf,
-        limits={"pid": patient, "sync": patient, "heartbeat": patient, "grace": GRACE, **(limits or {})},
+        limits={"pid": patient, "sync": patient, "heartbeat": patient, "grace": DEAD_SOON, **(limits or {})},
     )
 
 

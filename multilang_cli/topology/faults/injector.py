@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from multilang_cli.topology.history import Happening
 
 WHY = "the fault {} ends it"
-SLICE = 0.02
+SLOW_RUNS_FOR = 0.02
 """Seconds for which a slow process runs, and then four times as long does not."""
 CUT_AT = 9
 """Bytes of a half message that come first."""
-AGAIN = 0.05
+LEFT_ALIVE = 0.05
 """Seconds that a component in a restart storm is left alive."""
 MESSAGE_COMES = 3.0
 """Seconds within which even an idle component says something: it is sent a heartbeat a second."""
@@ -130,12 +130,12 @@ class Injector:
             """Hold the task for most of a slice of time, unless the fault is over."""
             if number in self._lasting:
                 self._actions.pause(task, hold=True)
-                agenda.at(engine.now + 4 * SLICE, go)
+                agenda.at(engine.now + 4 * SLOW_RUNS_FOR, go)
 
         def go() -> None:
             """Let the task run for the rest."""
             self._actions.pause(task, hold=False)
-            agenda.at(engine.now + SLICE, stop)
+            agenda.at(engine.now + SLOW_RUNS_FOR, stop)
 
         self._engine.soon(stop)
         return partial(self._actions.pause, task, hold=False)
@@ -227,7 +227,7 @@ class Injector:
             if storm.left and self._engine.phase == "run":
                 storm.left -= 1
                 again = partial(self._actions.kill_task, task, WHY.format(storm.fault))
-                self._engine.agenda.at(self._engine.now + AGAIN, again)
+                self._engine.agenda.at(self._engine.now + LEFT_ALIVE, again)
                 return
             storms.pop(0)
             self._engine.busy.discard(f"fault {storm.number}")

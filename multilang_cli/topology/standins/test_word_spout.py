@@ -8,7 +8,7 @@ import time
 from multilang_cli.component.spout import Spout
 
 WORDS = ("nathan", "mike", "jackson", "golda", "bertels")
-PAUSE = 0.1
+BEFORE_WORD = 0.1
 """Seconds before each word."""
 
 
@@ -17,7 +17,7 @@ class TestWordSpout(Spout):
 
     def next_tuple(self) -> None:
         """Wait and emit."""
-        time.sleep(PAUSE)
+        time.sleep(BEFORE_WORD)
         self.emit([random.choice(WORDS)])  # noqa: S311 (words, not secrets)
 
 
