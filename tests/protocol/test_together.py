@@ -1,0 +1,93 @@
+"""What comes together is judged as it is one by one: the conversations of every rule, live and as a recording has them.
+
+The judge passes over what is plainly right in a batch or a span. A rule whose breach it passes over is never asked.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from multilang_cli.catalogue import notation
+from multilang_cli.catalogue.judging import judge_of
+from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
+from multilang_cli.protocol.words.messages import Handshake, Malformed, Pid
+from multilang_cli.transcript.write import is_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from multilang_cli.protocol.words.events import Event
+
+MISSED = {
+    "integer-damaged": "the integers of tuples that come together are not kept: a look at each costs 18 % of a tuple"
+}
+"""Rules of which the judge passes over a breach, and the reason."""
+RULES = {name: rule for name, rule in load_rulebook().rules.items() if rule.kind != "spout"}
+
+
+def runs(events: list[Event], key: Callable[[Event], object]) -> Iterator[list[Event]]:
+    """Plain frames that follow on each other and have one `key`; all else one by one."""
+    for (plain, _), group in groupby(events, lambda event: (is_together(event), key(event))):
+        found = list(group)
+        yield from [found] if plain else [[event] for event in found]
+
+
+def is_together(event: Event) -> bool:
+    return is_plain(event) and not isinstance(event.body, Malformed | Handshake | Pid)
+
+
+def batches(events: list[Event]) -> Iterator[Sequence[Event]]:
+    """The same as a live component's pipes bring it."""
+    for run in runs(events, lambda event: event.channel):
+        first = run[0]
+        if not is_together(first):
+            yield run
+            continue
+        assert first.channel in {"in", "out"}
+        data = b"".join(event.raw for event in run)
+        bodies = [event.body for event in run]
+        yield Batch(first.seq, first.t, first.channel, bodies, data=data, offset=first.offset)
+
+
+def spans(events: list[Event]) -> Iterator[Sequence[Event]]:
+    """The same as a recording brings it: both pipes in one."""
+    for run in runs(events, lambda _: None):
+        if not is_together(run[0]):
+            yield run
+            continue
+        sent = [event.channel == "in" for event in run]
+        raws = [event.raw for event in run]
+        yield RecordedEvents(
+            run[0].seq,
+            [event.body for event in run],
+            [event.t for event in run],
+            sent=sent,
+            raws=[msgspec.Raw(raw.removesuffix(b"\nend\n")) for raw in raws],
+            offsets={way: next((e.offset for e in run if e.channel == way), 0) for way in ("in", "out")},
+            ascii_only=all(raw.isascii() for raw, told in zip(raws, sent, strict=True) if told),
+        )
+
+
+@pytest.mark.parametrize("shape", [batches, spans])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.xfail(strict=True, reason=MISSED[name])] if name in MISSED else [])
+        for name in RULES
+    ],
+)
+def test_what_breaks_a_rule_breaks_it_in_any_company(
+    name: str, shape: Callable[[list[Event]], Iterator[Sequence[Event]]]
+) -> None:
+    rule = RULES[name]
+    profile = example_profile("bolt", rule.profile)
+    for talk in (rule.bad, rule.good):
+        together, alone = judge_of(profile, load_rulebook()), judge_of(profile, load_rulebook())
+        for company in shape(notation.parse(talk)):
+            assert together.feed_all(company) == [found for event in list(company) for found in alone.feed(event)]
+        assert together.snapshot() == alone.snapshot()
