@@ -34,8 +34,8 @@ def new(
 ) -> int:
     """Write a small working bolt or spout, with mlcheck.toml, a CI workflow and a README.
 
-    Or a testee, to test a library with. In Go, Java, Perl, PHP and Rust the protocol comes as a library in one file, to
-    copy and change.
+    Or a testee, to test a library with; it begins with Storm's own library, or with one of ours. In Go, Java, Perl, PHP
+    and Rust the protocol comes as a library in one file, to copy and change.
 
     DIRECTORY: where to; the working directory by default. It is made if it is missing. No file is overwritten.
     """
@@ -65,6 +65,8 @@ def new(
     if as_json:
         return print_json({"files": [str(folder / file) for file in made.files], "next": steps})
     write("".join(f"{folder / file}\n" for file in made.files))
+    if made.library:
+        write(f"\nIt tests {made.library}: put your own library in its place.\n")
     if not (folder / ".git").exists():
         write(f"\nCI reads {WORKFLOW} at the top of a repository only.\n")
     write(f"\nNext: {' && '.join(steps)}\n")

@@ -59,10 +59,14 @@ class Language(msgspec.Struct, frozen=True):
 
 
 class Scaffold(msgspec.Struct, frozen=True):
-    """Files that were written: paths relative to the folder, and the shell line that builds the component, or ""."""
+    """Files that were written: paths relative to the folder, and the shell line that builds the component, or "".
+
+    `library`: the one that a testee begins with, and where it is from; "" of a component.
+    """
 
     files: tuple[str, ...]
     build: str
+    library: str = ""
 
 
 class ScaffoldError(Exception):
@@ -127,7 +131,9 @@ def write_testee(language: Language, folder: Path) -> Scaffold:
         build="".join(f"{line}\n" for line in build),
     )
     _write(texts, folder)
-    return Scaffold(tuple(texts), " && ".join(build))
+    library = described["library"]
+    source = f" ({library['from']})" if library.get("from") else ""
+    return Scaffold(tuple(texts), " && ".join(build), f"{library['name']}{source}")
 
 
 def _write(texts: dict[str, str], folder: Path) -> None:

@@ -107,7 +107,9 @@ class Driven:
     """
 
     def __init__(self, component: Component, storm: str = "") -> None:
-        self._subject = subject = Subject.of(component, RunOptions(storm=storm))
+        self._subject = subject = Subject.of(
+            component, RunOptions(storm=storm), how_to_keep='keep_env=["NAME"] keeps it'
+        )
         profile = subject.profile
         self.surroundings = subject.surroundings
         process = ComponentProcess.start(

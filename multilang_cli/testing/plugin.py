@@ -59,10 +59,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.fixture
 def shell_bolt(request: pytest.FixtureRequest) -> Iterator[Callable[..., DrivenBolt]]:
-    """Starts bolts: ``shell_bolt(*command, streams=, sources=, conf=, env=, cwd=)``.
+    """Starts bolts: ``shell_bolt(*command, streams=, sources=, conf=, env=, keep_env=, cwd=, limits=, storm=)``.
 
     Each is judged and ended after the test. `streams` and `sources`: fields by stream, and by component or
-    ``component:stream``.
+    ``component:stream``. `keep_env`: names of variables that stay, though no Storm worker has them. `limits`: seconds
+    by name. `storm`: the version that is played.
     """
     from multilang_cli.testing.driven import DrivenBolt  # noqa: PLC0415 (not needed where nobody asks for it)
 

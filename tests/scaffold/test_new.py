@@ -92,6 +92,7 @@ def test_a_testee_is_the_shipped_one(language: str, tmp_path: Path) -> None:
     assert [shlex.split(line) for line in lines[1:-1]] == [list(words) for words in made.prepare]
     assert "mlcheck run --testee . --strict" in lines[-1]
     assert said.endswith("mlcheck run --testee .\n")
+    assert f"It tests {shipped.library.name} (" in said
 
 
 @pytest.mark.sample(3)

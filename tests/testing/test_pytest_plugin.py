@@ -40,6 +40,19 @@ def test_a_bolt_is_tested_in_ten_lines(pytester: pytest.Pytester) -> None:
     assert outcomes == {"passed": 2}, shown
 
 
+def test_what_is_taken_out_of_its_environment_is_kept_as_a_test_says_it(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")
+    text = "def test_it(shell_bolt):\n    shell_bolt('python3', BOLT{}).heartbeat()\n"
+    outcomes, shown = outcome(pytester, text.format(""))
+    assert outcomes == {"passed": 1}
+    assert '; keep_env=["NAME"] keeps it' in shown
+    outcomes, shown = outcome(pytester, text.format(", keep_env=['PYTHONUNBUFFERED']"))
+    assert outcomes == {"passed": 1}
+    assert "PYTHONUNBUFFERED" not in shown
+
+
 def test_a_bolt_is_told_its_sources(pytester: pytest.Pytester) -> None:
     outcomes, shown = outcome(
         pytester,

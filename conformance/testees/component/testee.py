@@ -1,4 +1,4 @@
-"""The testee of this project's own library for Python: does what a tuple or conf tells it (see ../README.md)."""
+"""The testee of this project's own library for Python: does what it is told (see `mlcheck docs testees`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The testee of storm.go: does what a tuple or conf tells it (see ../README.md).
+// The testee of storm.go: does what a tuple or conf tells it (see `mlcheck docs testees`).
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The testee of node-storm: does what a tuple or conf tells it (see ../README.md).
+// The testee of node-storm: does what a tuple or conf tells it (see `mlcheck docs testees`).
 'use strict';
 
 const storm = require('./lib/node_modules/node-storm');

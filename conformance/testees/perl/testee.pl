@@ -1,5 +1,5 @@
 #!/usr/bin/perl
-# The testee of Storm.pm: does what a tuple or conf tells it (see ../README.md).
+# The testee of Storm.pm: does what a tuple or conf tells it (see `mlcheck docs testees`).
 use strict;
 use warnings;
 use FindBin;

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-/* The testee of Storm.php: does what a tuple or conf tells it (see ../README.md). */
+/* The testee of Storm.php: does what a tuple or conf tells it (see `mlcheck docs testees`). */
 
 require __DIR__ . '/Storm.php';
 require __DIR__ . '/mutants.php';

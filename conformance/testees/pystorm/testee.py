@@ -1,4 +1,4 @@
-"""The testee of pystorm: does what a tuple or conf tells it (see ../README.md)."""
+"""The testee of pystorm: does what a tuple or conf tells it (see `mlcheck docs testees`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The testee of storm.js, Storm's own library for JavaScript: does what a tuple or conf tells it (see ../README.md).
+// The testee of storm.js, Storm's own library for JavaScript: does what a tuple or conf tells it (see `mlcheck docs testees`).
 'use strict';
 
 const storm = require('./lib/storm');

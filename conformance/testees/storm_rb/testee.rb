@@ -1,4 +1,4 @@
-# The testee of storm.rb, Storm's own library for Ruby: does what a tuple or conf tells it (see ../README.md).
+# The testee of storm.rb, Storm's own library for Ruby: does what a tuple or conf tells it (see `mlcheck docs testees`).
 
 require_relative 'lib/storm'
 require_relative 'mutants'

@@ -1,4 +1,4 @@
-"""The testee of streamparse, whose program starts these classes: does what it is told (see ../README.md)."""
+"""The testee of streamparse, whose program starts these classes: does what it is told (see `mlcheck docs testees`)."""
 
 from __future__ import annotations
 
