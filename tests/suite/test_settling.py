@@ -302,7 +302,7 @@ def test_a_slow_bolt_is_fed_no_more_than_tells(tmp_path: Path, pace: float, sett
     (case,) = (case for case in load_cases("component") if case.id == "stdout.clean")
     known = Settling()
     known.pace = known.slowest = pace
-    run = CaseRun(subject, case, known=known)
+    run = CaseRun(subject, case, settling=known)
     run.run()
     assert run.feed.fed == fed_in_all
 

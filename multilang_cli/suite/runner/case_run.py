@@ -111,7 +111,7 @@ class CaseRun:
     what the tuples are like that it took; `refused`: the made-up one that it did not, if nothing can be said for that.
     `beaten`: it died of a heartbeat before it was fed anything.
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
-    became of what it was fed; `known`: how it settles, from the cases before. `idle`: of a spout's
+    became of what it was fed; `settling`: how it settles, from the cases before. `idle`: of a spout's
     empty calls; `replays`: of what failed. `answers`: what it is known to answer where it comes whole, and at the
     end more: handshake, tuple, heartbeat, command. `on_wait`: told of
     long waits.
@@ -123,7 +123,7 @@ class CaseRun:
         case: Case,
         short: float | None = None,
         until: float = math.inf,
-        known: Settling | None = None,
+        settling: Settling | None = None,
     ) -> None:
         self.subject = checked
         self.on_wait: OnWait | None = None
@@ -132,7 +132,7 @@ class CaseRun:
         self.failing: SubjectResult | None = None
         self.case = case
         self.feed = FedTuples(samples_of(checked.component) if has_samples(checked.component) else ())
-        self._known = known
+        self._settling = settling
         self.said_pid = False
         self.unrecorded = ""
         self.played = 0
@@ -164,7 +164,10 @@ class CaseRun:
             self.said_pid = True
             return self._result("skip", unfit, began)
         transcript = self.subject.record / f"{self.case.id}.ndjson"
-        watch, hangs = Watch(), HangWatch(confirms=self._short, slowest=self._known.slowest if self._known else 0.0)
+        watch, hangs = (
+            Watch(),
+            HangWatch(confirms=self._short, slowest=self._settling.slowest if self._settling else 0.0),
+        )
         recording = Recording(transcript, self._header(), self.subject.component.env)
         ours = OwnSide(self._profile, self.subject.rulebook) if self.case.id in shipped() else None
         seen = (self.coverage, self.feed, ReplayWatch(self.replays))
@@ -258,7 +261,7 @@ class CaseRun:
             accepts,
             refusable=costs_nothing(self.case, accepts),
             feed=self.feed,
-            known=self._known,
+            settling=self._settling,
             settles_declared=bool(component.settles),
             idle=self.idle,
         )
@@ -344,7 +347,7 @@ class CaseRun:
         elif verdict == "pass" and self._missing:
             verdict, reason = "skip", self._missing
         result = self._result(verdict, reason, began, session, watch, findings=findings)
-        if self.feed.refused and not findings and (self._known is None or self._known.failing is None):
+        if self.feed.refused and not findings and (self._settling is None or self._settling.failing is None):
             self.failing = self._explained(result, session, watch, ())
         if verdict in {"pass", "skip"} or not (findings or self._too_much or self.refused) or session.overflowed:
             return result

@@ -256,7 +256,7 @@ class Run:
         self, checked: Subject, case: Case, short: float | None = None, on_wait: OnWait | None = None
     ) -> PlayedCase:
         """Play a case; a fault of ours costs this case, not the run."""
-        run = CaseRun(checked, case, short, known=self.settling)
+        run = CaseRun(checked, case, short, settling=self.settling)
         run.idle, run.replays, run.on_wait, run.answers = self.idle, self.replays, on_wait, self._answers
         try:
             subject = run.run()

@@ -63,7 +63,7 @@ def feed(stage: Stage, arguments: dict[str, Any]) -> None:
 
 def _affordable(stage: Stage, times: int) -> int:
     """As many as a slow bolt does in some seconds: what it does with a few it does with more."""
-    pace, settles = stage.known.pace, stage.session.profile.settles
+    pace, settles = stage.settling.pace, stage.session.profile.settles
     if not pace or settles.startswith(("after-", "on-")):
         return times
     return min(times, max(FEWEST_FED, int(WORTH / pace)))
@@ -82,7 +82,7 @@ def trial(stage: Stage, _: dict[str, Any]) -> None:
     What follows is judged in earnest: who takes plain text of our making has to take difficult text as well. One trial
     is enough for a run.
     """
-    if "text" in stage.accepts or stage.known.takes_text:
+    if "text" in stage.accepts or stage.settling.takes_text:
         return
     how = stage.session.profile.settles
     if how == "unchecked":
@@ -101,7 +101,7 @@ def trial(stage: Stage, _: dict[str, Any]) -> None:
         raise NotExercised(f'it does not take {stage.trying}: it fails it; if it should, say so: accepts = ["text"]')
     stage.trying = ""
     stage.made_up = None
-    stage.known.takes_text = True
+    stage.settling.takes_text = True
 
 
 def backlog(stage: Stage, arguments: dict[str, Any]) -> None:
@@ -187,7 +187,7 @@ def settle(stage: Stage, _: dict[str, Any]) -> None:
         left = 1
     elif how.startswith("after-"):
         left = together(how) - 1
-        if not (stage.known.settled or stage.feed.settled or stage.trying):
+        if not (stage.settling.settled or stage.feed.settled or stage.trying):
             tuples(stage, {"times": max(0, left + 1 - stage.feed.fed - bolt.queued)})
     stage.go_on(if_=await_settled(stage, limit, left))
 

@@ -63,7 +63,7 @@ class _Wait:
         self.stage = stage
         self.bolt = stage.bolt
         self.left = left
-        self.patience = max(stage.known.patience(limit), LEAST_TICKS * self.bolt.tick_period)
+        self.patience = max(stage.settling.patience(limit), LEAST_TICKS * self.bolt.tick_period)
         self.began = self.bolt.now
         self.until = self.began + limit
 
@@ -73,24 +73,24 @@ class _Wait:
 
     def wakes(self) -> bool:
         """Once in a run, wait until the limit is over: a heartbeat comes each second, and it may settle on one."""
-        bolt, known = self.bolt, self.stage.known
+        bolt, settling = self.bolt, self.stage.settling
         # What is given up early, since it may be refused, shows nothing of a whole limit.
         if self.stage.may_refuse or self.stage.trying:
             return self._works_on()
-        if known.waited_out or not bolt.version.heartbeats:
+        if settling.waited_out or not bolt.version.heartbeats:
             return False
         came = bolt.wait(self._done, max(0.0, self.until - bolt.now), "output", quietly=True)
-        known.waited_out = not came and bolt.now >= self.until
+        settling.waited_out = not came and bolt.now >= self.until
         return came
 
     def _works_on(self) -> bool:
         """Wait on for who may refuse what it was given, while it works: slow is no refusal. In vain once in a run."""
-        bolt, known = self.bolt, self.stage.known
+        bolt, settling = self.bolt, self.stage.settling
         until = self.began + self.stage.limits["settle"]
-        while not known.overworked and bolt.now < until and bolt.working:
+        while not settling.overworked and bolt.now < until and bolt.working:
             if bolt.wait(self._done, WORKS, "output", quietly=True):
                 return True
-        known.overworked = known.overworked or bolt.now >= until
+        settling.overworked = settling.overworked or bolt.now >= until
         return False
 
     def explained(self) -> bool:
@@ -101,12 +101,12 @@ class _Wait:
         while looked < MOST_HOLES and self._looks() and (hole := self._hole()) is not None:
             again = _fed_again(stage, hole)
             if hole.message.id in stage.feed.open:
-                stage.known.forgetful = again.declared
+                stage.settling.forgetful = again.declared
                 return bolt.running and bolt.not_settled(self.patience, proven=proven, again=again)
             looked += 1
-        if looked and self._quietly(max(TRIAL, stage.known.ample)):
+        if looked and self._quietly(max(TRIAL, stage.settling.ample)):
             # Equal ones are collected: then a tuple may be settled before an older one of another value.
-            stage.known.by_value = True
+            stage.settling.by_value = True
             return True
         return bolt.not_settled(self.patience, proven=proven)
 
@@ -122,7 +122,7 @@ class _Wait:
 
     def _looks(self) -> bool:
         """True unless what it was fed is our own making, which it need not understand."""
-        return not (self.stage.trying or self.stage.known.by_value) and self.stage.made_up is None
+        return not (self.stage.trying or self.stage.settling.by_value) and self.stage.made_up is None
 
     def _hole(self) -> Fed | None:
         return self.stage.feed.passed_over(self.left + 1)
@@ -140,14 +140,14 @@ def _fed_again(stage: Stage, first: Fed) -> Again:
         return bolt.idle and (first.message.id not in feed.open or not any(id_ in feed.open for id_ in sent))
 
     until = bolt.now + max(limit, WHILE)
-    for size in (sum(CHUNKS),) if stage.known.forgetful else CHUNKS:
+    for size in (sum(CHUNKS),) if stage.settling.forgetful else CHUNKS:
         for _ in range(size):
             sent.append(bolt.new_id())
             bolt.say(msgspec.structs.replace(first.message, id=sent[-1]))
             if (other := next(turns)) is not None:
                 stage.send(other)
-        ample = AMPLE * max(feed.slowest, stage.known.slowest)
-        patience = max(stage.known.patience(min(limit, TRIAL)), LEAST_TICKS * bolt.tick_period, min(limit, ample))
+        ample = AMPLE * max(feed.slowest, stage.settling.slowest)
+        patience = max(stage.settling.patience(min(limit, TRIAL)), LEAST_TICKS * bolt.tick_period, min(limit, ample))
         bolt.wait(done, patience, "settle", lambda: len(feed.open), quietly=True)
         if first.message.id not in feed.open or not bolt.running or bolt.now > until:
             break
@@ -158,10 +158,10 @@ def _fed_again(stage: Stage, first: Fed) -> Again:
 
 def _try_batch(stage: Stage) -> None:
     """If nothing was ever settled, and nobody said when: see whether it is a batch, once in a run."""
-    feed, known = stage.feed, stage.known
-    if known.tried or known.settled or feed.settled or stage.settles_declared:
+    feed, settling = stage.feed, stage.settling
+    if settling.tried or settling.settled or feed.settled or stage.settles_declared:
         return
     first = next(iter(feed.open.values()), None)
     if first is not None:
-        known.tried = True
+        settling.tried = True
         _fed_again(stage, first)

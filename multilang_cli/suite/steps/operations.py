@@ -146,7 +146,7 @@ def _lose_worker(stage: Stage, _: dict[str, Any]) -> None:
         said = [bolt.message(sample.values, sample.component, sample.stream)]
         said += [bolt.beat_message()] if bolt.version.heartbeats else []
     # It may have to come to the end of that work first.
-    slow = AMPLE * max(stage.feed.slowest, stage.known.slowest, stage.idle.longest)
+    slow = AMPLE * max(stage.feed.slowest, stage.settling.slowest, stage.idle.longest)
     stage.session.lose_worker(said, stage.limits["exit-after-eof"] + round(slow))
 
 

@@ -41,7 +41,7 @@ class Stage:
     besides tuples like its samples. `fed`: True once a sample was delivered. `made_up`: the seq from which on it was
     given what we made up, None if it was not; `trying`: what it was given is a trial, which it may refuse; `refusable`:
     it may refuse all that is made up, and `may_refuse` that it was given such. `settled`: ids that a spout's acks and
-    fails were about. `feed`: what a bolt was fed so far, `known`: how it settles, in all of the run;
+    fails were about. `feed`: what a bolt was fed so far, `settling`: how it settles, in all of the run;
     `settles_declared`: somebody said so. `idle`: what is known of a spout's empty calls; `idled`: seconds of those
     since it emitted last; `calls`: of next, so far.
     """
@@ -55,7 +55,7 @@ class Stage:
         *,
         refusable: bool = False,
         feed: FedTuples | None = None,
-        known: Settling | None = None,
+        settling: Settling | None = None,
         settles_declared: bool = False,
         idle: Idle | None = None,
     ) -> None:
@@ -73,7 +73,7 @@ class Stage:
         self.trying = ""
         self.refusable = refusable
         self.feed = feed or FedTuples()
-        self.known = known or Settling()
+        self.settling = settling or Settling()
         self.settles_declared = settles_declared
         self.may_refuse = False
         self.settled: set[str] = set()
@@ -120,7 +120,7 @@ class Stage:
     def patience(self, waiting_for: str) -> float:
         """Seconds to wait: not long for what the component may refuse, since no finding comes of it."""
         limit = self.limits[waiting_for]
-        enough = max(TRIAL, self.known.ample, AMPLE * self.feed.slowest)
+        enough = max(TRIAL, self.settling.ample, AMPLE * self.feed.slowest)
         return min(limit, enough) if self.may_refuse or self.trying else limit
 
     def making_up(self) -> None:
