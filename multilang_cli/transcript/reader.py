@@ -97,7 +97,7 @@ class ConversationReader:
         self.last = lines[-1].seq
         times = [line.t for line in lines]
         return RecordedEvents(
-            lines[0].seq, bodies, times, sent=sent, raws=raws, offsets=offsets, ascii_only=told.isascii()
+            lines[0].seq, bodies, times, sent=sent, raws=raws, offsets=offsets, is_simple=wire.is_simple(told)
         )
 
     def _plain(self, line: EventLine, text: bytes) -> Event:

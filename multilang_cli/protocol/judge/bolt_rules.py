@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge import emit_rules, number_rules, text_rules
 from multilang_cli.protocol.judge.state import Pending
+from multilang_cli.protocol.wire.encoding import is_simple
 from multilang_cli.protocol.words.messages import (
     SYSTEM_COMPONENT,
     SYSTEM_TASK,
@@ -183,7 +184,7 @@ def pass_right(judge: RuleContext, batch: Batch) -> int:
     if state.heartbeats:
         return 0
     if batch.channel == "in":
-        slow = state.later or judge.profile.samples is not None or not batch.data.isascii()
+        slow = state.later or judge.profile.samples is not None or not is_simple(batch.data)
         return 0 if slow else _pass_sent(state, batch)
     right = 0 if state.foreign else _pass_said(judge, batch)
     if right:
@@ -253,10 +254,10 @@ def pass_span(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
 
 
 def _right_until(judge: RuleContext, span: RecordedEvents, begin: int, settled: dict[str, int]) -> int:
-    state, pending, seq, ascii_only = judge.state, judge.state.open, span.seq, span.ascii_only
+    state, pending, seq, simple = judge.state, judge.state.open, span.seq, span.is_simple
     for at, message, t in zip(range(begin, len(span)), span.bodies[begin:], span.times[begin:], strict=True):
         kind = message.__class__
-        if kind is TupleMsg and ascii_only and message.task != SYSTEM_TASK:
+        if kind is TupleMsg and simple and message.task != SYSTEM_TASK:
             pending[message.id] = (seq + at, t)
             continue
         if kind is Ack or kind is Fail:
@@ -286,7 +287,7 @@ def _takes_sent(state: State, span: RecordedEvents, at: int) -> bool:
     if message.__class__ is not TupleMsg or message.task == SYSTEM_TASK:
         return False
     number_rules.remember(state, message.values)
-    if not span.ascii_only and not (raw := bytes(span.raws[at])).isascii():
+    if not span.is_simple and not (raw := bytes(span.raws[at])).isascii():
         _remember_text(state, message, raw)
     state.open[message.id] = (span.seq + at, span.times[at])
     return True

@@ -67,10 +67,11 @@ class RecordedEvents(LazySequence[Event]):
     """Events of plain frames of both pipes, in the order of their seq, as a recording tells them; made when looked at.
 
     `seq` of the first; `bodies` and `times` of each; `raws`: its bytes, without the terminator; `sent`: True if Storm
-    said it; `offsets`: where the first of each pipe begins in its stream; `ascii_only`: all that Storm said is ASCII.
+    said it; `offsets`: where the first of each pipe begins in its stream; `is_simple`: of all that Storm said, see
+    ``encoding``.
     """
 
-    __slots__ = ("ascii_only", "bodies", "offsets", "raws", "sent", "seq", "times")
+    __slots__ = ("bodies", "is_simple", "offsets", "raws", "sent", "seq", "times")
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class RecordedEvents(LazySequence[Event]):
         sent: Sequence[bool],
         raws: Sequence[msgspec.Raw],
         offsets: dict[Channel, int],
-        ascii_only: bool,
+        is_simple: bool,
     ) -> None:
         super().__init__()
         self.seq = seq
@@ -90,7 +91,7 @@ class RecordedEvents(LazySequence[Event]):
         self.sent = sent
         self.raws = raws
         self.offsets = offsets
-        self.ascii_only = ascii_only
+        self.is_simple = is_simple
 
     def _made(self) -> list[Event]:
         ends, made = dict(self.offsets), list[Event]()

@@ -35,6 +35,11 @@ EXCERPT = 200
 _SLASH, _BACKSLASH, _DELETE = b"/\\\x7f"
 _ESCAPED = re.compile("[\x7f-\x9f\u2000-\u20ff]")
 _HALF = re.compile("[\ud800-\udfff]")
+_HUGE = 1024 * 1024
+"""Bytes beyond which a text is not copied as a whole."""
+_SHAPES = bytes(ord("0") if char in b"-0123456789" else 32 if char in b"[,: " else 120 for char in range(256))
+_INEXACT = b" " + b"0" * 16
+"""What an integer that a double may not hold looks like after translation by `_SHAPES`."""
 _LOWER_HEX = re.compile(rb"(?<!\\)((?:\\\\)*)\\u(00[01][0-9a-f])")
 
 
@@ -222,6 +227,19 @@ def decode_lines(lines: bytes) -> list[FromStorm | Malformed]:
     except _REFUSED:
         return list(map(decode, lines.split(b"\n")))
     return [TaskIds(each) if each.__class__ is list else each for each in found]
+
+
+def is_simple(said: bytes) -> bool:
+    """True if Storm `said` ASCII alone, and no integer beyond 2^53: what a component makes of it is like what came.
+
+    False also for a text that has so many digits.
+    """
+    if not said.isascii():
+        return False
+    if len(said) <= _HUGE:
+        return _INEXACT not in said.translate(_SHAPES)
+    parts = (said[at : at + _HUGE + len(_INEXACT)] for at in range(0, len(said), _HUGE))
+    return not any(_INEXACT in part.translate(_SHAPES) for part in parts)
 
 
 def _decode_other(text: bytes) -> FromStorm | Malformed:
