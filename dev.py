@@ -60,6 +60,7 @@ PACKAGES = {
     "go": ("golang-go",),
     "cargo": ("cargo",),
     "perl": ("perl",),
+    "lua5.4": ("lua5.4",),
     "cpanel_json_xs": ("libcpanel-json-xs-perl",),
     "php": ("php-cli",),
     "chromium": ("chromium",),
