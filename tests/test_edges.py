@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from multilang_cli.audit.store.manifest import only_writer
-from multilang_cli.catalogue.archives import LEAST_BYTES
 from multilang_cli.reports.evidence.bundle import BundleError, unpack
 from multilang_cli.tap.run import why_not_recorded
 from multilang_cli.terminal.fault import report_fault
+from multilang_cli.transcript.archives import LEAST_BYTES
 from tests.command import BOLT, ROOT, mlcheck
 
 if TYPE_CHECKING:

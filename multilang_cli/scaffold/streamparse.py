@@ -42,7 +42,7 @@ def components_in(project: Path) -> tuple[Component, ...]:
 
 
 def _parsed(file: Path) -> ast.Module:
-    """What the file says. Raises OSError, SyntaxError, TextError, RecursionError, MemoryError."""
+    """The syntax tree of a file. Raises OSError, SyntaxError, TextError, RecursionError, MemoryError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)

@@ -85,10 +85,15 @@ def choice(name: str, text: str, known: Iterable[str]) -> str:
     return text
 
 
+def _is_count(text: str) -> bool:
+    """True for a number of tuples that may be settled together; Python reads none of thousands of digits."""
+    return text.isdecimal() and len(text) <= len(str(_MOST_TOGETHER)) and 0 < int(text) < _MOST_TOGETHER
+
+
 def settles(text: str) -> str:
     """When a tuple is settled. Raises ConfigError."""
     word, _, number = text.partition("-")
-    if word == "after" and number.isdecimal() and 0 < int(number) < _MOST_TOGETHER:
+    if word == "after" and _is_count(number):
         return f"after-{int(number)}"
     if text not in SETTLES or text == "after-N":
         raise ConfigError(f"--settles: there is no {text[:60]!r}; expected: {', '.join(SETTLES)}, N a number.")

@@ -10,6 +10,8 @@ from multilang_cli.protocol.words.events import Channel, Fact
 from multilang_cli.protocol.words.verdicts import Profile
 
 MAJOR, MINOR = 1, 0
+_LONGEST_VERSION = 20
+"""Characters of a version: Python reads no number of thousands."""
 VERSION = f"{MAJOR}.{MINOR}"
 """The version of the format that is written. Every 1.y is read."""
 
@@ -117,7 +119,7 @@ def _fields(header: Header) -> dict[str, Any]:
 def check_version(version: str) -> str:
     """The reason why a transcript of `version` (major.minor) can not be read here; empty if it can."""
     major, dot, minor = version.partition(".")
-    if not (dot and major.isdecimal() and minor.isdecimal()):
+    if not (dot and major.isdecimal() and minor.isdecimal() and len(version) <= _LONGEST_VERSION):
         return f"{version[:20]!r} is no version of the format"
     if int(major) != MAJOR:
         newer = "; a newer mlcheck reads it" if int(major) > MAJOR else ""

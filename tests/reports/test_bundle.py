@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.catalogue import archives
 from multilang_cli.reports.evidence import bundle as bundles
 from multilang_cli.reports.evidence.bundle import BundleError, unpack
+from multilang_cli.transcript import archives
 from tests.command import mlcheck
 from tests.pages import TWICE, recorded
 

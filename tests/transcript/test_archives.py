@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.catalogue import archives
-from multilang_cli.catalogue.archives import ArchiveError, unpack_chosen
 from multilang_cli.topology.flux import FluxError, read_flux
 from multilang_cli.topology.java.program import JavaHostError
 from multilang_cli.topology.java.reading import JavaFile, read_java_flux
+from multilang_cli.transcript import archives
+from multilang_cli.transcript.archives import ArchiveError, unpack_chosen
 
 if TYPE_CHECKING:
     from pathlib import Path

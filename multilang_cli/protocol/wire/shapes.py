@@ -40,6 +40,8 @@ COMMANDS = tuple(KEYS)
 _ALL_KEYS = frozenset({"pid"}.union(*KEYS.values()))
 LOG_LEVELS = range(5)
 _SHOWN_OF_NAME = 40
+_MOST_DIGITS = 20
+"""Digits of a text that is taken for the number that it says."""
 _LETTERS_SHARED = 0.8
 """Part of the letters of a key that another shares in their order, where it may be that key misspelt."""
 _MISSPELT = {
@@ -84,9 +86,14 @@ def pid_of(fields: dict[str, Any]) -> Pid | ShapeFault:
     pid = fields["pid"]
     if not is_integer(pid):
         digits = str(pid)
-        salvage = (Pid(int(digits)),) if digits.isdecimal() and digits.isascii() else ()
+        salvage = (Pid(int(digits)),) if digits.isascii() and _is_number(digits) else ()
         return ShapeFault("pid-type", "pid", f"the pid is {_named(pid)}, not an integer", salvage)
     return Pid(pid)
+
+
+def _is_number(text: str) -> bool:
+    """True for the digits of a number that one could mean; Python makes none of thousands."""
+    return len(text) <= _MOST_DIGITS and text.isdecimal()
 
 
 def message_of(fields: dict[str, Any]) -> FromComponent | ShapeFault:
@@ -200,7 +207,7 @@ def _salvaged(command: str, fields: dict[str, Any]) -> tuple[FromComponent, ...]
             sound["msg"] = str(wrong)
         elif fault.field == "tuple":
             sound["tuple"] = [wrong]
-        elif fault.field == "task" and isinstance(wrong, str | float) and str(wrong).isdecimal():
+        elif fault.field == "task" and isinstance(wrong, str | float) and _is_number(str(wrong)):
             sound["task"] = int(wrong)
         elif fault.field == "anchors" and isinstance(wrong, list):
             sound["anchors"] = [str(item) for item in wrong if item is not None]

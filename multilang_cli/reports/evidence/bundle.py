@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli import __version__
-from multilang_cli.catalogue.archives import ArchiveError, most_bytes, opened
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.html.page import page_of
+from multilang_cli.transcript.archives import ArchiveError, most_bytes, opened
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
 from multilang_cli.transcript.private import make_private, open_private

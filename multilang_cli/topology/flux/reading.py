@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.catalogue.archives import ArchiveError, unpack_chosen
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.driver.scratch import lasting_scratch
@@ -19,6 +18,7 @@ from multilang_cli.topology.flux.substitution import Substitution
 from multilang_cli.topology.flux.yaml_tree import load
 from multilang_cli.topology.model import Location, Notice, Topology
 from multilang_cli.topology.validation import problems
+from multilang_cli.transcript.archives import ArchiveError, unpack_chosen
 from multilang_cli.transcript.secrets import declare
 
 if TYPE_CHECKING:

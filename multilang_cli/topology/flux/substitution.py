@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _BY_LINE = ">=2.2"
-_NAME = re.compile(r"\$\{(?P<var>ENV-(?P<env>.+)|(?P<list>.+)\[(?P<index>\d+)\]|.+)\}")
+_NAME = re.compile(r"\$\{(?P<var>ENV-(?P<env>.+)|(?P<list>.+)\[(?P<index>[0-9]+)\]|.+)\}")
+_LONGEST_INDEX = 10
+"""Digits of an index; Java takes no longer one for a number."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _KEY = re.compile(r"(?:\\.|[^\\:= \t\f])*")
@@ -108,14 +110,16 @@ class Substitution:
             )
         if found["index"] is None:
             return self._properties.get(found["var"])
-        return self._element(found["list"], int(found["index"]), place)
+        return self._element(found["list"], found["index"], place)
 
-    def _element(self, name: str, index: int, place: Location) -> str:
+    def _element(self, name: str, index: str, place: Location) -> str:
         """One element of a property such as ``["a", "b"]``, without its quotes, whatever they are."""
         whole = (self._properties or {}).get(name)
         if whole is None:
             raise FluxError(place, f"there is no property {name}, of which an element is asked for.")
         elements = whole[1:-1].split(",")
-        if index >= len(elements):
-            raise FluxError(place, f"the property {name} has {len(elements)} elements, and no element {index}.")
-        return elements[index].strip()[1:-1]
+        # Python reads no number of thousands of digits.
+        if len(index) > _LONGEST_INDEX or int(index) >= len(elements):
+            shown = index[:_LONGEST_INDEX]
+            raise FluxError(place, f"the property {name} has {len(elements)} elements, and no element {shown}.")
+        return elements[int(index)].strip()[1:-1]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.catalogue.archives import ArchiveError, opened, unpack_chosen
 from multilang_cli.driver.scratch import lasting_scratch
 from multilang_cli.protocol.words.rulebook import covers
 from multilang_cli.protocol.words.verdicts import Kind
@@ -43,6 +42,7 @@ from multilang_cli.topology.model import (
 )
 from multilang_cli.topology.tasks import merged_conf, task_count
 from multilang_cli.topology.validation import problems
+from multilang_cli.transcript.archives import ArchiveError, opened, unpack_chosen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

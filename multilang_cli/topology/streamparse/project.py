@@ -31,7 +31,7 @@ class _Environment(msgspec.Struct, frozen=True):
 
 
 class _Settings(msgspec.Struct, frozen=True):
-    """What is read of a config.json."""
+    """Members of a config.json that are read."""
 
     topology_specs: str = "topologies"
     envs: dict[str, _Environment] = {}
