@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from multilang_cli.protocol.storm.dialects.java import value_text
 from multilang_cli.protocol.storm.reading import read
 from multilang_cli.protocol.words.messages import Malformed
 from multilang_cli.subject.config import ConfigError
@@ -26,12 +27,20 @@ DIGITS = "9" * 5000
         '{{"pid":{}}}',
         "{{command:emit,tuple:[{}]}}",
         "{}",
+        "{{'command':'ack','id':{}}}",
+        '{{"command":"ack","id":{}}}',
+        '{{"command":"emit","anchors":[{0}],"id":{0},"tuple":[0x{0}]}}',
     ],
 )
 @pytest.mark.parametrize("expecting_pid", [True, False])
 def test_a_message(text: str, expecting_pid: bool) -> None:
     read_as = read(text.format(DIGITS).encode(), expecting_pid=expecting_pid)
     assert isinstance(read_as, Malformed) or "1e" in text
+
+
+@pytest.mark.parametrize("value", [10**5000, -(10**5000)], ids=["above", "below"])
+def test_what_java_would_write_out(value: int) -> None:
+    assert value_text(value) == "an integer of 16,610 bits"
 
 
 def test_an_option() -> None:

@@ -22,6 +22,8 @@ LIST = "java.util.List"
 
 _BEYOND = re.compile("[\U00010000-\U0010ffff]")
 _INT_BITS, _LONG_BITS = 32, 64
+_MOST_BITS = 13_000
+"""Bits of an integer that is written out: Python refuses one of more than 4,300 digits."""
 _PLAIN_FROM, _PLAIN_TO = 1e-3, 1e7
 _PACKAGES = {"BigInteger": "java.math.", "BigDecimal": "java.math."}
 _JSON_PACKAGES: dict[Dialect, str] = {
@@ -145,9 +147,11 @@ def whole(number: float | Decimal) -> int:
 
 
 def value_text(value: Json) -> str:
-    """``String.valueOf`` of a value that is neither list nor dict."""
+    """``String.valueOf`` of a value that is neither list nor dict; the size of an integer too long for a text."""
     if isinstance(value, bool) or value is None:
         return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return f"an integer of {value.bit_length():,} bits"
     return double_text(value) if isinstance(value, float) else str(value)
 
 
