@@ -134,7 +134,9 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
             (
                 finding
                 for finding in of_rule
-                if pattern.search(finding.message) and signature.repeated in {None, finding.seq in facts.seen.repeated}
+                if pattern.search(finding.message)
+                and signature.repeated in {None, finding.seq in facts.seen.repeated}
+                and signature.of_a_text in {None, facts.seen.is_of_a_text(finding.subject)}
             ),
             None,
         )

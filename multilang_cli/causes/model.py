@@ -95,6 +95,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     something of it. `swallows`: a tuple or heartbeat stood where it would read task ids. `partly_read`: it has read
     some of its handshake, and not all. `clean`: nothing was found. `settled_last`: the last that it said settled a
     tuple.
+    `of_a_text`: what such a finding names is a piece of a tuple's text.
     `escaped`: a tuple that it was sent has a backslash in its bytes.
     `misplaced`: a file of its pid's name stands beside the pid directory. `overgrown`: it was stopped for the memory
     that it held. `languages`: it is written in one of these, "" where that is not known.
@@ -143,6 +144,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     swallowed_unasked: bool | None = None
     behind_ids: bool | None = None
     escaped: bool | None = None
+    of_a_text: bool | None = None
     failed: bool | None = None
     threw_then: bool | None = None
     said_why: bool | None = None

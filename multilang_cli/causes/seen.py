@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from multilang_cli.causes.swallowing import IDS, Mislaid, NaiveReader
@@ -58,6 +58,8 @@ _WRONG = re.compile(
     r"|wrong|skip|dropp|ignor|discard|refus|reject|no such|not (?:a|an|found|valid)\b",
     re.IGNORECASE,
 )
+_TEXTS, _PIECE, _OF_A_TEXT = 64, 3, 1000
+"""Texts of tuples that are kept, characters of a piece of one that is no chance, and of a text that are kept."""
 _SILENCE, _AT_ONCE = 0.2, 5
 """Seconds of a silence, at least, and the part of it within which a death belongs to what ended it."""
 COMMANDS: dict[str, Asked] = {
@@ -129,6 +131,7 @@ class Seen:
         self.silences: set[int] = set()
         self.waits = Waits()
         self.rest = self.late = self.words = self.reported = self.complaint = ""
+        self._texts: deque[str] = deque(maxlen=_TEXTS)
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
         self.emitting = Emitting()
         self.naive = NaiveReader()
@@ -317,11 +320,16 @@ class Seen:
         self.fed = self.fed or asked == "tuple"
         self.escaped = self.escaped or (asked == "tuple" and b"\\" in event.raw)
         self._err = "" if asked == "tuple" else self._err
+        self._texts.extend(value[-_OF_A_TEXT:] for value in message.values if isinstance(value, str))
         self._sent(event, asked, message.id)
         if asked == "tuple" and not self._dismissed:
             self.mislaid.sent(message)
         self.naive.sent(message.id)
         self.hasty.sent(message.id, beat=asked == "heartbeat")
+
+    def is_of_a_text(self, words: str) -> bool:
+        """True if a text among the values of a tuple has these words."""
+        return len(words) >= _PIECE and any(words in text for text in self._texts)
 
     def ids_sent(self, event: Event, message: TaskIds) -> None:
         """Task ids: only none at all are special."""
