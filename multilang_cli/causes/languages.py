@@ -23,6 +23,8 @@ _SUFFIXES = {
     ".java": "java",
     ".lua": "lua",
     ".r": "r",
+    ".c": "c",
+    ".cpp": "cpp",
     ".tcl": "tcl",
     ".exe": "csharp",
     ".dll": "csharp",

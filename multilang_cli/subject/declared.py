@@ -49,8 +49,9 @@ AskKind = Callable[[Component, RunOptions], Probe]
 
 
 class UnknownKindError(CommandError):
-    """The kind of a component can't be told. `met`: what was seen. `why`: what saying its kind is good for, which is
-    not said where a cause of the silence is known: as the other kind it would say as little.
+    """The kind of a component can't be told. `met`: what was seen. `why`: what saying its kind is good for.
+
+    That is not said where a cause of the silence is known: as the other kind it would say as little.
     """
 
     def __init__(self, probe: Probe, why: str) -> None:

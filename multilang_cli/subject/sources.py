@@ -43,8 +43,10 @@ _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
 _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
 """What compilers leave in their programs."""
-_SOURCES = {"go": ".go", "rust": ".rs"}
+_SOURCES = {"go": ".go", "rust": ".rs", "c": ".c", "cpp": ".cpp"}
 """The end of the names of sources of compiled programs."""
+_UNMARKED = ("c", "cpp")
+"""Languages whose compilers leave no mark: a source of the program's name beside it tells."""
 
 
 def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
@@ -52,7 +54,7 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     programs = [cwd / word for word in words_of(argv) if language_of([word]) and "." in Path(word).name]
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
-    language = language_of(argv) or built_from(cwd / argv[0])
+    language = language_of(argv) or built_from(cwd / argv[0]) or _written_beside(cwd / argv[0])
     if not programs and language in _SOURCES:
         # A compiled program is most often called as its source, or as the folder of it.
         suffix, built = _SOURCES[language], [Path(word) for word in words_of(argv)]
@@ -61,6 +63,11 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
         programs = [program for name in names if (program := cwd / name).is_file()]
     files = tuple(str(program.resolve()) for program in programs)
     return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
+
+
+def _written_beside(program: Path) -> str:
+    sources = {language: program.with_name(program.name + _SOURCES[language]) for language in _UNMARKED}
+    return next((language for language, source in sources.items() if source.is_file()), "")
 
 
 @cache

@@ -16,6 +16,7 @@ COMMANDS = {
     ("sh", "-c", "exec node ."): "javascript",
     ("sh", "-c", "read line; echo x"): "shell",
     ("php", "-r", "include 'bolt.inc';"): "php",
+    ("Rscript", "bolt.R"): "r",
     ("./bolt",): "",
 }
 
