@@ -98,7 +98,7 @@ def session(
 
 
 def _check_java() -> str:
-    """What Java says of its version. Raises SparkMissingError."""
+    """Version that Java tells of itself. Raises SparkMissingError."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")  # noqa: PTH118 (a word, not a path yet)
     if java is None or shutil.which(java) is None:

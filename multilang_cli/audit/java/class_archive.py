@@ -1,4 +1,4 @@
-"""An archive of the classes that Java had loaded when an audit ended, for the next ones: half of a short audit is that.
+"""An archive of the classes that Java had loaded when an audit ended: without one, half of a session's start is those.
 
 Java makes it at its end, once that has been asked for twice: it takes a while and some room, which a machine that
 audits once has no use for. Java itself refuses an archive of other jars or of another Java, and does without.

@@ -42,6 +42,7 @@ class _BadTree(NamedTuple):
     open_id: str | None
 
     def order(self) -> tuple[Any, ...]:
+        """Key of a sort that has the worst first."""
         return BAD.index(self.verdict), self.confidence != "certain", -self.edges, self.run, self.root
 
 

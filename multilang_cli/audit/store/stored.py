@@ -88,7 +88,7 @@ class StoredTables(dict[str, "DataFrame"]):
         return list(self.rows(table, *names, of=of))
 
     def counted(self, table: Table, *names: str) -> Counter[tuple[Any, ...]]:
-        """How many rows have the same values in these columns."""
+        """Number of rows that have the same values in these columns, by these."""
         found: Counter[tuple[Any, ...]] = Counter()
         if is_url(self._folder):
             for *values, number in self[table.name].groupBy(*names).count().collect():
