@@ -341,7 +341,11 @@ def _conversations_in(files: frozenset[str], known: Outline) -> frozenset[str]:
 
 def _findings(at: StoredState, kept: list[DataFrame]) -> Tables:
     bad = at.known["quarantine"] if at.damaged else None
-    found = findings.judged(at.new("conversations"), at.new("events"), bad, at.plan.storm)
+    of = at.new("conversations"), at.new("events"), bad, at.plan.storm
+    if at.here:
+        yield {"findings": OwnTable(lambda folder: {"outlooks": findings.write_judged(*of, folder)})}
+        return
+    found = findings.judged(*of)
     # The first that is written computes what both are made of.
     for name, rows in findings.tables(_keep(found, kept))._asdict().items():
         yield {name: rows}

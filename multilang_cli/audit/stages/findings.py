@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.hearing import hear
 from multilang_cli.audit.outline import AGAIN
+from multilang_cli.audit.store.local_rows import FewRows
+from multilang_cli.audit.store.parquet_files import commented_schema, write_passing
 from multilang_cli.audit.tables import FINDINGS, OUTLOOKS
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = {column.name: column for column in (*FINDINGS.columns, *OUTLOOKS.columns)}
 _SCHEMA = arrow_schema(_COLUMNS.values())
+_FINDINGS, _OUTLOOKS = arrow_schema(FINDINGS.columns), arrow_schema(OUTLOOKS.columns)
 DDL = ", ".join(f"`{column.name}` {column.type}" for column in _COLUMNS.values())
 ROWS_TOGETHER = 1024
 
@@ -38,6 +44,21 @@ def judged(conversations: DataFrame, events: DataFrame, quarantine: DataFrame | 
     One task hears a whole conversation, from its first part to its last, and keeps nothing of it but the judge's state.
     `quarantine`: None where every line is well.
     """
+    return _in_order(conversations, events, quarantine).mapInArrow(partial(_judge_batches, storm=storm), DDL)
+
+
+def write_judged(
+    conversations: DataFrame, events: DataFrame, quarantine: DataFrame | None, storm: str, folder: str
+) -> FewRows:
+    """Write findings into a folder of this machine, in the tasks that judge. Returns the outlooks, which are few."""
+    make_private(Path(folder))
+    write = partial(_judge_and_write, storm=storm, folder=str(Path(folder).absolute()))
+    ordered = _in_order(conversations, events, quarantine)
+    return FewRows(ordered.mapInArrow(write, OUTLOOKS.ddl).collect(), OUTLOOKS.ddl)
+
+
+def _in_order(conversations: DataFrame, events: DataFrame, quarantine: DataFrame | None) -> DataFrame:
+    """All lines of each conversation in one partition, in order."""
     ordered = conversations.selectExpr("conv", "part", "-1L as place", "'header' as what", "header as raw")
     if quarantine is None:
         ordered = ordered.unionByName(events.selectExpr("conv", "part", "seq as place", "'event' as what", "raw"))
@@ -45,7 +66,7 @@ def judged(conversations: DataFrame, events: DataFrame, quarantine: DataFrame | 
         damaged = _damaged(events, quarantine)
         ordered = ordered.unionByName(_placed(events, damaged)).unionByName(damaged)
     ordered = ordered.repartition("conv").sortWithinPartitions("conv", "part", "place")
-    return ordered.select("conv", "part", "what", "raw").mapInArrow(partial(_judge_batches, storm=storm), DDL)
+    return ordered.select("conv", "part", "what", "raw")
 
 
 def _damaged(events: DataFrame, quarantine: DataFrame) -> DataFrame:
@@ -73,12 +94,40 @@ def tables(found: DataFrame) -> JudgedTables:
 
 
 def _judge_batches(batches: Iterable[pa.RecordBatch], storm: str) -> Iterator[pa.RecordBatch]:
+    for some in _judged(batches, storm):
+        yield _batch(some, _SCHEMA)
+
+
+def _judge_and_write(batches: Iterable[pa.RecordBatch], storm: str, folder: str) -> Iterator[pa.RecordBatch]:
+    task = TaskContext.get()
+    assert task is not None  # noqa: S101 (it runs in one)
+    outlooks: list[dict[str, Any]] = []
+
+    def found() -> Iterator[pa.RecordBatch]:
+        """Findings; outlooks are put aside."""
+        for some in _judged(batches, storm):
+            outlooks.extend(row for row in some if row.get("version") is not None)
+            if mine := [row for row in some if row.get("version") is None]:
+                yield _batch(mine, _FINDINGS)
+
+    # A task that is run again writes the same file again.
+    path = Path(folder, f"part-{task.partitionId():05d}.parquet")
+    for _ in write_passing(found(), path, commented_schema(FINDINGS), str(task.taskAttemptId())):
+        pass
+    yield _batch(outlooks, _OUTLOOKS)
+
+
+def _judged(batches: Iterable[pa.RecordBatch], storm: str) -> Iterator[list[dict[str, Any]]]:
     lines = chain.from_iterable(
         zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
     )
     rows = hear(lines, storm)
     while some := list(islice(rows, ROWS_TOGETHER)):
-        yield pa.RecordBatch.from_arrays([_array(some, field) for field in _SCHEMA], schema=_SCHEMA)
+        yield some
+
+
+def _batch(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([_array(rows, field) for field in schema], schema=schema)
 
 
 def _array(rows: list[dict[str, Any]], field: pa.Field) -> pa.Array:

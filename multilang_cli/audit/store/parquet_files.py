@@ -43,6 +43,8 @@ def commented_schema(table: Table) -> pa.Schema:
 
 
 def _spark_type(spelt: str) -> Any:
+    if spelt == "map<string,string>":
+        return {"type": "map", "keyType": "string", "valueType": "string", "valueContainsNull": True}
     if spelt.startswith("array<"):
         inner = _spark_type(spelt.removeprefix("array<").removesuffix(">"))
         return {"type": "array", "elementType": inner, "containsNull": True}
