@@ -1,4 +1,7 @@
-"""Splits sentences. By the words of conf: the first with `fails` is failed, with `dies` it exits, `keeps` is kept."""
+"""Splits sentences; with `waits` it waits for task ids.
+
+By the words of conf: the first with `fails` is failed, with `dies` it exits, `keeps` is kept.
+"""
 
 import sys
 
@@ -10,6 +13,7 @@ class Split(Bolt):
         del context
         self.fails, self.dies, self.keeps = (conf.get(key) for key in ("fails", "dies", "keeps"))
         self.anchored = conf.get("anchored", True)
+        self.waits = conf.get("waits", False)
 
     def process(self, tup: Tuple) -> None:
         words = tup.values[0].split()
@@ -23,7 +27,7 @@ class Split(Bolt):
             self.fail(tup)
             return
         for word in words:
-            self.emit([word], anchors=[tup] if self.anchored else ())
+            self.emit([word], anchors=[tup] if self.anchored else (), need_task_ids=self.waits)
         self.ack(tup)
 
 

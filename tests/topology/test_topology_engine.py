@@ -242,3 +242,12 @@ def test_a_task_that_is_killed_is_not_to_blame(tmp_path: Path) -> None:
     assert [each.why for each in ran.of(Died)] == ["split, task 4: a test kills it"]
     assert ran.result.verdict == "conformant"
     assert {1, 2, 3} <= {id_ for id_, how in ran.ends() if how == "acked"}
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_it_is_known_who_waits_for_task_ids(tmp_path: Path, waits: bool) -> None:
+    engines: list[Engine] = []
+    ran = run(split_count(waits=waits), tmp_path, engines.append)
+    assert ran.result.verdict == "conformant"
+    flow = engines[0].flow
+    assert {flow.components[task] for task in flow.ids_awaited} == ({"split"} if waits else set())

@@ -40,7 +40,7 @@ TURNS = 32
 """Commands that a spout is told in one round while it answers at once: then bolts are given many tuples together."""
 GATHERING = 0.003
 """Seconds after which a round of such commands ends: the bolts wait meanwhile."""
-ANSWERED_AT_ONCE = 0.001
+ANSWERED_AT_ONCE = 0.0003
 """Seconds within which an answer comes at once."""
 END_WAIT = 2.0
 """Seconds that processes are given to end."""
@@ -254,7 +254,7 @@ class Engine:
                 session = self.sessions[command.task]
                 assert isinstance(session, SpoutTask)  # noqa: S101 (executors of spouts have spouts)
                 self._heard.add(session)
-                if flow.t < executor.slow_until or session.holds_input or session.holds_output:
+                if flow.ids_awaited or flow.t < executor.slow_until or session.holds_input or session.holds_output:
                     session.command(command.what, command.id)
                 else:
                     self._converse(executor, session, command)

@@ -65,7 +65,8 @@ class Flow:
     `components`: by task. `outgoing`: where a task's emits go, by stream. `ackers`: by task, in their order. `spouts`:
     the executor of each spout's task. `up`: the tasks that are there to be sent something. `dirty`: those with
     something in their queue; `full`: those whose queue is over `capacity`. `tallies`: by task. `spoken`: when something
-    last went on: an emit, or an end. `tell`: who is told each event; `watched`: it may act on one at once, so that what
+    last went on: an emit, or an end. `ids_awaited`: the bolts' tasks that seem to say nothing before they have
+    the task ids of an emit. `tell`: who is told each event; `watched`: it may act on one at once, so that what
     comes together must be taken one by one. `first_ack`: when a spout first learnt that a tuple was acked.
     `vain_since`: when the first was emitted of those that are waited for since the last ack; None if there are none.
     """
@@ -93,6 +94,7 @@ class Flow:
         self.logged = LoggedProblems()
         self.tallies = {task: Tally() for task in components}
         self.spoken = 0.0
+        self.ids_awaited: set[int] = set()
         self.first_ack: float | None = None
         self.vain_since: float | None = None
         self.spout_emissions = 0

@@ -166,6 +166,9 @@ class BoltTask(TaskSession, ShellBolt):
         self._most = self.max_pending or 1000
         self.holds_heartbeats = False
 
+    _awaits_ids = True
+    """Nothing speaks against it yet: no two emits came together."""
+
     def route(self, emit: Emit) -> TaskIds | None:
         """Send the tuple where it goes; the answer, None for none."""
         return next(iter(self._routed([emit])), None)
@@ -178,7 +181,13 @@ class BoltTask(TaskSession, ShellBolt):
         except GroupingError as error:
             self.die(str(error))
             return []
-        return [TaskIds(list(tasks)) for emit, tasks in zip(emits, found, strict=True) if emit.wants_task_ids]
+        answers = [TaskIds(list(tasks)) for emit, tasks in zip(emits, found, strict=True) if emit.wants_task_ids]
+        if len(emits) > 1:
+            self._awaits_ids = False
+            self.flow.ids_awaited.discard(self.task)
+        elif answers and self._awaits_ids:
+            self.flow.ids_awaited.add(self.task)
+        return answers
 
     def _react_all(self, batch: Batch) -> None:
         """Do what the messages ask for, emits in a row together: where nobody is told of each who may be cut off by it.
