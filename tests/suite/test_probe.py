@@ -288,7 +288,7 @@ def test_a_name_that_no_value_of_ours_gives_is_nobodys_fault(tmp_path: Path) -> 
     command = ("--kind", "bolt", "-k", "bolt.settle.once", "--", sys.executable, "component.py")
     ran = mlcheck("run", *command, cwd=tmp_path)
     assert ran.returncode == 6
-    assert "it dies of a made-up tuple: NameError: name 'size' is not defined" in " ".join(ran.stdout.split())
+    assert "it uses a name that is not there: NameError: name 'size' is not defined" in " ".join(ran.stdout.split())
 
 
 WINDOW = """
