@@ -26,6 +26,8 @@ SIZES = {2_000: 15.0, 47_000: 30.0}
 """Roots, and the seconds in which their recordings are to be audited."""
 FIRST = 500
 """Roots of the audits that come first."""
+WRITTEN = 60.0
+"""Seconds in which an archive of Java's classes is written."""
 EVENTS = 21
 """Lines that a root makes, about."""
 LOST = 1
@@ -56,6 +58,7 @@ def figures(folder: Path, most: int) -> tuple[list[Figure], list[str]]:
     made(folder / "first", FIRST)
     for _ in range(2):
         _ran(_audit(folder / "first", folder / "first-tables"), env, well=LOST)
+    _await_archive(folder / "cache" / "mlcheck")
     for roots, limit in SIZES.items():
         if roots * EVENTS > most * 1.1:
             continue
@@ -72,6 +75,15 @@ def figures(folder: Path, most: int) -> tuple[list[Figure], list[str]]:
             f" {above.cpu:.1f} s of CPU above its {empty.cpu:.1f} s; load {os.getloadavg()[0]:.1f}"
         )
     return found, notes
+
+
+def _await_archive(cache: Path) -> None:
+    """Wait for what Java writes when the second audit has ended: its first bytes come last."""
+    until = time.monotonic() + WRITTEN
+    while not any(any(path.read_bytes()[:4]) for path in cache.glob("*.jsa")):
+        if time.monotonic() > until:
+            raise UnmeasuredError(f"there is no archive of Java's classes in {cache} after {WRITTEN:.0f} s")
+        time.sleep(_POLL)
 
 
 def made(place: Path, roots: int) -> int:
