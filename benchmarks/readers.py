@@ -68,7 +68,7 @@ from multilang_cli.transcript.hidden_lines import LineRedactor
 from tests.pages import TWICE, recorded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 10
@@ -159,12 +159,18 @@ def _specs(path: Path) -> object:
 
 
 def _jars() -> list[bytes]:
+    included = (ROOT / "examples/topologies/split-count.yaml").read_bytes()
+    return _packed({"META-INF/MANIFEST.MF": b"Manifest-Version: 1.0\n", "more.yaml": included})
+
+
+def _packed(members: Mapping[str, bytes]) -> list[bytes]:
+    """An archive of these members for each method that packs."""
     found = []
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
         whole = io.BytesIO()
-        with zipfile.ZipFile(whole, "w", method) as jar:
-            jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
-            jar.writestr("more.yaml", (ROOT / "examples/topologies/split-count.yaml").read_text(encoding="utf-8"))
+        with zipfile.ZipFile(whole, "w", method) as archive:
+            for name, data in members.items():
+                archive.writestr(name, data)
         found.append(whole.getvalue())
     return found
 
@@ -181,14 +187,7 @@ def _recordings() -> list[bytes]:
 
 
 def _bundles() -> list[bytes]:
-    found = []
-    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
-        whole = io.BytesIO()
-        with zipfile.ZipFile(whole, "w", method) as bundle:
-            bundle.writestr("report.json", "{}")
-            bundle.writestr("transcripts/a.ndjson", _recordings()[0])
-        found.append(whole.getvalue())
-    return found
+    return _packed({"report.json": b"{}", "transcripts/a.ndjson": _recordings()[0]})
 
 
 def _histories() -> list[bytes]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LAST_WORDS = 2 * 1024 * 1024
 """Bytes that are read from the pipe of a dead process: more than a pipe holds."""
-DYING = 2.0
+DIES_WITHIN = 2.0
 """Seconds that a process with a closed stdout or stdin is given to be dead."""
 
 
@@ -254,7 +254,7 @@ class Pump(Speaker):
 
         What it still says is read meanwhile: a full pipe must not keep it alive.
         """
-        until = self.now + self.profile.limits.get("grace", DYING)
+        until = self.now + self.profile.limits.get("grace", DIES_WITHIN)
         while self._exit is None and (left := until - self.now) > 0:
             self.hear(self.process.poll(left, want_write=False))
             self._take_exit(self.process.exited())

@@ -66,8 +66,8 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
 
 
 def _written_beside(program: Path) -> str:
-    sources = {language: program.with_name(program.name + _SOURCES[language]) for language in _UNMARKED}
-    return next((language for language, source in sources.items() if source.is_file()), "")
+    # A name that is as long as names may be has none, of which pathlib says so by an error.
+    return next((each for each in _UNMARKED if os.path.isfile(f"{program}{_SOURCES[each]}")), "")  # noqa: PTH113
 
 
 @cache

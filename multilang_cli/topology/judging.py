@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.protocol.words.shortening import head
+from multilang_cli.reports.escape import escape
 from multilang_cli.reports.model import SubjectResult, Verdict
 from multilang_cli.subject.sources import source_of, suspect_in
 from multilang_cli.topology.checkers.checker import CheckResult, RunFacts
@@ -69,7 +70,7 @@ def line_that_emits(component: ComponentSpec, cwd: Path) -> str:
         return ""
     source = source_of(component.command, Path(component.cwd or cwd), component.kind)
     place = suspect_in(source, _EMITS)
-    return f"{place.file}:{place.line}: {head(place.code, SHOWN)}" if place is not None else ""
+    return f"{place.file}:{place.line}: {escape(head(place.code, SHOWN))}" if place is not None else ""
 
 
 def _silences(setup: Setup) -> dict[int, float]:

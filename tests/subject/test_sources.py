@@ -20,3 +20,9 @@ def test_a_program_without_a_mark_is_of_the_source_beside_it(tmp_path: Path, suf
     source.write_text("int main(void) { return 0; }\n")
     found = source_of(["./bolt"], tmp_path, "bolt")
     assert (found.language, found.programs) == (language, (str(source.resolve()),))
+
+
+def test_a_name_as_long_as_names_may_be_has_no_source_beside_it(tmp_path: Path) -> None:
+    program = tmp_path / ("b" * 254)
+    program.write_bytes(b"\x7fELF")
+    assert source_of([f"./{program.name}"], tmp_path, "bolt").language == ""

@@ -244,10 +244,17 @@ def test_a_task_that_is_killed_is_not_to_blame(tmp_path: Path) -> None:
     assert {1, 2, 3} <= {id_ for id_, how in ran.ends() if how == "acked"}
 
 
-@pytest.mark.parametrize("waits", [True, False])
-def test_it_is_known_who_waits_for_task_ids(tmp_path: Path, waits: bool) -> None:
+@pytest.mark.parametrize(
+    ("script", "waits", "awaiting"),
+    [("split.py", True, {"split"}), ("split.py", False, set()), ("eager_split.py", False, set())],
+)
+def test_it_is_known_who_waits_for_task_ids(tmp_path: Path, script: str, waits: bool, awaiting: set[str]) -> None:
     engines: list[Engine] = []
-    ran = run(split_count(waits=waits), tmp_path, engines.append)
+    topology = split_count(waits=waits)
+    split = component("split", "bolt", script, default=("word",))
+    ran = run(
+        msgspec.structs.replace(topology, components={**topology.components, "split": split}), tmp_path, engines.append
+    )
     assert ran.result.verdict == "conformant"
     flow = engines[0].flow
-    assert {flow.components[task] for task in flow.ids_awaited} == ({"split"} if waits else set())
+    assert {flow.components[task] for task in flow.ids_awaited} == awaiting

@@ -37,6 +37,10 @@ def test_the_only_line_that_emits_is_named(tmp_path: Path, name: str, line: str)
     )
 
 
+def test_what_stands_in_a_source_moves_no_cursor(tmp_path: Path) -> None:
+    assert "\x1b" not in found(tmp_path, "split.py", "emit([word])  # \x1b[2J")
+
+
 @pytest.mark.parametrize("lines", [("emit([1])", "emit([2])"), ("def emit(values):",), ("emitted = 1",)])
 def test_of_several_none_is_named_and_a_definition_is_none(tmp_path: Path, lines: tuple[str, ...]) -> None:
     assert not found(tmp_path, "split.py", *lines)

@@ -21,7 +21,7 @@ _TAIL = SHOWN_OF_MESSAGE // 4
 LABEL_LENGTH = 120
 """Characters of the words on an event."""
 _SOME = 6
-_LONGEST_SECTIONS = 3
+_MOST_CONTINUATION_BYTES = 3
 _GOES_ON = 0b10
 _TRACEBACK = b"Traceback (most recent call last)"
 
@@ -69,7 +69,7 @@ def name_of_id(id_: Any) -> str:
 def _character(raw: bytes, at: int) -> int:
     """The place where the character of UTF-8 begins that the byte `at` is a part of."""
     before = at
-    while before > at - _LONGEST_SECTIONS and raw[before] >> 6 == _GOES_ON:
+    while before > at - _MOST_CONTINUATION_BYTES and raw[before] >> 6 == _GOES_ON:
         before -= 1
     return before
 

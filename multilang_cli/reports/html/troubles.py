@@ -28,7 +28,7 @@ _MOST_STEPS = 12
 """Messages of a sequence, at most."""
 _NO_CAUSE = Cause(id="", certainty="certain", headline="")
 _SIDES: dict[str, Literal["storm", "component"]] = {"in": "storm", "out": "component", "err": "component"}
-_SAME_STEPS = 50
+_CASES_NAMED = 50
 
 
 def trouble(group: Group, rulebook: Rulebook) -> Text:
@@ -75,7 +75,7 @@ def _paragraphs(group: Group, rulebook: Rulebook) -> Iterator[str]:
     if mend := " ".join(filter(None, mend_of(subject, rule))):
         yield f"Mend: {mend}"
     if len(group.subjects) > 1:
-        yield f"The same in {some_of((each.id for each in group.subjects), _SAME_STEPS)}"
+        yield f"The same in {some_of((each.id for each in group.subjects), _CASES_NAMED)}"
 
 
 def _said(console: Console, subject: SubjectResult) -> None:

@@ -166,8 +166,8 @@ class BoltTask(TaskSession, ShellBolt):
         self._most = self.max_pending or 1000
         self.holds_heartbeats = False
 
-    _awaits_ids = True
-    """Nothing speaks against it yet: no two emits came together."""
+    _awaits_ids, _unanswered = True, False
+    """Nothing speaks against it yet, and an emit has not been given its ids."""
 
     def route(self, emit: Emit) -> TaskIds | None:
         """Send the tuple where it goes; the answer, None for none."""
@@ -175,6 +175,7 @@ class BoltTask(TaskSession, ShellBolt):
 
     def _routed(self, emits: Iterable[Emit]) -> list[TaskIds]:
         """Send tuples where they go; the answers to those that want one."""
+        self._went_on()
         emits = list(map(self._as_read, emits))
         try:
             found = self.flow.bolt_emit(self.task, emits)
@@ -182,12 +183,23 @@ class BoltTask(TaskSession, ShellBolt):
             self.die(str(error))
             return []
         answers = [TaskIds(list(tasks)) for emit, tasks in zip(emits, found, strict=True) if emit.wants_task_ids]
-        if len(emits) > 1:
-            self._awaits_ids = False
-            self.flow.ids_awaited.discard(self.task)
-        elif answers and self._awaits_ids:
+        if answers and self._awaits_ids:
             self.flow.ids_awaited.add(self.task)
+            self._unanswered = True
+            if len(emits) > 1:
+                self._went_on()
         return answers
+
+    def _went_on(self) -> None:
+        """Note that it says something: behind an emit whose ids it can't have, that shows that it waits for none."""
+        if self._unanswered:
+            self._awaits_ids = self._unanswered = False
+            self.flow.ids_awaited.discard(self.task)
+
+    def say_on(self) -> None:
+        """Write what there is to write, task ids with it."""
+        self._unanswered = False
+        super().say_on()
 
     def _react_all(self, batch: Batch) -> None:
         """Do what the messages ask for, emits in a row together: where nobody is told of each who may be cut off by it.
@@ -205,14 +217,17 @@ class BoltTask(TaskSession, ShellBolt):
                 if self.death:
                     return
             else:
+                self._went_on()
                 how: Literal["ack", "fail"] = "ack" if kind is Ack else "fail"
                 for message in messages:
                     settle(task, message.id, how)
 
     def _heard_ack(self, message: Ack, _: int) -> None:
+        self._went_on()
         self.flow.settle(self.task, message.id, "ack")
 
     def _heard_failed(self, message: Fail, _: int) -> None:
+        self._went_on()
         self.flow.settle(self.task, message.id, "fail")
 
     def feed(self) -> None:
