@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.topology.checkers.checker import RunFacts
 from multilang_cli.topology.checkers.judge import CHECKERS, HANDLERS, check
 from multilang_cli.topology.checkers.measures import Measures
@@ -77,6 +78,28 @@ def test_nothing_is_wrong_with_a_good_history() -> None:
     core, history = good()
     assert held(history, facts_of(core)) == {}
     assert [each.how for each in core.of(EmissionEnded)].count("acked") == 3
+
+
+def test_a_tree_with_a_tuple_delivered_again_is_done_with_the_first_copy() -> None:
+    """The second has emitted by then, and acks later: the acker can't tell."""
+    core = Core()
+    core.history.append(PhaseBegun(t=0.0, name="run"))
+    core.emit(1)
+    (split,) = [task for task in core.splits if core.flow.queues[task]]
+    core.flow.repeat(core.flow.queues[split][-1])
+    core.flow.take(split, 2)
+    one, two = core.flow.open[split]
+    core.flow.bolt_emit(split, [Emit(values=["late"], anchors=(two,))])
+    core.flow.bolt_emit(split, [Emit(values=["a"], anchors=(one,))])
+    core.flow.settle(split, one, "ack")
+    for task in set(core.bolts) - {split}:
+        core.flow.take(task, 9)
+        for id_, delivery in list(core.flow.open[task].items()):
+            if delivery.message.values == ["a"]:
+                core.flow.settle(task, id_, "ack")
+    core.flow.run_ackers()
+    assert [each.how for each in core.of(EmissionEnded)] == ["acked"]
+    assert held([*core.history, PhaseBegun(t=END, name="end")], facts_of(core)) == {}
 
 
 def first(history: History, kind: type[Any], **wanted: Any) -> Any:

@@ -71,8 +71,14 @@ class AckedIsDone(Checker):
             self._open[event.root] = {}
 
     def delivered(self, event: Delivered) -> None:
-        """An edge in each tree. The same tuple delivered again is the same edge."""
+        """An edge in each tree. A tree with a tuple that is delivered again is not judged.
+
+        The first copy's ack ends the edge, and the acker calls the tree done while the second copy's tuples are open.
+        """
         self._edges[event.n] = event.edges
+        if event.again:
+            for root in event.edges:
+                self._open.pop(root, None)
         number, fresh = self._fresh
         if event.emit == number:
             for root, edge in event.edges.items():

@@ -201,10 +201,10 @@ class Engine:
             if session.death or not session.running:
                 self._kill_worker_of(session)
         self.agenda.run(flow.t)
-        while self._soon:
-            self._soon.pop(0)()
+        self._do_what_is_due()
         flow.run_ackers()
         self._ask_spouts()
+        self._do_what_is_due()
         if flow.dirty:
             self._feed_bolts()
         for session in heard:
@@ -213,6 +213,11 @@ class Engine:
                 if session.blocked is not session.watched:
                     self.watch(session)
         self._ending.check_messages()
+
+    def _do_what_is_due(self) -> None:
+        """Do what listeners asked for, before what they saw goes on: a tuple that they saw queued is queued still."""
+        while self._soon:
+            self._soon.pop(0)()
 
     def _look_after(self, session: BoltTask | SpoutTask) -> None:
         """It can be written to, or a pipe of its may have been closed."""

@@ -96,7 +96,9 @@ class FaultActions:
             session.tamper = change
 
     def repeat(self, task: int) -> int:
-        """Deliver the tuple once more that a bolt's task was given last and still has; its number, 0 if it has none."""
+        """Deliver the tuple once more that a bolt's task was sent last, queued or open; its number, or 0."""
         flow = self._engine.flow
+        if queue := flow.queues[task]:
+            return flow.repeat(queue[-1])
         held = flow.open[task]
         return flow.repeat(held[next(reversed(held))]) if held else 0

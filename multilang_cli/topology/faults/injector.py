@@ -97,7 +97,7 @@ class Injector:
         engine = self._engine
         if fault.task is None:
             return engine.workers[fault.worker].up
-        if fault.kind == "duplicate" and not engine.flow.queues[fault.task]:
+        if fault.kind == "duplicate" and not (engine.flow.queues[fault.task] or engine.flow.open[fault.task]):
             return False
         session = engine.sessions.get(fault.task)
         return fault.task in engine.flow.ackers or (session is not None and session.ready)
@@ -210,7 +210,7 @@ class Injector:
         self._actions.time_out(_task(fault))
 
     def _repeat(self, _: int, fault: Fault) -> None:
-        self._engine.flow.repeat(self._engine.flow.queues[_task(fault)][-1])
+        self._actions.repeat(_task(fault))
 
     def _storm(self, number: int, fault: Fault) -> None:
         """Begin to kill a task again and again; where that goes on already, afterwards."""
