@@ -107,7 +107,7 @@ STAGES = (
     Stage("kafka", 240, (*PYTEST, f"kafka and not storm and not install and {CI}"), programs=True),
     Stage("spark", 600, (*PYTEST, f"spark and not storm and not install and {CI}"), programs=True),
     Stage("storm", 720, (*PYTEST, f"storm and not install and {CI}"), programs=True),
-    Stage("browser", 150, (*PYTEST, f"browser and {CI}"), programs=True),
+    Stage("browser", 150, (*PYTEST, f"browser and {CI}", "-n", "2"), programs=True),
     Stage("install", 180, (*PYTEST, "install")),
 )
 BY_HAND = (

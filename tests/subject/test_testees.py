@@ -62,6 +62,7 @@ def stored(folder: Path, part: str) -> dict[str, Verdict]:
     return next(each.verdicts for each in library.parts if each.name == part)
 
 
+@pytest.mark.sample(26)
 @pytest.mark.library
 @pytest.mark.timeout(900)
 @each_part
