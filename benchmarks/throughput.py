@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from benchmarks.storm import RealStorm
     from multilang_cli.driver.process import ComponentProcess
-    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.driver.pump import EventSink
 
 TUPLES = 20_000
 WARM_UP = 2_000

@@ -1,4 +1,4 @@
-"""Bytes between one process and the judge: frames cut, events made, sinks told. What is waited for is not here."""
+"""Bytes between one process and its judge: written and read, cut into frames, told to sinks."""
 
 from __future__ import annotations
 
@@ -6,27 +6,32 @@ import math
 import signal
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec.structs import replace
 
 from multilang_cli.driver import memory
-from multilang_cli.driver.process import READ_SIZE, ComponentProcess
-from multilang_cli.driver.speaker import Speaker
+from multilang_cli.driver.clock import Clock
+from multilang_cli.driver.launch import readable
+from multilang_cli.driver.outgoing import Outgoing
+from multilang_cli.driver.process import READ_SIZE, BrokenStdin, ComponentProcess
+from multilang_cli.driver.routing import Router
 from multilang_cli.driver.waits import describing
 from multilang_cli.protocol.storm.reading import read_frame, read_frames
 from multilang_cli.protocol.storm.taking import taken
 from multilang_cli.protocol.wire.batches import Batch
 from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Frame, Framer, Frames
-from multilang_cli.protocol.words.events import Chunk, Event, Exited, Signalled, StdoutClosed
+from multilang_cli.protocol.words.events import Chunk, Event, Exited, Signalled, Started, StdoutClosed, WriteFailed
 from multilang_cli.protocol.words.messages import FromComponent, Malformed, Pid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.driver.pipes import Ready
-    from multilang_cli.driver.speaker import EventSink
     from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.events import Channel, Fact
+    from multilang_cli.protocol.words.messages import Emit, FromStorm, TaskIds
+    from multilang_cli.protocol.words.verdicts import Finding
 
 LAST_WORDS = 2 * 1024 * 1024
 """Bytes that are read from the pipe of a dead process: more than a pipe holds."""
@@ -38,14 +43,27 @@ Handler = Callable[[Any, int], None]
 """What is done about a message, given about how many bytes it has."""
 
 
+MOST_FINDINGS = 10_000
+"""Findings after which a component is not listened to any longer."""
+
+
+class EventSink(Protocol):
+    """Something that wants every event as it happens: a recorder, a display."""
+
+    def take(self, events: Sequence[Event], findings: Sequence[Finding], /) -> None:
+        """Take events that were judged together, and what was found in them. A finding's `seq` says in which."""
+
+
 class OutOfTimeError(Exception):
     """The time that the whole command was given is over: no fault of the component."""
 
 
-class Pump(Speaker):
-    """A running component and its judge: what a `Speaker` says to it, and what is heard of it.
+class Pump:
+    """A running component and its judge.
 
-    `read_size`: read so many bytes at a time. `overflowed`: a frame passed the limit. `handlers`: what ShellBolt or
+    `outgoing`: what is said to it; `findings` so far; `sinks` see every event. `read_size`: read so many bytes at a
+    time. `overflowed`: a frame passed the limit; `flooded`: so much is wrong that more says nothing new; `deserted`: it
+    lives, and nobody reads its stdin: Storm's next write fails, and the worker dies. `handlers`: what ShellBolt or
     ShellSpout does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event
     from which on they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read,
     each piece of it. `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is
@@ -55,38 +73,97 @@ class Pump(Speaker):
 
     __slots__ = (
         "_after_death",
+        "_closing",
         "_eof",
+        "_exit",
         "_framer",
         "_held_open",
         "_looked",
         "_own_handlers",
+        "_router",
+        "_seq",
+        "_sinks",
+        "clock",
         "deaf_from",
+        "deserted",
+        "findings",
+        "flooded",
         "handlers",
         "heard",
+        "judge",
         "memory",
+        "outgoing",
         "overflowed",
         "pid",
+        "process",
+        "profile",
         "read_size",
         "tamper",
         "until",
+        "version",
     )
 
+    _ids_overtake = True
+    """True if a thread of Storm's own writes what is queued, so that task ids may come before it."""
+
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
-        super().__init__(process, judge, sinks)
+        self.process = process
+        self.judge = judge
+        self.profile = judge.profile
+        self.version = judge.version
+        self.findings: list[Finding] = []
+        self.flooded = self.deserted = self.overflowed = False
         self.read_size = READ_SIZE
         self.pid: int | None = None
-        self.overflowed = False
-        self._own_handlers: dict[type, Handler] = {}
-        self.handlers = self._own_handlers
         self.deaf_from: int | None = None
         self.heard = b""
         self.tamper: Callable[[bytes], bytes] | None = None
         self.until = self.memory = math.inf
-        self._looked = 0.0
+        self.outgoing = Outgoing(self.version, overtaken=self._ids_overtake and self.version.task_ids == "overtake")
+        self.clock = Clock()
+        self._own_handlers: dict[type, Handler] = {}
+        self.handlers = self._own_handlers
+        self._sinks = tuple(sinks)
+        self._router = Router(self.profile)
         self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)))
-        self._eof = False
-        self._held_open = False
+        self._seq = 0
+        self._looked = 0.0
+        self._eof = self._closing = self._held_open = False
         self._after_death = 0
+        self._exit: Exited | None = None
+        self.note("process", Started(tuple(map(readable, process.argv)), process.pid))
+
+    # --- events -------------------------------------------------------------------------------------------------
+
+    @property
+    def now(self) -> float:
+        """Seconds since the conversation began."""
+        return time.monotonic() - self.clock.start
+
+    def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
+        """Something happened that is no message."""
+        event = Event(self._seq, self.now, channel, fact, raw)
+        self._seq += 1
+        return self._happened((event,))
+
+    def _happened(self, events: Sequence[Event]) -> list[Finding]:
+        """Have events judged, many at a time: it is several times faster than one by one."""
+        found = self.judge.feed_all(events)
+        if found or self.findings:
+            self._found(found)
+        for sink in self._sinks:
+            sink.take(events, found)
+        return found
+
+    def _found(self, found: Sequence[Finding]) -> None:
+        """Take the findings of the last events, maybe none: called from the first finding on."""
+        self.findings += found
+        self.flooded = len(self.findings) >= MOST_FINDINGS
+
+    @property
+    def next_seq(self) -> int:
+        """The number that the next event will have."""
+        return self._seq
 
     @property
     def running(self) -> bool:
@@ -101,12 +178,14 @@ class Pump(Speaker):
     @property
     def spoken(self) -> tuple[int, int]:
         """Bytes of messages so far, by Storm and by the component."""
-        return self._written, self._framer.offset
+        return self.outgoing.written, self._framer.offset
 
     @property
     def emitted(self) -> bool:
         """True if the component has emitted anything."""
         return False
+
+    # --- what is heard ------------------------------------------------------------------------------------------
 
     def hold_output(self, *, hold: bool) -> None:
         """Leave the component's stdout unread, or read it again."""
@@ -177,6 +256,62 @@ class Pump(Speaker):
             for meant in taken(message, self.profile.kind, self.version).messages:
                 self._react(meant, size)
 
+    # --- what is said -------------------------------------------------------------------------------------------
+
+    def say(self, message: FromStorm) -> None:
+        """Queue a message; it is an event when it is put into the pipe."""
+        self.outgoing.queue.append(message)
+
+    def say_bytes(self, said: Iterable[tuple[FromStorm | Malformed, bytes]]) -> None:
+        """Write messages with bytes of their own, behind what is in the write buffer: nothing else may be queued."""
+        events = self.outgoing.put_raw(said, self._seq, self.now)
+        self._seq += len(events)
+        self._happened(events)
+
+    def route(self, emit: Emit) -> TaskIds | None:
+        """Send the tuple of an emit where it goes, if there is more than this component; the answer, None for none."""
+        return self._router.answer(emit) if emit.need_task_ids and not emit.task else None
+
+    @property
+    def idle(self) -> bool:
+        """True if Storm has nothing left to say."""
+        return not (self.outgoing.queue or self.outgoing.answers)
+
+    def _fill(self) -> None:
+        """Put messages into the write buffer: all that were put one by one are judged together."""
+        for events in self.outgoing.fill(self._seq, self.now):
+            self._seq += len(events)
+            self._happened(events)
+
+    def _write(self) -> bool:
+        """Write what fits; False if nothing did, so that there is something to wait for."""
+        out = self.outgoing
+        data = out.buffer
+        if out.parts.any:
+            data = data[: out.parts.size(self.process, data, out.written, self.now)]
+            if not data:
+                time.sleep(0)
+                return False
+        try:
+            done = self.process.write(data)
+        except BrokenStdin as error:
+            self._give_up_stdin(str(error))
+            return True
+        del out.buffer[:done]
+        out.parts.took(all_of_it=not out.buffer)
+        return done > 0
+
+    def _give_up_stdin(self, why: str) -> None:
+        """Nobody reads it any more: Storm dies of its next write, and is not heard by who lives on."""
+        self.outgoing.drop()
+        # What no pipe took is told as unread when it is dead.
+        self._await_death()
+        self.outgoing.buffer.clear()
+        self.note("process", WriteFailed(why))
+        self.deserted = self._exit is None
+
+    # --- one round ----------------------------------------------------------------------------------------------
+
     def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
         """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.
 
@@ -185,11 +320,12 @@ class Pump(Speaker):
         TooMuchMemoryError.
         """
         self._keep_bounds(time.monotonic())
-        if self._answers or self._queue:
-            self._refill()
-        unwritten = bool(self._buffer) and not self._closing
+        out = self.outgoing
+        if out.answers or out.queue:
+            self._fill()
+        unwritten = bool(out.buffer) and not self._closing
         if unwritten and self._write():
-            if done is None or self._buffer or done():
+            if done is None or out.buffer or done():
                 return
             unwritten = False
         self.hear(self.process.poll(timeout, want_write=unwritten))
@@ -211,10 +347,10 @@ class Pump(Speaker):
 
     def push(self) -> bool:
         """Write all that the pipe takes now; True if something is left. With `hear`, one round for who polls itself."""
-        while self._answers or self._queue or self._buffer:
-            self._refill()
+        while self.outgoing.unwritten:
+            self._fill()
             if self._closing or not self._write():
-                return bool(self._buffer)
+                return bool(self.outgoing.buffer)
         return False
 
     def hear(self, ready: Ready) -> None:
@@ -263,7 +399,7 @@ class Pump(Speaker):
         if end is not None and self._exit is None:
             if self._held_open:
                 end = replace(end, holders=describing.holders(self.process))
-            if unread := (self.process.stdin_unread() or 0) + len(self._buffer):
+            if unread := (self.process.stdin_unread() or 0) + len(self.outgoing.buffer):
                 end = replace(end, unread=unread)
             self._exit = end
             self.note("process", end)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.driver.process import ComponentProcess
-    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.driver.pump import EventSink
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.words.events import Again
     from multilang_cli.protocol.words.messages import Emit, FromStorm, Handshake
@@ -158,10 +158,9 @@ class Session(Pump):
                 return bool(self.profile.testee) and self._give_up("plan", self.profile.limits["plan"], proven=False)
             if now >= until and silent <= 0:
                 return self._last_chance(done) or (not quietly and self._give_up(waiting_for, limit, proven=False))
-            written, said = self._written, self._framer.offset
-            patience = min(
-                until - now if until > now else POLLS_EVERY, self._patience() if self._buffer else SILENT_BEFORE_LOOK
-            )
+            written, said = self.outgoing.written, self._framer.offset
+            most = self._patience() if self.outgoing.buffer else SILENT_BEFORE_LOOK
+            patience = min(until - now if until > now else POLLS_EVERY, most)
             self.pump(patience, done)
             now = self.clock.caught_up(now + patience)
             kept += self._give_back()
@@ -175,7 +174,7 @@ class Session(Pump):
                 if self.on_wait is not None and clock >= tell:
                     self.on_wait(waiting_for, clock - began, self.look().waits)
                     tell = clock + TOLD_EVERY
-            still = self._written == written and self._framer.offset == said
+            still = self.outgoing.written == written and self._framer.offset == said
             within = max(0.0, until - now) + TIMER + LATE
             if (
                 still
@@ -193,7 +192,7 @@ class Session(Pump):
             return True
         if not self.running or (self.as_storm and self.worker_is_dead):
             return False
-        patience = min(limit, self._patience() if self._buffer else POLLS_EVERY)
+        patience = min(limit, self._patience() if self.outgoing.buffer else POLLS_EVERY)
         latest = self.now + patience
         self.pump(patience, done)
         self.clock.caught_up(latest)
@@ -231,14 +230,14 @@ class Session(Pump):
 
     def _give_back(self) -> float:
         """Seconds in which we kept back what the pipe could have taken: the clock stands for those as well."""
-        kept, self._kept = self._kept, 0.0
+        kept, self.outgoing.parts.kept = self.outgoing.parts.kept, 0.0
         if kept:
             self.clock.stand_still(kept, self._seq)
         return kept
 
     def stuck(self, within: float = math.inf) -> bool:
         """True if the component is sure to say nothing more `within` so many seconds: there is no use in waiting."""
-        if not self.idle or self._buffer or self.process.stdout_unread():
+        if self.outgoing.unwritten or self.process.stdout_unread():
             return False
         return waiting.stuck(self.process, within)
 
@@ -253,7 +252,7 @@ class Session(Pump):
 
     def _patience(self) -> float:
         """Seconds for which a round may block that has something to write: few in the midst of a message."""
-        return 0.001 if self.piece or self._cut is not None else SILENT_BEFORE_LOOK
+        return 0.001 if self.outgoing.parts.any else SILENT_BEFORE_LOOK
 
     def wait_quiet(self, limit: float, silence: float = QUIET_AFTER, talk: float = math.inf) -> bool:
         """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
@@ -270,7 +269,7 @@ class Session(Pump):
                 silent_since = self.now
                 if silent_since - began > talk:
                     return False
-            elif not self.idle or self._buffer:
+            elif self.outgoing.unwritten:
                 continue
             elif waiting.settled(self.process) or self.now - silent_since > silence:
                 return True
@@ -290,7 +289,7 @@ class Session(Pump):
             before, now = now, time.monotonic()
             self.clock.stand_still(now - before, self._seq)
             state = describing.describe(self.process).state
-            drained = self.idle and not self._buffer and waiting.at_rest(self.process)
+            drained = not self.outgoing.unwritten and waiting.at_rest(self.process)
             # Looked at last: what waits now was written before.
             if (now_unread := self.process.stdout_unread() or 0) != unread:
                 unread, still_since = now_unread, now
@@ -318,10 +317,10 @@ class Session(Pump):
             tuples=len(pending.tuples),
             end=state.dismissed,
             task_ids=pending.task_ids,
-            held=self.held,
+            held=self.outgoing.held,
             reentered=reentered,
             unasked=self._unasked(),
-            unsent=len(self._buffer),
+            unsent=len(self.outgoing.buffer),
             rest=self.rest,
         )
 
@@ -367,20 +366,11 @@ class Session(Pump):
 
     def flush(self, limit: float) -> bool:
         """Wait until everything queued is in the pipe. False, with a finding, if the component does not read."""
-        return self.wait(lambda: not self._unsent, limit, "read", self._piped)
+        return self.wait(lambda: not self.outgoing.unwritten, limit, "read", self._piped)
 
     def _piped(self) -> int:
         """Bytes that the pipe has taken so far."""
-        return self._written - len(self._buffer)
-
-    @property
-    def unwritten(self) -> int:
-        """Messages and bytes that the pipe has not taken yet."""
-        return self._unsent
-
-    @property
-    def _unsent(self) -> int:
-        return len(self._queue) + len(self._answers) + len(self._buffer)
+        return self.outgoing.piped
 
     def close_stdin(self, limit: float) -> bool:
         """End of file on the component's stdin, as when a worker dies; it must end by itself within `limit` seconds."""
@@ -398,14 +388,14 @@ class Session(Pump):
         self.flush(limit)
         if not self.running:
             return self._exit is not None
-        self._queue.extend(messages)
-        self._refill()
+        self.outgoing.queue.extend(messages)
+        self._fill()
         self._closing = self._eof = True
         # First, so that no answer finds a pipe: what stood in the stdin of a busy component was never answered either.
         self.process.close_stdout()
         with suppress(BrokenStdin):
-            self.process.write(self._buffer)
-        self._buffer.clear()
+            self.process.write(self.outgoing.buffer)
+        self.outgoing.buffer.clear()
         self.process.close_stdin()
         self.note("process", StdinClosed(stdout=True))
         return self._wait_end(limit, "exit-after-eof")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from multilang_cli.driver.process import ComponentProcess
-    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.driver.pump import EventSink
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.words.verdicts import Finding
 
@@ -54,6 +54,9 @@ class ShellSpout(Session):
         "id_count",
     )
 
+    _ids_overtake = False
+    """One thread of Storm's writes both: task ids come behind the command in whose answer it reads the emit."""
+
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         super().__init__(process, judge, sinks)
         self._own_handlers = {Emit: self._heard_emit, Sync: self._heard_sync}
@@ -62,8 +65,6 @@ class ShellSpout(Session):
         self.emits: list[Emit] = []
         self.keep_emits = True
         self.emit_count = self.id_count = 0
-        # One thread of Storm's writes both: task ids come behind the command in whose answer it reads the emit.
-        self._replies = self._queue
         self._answered = False
         self._unread: deque[tuple[Emit | Sync, int]] = deque()
         self._inner: list[TaskIds | None] = []
@@ -80,7 +81,7 @@ class ShellSpout(Session):
     def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
         """One round of reading and writing; of writing alone while Storm would stand in a write."""
         if self.blocks:
-            full = bool(self._buffer) and not (self.piece or self._cut) and not self._takes_more()
+            full = bool(self.outgoing.buffer) and not (self.outgoing.parts.any or self._takes_more())
             self.process.listen(listening=not full)
         super().pump(timeout, done)
 
@@ -110,7 +111,7 @@ class ShellSpout(Session):
             if isinstance(said, Emit):
                 self._take(said, size)
             elif self._inner:
-                self.answer(self._inner.pop())
+                self.outgoing.answer(self._inner.pop())
             else:
                 self._waiting, self._answered = False, True
 
@@ -129,7 +130,7 @@ class ShellSpout(Session):
             self._inner.append(reply)
             self.say(SpoutCommand("ack", emit.id))
         else:
-            self.answer(reply)
+            self.outgoing.answer(reply)
 
     def call(self, command: str, id_: Json = "", limit: float = 10.0) -> bool:
         """Send a command and wait for its sync. False, with a finding, if `limit` seconds pass first.
@@ -141,7 +142,7 @@ class ShellSpout(Session):
         if command in {"activate", "deactivate"} and not self.version.activate:
             self.note("control", Activation(command == "activate"))
             return True
-        if command != "next" or self._queue or not self._is_free():
+        if command != "next" or self.outgoing.queue or not self._is_free():
             self.ask(command, id_)
         elif self._next_at_once(min(limit, POLLS_EVERY)):
             return True
@@ -149,9 +150,10 @@ class ShellSpout(Session):
 
     def _is_free(self) -> bool:
         """True if nothing is under way but the queue, and nothing is asked for but to speak as fast as it goes."""
+        out = self.outgoing
         return (
-            not (self._buffer or self._unread or self._inner)
-            and not (self.piece or self._to_cut or self.tamper or self.blocks or self._closing)
+            not (out.buffer or self._unread or self._inner)
+            and not (out.parts.piece or out.parts.to_cut or self.tamper or self.blocks or self._closing)
             and self.running
             and self.deaf_from is None
             and self.handlers is self._own_handlers
@@ -181,7 +183,7 @@ class ShellSpout(Session):
                 self._passed(asked, answered, data, found)
                 return True
         self._waiting, self._answered = True, False
-        self._happened((self._sent(NEXT, raw, asked),))
+        self._happened((self._sent_next(asked),))
         if data:
             self._hear(self._framer.feed(data))
         return False
@@ -192,19 +194,21 @@ class ShellSpout(Session):
         What was asked may still be unanswered, or not be written at all.
         """
         self.ask(command, id_)
-        if len(self._queue) > WRITTEN_IN_ONE_GO or not self._is_free():
+        out = self.outgoing
+        if len(out.queue) > WRITTEN_IN_ONE_GO or not self._is_free():
             return
         asked = self.now
-        sent = tuple([self._put(each, asked) for each in self._queue])
-        self._queue.clear()
+        sent = tuple([out.put(each, seq, asked) for seq, each in enumerate(out.queue, self._seq)])
+        self._seq += len(sent)
+        out.queue.clear()
         data = None
-        if len(self._buffer) <= select.PIPE_BUF:
+        if len(out.buffer) <= select.PIPE_BUF:
             with suppress(BrokenStdin):  # which the next write will tell
-                data = self.process.exchange(bytes(self._buffer), limit)
+                data = self.process.exchange(bytes(out.buffer), limit)
         if data is None:
             self._happened(sent)
             return
-        self._buffer.clear()
+        out.buffer.clear()
         self._hear(self._framer.feed(data), sent)
 
     def _passed(self, asked: float, answered: float, sync: bytes, found: list[Finding]) -> None:
@@ -213,14 +217,19 @@ class ShellSpout(Session):
         self._framer.offset += len(sync)
         if not self._sinks:
             self._seq += 2
-            self._written += len(self._next)
+            self.outgoing.written += len(self._next)
         else:
-            both = (self._sent(NEXT, self._next, asked), Event(self._seq, answered, "out", SYNCS[sync], sync, at))
+            both = (self._sent_next(asked), Event(self._seq, answered, "out", SYNCS[sync], sync, at))
             self._seq += 1
             for sink in self._sinks:
                 sink.take(both, found)
         if found:
             self._found(found)
+
+    def _sent_next(self, asked: float) -> Event:
+        event = self.outgoing.sent(NEXT, self._next, self._seq, asked)
+        self._seq += 1
+        return event
 
     def wait_sync(self, limit: float) -> bool:
         """Wait for the sync of what was asked, as `call` does.
@@ -234,7 +243,7 @@ class ShellSpout(Session):
         return answered
 
     def _is_answered(self) -> bool:
-        return self._answered and not (self._queue or self._answers)
+        return self._answered and self.idle
 
     def ask(self, command: str, id_: Json = "") -> None:
         """Send a command without waiting for its sync; what was said before is read now, as its answer."""

@@ -10,7 +10,6 @@ from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import Framer, frame_text
 from multilang_cli.protocol.words.events import StdinClosed
-from multilang_cli.protocol.words.messages import TaskIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,14 +49,6 @@ class ByHand(Session):
         frames = [frame.raw for frame in framer.feed(data)]
         rest = data[sum(map(len, frames)) :]
         self.say_bytes((wire.decode(frame_text(raw)), raw) for raw in ([*frames, rest] if rest else frames))
-
-    def answer_held(self, tasks: list[int]) -> bool:
-        """Answer the oldest emit whose task ids are held back with `tasks`; False if there is none."""
-        if not self._held:
-            return False
-        self._held.popleft()
-        self._replies.append(TaskIds(tasks))
-        return True
 
     def shut(self) -> None:
         """Close the component's stdin, and wait for nothing."""

@@ -30,7 +30,7 @@ from multilang_cli.transcript.write import TranscriptWriter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.driver.pump import EventSink
     from multilang_cli.protocol.words.verdicts import Profile
     from multilang_cli.replay.recording import JudgedRecording
     from multilang_cli.subject.declared import Declared

@@ -42,8 +42,8 @@ from multilang_cli.suite.verdict.causes import LastWords, hear_out, met_by_the_p
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from multilang_cli.driver.pump import EventSink
     from multilang_cli.driver.session import Session
-    from multilang_cli.driver.speaker import EventSink
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import SubjectResult

@@ -60,8 +60,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
+    from multilang_cli.driver.pump import EventSink
     from multilang_cli.driver.session import OnWait, Session
-    from multilang_cli.driver.speaker import EventSink
     from multilang_cli.protocol.words.messages import Handshake
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.reports.model import ExcerptLine
@@ -194,7 +194,7 @@ class CaseRun:
         died = any(finding.rule in DEATHS for finding in session.findings)
         self.acked = watch.taken(died=died)
         result = self._judged(session, watch, began)
-        if result.verdict == "pass" and not session.pieced:
+        if result.verdict == "pass" and not session.outgoing.parts.pieced:
             self.answers |= self.coverage.seen & ANSWERED
         if ours is not None and ours.fault:
             result = self._at_fault(result, ours.fault)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from multilang_cli.driver.process import ComponentProcess
-    from multilang_cli.driver.speaker import EventSink
+    from multilang_cli.driver.pump import EventSink
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.wire.batches import Batch
     from multilang_cli.protocol.words.events import Channel, Fact
@@ -213,7 +213,7 @@ class BoltTask(TaskSession, ShellBolt):
         settle, task = self.flow.settle, self.task
         for kind, messages in groupby(batch.bodies, type):
             if kind is Emit:
-                self.answer_all(self._routed(messages))
+                self.outgoing.answer_all(self._routed(messages))
                 if self.death:
                     return
             else:
@@ -232,11 +232,11 @@ class BoltTask(TaskSession, ShellBolt):
 
     def feed(self) -> None:
         """Queue tuples for its pipe, as long as that takes them; the last are written by `say_on`."""
-        queue, say = self.flow.queues[self.task], self._queue.extend
+        queue, said = self.flow.queues[self.task], self.outgoing.queue
         while queue and not self.blocked and not self.death:
-            if len(self._queue) >= self._most:
+            if len(said) >= self._most:
                 self.say_on()
-            say(self.flow.take(self.task, self._most - len(self._queue)))
+            said.extend(self.flow.take(self.task, self._most - len(said)))
 
     def beat(self) -> None:  # type: ignore[override]
         """Send a heartbeat, unless this Storm has none, or the last could not be written yet."""
