@@ -17,6 +17,7 @@ from multilang_cli.driver.pipes import SMALL_PIPE
 from multilang_cli.driver.process import NO_READER, BrokenStdin
 from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.waits import describing, waiting, who_waits
+from multilang_cli.driver.waits.allowance import Allowance
 from multilang_cli.driver.waits.starving import Starved
 from multilang_cli.driver.waits.who_waits import Debts, Look
 from multilang_cli.protocol.judge.bolt_rules import TIMER
@@ -59,8 +60,6 @@ TOLD_AFTER = 3.0
 """Seconds after which a person wants to know what is waited for."""
 TOLD_EVERY = 5.0
 """Seconds after which a person is told again."""
-STARVED = 4
-"""How many times a limit is added to it at most, for the time in which a component was ready to run and was not run."""
 LATE = 0.1
 """Seconds of silence beyond what Storm waits at most, after which nothing is said in time any more."""
 POLLS_EVERY = 0.05
@@ -139,16 +138,13 @@ class Session(Pump):
         quietly: bool,
     ) -> bool:
         """Wait as `wait` does, which was called at `began`, with an eye on every clock."""
-        looked, now = began, began - self.clock.start
-        until = now + limit
-        made = progress() if progress is not None else None
-        spare, still, kept = STARVED * limit, False, 0.0
-        tell = looked + TOLD_AFTER
+        now = began - self.clock.start
+        allowed = Allowance(limit, now, began, progress)
+        still, tell = False, began + TOLD_AFTER
         while not done():
             if not self.running or (self.as_storm and self.worker_is_dead):
                 return done()
-            if progress is not None and (makes := progress()) != made:
-                until, made = now + limit, makes
+            allowed.renew(now)
             silent = self.judge.silence(now) - self.judge.timeout
             heard = not (self.process.listening and self.process.stdout_unread())
             dead = silent > TIMER + LATE and heard
@@ -156,33 +152,27 @@ class Session(Pump):
                 self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=not dead)
                 # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
                 return bool(self.profile.testee) and self._give_up("plan", self.profile.limits["plan"], proven=False)
-            if now >= until and silent <= 0:
+            if now >= allowed.until and silent <= 0:
                 return self._last_chance(done) or (not quietly and self._give_up(waiting_for, limit, proven=False))
-            written, said = self.outgoing.written, self._framer.offset
+            before = self.spoken
             most = self._patience() if self.outgoing.buffer else SILENT_BEFORE_LOOK
-            patience = min(until - now if until > now else POLLS_EVERY, most)
+            patience = min(allowed.until - now if allowed.until > now else POLLS_EVERY, most)
             self.pump(patience, done)
             now = self.clock.caught_up(now + patience)
-            kept += self._give_back()
+            kept = self._give_back()
             if done():
                 return True
-            if (clock := time.monotonic()) - looked >= SILENT_BEFORE_LOOK:
-                lost = max(0.0, min(self._starved.lost(), clock - looked - kept, spare))
-                looked, spare, kept = clock, spare - lost, 0.0
+            clock = time.monotonic()
+            if (lost := allowed.lost(clock, kept, self._starved.lost)) is not None:
                 self.clock.stand_still(lost, self._seq)
                 now = self.now
                 if self.on_wait is not None and clock >= tell:
                     self.on_wait(waiting_for, clock - began, self.look().waits)
                     tell = clock + TOLD_EVERY
-            still = self.outgoing.written == written and self._framer.offset == said
-            within = max(0.0, until - now) + TIMER + LATE
-            if (
-                still
-                and not self.as_storm
-                and waiting_for in _ANSWERS
-                and self._is_final(waiting_for, within)
-                and not done()
-            ):
+            still = self.spoken == before
+            within = max(0.0, allowed.until - now) + TIMER + LATE
+            ends_here = still and not self.as_storm and waiting_for in _ANSWERS
+            if ends_here and self._is_final(waiting_for, within) and not done():
                 return not quietly and self._give_up(waiting_for, limit, proven=True)
         return True
 
