@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from multilang_cli.driver import memory
 from multilang_cli.driver.clock import Clock
 from multilang_cli.driver.launch import readable
-from multilang_cli.driver.outgoing import Outgoing
 from multilang_cli.driver.process import READ_SIZE, BrokenStdin, ComponentProcess
 from multilang_cli.driver.routing import Router
+from multilang_cli.driver.stdin_queue import StdinQueue
 from multilang_cli.driver.waits import describing
 from multilang_cli.protocol.storm.reading import read_frame, read_frames
 from multilang_cli.protocol.storm.taking import taken
@@ -61,7 +61,7 @@ class OutOfTimeError(Exception):
 class Pump:
     """A running component and its judge.
 
-    `outgoing`: what is said to it; `findings` so far; `sinks` see every event. `read_size`: read so many bytes at a
+    `stdin`: what is said to it; `findings` so far; `sinks` see every event. `read_size`: read so many bytes at a
     time. `overflowed`: a frame passed the limit; `flooded`: so much is wrong that more says nothing new; `deserted`: it
     lives, and nobody reads its stdin: Storm's next write fails, and the worker dies. `handlers`: what ShellBolt or
     ShellSpout does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event
@@ -92,12 +92,12 @@ class Pump:
         "heard",
         "judge",
         "memory",
-        "outgoing",
         "overflowed",
         "pid",
         "process",
         "profile",
         "read_size",
+        "stdin",
         "tamper",
         "until",
         "version",
@@ -119,7 +119,7 @@ class Pump:
         self.heard = b""
         self.tamper: Callable[[bytes], bytes] | None = None
         self.until = self.memory = math.inf
-        self.outgoing = Outgoing(self.version, overtaken=self._ids_overtake and self.version.task_ids == "overtake")
+        self.stdin = StdinQueue(self.version, overtaken=self._ids_overtake and self.version.task_ids == "overtake")
         self.clock = Clock()
         self._own_handlers: dict[type, Handler] = {}
         self.handlers = self._own_handlers
@@ -178,7 +178,7 @@ class Pump:
     @property
     def spoken(self) -> tuple[int, int]:
         """Bytes of messages so far, by Storm and by the component."""
-        return self.outgoing.written, self._framer.offset
+        return self.stdin.written, self._framer.offset
 
     @property
     def emitted(self) -> bool:
@@ -260,11 +260,11 @@ class Pump:
 
     def say(self, message: FromStorm) -> None:
         """Queue a message; it is an event when it is put into the pipe."""
-        self.outgoing.queue.append(message)
+        self.stdin.queue.append(message)
 
     def say_bytes(self, said: Iterable[tuple[FromStorm | Malformed, bytes]]) -> None:
         """Write messages with bytes of their own, behind what is in the write buffer: nothing else may be queued."""
-        events = self.outgoing.put_raw(said, self._seq, self.now)
+        events = self.stdin.put_raw(said, self._seq, self.now)
         self._seq += len(events)
         self._happened(events)
 
@@ -275,20 +275,20 @@ class Pump:
     @property
     def idle(self) -> bool:
         """True if Storm has nothing left to say."""
-        return not (self.outgoing.queue or self.outgoing.answers)
+        return not (self.stdin.queue or self.stdin.answers)
 
     def _fill(self) -> None:
         """Put messages into the write buffer: all that were put one by one are judged together."""
-        for events in self.outgoing.fill(self._seq, self.now):
+        for events in self.stdin.fill(self._seq, self.now):
             self._seq += len(events)
             self._happened(events)
 
     def _write(self) -> bool:
         """Write what fits; False if nothing did, so that there is something to wait for."""
-        out = self.outgoing
+        out = self.stdin
         data = out.buffer
-        if out.parts.any:
-            data = data[: out.parts.size(self.process, data, out.written, self.now)]
+        if out.pieces.any:
+            data = data[: out.pieces.size(self.process, data, out.written, self.now)]
             if not data:
                 time.sleep(0)
                 return False
@@ -298,15 +298,15 @@ class Pump:
             self._give_up_stdin(str(error))
             return True
         del out.buffer[:done]
-        out.parts.took(all_of_it=not out.buffer)
+        out.pieces.took(all_of_it=not out.buffer)
         return done > 0
 
     def _give_up_stdin(self, why: str) -> None:
         """Nobody reads it any more: Storm dies of its next write, and is not heard by who lives on."""
-        self.outgoing.drop()
+        self.stdin.drop()
         # What no pipe took is told as unread when it is dead.
         self._await_death()
-        self.outgoing.buffer.clear()
+        self.stdin.buffer.clear()
         self.note("process", WriteFailed(why))
         self.deserted = self._exit is None
 
@@ -320,7 +320,7 @@ class Pump:
         TooMuchMemoryError.
         """
         self._keep_bounds(time.monotonic())
-        out = self.outgoing
+        out = self.stdin
         if out.answers or out.queue:
             self._fill()
         unwritten = bool(out.buffer) and not self._closing
@@ -347,10 +347,10 @@ class Pump:
 
     def push(self) -> bool:
         """Write all that the pipe takes now; True if something is left. With `hear`, one round for who polls itself."""
-        while self.outgoing.unwritten:
+        while self.stdin.unwritten:
             self._fill()
             if self._closing or not self._write():
-                return bool(self.outgoing.buffer)
+                return bool(self.stdin.buffer)
         return False
 
     def hear(self, ready: Ready) -> None:
@@ -399,7 +399,7 @@ class Pump:
         if end is not None and self._exit is None:
             if self._held_open:
                 end = replace(end, holders=describing.holders(self.process))
-            if unread := (self.process.stdin_unread() or 0) + len(self.outgoing.buffer):
+            if unread := (self.process.stdin_unread() or 0) + len(self.stdin.buffer):
                 end = replace(end, unread=unread)
             self._exit = end
             self.note("process", end)

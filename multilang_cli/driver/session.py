@@ -155,7 +155,7 @@ class Session(Pump):
             if now >= allowed.until and silent <= 0:
                 return self._last_chance(done) or (not quietly and self._give_up(waiting_for, limit, proven=False))
             before = self.spoken
-            most = self._patience() if self.outgoing.buffer else SILENT_BEFORE_LOOK
+            most = self._patience() if self.stdin.buffer else SILENT_BEFORE_LOOK
             patience = min(allowed.until - now if allowed.until > now else POLLS_EVERY, most)
             self.pump(patience, done)
             now = self.clock.caught_up(now + patience)
@@ -182,7 +182,7 @@ class Session(Pump):
             return True
         if not self.running or (self.as_storm and self.worker_is_dead):
             return False
-        patience = min(limit, self._patience() if self.outgoing.buffer else POLLS_EVERY)
+        patience = min(limit, self._patience() if self.stdin.buffer else POLLS_EVERY)
         latest = self.now + patience
         self.pump(patience, done)
         self.clock.caught_up(latest)
@@ -220,14 +220,14 @@ class Session(Pump):
 
     def _give_back(self) -> float:
         """Seconds in which we kept back what the pipe could have taken: the clock stands for those as well."""
-        kept, self.outgoing.parts.kept = self.outgoing.parts.kept, 0.0
+        kept, self.stdin.pieces.kept = self.stdin.pieces.kept, 0.0
         if kept:
             self.clock.stand_still(kept, self._seq)
         return kept
 
     def stuck(self, within: float = math.inf) -> bool:
         """True if the component is sure to say nothing more `within` so many seconds: there is no use in waiting."""
-        if self.outgoing.unwritten or self.process.stdout_unread():
+        if self.stdin.unwritten or self.process.stdout_unread():
             return False
         return waiting.stuck(self.process, within)
 
@@ -242,7 +242,7 @@ class Session(Pump):
 
     def _patience(self) -> float:
         """Seconds for which a round may block that has something to write: few in the midst of a message."""
-        return 0.001 if self.outgoing.parts.any else SILENT_BEFORE_LOOK
+        return 0.001 if self.stdin.pieces.any else SILENT_BEFORE_LOOK
 
     def wait_quiet(self, limit: float, silence: float = QUIET_AFTER, talk: float = math.inf) -> bool:
         """Wait until the component waits for us: blocked reading an empty stdin, with nothing left in its stdout.
@@ -259,7 +259,7 @@ class Session(Pump):
                 silent_since = self.now
                 if silent_since - began > talk:
                     return False
-            elif self.outgoing.unwritten:
+            elif self.stdin.unwritten:
                 continue
             elif waiting.settled(self.process) or self.now - silent_since > silence:
                 return True
@@ -279,7 +279,7 @@ class Session(Pump):
             before, now = now, time.monotonic()
             self.clock.stand_still(now - before, self._seq)
             state = describing.describe(self.process).state
-            drained = not self.outgoing.unwritten and waiting.at_rest(self.process)
+            drained = not self.stdin.unwritten and waiting.at_rest(self.process)
             # Looked at last: what waits now was written before.
             if (now_unread := self.process.stdout_unread() or 0) != unread:
                 unread, still_since = now_unread, now
@@ -307,10 +307,10 @@ class Session(Pump):
             tuples=len(pending.tuples),
             end=state.dismissed,
             task_ids=pending.task_ids,
-            held=self.outgoing.held,
+            held=self.stdin.held,
             reentered=reentered,
             unasked=self._unasked(),
-            unsent=len(self.outgoing.buffer),
+            unsent=len(self.stdin.buffer),
             rest=self.rest,
         )
 
@@ -356,11 +356,11 @@ class Session(Pump):
 
     def flush(self, limit: float) -> bool:
         """Wait until everything queued is in the pipe. False, with a finding, if the component does not read."""
-        return self.wait(lambda: not self.outgoing.unwritten, limit, "read", self._piped)
+        return self.wait(lambda: not self.stdin.unwritten, limit, "read", self._piped)
 
     def _piped(self) -> int:
         """Bytes that the pipe has taken so far."""
-        return self.outgoing.piped
+        return self.stdin.piped
 
     def close_stdin(self, limit: float) -> bool:
         """End of file on the component's stdin, as when a worker dies; it must end by itself within `limit` seconds."""
@@ -378,14 +378,14 @@ class Session(Pump):
         self.flush(limit)
         if not self.running:
             return self._exit is not None
-        self.outgoing.queue.extend(messages)
+        self.stdin.queue.extend(messages)
         self._fill()
         self._closing = self._eof = True
         # First, so that no answer finds a pipe: what stood in the stdin of a busy component was never answered either.
         self.process.close_stdout()
         with suppress(BrokenStdin):
-            self.process.write(self.outgoing.buffer)
-        self.outgoing.buffer.clear()
+            self.process.write(self.stdin.buffer)
+        self.stdin.buffer.clear()
         self.process.close_stdin()
         self.note("process", StdinClosed(stdout=True))
         return self._wait_end(limit, "exit-after-eof")

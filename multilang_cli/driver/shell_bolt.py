@@ -196,7 +196,7 @@ class ShellBolt(Session):
         """Queue a heartbeat: ahead of all tuples since Storm 1.0, unless it is said to come behind those that wait."""
         message = self.beat_message()
         if self.version.task_ids == "overtake" and ahead:
-            self.outgoing.queue.appendleft(message)
+            self.stdin.queue.appendleft(message)
         else:
             self.say(message)
 
@@ -214,12 +214,12 @@ class ShellBolt(Session):
         emits = [message for message in batch.bodies if message.__class__ is Emit]
         if self.keep_emits:
             self.emits += map(kept, emits, _sizes_of_emits(batch))
-        self.outgoing.answer_all(self._router.answers([emit for emit in emits if emit.need_task_ids and not emit.task]))
+        self.stdin.answer_all(self._router.answers([emit for emit in emits if emit.need_task_ids and not emit.task]))
 
     def _heard_emit(self, emit: Emit, size: int) -> None:
         if self.keep_emits:
             self.emits.append(kept(emit, size))
-        self.outgoing.answer(self.route(emit))
+        self.stdin.answer(self.route(emit))
 
     def _heard_sync(self, _: Sync, __: int) -> None:
         self.syncs += 1
@@ -241,7 +241,7 @@ class ShellBolt(Session):
 
     def _beat_waits(self) -> bool:
         """True if a heartbeat stands in the queue: Storm's timer only raises a flag, which holds no second one."""
-        return any(message.__class__ is TupleMsg and message.is_heartbeat for message in self.outgoing.queue)
+        return any(message.__class__ is TupleMsg and message.is_heartbeat for message in self.stdin.queue)
 
     def settle_all(
         self, limit: float, left: int = 0, *, also: Callable[[], bool] = lambda: True, quietly: bool = False
@@ -257,7 +257,7 @@ class ShellBolt(Session):
 
     def _moves(self) -> tuple[int, int]:
         """Something that changes while tuples are settled, and while the bolt reads what no pipe takes at once."""
-        return self.unsettled, self._piped() if len(self.outgoing.buffer) > FULL else 0
+        return self.unsettled, self._piped() if len(self.stdin.buffer) > FULL else 0
 
     def _last_chance(self, done: Callable[[], bool]) -> bool:
         """Also wait for the sync of a heartbeat that was sent a moment ago.
@@ -321,7 +321,7 @@ class ShellBolt(Session):
         gives up. `sources`: component and stream of each tuple, in turn; none for the first source.
         """
         source: Iterator[list[Json]] = iter(tuples)
-        is_open, queue = self.judge.state.open, self.outgoing.queue
+        is_open, queue = self.judge.state.open, self.stdin.queue
         goal = window - window // 4
         exhausted = False
         origins = cycle((comp, stream, self._task_of(comp)) for comp, stream in sources or [self._usual()])
@@ -337,6 +337,6 @@ class ShellBolt(Session):
 
     def _room(self, window: int) -> int:
         """The number of tuples that may be queued now."""
-        queued = len(self.outgoing.queue)
+        queued = len(self.stdin.queue)
         room = window - len(self.judge.state.open) - queued
         return max(0, room if self.max_pending is None else min(room, self.max_pending - queued))

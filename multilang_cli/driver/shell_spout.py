@@ -81,7 +81,7 @@ class ShellSpout(Session):
     def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
         """One round of reading and writing; of writing alone while Storm would stand in a write."""
         if self.blocks:
-            full = bool(self.outgoing.buffer) and not (self.outgoing.parts.any or self._takes_more())
+            full = bool(self.stdin.buffer) and not (self.stdin.pieces.any or self._takes_more())
             self.process.listen(listening=not full)
         super().pump(timeout, done)
 
@@ -111,7 +111,7 @@ class ShellSpout(Session):
             if isinstance(said, Emit):
                 self._take(said, size)
             elif self._inner:
-                self.outgoing.answer(self._inner.pop())
+                self.stdin.answer(self._inner.pop())
             else:
                 self._waiting, self._answered = False, True
 
@@ -130,7 +130,7 @@ class ShellSpout(Session):
             self._inner.append(reply)
             self.say(SpoutCommand("ack", emit.id))
         else:
-            self.outgoing.answer(reply)
+            self.stdin.answer(reply)
 
     def call(self, command: str, id_: Json = "", limit: float = 10.0) -> bool:
         """Send a command and wait for its sync. False, with a finding, if `limit` seconds pass first.
@@ -142,7 +142,7 @@ class ShellSpout(Session):
         if command in {"activate", "deactivate"} and not self.version.activate:
             self.note("control", Activation(command == "activate"))
             return True
-        if command != "next" or self.outgoing.queue or not self._is_free():
+        if command != "next" or self.stdin.queue or not self._is_free():
             self.ask(command, id_)
         elif self._next_at_once(min(limit, POLLS_EVERY)):
             return True
@@ -150,10 +150,10 @@ class ShellSpout(Session):
 
     def _is_free(self) -> bool:
         """True if nothing is under way but the queue, and nothing is asked for but to speak as fast as it goes."""
-        out = self.outgoing
+        out = self.stdin
         return (
             not (out.buffer or self._unread or self._inner)
-            and not (out.parts.piece or out.parts.to_cut or self.tamper or self.blocks or self._closing)
+            and not (out.pieces.piece or out.pieces.to_cut or self.tamper or self.blocks or self._closing)
             and self.running
             and self.deaf_from is None
             and self.handlers is self._own_handlers
@@ -194,7 +194,7 @@ class ShellSpout(Session):
         What was asked may still be unanswered, or not be written at all.
         """
         self.ask(command, id_)
-        out = self.outgoing
+        out = self.stdin
         if len(out.queue) > WRITTEN_IN_ONE_GO or not self._is_free():
             return
         asked = self.now
@@ -217,7 +217,7 @@ class ShellSpout(Session):
         self._framer.offset += len(sync)
         if not self._sinks:
             self._seq += 2
-            self.outgoing.written += len(self._next)
+            self.stdin.written += len(self._next)
         else:
             both = (self._sent_next(asked), Event(self._seq, answered, "out", SYNCS[sync], sync, at))
             self._seq += 1
@@ -227,7 +227,7 @@ class ShellSpout(Session):
             self._found(found)
 
     def _sent_next(self, asked: float) -> Event:
-        event = self.outgoing.sent(NEXT, self._next, self._seq, asked)
+        event = self.stdin.sent(NEXT, self._next, self._seq, asked)
         self._seq += 1
         return event
 

@@ -184,13 +184,13 @@ class ComponentRun:
 
     def hold_task_ids(self) -> None:
         """From now on a person answers emits."""
-        self.session.outgoing.hold_task_ids = True
+        self.session.stdin.hold_task_ids = True
         self._asked_before = self.asked
         self.did("hold_task_ids")
 
     def release_task_ids(self) -> None:
         """Answer what was asked, and all to come. Where nothing was asked, no case has to say that it was held back."""
-        self.session.outgoing.release_task_ids()
+        self.session.stdin.release_task_ids()
         if self.asked > self._asked_before:
             self.did("release_task_ids")
         elif ("hold_task_ids", {}) in self.steps:

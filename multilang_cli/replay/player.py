@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.driver.outgoing import BACKLOG
 from multilang_cli.driver.routing import Router
+from multilang_cli.driver.stdin_queue import BACKLOG
 from multilang_cli.driver.waits import waiting
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.words.events import Activation, Deadline, Event, Exited, PidChecked, Signalled, StdinClosed
@@ -117,7 +117,7 @@ class RecordingPlayer:
         """Give the session back: emits that wait for task ids are answered by it from now on."""
         self.session.handlers = self._handlers
         for emit in self._asks:
-            self.session.outgoing.answer(self.session.route(emit))
+            self.session.stdin.answer(self.session.route(emit))
         self._asks.clear()
 
     def _do(self, step: ReplayStep) -> None:
@@ -186,7 +186,7 @@ class RecordingPlayer:
         self._until(self._room, "read")
 
     def _room(self) -> bool:
-        return self.session.outgoing.unwritten < BACKLOG
+        return self.session.stdin.unwritten < BACKLOG
 
     def _handshake(self, event: Event, body: Handshake) -> tuple[Any, bytes]:
         """The recorded handshake with a pid directory of now, and the conf that was given."""
@@ -290,7 +290,7 @@ class RecordingPlayer:
         return False
 
     def _silent(self) -> bool:
-        return not self.session.outgoing.unwritten and waiting.stuck(self.session.process)
+        return not self.session.stdin.unwritten and waiting.stuck(self.session.process)
 
     def _answer_now(self) -> None:
         """More emits ask for task ids than did then, and the component waits for them."""
@@ -309,7 +309,7 @@ class RecordingPlayer:
             "sync": lambda: not state.commands,
             "heartbeat": lambda: not state.heartbeats,
             "settle": lambda: not state.open,
-            "read": lambda: not self.session.outgoing.unwritten,
+            "read": lambda: not self.session.stdin.unwritten,
         }
         limit, again = self._limit(what), deadline.again
         if what in pending and not self.session.wait(pending[what], limit, what, quietly=again is not None) and again:

@@ -62,7 +62,7 @@ def test_time_in_which_we_keep_the_rest_back_is_not_the_components(tmp_path: Pat
     with playing(tmp_path, ACK_ALL) as (session, handshake):
         assert session.handshake(handshake, LIMIT)
         bolt = bolt_of(session)
-        bolt.outgoing.parts.piece = 1
+        bolt.stdin.pieces.piece = 1
         bolt.send(["\u00e9" * 10_000])
         assert bolt.settle_all(0.5)
     assert not session.findings
@@ -199,14 +199,14 @@ def test_task_ids_overtake_queued_tuples_since_1_0(tmp_path: Path, storm: str, o
     emits = 'shake()\nsay(\'{"command":"emit","tuple":["x"]}\\nend\\n\')\n' + ACK_ALL.replace("shake()", "")
     with playing(tmp_path, emits, storm=storm) as (session, handshake):
         bolt = bolt_of(session)
-        bolt.outgoing.hold_task_ids = True
+        bolt.stdin.hold_task_ids = True
         assert session.handshake(handshake, 10.0)
-        assert session.wait(lambda: bolt.outgoing.held == 1, 10.0, "output")
+        assert session.wait(lambda: bolt.stdin.held == 1, 10.0, "output")
         sink = session._sinks[0]
         assert isinstance(sink, Seen)
         before = len(sink.events)
         bolt.send(["x"])
-        bolt.outgoing.release_task_ids()
+        bolt.stdin.release_task_ids()
         assert bolt.settle_all(10.0)
         said = [event.body for event in sink.events[before:] if event.channel == "in"]
     kinds = ["task ids" if isinstance(body, TaskIds) else "tuple" for body in said]
@@ -287,7 +287,7 @@ def test_no_more_tuples_than_max_pending_wait_to_be_written(tmp_path: Path, monk
         plain = ShellBolt.pump
 
         def pump(self: ShellBolt, timeout: float, done: Callable[[], bool] | None = None) -> None:
-            waited.append(len(self.outgoing.queue))
+            waited.append(len(self.stdin.queue))
             plain(self, timeout, done)
 
         monkeypatch.setattr(ShellBolt, "pump", pump)
@@ -419,7 +419,7 @@ def test_pieces_are_small_where_a_place_is_like_no_other(tmp_path: Path, monkeyp
             return write(data)
 
         monkeypatch.setattr(session.process, "write", written)
-        session.outgoing.parts.piece = 1
+        session.stdin.pieces.piece = 1
         assert session.handshake(told, LIMIT)
     text = b"".join(pieces)
     assert max(len(piece) for piece in pieces) == 61

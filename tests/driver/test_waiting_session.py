@@ -29,7 +29,7 @@ def of_bolt(tmp_path: Path, code: str, *, hold: bool = False) -> str:
     """Send a bolt one tuple that it does not settle; return who waits on whom."""
     with playing(tmp_path, f"shake()\n{code}") as (session, handshake):
         assert isinstance(session, ShellBolt)
-        session.outgoing.hold_task_ids = hold
+        session.stdin.hold_task_ids = hold
         assert session.handshake(handshake, LIMIT)
         session.send(["x"])
         assert not session.settle_all(SOON)

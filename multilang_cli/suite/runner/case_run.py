@@ -194,7 +194,7 @@ class CaseRun:
         died = any(finding.rule in DEATHS for finding in session.findings)
         self.acked = watch.taken(died=died)
         result = self._judged(session, watch, began)
-        if result.verdict == "pass" and not session.outgoing.parts.pieced:
+        if result.verdict == "pass" and not session.stdin.pieces.pieced:
             self.answers |= self.coverage.seen & ANSWERED
         if ours is not None and ours.fault:
             result = self._at_fault(result, ours.fault)

@@ -188,7 +188,7 @@ def settle(stage: Stage, _: dict[str, Any]) -> None:
     elif how.startswith("after-"):
         left = together(how) - 1
         if not (stage.settling.settled or stage.feed.settled or stage.trying):
-            tuples(stage, {"times": max(0, left + 1 - stage.feed.fed - len(bolt.outgoing.queue))})
+            tuples(stage, {"times": max(0, left + 1 - stage.feed.fed - len(bolt.stdin.queue))})
     stage.go_on(if_=await_settled(stage, limit, left))
 
 
@@ -204,10 +204,10 @@ def beat(stage: Stage) -> None:
 
 def release_task_ids(stage: Stage, _: dict[str, Any]) -> None:
     """Send the task ids that were kept back."""
-    if not stage.session.outgoing.held:
+    if not stage.session.stdin.held:
         stage.bolt.wait(partial(asked_or_over, stage.bolt), stage.limits["output"], "output")
-    held = stage.session.outgoing.held
-    stage.session.outgoing.release_task_ids()
+    held = stage.session.stdin.held
+    stage.session.stdin.release_task_ids()
     if not held:
         raise NotExercised("it never asked for task ids")
 
@@ -215,9 +215,9 @@ def release_task_ids(stage: Stage, _: dict[str, Any]) -> None:
 def asked_or_over(bolt: ShellBolt) -> bool:
     """True if task ids are held back, or none will be asked for. A bolt may emit a moment later, from a thread."""
     # What waits in our own buffer, behind a message that is cut, the component has not seen yet.
-    return bool(bolt.outgoing.held) or (bolt.idle and (not bolt.judge.state.open or bolt.stuck()))
+    return bool(bolt.stdin.held) or (bolt.idle and (not bolt.judge.state.open or bolt.stuck()))
 
 
 def no_task_ids(stage: Stage, _: dict[str, Any]) -> None:
     """Answer every emit with an empty list of task ids, as where nobody consumes the stream."""
-    stage.session.outgoing.no_task_ids = True
+    stage.session.stdin.no_task_ids = True

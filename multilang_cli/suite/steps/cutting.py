@@ -34,7 +34,7 @@ def cut(stage: Stage, arguments: dict[str, Any]) -> None:
 
 def split(stage: Stage, arguments: dict[str, Any]) -> None:
     """message: the kind (`KINDS`) of which the next is cut; at: after so many bytes, or before its last."""
-    stage.session.outgoing.parts.cut(KINDS[arguments["message"]], int(arguments["at"]))
+    stage.session.stdin.pieces.cut(KINDS[arguments["message"]], int(arguments["at"]))
 
 
 KINDS: dict[str, type[FromStorm]] = {"tuple": TupleMsg, "task-ids": TaskIds, "command": SpoutCommand}
@@ -75,7 +75,7 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
         _drain(stage)
         sample = made[0] if made else stage.sample()
         # A shorter sample is cut at another of its places.
-        bolt.outgoing.parts.cut(TupleMsg, at if at < size(sample) else at % (size(sample) - 1) + 1)
+        bolt.stdin.pieces.cut(TupleMsg, at if at < size(sample) else at % (size(sample) - 1) + 1)
         stage.send(sample)
         _drain(stage)
     bolt_steps.settle(stage, {})
@@ -87,7 +87,7 @@ def _heartbeat(stage: Stage, _: dict[str, Any]) -> None:
     for at in _places(stage, TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, bolt.new_id()), 0.0, "heartbeat"):
         if bolt.now - began > 2 * AFFORDABLE:
             return
-        bolt.outgoing.parts.cut(TupleMsg, at)
+        bolt.stdin.pieces.cut(TupleMsg, at)
         stage.go_on(if_=bolt.beat(stage.limits["heartbeat"]))
 
 
@@ -98,15 +98,15 @@ def _task_ids(stage: Stage, _: dict[str, Any]) -> None:
     for at in range(1, len(wire.encode(TaskIds([4]), bolt.version))):
         if bolt.now - began > 2 * AFFORDABLE and stage.feed.slowest > 1:
             return
-        bolt.outgoing.hold_task_ids = True
+        bolt.stdin.hold_task_ids = True
         stage.send(stage.sample())
         # It may emit a moment later, from a thread that sleeps: quiet is not enough to say that it never asks.
         bolt.wait(partial(bolt_steps.asked_or_over, bolt), stage.limits["output"], "output")
         stage.go_on(if_=True)
-        if not bolt.outgoing.held:
+        if not bolt.stdin.held:
             raise NotExercised("it never asked for task ids")
-        bolt.outgoing.parts.cut(TaskIds, at)
-        bolt.outgoing.release_task_ids()
+        bolt.stdin.pieces.cut(TaskIds, at)
+        bolt.stdin.release_task_ids()
         bolt_steps.settle(stage, {})
 
 
@@ -118,7 +118,7 @@ def _next(stage: Stage, _: dict[str, Any]) -> None:
     for at in _places(stage, SpoutCommand("next", ""), spout.now - began, "sync"):
         if spout_steps.sleeps_next(stage):
             return
-        spout.outgoing.parts.cut(SpoutCommand, at)
+        spout.stdin.pieces.cut(SpoutCommand, at)
         spout_steps.ask(stage)
 
 
@@ -129,9 +129,9 @@ def _settles(command: str) -> Callable[[Stage, dict[str, Any]], None]:
         """Settle what the spout emitted, in pieces; stops when nothing is left to settle."""
         spout, limit = stage.spout, stage.limits["sync"]
         id_ = spout_steps.emitted_id(stage)
-        spout.outgoing.parts.piece = 1
+        spout.stdin.pieces.piece = 1
         stage.go_on(if_=spout.call(command, id_, limit))
-        spout.outgoing.parts.piece = 0
+        spout.stdin.pieces.piece = 0
         began = spout.now
         for at in _places(stage, SpoutCommand(command, id_), 0.0, "sync"):
             if spout.now - began > 2 * AFFORDABLE:
@@ -140,7 +140,7 @@ def _settles(command: str) -> Callable[[Stage, dict[str, Any]], None]:
                 id_ = spout_steps.emitted_id(stage)
             except NotExercised:
                 return
-            spout.outgoing.parts.cut(SpoutCommand, at)
+            spout.stdin.pieces.cut(SpoutCommand, at)
             stage.go_on(if_=spout.call(command, id_, limit))
 
     return play

@@ -35,10 +35,10 @@ def _handshake(stage: Stage, arguments: dict[str, Any]) -> None:
     await_file: wait for the pid file.
     """
     session = stage.session
-    session.outgoing.parts.piece = int(arguments.get("piece", 0))
+    session.stdin.pieces.piece = int(arguments.get("piece", 0))
     session.say(stage.handshake(arguments))
     stage.said_pid = session.await_pid(stage.limits["pid"])
-    session.outgoing.parts.piece = 0
+    session.stdin.pieces.piece = 0
     stage.go_on(if_=stage.said_pid)
     if arguments.get("then") == "tuple":
         bolt_steps.tuples(stage, {})
@@ -98,7 +98,7 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
 
 def _hold_task_ids(stage: Stage, _: dict[str, Any]) -> None:
     """Keep task ids back."""
-    stage.session.outgoing.hold_task_ids = True
+    stage.session.stdin.hold_task_ids = True
 
 
 def _quiet(stage: Stage, arguments: dict[str, Any]) -> None:

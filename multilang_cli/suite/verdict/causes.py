@@ -81,7 +81,7 @@ def causes_of(
         handled=last.handled,
         stood=last.stood,
         starter=starter_of(source, text, forms.starts(source.language)) if text else None,
-        pieced=session.outgoing.parts.pieced,
+        pieced=session.stdin.pieces.pieced,
         answers=answers,
         sizes=watch.sizes,
         storm=checked.version.id,

@@ -213,7 +213,7 @@ class BoltTask(TaskSession, ShellBolt):
         settle, task = self.flow.settle, self.task
         for kind, messages in groupby(batch.bodies, type):
             if kind is Emit:
-                self.outgoing.answer_all(self._routed(messages))
+                self.stdin.answer_all(self._routed(messages))
                 if self.death:
                     return
             else:
@@ -232,7 +232,7 @@ class BoltTask(TaskSession, ShellBolt):
 
     def feed(self) -> None:
         """Queue tuples for its pipe, as long as that takes them; the last are written by `say_on`."""
-        queue, said = self.flow.queues[self.task], self.outgoing.queue
+        queue, said = self.flow.queues[self.task], self.stdin.queue
         while queue and not self.blocked and not self.death:
             if len(said) >= self._most:
                 self.say_on()

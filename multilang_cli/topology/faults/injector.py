@@ -142,7 +142,7 @@ class Injector:
 
     def _half(self, _: int, fault: Fault) -> None:
         session = self._engine.sessions[_task(fault)]
-        session.outgoing.parts.cut(TupleMsg if isinstance(session, BoltTask) else SpoutCommand, CUT_AT)
+        session.stdin.pieces.cut(TupleMsg if isinstance(session, BoltTask) else SpoutCommand, CUT_AT)
 
     def _awaited(self, number: int) -> Callable[[], object]:
         """Have the run go on until what is given is called: a fault that waits for a message may come upon the last."""

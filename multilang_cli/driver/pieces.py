@@ -21,8 +21,8 @@ BULK = 61
 """Bytes of a piece in between: no multiple of what characters, words and blocks are long."""
 
 
-class Parts:
-    """Where the bytes for a component are cut.
+class Pieces:
+    """Cuts the bytes for a component.
 
     `piece`: write so many bytes at a time, more in the plain middle of a long message (0: as fast as it goes).
     `pieced`: the messages, by seq, that were written in parts. `to_cut`: the kind of message that is to be cut next,

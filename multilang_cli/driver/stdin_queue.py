@@ -1,11 +1,11 @@
-"""What Storm has to say to one component: queued in Storm's order, and encoded as far ahead as is allowed."""
+"""The queue before a component's stdin: what Storm has to say, in its order, encoded as far ahead as is allowed."""
 
 from __future__ import annotations
 
 from collections import deque
 from typing import TYPE_CHECKING
 
-from multilang_cli.driver.parts import Parts
+from multilang_cli.driver.pieces import Pieces
 from multilang_cli.driver.routing import NONE
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.batches import Batch
@@ -25,11 +25,11 @@ WRITTEN_AT_A_TIME = 512
 """Messages that are put into the write buffer at a time, at most."""
 
 
-class Outgoing:
+class StdinQueue:
     """Messages that are queued, and bytes that are encoded and not yet in the pipe. No process is known here.
 
     `queue`: what is to be said; `answers`: the task ids that overtake it, since Storm 1.0 those of bolts (STORM-756).
-    `buffer`: the bytes; `written`: how many there were in all. `parts`: how they are cut. `hold_task_ids` keeps task
+    `buffer`: the bytes; `written`: how many there were in all. `pieces`: how they are cut. `hold_task_ids` keeps task
     ids back until `release_task_ids`; `no_task_ids` answers emits with an empty list.
     """
 
@@ -42,7 +42,7 @@ class Outgoing:
         "buffer",
         "hold_task_ids",
         "no_task_ids",
-        "parts",
+        "pieces",
         "queue",
         "written",
     )
@@ -52,7 +52,7 @@ class Outgoing:
         self.answers: deque[FromStorm] = deque()
         self.buffer = bytearray()
         self.written = 0
-        self.parts = Parts()
+        self.pieces = Pieces()
         self.hold_task_ids = False
         self.no_task_ids = False
         self._version = version
@@ -118,7 +118,7 @@ class Outgoing:
         """
         alone: list[Event] = []
         while len(self.buffer) < BACKLOG and (source := self.answers or self.queue):
-            if len(source) < ENCODED_TOGETHER or self.parts.to_cut is not None:
+            if len(source) < ENCODED_TOGETHER or self.pieces.to_cut is not None:
                 alone.append(self.put(source.popleft(), seq, now))
                 seq += 1
                 continue
@@ -148,7 +148,7 @@ class Outgoing:
     def put(self, message: FromStorm, seq: int, now: float) -> Event:
         """Put a message into the buffer; its event."""
         raw = wire.encode(message, self._version)
-        self.parts.mark(message, seq, self.written, len(raw))
+        self.pieces.mark(message, seq, self.written, len(raw))
         self.buffer += raw
         return self.sent(message, raw, seq, now)
 
@@ -170,6 +170,6 @@ class Outgoing:
         batch = Batch(seq, now, "in", messages, data=data, offset=self.written)
         self.buffer += data
         self._frame_size = len(data) // len(messages)
-        self.parts.mark_all(seq, len(messages))
+        self.pieces.mark_all(seq, len(messages))
         self.written += len(data)
         return batch
