@@ -85,7 +85,9 @@ def test_schemas_allow_just_the_fields_of_the_types() -> None:
 
 @each_rule
 def test_every_verified_version_has_one_effect_in_every_variant(rule: Rule) -> None:
-    for when in {effect.when for effect in rule.effects}:
+    variants = {effect.when for effect in rule.effects}
+    assert variants - {""} == rule.variants.keys()
+    for when in variants:
         for version in VERIFIED:
             fitting = [e for e in rule.effects if e.when == when and covers(e.versions, version.id)]
             assert len(fitting) == 1, (when, version.id, fitting)

@@ -44,13 +44,13 @@ def test_versions_come_newest_first_with_fate_and_scripts() -> None:
     text = explained(RULES["direct-emit"])
     new = text.index("confirmed on 2.8.3 (dies) by bolt-direct-ok")
     assert new < text.index("confirmed on 2.5.0, 1.2.4, 0.10.2, 0.9.7 (survives) by bolt-direct-ok")
-    assert text.index("where zero:") < text.index("confirmed on 2.8.3 (dies) by bolt-direct-task-zero")
+    assert text.index("where the task is 0:") < text.index("confirmed on 2.8.3 (dies) by bolt-direct-task-zero")
 
 
 def test_each_variant_of_a_rule_is_a_paragraph_of_its_own() -> None:
     stream = io.StringIO()
     render_rule(RULES["direct-emit"], load_rulebook(), make_console(stream, "never", 80))
-    assert "\n\n  where zero:\n  Storm     2.8.3: worker dies" in stream.getvalue()
+    assert "\n\n  where the task is 0:\n  Storm     2.8.3: worker dies" in stream.getvalue()
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)

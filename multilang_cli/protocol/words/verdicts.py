@@ -153,6 +153,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     `occasions`: what gives a component the chance to break it, all of it (``coverage.OCCASIONS``). `effects`: those of
     the variant that `bad` shows come first. `good` and `bad`: the smallest transcripts that show it, in the notation of
     ``catalogue.notation``. `profile`: what their profile has beyond the example topology's.
+    `variants`: what each variant of the breach is, by the name that effects have it under; it goes on from "where".
     `unconfirmed`: why no script can confirm some of the effects, where none does.
     """
 
@@ -170,6 +171,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     since: str = ""
     until: str = ""
     profile: dict[str, Any] = {}
+    variants: dict[str, str] = {}
     unconfirmed: str = ""
 
 

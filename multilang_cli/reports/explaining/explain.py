@@ -75,7 +75,7 @@ def _show_effects(page: Page, rule: Rule, rulebook: Rulebook) -> None:
         )
         if when:
             page.blank()
-            page.line(f"where {when}:", indent=2)
+            page.para(f"where {rule.variants[when]}:", indent=2)
         show_fates(page, fates)
         confirmed = _confirmed([effect for effect in rule.effects if effect.when == when])
         for (fate, scripts), versions in confirmed.items():

@@ -161,8 +161,8 @@ def _fates() -> str:
         for when in dict.fromkeys(effect.when for effect in rule.effects):
             effects = load_rulebook().effects(rule.id, when)
             cells = [effects[version].fate if version in effects else "-" for version in versions]
-            rows.append([when.replace("-", " ") or "plain", *cells])
-        parts.append(f'<a id="{rule.id}"></a>**{rule.id}**: {rule.title}\n\n{_grid(["variant", *versions], rows)}')
+            rows.append([rule.variants.get(when, "otherwise" if rule.variants else "always"), *cells])
+        parts.append(f'<a id="{rule.id}"></a>**{rule.id}**: {rule.title}\n\n{_grid(["where", *versions], rows)}')
     told = {rule.id for rule in load_rulebook().rules.values() if not any(e.confirmed_by for e in rule.effects)}
     rest = "\n".join(f'- <a id="{name}"></a>{name}: {load_rulebook().rules[name].title}' for name in sorted(told))
     return _page(
