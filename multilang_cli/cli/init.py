@@ -28,7 +28,7 @@ def init(
     *,
     as_json: Json = False,
 ) -> int:
-    """Write mlcheck.toml for components that there are already: names, commands, inputs, outputs.
+    """Write mlcheck.toml for components that there are already: names, commands, inputs, groupings, outputs.
 
     SOURCE: a Flux file, the folder of a streamparse project (with topologies/), or a folder of programs, such as
     Storm's resources; the working directory by default. Nothing is started, and no file is overwritten.

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from multilang_cli.subject.options import InputSource
+
 SCHEMA = "https://multilang-cli.dev/schemas/config.schema.json"
 _NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 """Characters that the name of a component can't have in the file: it is part of paths."""
@@ -52,18 +54,24 @@ def _lines(component: Component) -> Iterator[str]:
         if table:
             yield f"{key} = {_value(table)}"
     for source in component.sources:
-        yield "\n[[component.sources]]"
-        yield f"component = {_value(source.component)}"
-        if source.stream != "default":
-            yield f"stream = {_value(source.stream)}"
-        if source.fields is not None:
-            yield f"fields = {_value(list(source.fields))}"
-        yield "# samples = [[...]]      # tuples of it that the component takes; without one it is fed made-up ones"
+        yield from _source_lines(source)
     for name, stream in (component.streams or {}).items():
         yield f"\n[component.streams.{_key(name)}]"
         yield f"fields = {_value(list(stream.fields))}"
         if stream.direct:
             yield "direct = true"
+
+
+def _source_lines(source: InputSource) -> Iterator[str]:
+    yield "\n[[component.sources]]"
+    yield f"component = {_value(source.component)}"
+    if source.stream != "default":
+        yield f"stream = {_value(source.stream)}"
+    if source.fields is not None:
+        yield f"fields = {_value(list(source.fields))}"
+    if source.grouping not in (None, {"type": "SHUFFLE"}):
+        yield f"grouping = {_value(source.grouping)}"
+    yield "# samples = [[...]]      # tuples of it that the component takes; without one it is fed made-up ones"
 
 
 def _value(value: Any) -> str:

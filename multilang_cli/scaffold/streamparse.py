@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import warnings
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.subject.options import Component, InputSource, StreamDeclaration
@@ -18,13 +18,30 @@ RUNNER = "streamparse_run"
 """The program by which streamparse starts a class."""
 
 
+_GROUPINGS: dict[str, dict[str, Any]] = {
+    "GLOBAL": {"type": "FIELDS", "fields": []},
+    **{name: {"type": name} for name in ("SHUFFLE", "ALL", "NONE", "DIRECT", "LOCAL_OR_SHUFFLE")},
+    "custom_object": {"type": "CUSTOM_OBJECT"},
+    "custom_serialized": {"type": "CUSTOM_SERIALIZED"},
+}
+"""Members of streamparse's Grouping, as the topology context shows them; `fields` has a list of its own."""
+
+
+class _Input(NamedTuple):
+    """A stream that a component reads; `grouping` None: streamparse's choice, or one that only a run would tell."""
+
+    component: str
+    stream: str
+    grouping: dict[str, Any] | None
+
+
 class _Spec(NamedTuple):
     """One ``name = Class.spec(...)`` of a topology: its class, where that is, and the streams it reads, in order."""
 
     name: str
     of: str
     module: str
-    inputs: tuple[tuple[str, str], ...]
+    inputs: tuple[_Input, ...]
 
 
 def components_in(project: Path) -> tuple[Component, ...]:
@@ -77,14 +94,32 @@ def _specs(tree: ast.Module) -> Iterator[_Spec]:
         yield _Spec(target.id, name, module, tuple(_inputs(inputs)))
 
 
-def _inputs(node: ast.expr | None) -> Iterator[tuple[str, str]]:
-    """Components and streams: ``[a, b["late"]]``, or the keys of a dictionary of groupings."""
-    keys = node.elts if isinstance(node, ast.List | ast.Tuple) else node.keys if isinstance(node, ast.Dict) else []
-    for key in keys:
+def _inputs(node: ast.expr | None) -> Iterator[_Input]:
+    """Components and streams: ``[a, b["late"]]``, or a dictionary of them and their groupings."""
+    told: list[tuple[ast.expr | None, ast.expr | None]] = []
+    if isinstance(node, ast.List | ast.Tuple):
+        told = [(each, None) for each in node.elts]
+    elif isinstance(node, ast.Dict):
+        told = list(zip(node.keys, node.values, strict=True))
+    for key, value in told:
         if isinstance(key, ast.Name):
-            yield key.id, "default"
+            yield _Input(key.id, "default", _grouping(value))
         elif isinstance(key, ast.Subscript) and isinstance(key.value, ast.Name):
-            yield key.value.id, str(ast.literal_eval(key.slice)) if isinstance(key.slice, ast.Constant) else "default"
+            stream = str(ast.literal_eval(key.slice)) if isinstance(key.slice, ast.Constant) else "default"
+            yield _Input(key.value.id, stream, _grouping(value))
+
+
+def _grouping(node: ast.expr | None) -> dict[str, Any] | None:
+    """``Grouping.ALL``, ``Grouping.fields("a", "b")`` or ``Grouping.fields(["a", "b"])``; None of anything else."""
+    call = node if isinstance(node, ast.Call) else None
+    member = call.func if call else node
+    if not isinstance(member, ast.Attribute):
+        return None
+    if call is None or member.attr != "fields":
+        return _GROUPINGS.get(member.attr)
+    named = [_literal(each) for each in call.args]
+    fields = [field for each in named for field in (each if isinstance(each, list | tuple) else [each])]
+    return {"type": "FIELDS", "fields": fields} if all(isinstance(field, str) for field in fields) else None
 
 
 def _outputs(project: Path, spec: _Spec) -> dict[str, StreamDeclaration]:
@@ -131,9 +166,15 @@ def _literal(node: ast.expr) -> object:
 
 def _component(project: Path, spec: _Spec, declared: dict[str, dict[str, StreamDeclaration]]) -> Component:
     nothing = StreamDeclaration()
+    streams = [(each, declared.get(each.component, {}).get(each.stream, nothing)) for each in spec.inputs]
     sources = tuple(
-        InputSource(name, stream, declared.get(name, {}).get(stream, nothing).fields or None)
-        for name, stream in spec.inputs
+        InputSource(
+            each.component,
+            each.stream,
+            stream.fields or None,
+            grouping=each.grouping or (_GROUPINGS["DIRECT"] if stream.direct else None),
+        )
+        for each, stream in streams
     )
     kind: Literal["bolt", "spout"] = "bolt" if spec.inputs else "spout"
     where = f"{spec.module}.{spec.of}" if spec.module else spec.of

@@ -39,12 +39,14 @@ class InputSource(msgspec.Struct, frozen=True):
     """A stream that a bolt subscribes to, as its user declares it: a component, its stream, the fields of its tuples.
 
     `fields` None: not told; then they are named after the values of its first sample. `samples`: tuples of this stream.
+    `grouping`: as the topology context shows it; None: by shuffling.
     """
 
     component: str
     stream: str = DEFAULT_STREAM
     fields: tuple[str, ...] | None = None
     samples: tuple[list[Any], ...] = ()
+    grouping: dict[str, Any] | None = None
 
 
 class Component(msgspec.Struct, frozen=True, kw_only=True):

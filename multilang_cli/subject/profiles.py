@@ -85,7 +85,8 @@ def profile_of(
 def _sources(component: Component) -> dict[str, dict[str, SourceSpec]]:
     found: dict[str, dict[str, SourceSpec]] = {}
     for each in sources_of(component):
-        found.setdefault(each.component, {})[each.stream] = SourceSpec(each.fields or (), {"type": "SHUFFLE"})
+        grouping = each.grouping or _grouping(direct=False)
+        found.setdefault(each.component, {})[each.stream] = SourceSpec(each.fields or (), grouping)
     if component.testee:
         found.setdefault(SOURCE, {})[VALUED] = SourceSpec(("plan", "value"), {"type": "SHUFFLE"})
     return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+import msgspec
+
 from multilang_cli.protocol.wire.context import SOURCE, Sample
 from multilang_cli.protocol.words.shortening import shown
 from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, InputSource
@@ -16,7 +18,7 @@ def sources_of(component: Component) -> tuple[InputSource, ...]:
     """The streams that a bolt subscribes to, every one with its fields; one made-up source if none was declared."""
     samples = _declared(component)
     return tuple(
-        each if each.fields is not None else InputSource(each.component, each.stream, _fields(each, samples))
+        each if each.fields is not None else msgspec.structs.replace(each, fields=_fields(each, samples))
         for each in _sources(component)
     )
 
@@ -51,6 +53,10 @@ def misdeclared(component: Component) -> str:
     declared = {(each.component, each.stream): each for each in component.sources}
     if component.sources and component.kind == "spout":
         return "a spout reads from no source."
+    for each in component.sources:
+        by = (each.grouping or {}).get("fields", ()) if each.fields is not None else ()
+        if missing := [field for field in by if field not in (each.fields or ())]:
+            return f"{named(each)} is grouped by {missing[0]!r}, which is none of its fields."
     if len(declared) < len(component.sources):
         twice = next(each for place, each in enumerate(component.sources) if _same(each, component.sources[:place]))
         return f"the source {named(twice)} is declared twice."

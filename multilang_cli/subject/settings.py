@@ -221,13 +221,13 @@ def with_flags(component: Component, flags: Flags) -> Component:
 
 
 def _sources(component: Component, flags: Flags) -> tuple[InputSource, ...]:
-    """Those of the command line, else those of the file; what the file has of samples for one of them stays."""
+    """Those of the command line, else those of the file; what the file alone can tell of one of them stays."""
     if not flags.inputs:
         return component.sources
-    samples = {(each.component, each.stream): each.samples for each in component.sources}
+    known = {(each.component, each.stream): each for each in component.sources}
     given = map(flag_values.source, flags.inputs)
     return tuple(
-        msgspec.structs.replace(each, samples=samples.get((each.component, each.stream), ())) for each in given
+        msgspec.structs.replace(known.get((each.component, each.stream), each), fields=each.fields) for each in given
     )
 
 

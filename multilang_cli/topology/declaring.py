@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.subject.options import Component, InputSource, StreamDeclaration
+from multilang_cli.topology.engine.wiring import plain
 
 if TYPE_CHECKING:
     from multilang_cli.topology.model import ComponentSpec, Topology
@@ -25,7 +26,12 @@ def components_of(topology: Topology) -> tuple[Component, ...]:
 def _component(spec: ComponentSpec, topology: Topology) -> Component:
     streams = {name: StreamDeclaration(stream.fields, stream.direct) for name, stream in spec.streams.items()}
     sources = tuple(
-        InputSource(each.source, each.stream, topology.components[each.source].streams[each.stream].fields)
+        InputSource(
+            each.source,
+            each.stream,
+            topology.components[each.source].streams[each.stream].fields,
+            grouping=plain(each.grouping),
+        )
         for each in topology.subscriptions
         if each.target == spec.id
     )

@@ -71,7 +71,8 @@ def test_a_flux_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["lines"].streams == {"default": StreamDeclaration(("line", "number"))}
     bolt = found["split-it"]
     assert (bolt.kind, bolt.command) == ("bolt", ("python3", "split.py", "--flag"))
-    assert bolt.sources == (InputSource("lines", "default", ("line", "number")),)
+    by_line = {"type": "FIELDS", "fields": ["line"]}
+    assert bolt.sources == (InputSource("lines", "default", ("line", "number"), grouping=by_line),)
 
 
 def test_stand_ins_are_nobody_s_components(here: Path) -> None:
@@ -90,10 +91,35 @@ def test_a_streamparse_project(here: Path) -> None:
     assert (found["words"].kind, found["count"].kind) == ("spout", "bolt")
     assert found["count"].command == ("streamparse_run", "bolts.wordcount.WordCountBolt")
     assert found["count"].sources == (
-        InputSource("words", "default", ("word",)),
+        InputSource("words", "default", ("word",), grouping={"type": "FIELDS", "fields": ["word"]}),
         InputSource("words", "late", ("word", "at")),
     )
     assert found["count"].cwd == str(here / "src")
+
+
+@pytest.mark.parametrize(
+    ("written", "grouping"),
+    [
+        ("{words: Grouping.fields(['word', 'at'])}", {"type": "FIELDS", "fields": ["word", "at"]}),
+        ("{words: Grouping.GLOBAL}", {"type": "FIELDS", "fields": []}),
+        ("{words: Grouping.LOCAL_OR_SHUFFLE}", {"type": "LOCAL_OR_SHUFFLE"}),
+        ("{words: Grouping.custom_object('a.B', [])}", {"type": "CUSTOM_OBJECT"}),
+        ("{words: Grouping.fields(*NAMES)}", None),
+        ("{words: by()}", None),
+        ("[words]", None),
+        ("[words['chosen']]", {"type": "DIRECT"}),
+    ],
+)
+def test_groupings_of_streamparse(written: str, grouping: dict[str, Any] | None, here: Path) -> None:
+    topology = f"class T:\n    words = Words.spec()\n    count = Count.spec(inputs={written})\n"
+    spout = "class Words:\n    outputs = [Stream(fields=['x'], name='chosen', direct=True)]\n"
+    for name, text in (
+        ("topologies/t.py", f"from spouts.words import Words\n{topology}"),
+        ("src/spouts/words.py", spout),
+    ):
+        (here / name).parent.mkdir(parents=True)
+        (here / name).write_text(text, encoding="utf-8")
+    assert [each.grouping for each in made(here)["count"].sources] == [grouping]
 
 
 def test_a_resources_folder(here: Path) -> None:

@@ -129,6 +129,27 @@ BAD: list[tuple[str, str, str, int | None]] = [
         "a spout reads from no source",
         4,
     ),
+    (
+        "[[component]]\ncommand='x'\n[[component.sources]]\ncomponent='a'\ngrouping={type='FIELDS'}\n",
+        "component[0].sources[0].grouping",
+        "'fields' is missing",
+        5,
+    ),
+    (
+        "[[component]]\ncommand='x'\n[[component.sources]]\ncomponent='a'\ngrouping={type='ALL', fields=['x']}\n",
+        "component[0].sources[0].grouping.fields",
+        "expected: no fields: only FIELDS is by fields",
+        5,
+    ),
+    (
+        (
+            "[[component]]\ncommand='x'\n[[component.sources]]\ncomponent='a'\nfields=['x']\n"
+            "grouping={type='FIELDS', fields=['y']}\n"
+        ),
+        "component[0].sources",
+        "a is grouped by 'y', which is none of its fields.",
+        3,
+    ),
     ("[[component]]\ncommand='x'\nmetrics = {w = 'sum'}\n", "component[0].metrics.w", "'sum' is not one of", 3),
     ("[[component]]\ncommand='x'\nname = '../up'\n", "component[0].name", "letters, digits", 3),
     (

@@ -87,7 +87,10 @@ def test_what_is_told_stands_in_the_context_and_in_the_tuples(tmp_path: Path, st
         command=(sys.executable, str(script)),
         name="join",
         samples=([1, "home"],),
-        sources=(InputSource("views", fields=("id", "page")), InputSource("clicks", "late", ("id",), ([7],))),
+        sources=(
+            InputSource("views", fields=("id", "page"), grouping={"type": "FIELDS", "fields": ["id"]}),
+            InputSource("clicks", "late", ("id",), ([7],)),
+        ),
     )
     case = "bolt.settle.once"
     options = RunOptions(storm=storm, record=str(tmp_path), record_all=True, include=(case,), timeout=20.0)
@@ -100,7 +103,10 @@ def test_what_is_told_stands_in_the_context_and_in_the_tuples(tmp_path: Path, st
     assert tasks.keys() == {"__acker", "views", "clicks", "join"}
     if storm != "0.9.7":
         assert context["source->stream->fields"] == {"views": {"default": ["id", "page"]}, "clicks": {"late": ["id"]}}
-        assert context["source->stream->grouping"].keys() == {"views", "clicks"}
+        assert context["source->stream->grouping"] == {
+            "views": {"default": {"type": "FIELDS", "fields": ["id"]}},
+            "clicks": {"late": {"type": "SHUFFLE"}},
+        }
     fed = [(each["comp"], each["stream"], each["task"], each["tuple"]) for each in sent if each["task"] != -1]
     of_views = ("views", "default", tasks["views"], [1, "home"])
     assert fed == [of_views, ("clicks", "late", tasks["clicks"], [7])] * 10
