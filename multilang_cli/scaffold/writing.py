@@ -49,12 +49,14 @@ class Language(msgspec.Struct, frozen=True):
     """A language of ``templates/new/languages.toml``; ``{name}`` stands for the name of the component, split_bolt.
 
     `files`: by where each is written, where it comes from; ``{Name}`` is SplitBolt. `command`: words that start it.
-    `build`: a shell line before the first start, or "". `testee`: None if there is none.
+    `build`: a shell line before the first start, or "". `setup`: one that installs the language in CI, or "". `testee`:
+    None if there is none.
     """
 
     files: dict[str, str]
     command: tuple[str, ...]
     build: str = ""
+    setup: str = ""
     testee: NewTestee | None = None
 
 
@@ -96,7 +98,7 @@ def write_component(kind: Literal["bolt", "spout"], language: Language, folder: 
     command = json.dumps([_named(word, name) for word in language.command])
     texts = sources | {
         "mlcheck.toml": _fill(f"{kind}.toml", name=name, command=command),
-        WORKFLOW: _workflow(build, ""),
+        WORKFLOW: _workflow(language.setup, build, ""),
         "README.md": _fill(
             "README.md",
             name=name,
@@ -123,7 +125,7 @@ def write_testee(language: Language, folder: Path) -> Scaffold:
         texts |= {"unpack.py": _read(*home, "unpack.py")}
         texts["testee.yaml"] = texts["testee.yaml"].replace(UNPACK, "unpack.py")
         build = [line.replace(UNPACK, "unpack.py") for line in build]
-    texts[WORKFLOW] = _workflow(" && ".join(build), "--testee . ")
+    texts[WORKFLOW] = _workflow(language.setup, " && ".join(build), "--testee . ")
     texts["README.md"] = _fill(
         "testee.md",
         language=described["language"],
@@ -150,8 +152,8 @@ def _write(texts: dict[str, str], folder: Path) -> None:
             raise ScaffoldError(f"{where}: can't be written: {error.strerror}") from None
 
 
-def _workflow(build: str, what: str) -> str:
-    steps = "".join(f"      - run: {line}\n" for line in build.split(" && ") if line)
+def _workflow(setup: str, build: str, what: str) -> str:
+    steps = "".join(f"      - run: {line}\n" for line in [setup, *build.split(" && ")] if line)
     return _fill("mlcheck.yml", version=__version__, build=steps, what=what)
 
 

@@ -45,6 +45,13 @@ def steps_of(folder: Path) -> list[dict[str, Any]]:
     return steps
 
 
+def lines_of(folder: Path) -> list[str]:
+    """The lines of these steps that build and check, on a machine that has mlcheck and the language."""
+    lines = [step["run"] for step in steps_of(folder) if "run" in step]
+    setups = {each.setup for each in languages().values()}
+    return [line for line in lines if line not in setups and "pip install" not in line]
+
+
 def files_in(folder: Path) -> set[str]:
     """Every file, from `folder`."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
@@ -55,7 +62,7 @@ def files_in(folder: Path) -> set[str]:
 def test_what_ci_would_run_is_green(language: str, kind: str, tmp_path: Path) -> None:
     new(tmp_path, kind, "--language", language, "made here")
     folder = tmp_path / "made here"
-    *builds, run = [step["run"] for step in steps_of(folder) if "run" in step and "pip install" not in step["run"]]
+    *builds, run = lines_of(folder)
     for line in builds:
         subprocess.run(shlex.split(line), cwd=folder, check=True, capture_output=True)
     summary = tmp_path / "summary.md"
@@ -88,9 +95,9 @@ def test_a_testee_is_the_shipped_one(language: str, tmp_path: Path) -> None:
         assert (tmp_path / file).read_bytes() == (home / file).read_bytes()
     shipped, made = read_testee(home), read_testee(tmp_path)
     assert (made.supports, made.spout, len(made.prepare)) == (shipped.supports, shipped.spout, len(shipped.prepare))
-    lines = [step["run"] for step in steps_of(tmp_path) if "run" in step]
-    assert [shlex.split(line) for line in lines[1:-1]] == [list(words) for words in made.prepare]
-    assert "mlcheck run --testee . --strict" in lines[-1]
+    *builds, run = lines_of(tmp_path)
+    assert [shlex.split(line) for line in builds] == [list(words) for words in made.prepare]
+    assert "mlcheck run --testee . --strict" in run
     assert said.endswith("mlcheck run --testee .\n")
     assert f"It tests {shipped.library.name} (" in said
 
@@ -114,7 +121,9 @@ def test_configuration_and_workflow_are_whole(language: str, kind: str, tmp_path
     [component] = config["component"]
     assert (component["name"], component["kind"]) == (NAMES[kind], kind)
     steps = steps_of(tmp_path / "x")
-    assert f"multilang-cli=={__version__}" in " ".join(step.get("run", "") for step in steps)
+    lines = [step["run"] for step in steps if "run" in step]
+    assert f"multilang-cli=={__version__}" in " ".join(lines)
+    assert not languages()[language].setup or languages()[language].setup in lines
     build = named(languages()[language].build, kind)
     following = ["cd x", *([build] if build else []), "mlcheck run"]
     assert said.endswith(f"\nNext: {' && '.join(following)}\n")
