@@ -36,6 +36,7 @@ _INTERPRETERS = {
     "nodejs": "javascript",
     "deno": "javascript",
     "bun": "javascript",
+    "coffee": "javascript",
     "ruby": "ruby",
     "jruby": "ruby",
     "perl": "perl",
@@ -52,7 +53,15 @@ _INTERPRETERS = {
     "dash": "shell",
     "zsh": "shell",
 }
-_MORE = {"perl": (".pm",), "javascript": (".ts", ".mts", ".coffee"), "csharp": (".cs",), "shell": (".bash",)}
+_MORE = {
+    "perl": (".pm",),
+    "javascript": (".ts", ".mts", ".coffee"),
+    "csharp": (".cs",),
+    "shell": (".bash",),
+    "rust": (".rs",),
+    "c": (".h",),
+    "cpp": (".cc", ".cxx", ".h", ".hpp"),
+}
 """Suffixes of sources by which no program is started."""
 _SCRIPT = 2
 """Where a shell's script stands behind ``-c``."""

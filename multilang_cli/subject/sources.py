@@ -38,6 +38,9 @@ _LOADS = re.compile(
     r"\bimport_module|__import__|\bdo\s+[\"']|^\s*\.\s"
 )
 """Lines that may load another file."""
+_MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_PATH = re.compile(r"(?:\\ |\S)+")
+"""A path in a rule for make, its blanks escaped."""
 _MAIN = re.compile(r"func main\(|fn main\(|(?:int|void) main\(")
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
@@ -52,6 +55,7 @@ _UNMARKED = ("c", "cpp")
 def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     """The source of a component: its own files stand below its working directory, and beside its program."""
     programs = [cwd / word for word in words_of(argv) if language_of([word]) and "." in Path(word).name]
+    programs += _modules(argv, cwd) if language_of(argv) == "python" else []
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
     language = language_of(argv) or built_from(cwd / argv[0]) or _written_beside(cwd / argv[0])
@@ -60,7 +64,8 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
         suffix, built = _SOURCES[language], [Path(word) for word in words_of(argv)]
         names = [f"{word}{suffix}" for word in built]
         names += [f"{folder}{word.stem}/main{suffix}" for word in built for folder in ("", "cmd/", "src/bin/")]
-        programs = [program for name in names if (program := cwd / name).is_file()]
+        listed = _listed_by_cargo(cwd / argv[0]) if language == "rust" else []
+        programs = listed or [program for name in names if (program := cwd / name).is_file()]
     files = tuple(str(program.resolve()) for program in programs)
     return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
 
@@ -68,6 +73,24 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
 def _written_beside(program: Path) -> str:
     # A name that is as long as names may be has none, of which pathlib says so by an error.
     return next((each for each in _UNMARKED if os.path.isfile(f"{program}{_SOURCES[each]}")), "")  # noqa: PTH113
+
+
+def _modules(argv: Sequence[str], cwd: Path) -> list[Path]:
+    """The files of the modules behind ``-m``, and of the classes that such a module is told to run."""
+    words = argv[argv.index("-m") + 1 :] if "-m" in argv else ()
+    named = (name for word in words if word[:1] != "-" for name in (word, word.rpartition(".")[0]))
+    paths = (cwd / f"{name.replace('.', '/')}.py" for name in named if _MODULE.fullmatch(name))
+    return [path for path in paths if path.is_file()]
+
+
+def _listed_by_cargo(program: Path) -> list[Path]:
+    """The sources of a program that Cargo built, as the rule for make beside it lists them; none without one."""
+    try:
+        rule = " ".join(source_lines(Path(f"{program}.d"))[:1])
+    except OSError:
+        return []
+    words = (word.replace("\\ ", " ") for word in _PATH.findall(rule.partition(": ")[2]))
+    return [path for word in words if (path := Path(word)).suffix == ".rs" and path.is_file()]
 
 
 @cache
@@ -138,8 +161,12 @@ def _of_one_program(files: Lines) -> Lines:
 def _lines_of(source: Source) -> tuple[Lines, Lines]:
     own: Lines = {}
     beside: Lines = {}
+    known: set[Path] = set()
     for root in map(Path, source.roots):
-        for path in islice(_files(root, source.language), MOST_FILES):
+        # One root may stand below another.
+        found = [path for path in islice(_files(root, source.language), MOST_FILES) if path not in known]
+        known.update(found)
+        for path in found:
             with suppress(OSError):
                 files = own if str(path) in source.programs else beside
                 files[str(path.relative_to(root))] = [line[:MOST_OF_A_LINE] for line in source_lines(path)]

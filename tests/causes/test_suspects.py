@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from multilang_cli.causes.facts import Source
+from multilang_cli.causes.model import Cause, Place
 from multilang_cli.subject.sources import lines_of, suspect_in
+from multilang_cli.suite.verdict.causes import with_code
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +37,24 @@ def test_of_several_programs_that_were_built_none_is_chosen(
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "main.go").write_text(MAIN)
     assert lines_of(Source(kind="bolt", language="go", roots=(str(tmp_path),))).keys() == files
+
+
+def test_a_program_in_a_folder_of_its_own_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "bolts").mkdir()
+    program = tmp_path / "bolts" / "bolt.py"
+    program.write_text("def process(tup):\n")
+    roots = (str(tmp_path), str(tmp_path / "bolts"))
+    source = Source(kind="bolt", language="python", roots=roots, programs=(str(program),))
+    assert suspect_in(source, "def process") == Place("bolts/bolt.py", 1, "def process(tup):")
+
+
+def test_a_line_that_the_file_does_not_have_is_not_told(tmp_path: Path) -> None:
+    (tmp_path / "bolt.coffee").write_text("send 1\nsend 2\n")
+    cause = Cause(id="dies", certainty="certain", headline="it dies", place=Place("bolt.coffee", 62))
+    assert with_code(cause, [str(tmp_path)]).place is None
+    told = with_code(msgspec.structs.replace(cause, place=Place("bolt.coffee", 2)), [str(tmp_path)]).place
+    assert told is not None
+    assert told.code == "send 2"
 
 
 def test_a_shebang_is_no_comment(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.subject.sources import source_of
+from multilang_cli.subject.sources import lines_of, source_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +20,30 @@ def test_a_program_without_a_mark_is_of_the_source_beside_it(tmp_path: Path, suf
     source.write_text("int main(void) { return 0; }\n")
     found = source_of(["./bolt"], tmp_path, "bolt")
     assert (found.language, found.programs) == (language, (str(source.resolve()),))
+
+
+def test_the_sources_of_a_program_are_those_that_cargo_lists(tmp_path: Path) -> None:
+    built = tmp_path / "target" / "debug"
+    built.mkdir(parents=True)
+    (tmp_path / "src dir").mkdir()
+    (built / "bolt").write_bytes(b"\x7fELF /rustc/1234/library")
+    names = [tmp_path / "src dir" / name for name in ("bolt.rs", "words.rs", "spout.rs")]
+    for name in names:
+        name.write_text("fn main() {}\n")
+    listed = " ".join(str(name).replace(" ", "\\ ") for name in (*names[:2], tmp_path / "build.rs"))
+    (built / "bolt.d").write_text(f"{built / 'bolt'}: {listed}\n")
+    found = source_of(["target/debug/bolt"], tmp_path, "bolt")
+    assert (found.language, found.programs) == ("rust", tuple(str(name.resolve()) for name in names[:2]))
+    assert set(lines_of(found)) == {"src dir/bolt.rs", "src dir/words.rs"}
+
+
+@pytest.mark.parametrize("words", [("count.words",), ("runner.run", "count.words.Words", "--flag", "{}")])
+def test_a_module_that_python_runs_is_the_program(words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "count").mkdir()
+    for name in ("words.py", "lines.py"):
+        (tmp_path / "count" / name).write_text("class Words: pass\n")
+    found = source_of(["python3", "-m", *words], tmp_path, "bolt")
+    assert found.programs == (str((tmp_path / "count" / "words.py").resolve()),)
 
 
 def test_a_name_as_long_as_names_may_be_has_no_source_beside_it(tmp_path: Path) -> None:

@@ -137,7 +137,9 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
     text = facts.words if event.channel == "process" else ""
     if cause.id in _COMPLAINED:
         text = facts.seen.complaint
-    logged = [each.msg for each in _meant(event.body) if isinstance(each, Log) and each.msg]
+    # A log behind a printed text is of another line than that.
+    meant = () if _TEXT in cause.rules else _meant(event.body)
+    logged = [each.msg for each in meant if isinstance(each, Log) and each.msg]
     if logged and (place := origin_in(source, logged[0])):
         return msgspec.structs.replace(cause, place=place)
     if event.channel == "out" and _TEXT in cause.rules:
@@ -230,13 +232,16 @@ def with_code(cause: Cause, roots: Sequence[str]) -> Cause:
     return msgspec.structs.replace(cause, place=place, suspect=suspect)
 
 
-def _read(place: Place, roots: Sequence[str]) -> Place:
+def _read(place: Place, roots: Sequence[str]) -> Place | None:
+    """The place with its line; None where the file has no such line: it is one of what was made of the file."""
     for root in roots:
         path = Path(root) / place.file
         try:
             lines = source_lines(path)
         except (OSError, ValueError):
             continue
+        if place.line > len(lines) > 0:
+            return None
         code = place.code
         if not code and 0 < place.line <= len(lines):
             code = lines[place.line - 1].strip()[:_LONGEST_SOURCE_LINE]
