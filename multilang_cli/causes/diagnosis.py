@@ -155,6 +155,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         (signature.exception, thrown.text if thrown else ""),
         (signature.code, place.code if place else ""),
         (signature.stderr, facts.stderr),
+        (signature.trace, facts.trace),
         (signature.waits, str(facts.seen.waits)),
         (signature.late_stderr, facts.late_stderr),
     ):

@@ -175,6 +175,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return self.seen.words if self.is_over else ""
 
     @property
+    def trace(self) -> str:
+        """Its stderr, and what it told Storm before it ended: where the text of an exception may stand."""
+        return "\n".join((self.stderr, *(map(_in_lines, (self.words, self.seen.reported)) if self.is_over else ())))
+
+    @property
     def rest_is(self) -> Bytes:
         """The kind of the unfinished output."""
         return what_they_are(self.seen.rest)
@@ -189,6 +194,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _how_it_ended(self) -> str:
+        if not self.is_over:
+            return "it says nothing more"
         return f"killed by signal {self.signal}" if self.signal is not None else f"exit code {self.code}"
 
     @property

@@ -72,6 +72,10 @@ Stack trace:
   what():  vector::_M_range_check
 """,
     "perl": 'Can\'t locate object method "user" via package "Tuple" at b.pl line 7.\n',
+    "lua, by its path": """/usr/bin/lua: words.lua:16: Cannot serialise number
+stack traceback:
+\t[C]: in function 'cjson.encode'
+""",
     "nothing of the kind": "INFO starting\nbye\n",
     "nothing": "",
 }
@@ -93,6 +97,7 @@ CAUSES = {
     "php, a warning": "Undefined array key 1",
     "c++": "vector::_M_range_check",
     "perl": 'Can\'t locate object method "user" via package "Tuple" at b.pl line 7',
+    "lua, by its path": "words.lua:16: Cannot serialise number",
     "nothing of the kind": "",
     "nothing": "",
 }
@@ -262,6 +267,18 @@ def test_stderr_is_cut_between_lines_and_keeps_the_last_traceback() -> None:
 )
 def test_a_name_that_is_not_there_is_told_from_the_rest(cause: str, *, expected: bool) -> None:
     assert misses_a_field(cause) is expected
+
+
+@pytest.mark.parametrize(
+    ("said", "misread"),
+    [
+        ("bad message: EOF while parsing a value at line 2 column 0", True),
+        ("bad message: invalid type: null, expected a string at line 1 column 12", False),
+        ("called `Result::unwrap()` on an `Err` value: missing field `id` at line 1 column 9, serde_json", False),
+    ],
+)
+def test_json_of_another_shape_is_no_text_that_can_not_be_read(said: str, *, misread: bool) -> None:
+    assert load_tracebacks().misread_in(said) is misread
 
 
 CHAIN = """Traceback (most recent call last):
