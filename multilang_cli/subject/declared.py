@@ -13,7 +13,7 @@ from multilang_cli.driver.launch import LaunchError
 from multilang_cli.reports.grouping import told_first
 from multilang_cli.subject import config as config_file
 from multilang_cli.subject.config import Config, ConfigError
-from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.subject.options import Component, RunOptions, redactor_of
 from multilang_cli.subject.reproduce import words_of
 from multilang_cli.subject.settings import Flags, components, run_options
 from multilang_cli.subject.storms import known_storm
@@ -51,10 +51,11 @@ AskKind = Callable[[Component, RunOptions], Probe]
 class UnknownKindError(CommandError):
     """The kind of a component can't be told. `met`: what was seen. `why`: what saying its kind is good for.
 
-    That is not said where a cause of the silence is known: as the other kind it would say as little.
+    `clean` hides secrets in what is told. `why` is not said where a cause of the silence is known: as the other kind it
+    would say as little.
     """
 
-    def __init__(self, probe: Probe, why: str) -> None:
+    def __init__(self, probe: Probe, why: str, clean: Callable[[str], str]) -> None:
         text, code = f"can't tell whether it is a bolt or a spout: {probe.how}", ExitCode.MISUSE
         if probe.silent:
             known = any(subject.causes for subject in probe.met)
@@ -63,7 +64,7 @@ class UnknownKindError(CommandError):
             code = ExitCode.NO_FIRST_MESSAGE
         elif probe.fault:
             text, code = f"not conformant, be it a bolt or a spout: {probe.seen}", ExitCode.NOT_CONFORMANT
-        super().__init__(text, code)
+        super().__init__(clean(text), code)
         self.met = probe.met
 
 
@@ -99,7 +100,9 @@ def subjects_of(versions: Sequence[Declared], ask: AskKind, why: str = "see what
             if probe.kind is not None:
                 break
         else:
-            raise UnknownKindError(probe, why)
+            probe = _by_its_input(component, probe)
+            if probe.kind is None:
+                raise UnknownKindError(probe, why, redactor_of(component).line)
         component, how = msgspec.structs.replace(component, kind=probe.kind), probe.how
     found = []
     for each in versions:
@@ -107,6 +110,13 @@ def subjects_of(versions: Sequence[Declared], ask: AskKind, why: str = "see what
         options = msgspec.structs.replace(each.options, reproduce=words)
         found.append(Subject.of(component, options, kind_told=how))
     return found
+
+
+def _by_its_input(component: Component, probe: Probe) -> Probe:
+    """The probe that could not tell the kind, decided where an input is declared: no spout has one."""
+    if probe.silent or probe.fault or not (component.samples or component.sources):
+        return probe
+    return probe._replace(kind="bolt", how="a bolt: its input is declared, and it answers nothing that would tell")
 
 
 def all_declared(flags: Flags) -> list[Declared]:

@@ -20,7 +20,7 @@ from multilang_cli.protocol.words.events import (
     Started,
     StdinClosed,
 )
-from multilang_cli.protocol.words.verdicts import Fate, Finding
+from multilang_cli.protocol.words.verdicts import Fate, Finding, Profile
 from multilang_cli.reports import model
 from multilang_cli.reports.formats.console import as_text, pretty_text
 from multilang_cli.reports.formats.github import to_github
@@ -104,6 +104,7 @@ COUNTS = '    count = m["tuple"][1] + 1'
 INSTEAD = {
     "stuck.py": "    threading.Event().wait()",
     "prints.py": '    print("counting %s" % m["id"])\n    return send({"command": "ack", "id": m["id"]})',
+    "prints_and_logs.py": '    print("counting %s" % m["id"])\n    return send({"command": "log", "msg": "no 2nd"})',
     "logs.py": '    send({"command": "log", "msg": "cannot count %s" % m["id"]})\n    os._exit(3)',
 }
 
@@ -126,6 +127,21 @@ def test_a_recording_tells_the_same_cause(tmp_path: Path) -> None:
     ran = mlcheck("lint", ".mlcheck/last/bolt.settle.once.ndjson", cwd=tmp_path)
     lines = [line.strip() for line in ran.stdout.splitlines()]
     assert "Cause     it dies of a made-up tuple: IndexError: list index out of range" in lines
+
+
+@pytest.mark.parametrize(("samples", "marked"), [((), True), ((["a b", 1],), False)])
+def test_a_declared_tuple_is_not_told_to_be_made_up(samples: tuple[list[object], ...], *, marked: bool) -> None:
+    text = '{"id":"1","comp":"a","stream":"default","task":2,"tuple":["a b",1]}'
+    fed = model.ExcerptLine(seq=4, t=0.1, channel="in", text=text)
+    shown = result(with_cause(DEATH, verdict="untestable", excerpt=(fed,)))
+    shown = msgspec.structs.replace(shown, profile=Profile(kind="bolt", samples=samples))
+    assert ("made up by mlcheck" in as_text(lambda console: render_screen(shown, console))) is marked
+
+
+def test_a_class_path_is_not_the_name_of_a_program() -> None:
+    shown = result(with_cause(DEATH))
+    shown = msgspec.structs.replace(shown, component=model.ComponentReport(command=("java", "-cp", ".", "Bolt")))
+    assert not as_text(lambda console: render_screen(shown, console)).startswith(".:")
 
 
 def with_cause(cause: Cause, **changes: object) -> model.SubjectResult:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import starmap
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.protocol.words.shortening import CUT
@@ -116,7 +117,8 @@ def _show(page: Page, result: RunResult, room: _Room) -> None:
     style = _style(result) if result.exit_code else _WARNED
     page.para(headline, "bold", label=label, label_style=style, hang=hang)
     page.blank()
-    show_story(page, first.first, first.cause, room)
+    declared = result.profile is not None and bool(result.profile.samples)
+    show_story(page, first.first, first.cause, room, declared=declared)
     page.blank()
     _show_case(page, first, result, room)
     _show_waits(page, first, room)
@@ -155,15 +157,17 @@ def _in_brief(result: RunResult) -> str:
     return "; ".join(told)
 
 
-def show_story(page: Page, subject: SubjectResult, cause: Cause, room: _Room = _ROOMS[0]) -> None:
-    """Show the place in the user's own file, and the few messages that led to it."""
+def show_story(
+    page: Page, subject: SubjectResult, cause: Cause, room: _Room = _ROOMS[0], *, declared: bool = False
+) -> None:
+    """Show the place in the user's own file, and the few messages that led to it. `declared`: tuples of it were."""
     if cause.place is not None:
         _show_place(page, cause.place)
     stderr = [] if cause.last else stderr_lines(subject.stderr_tail)
     apart = len(stderr) > 1
     rows = telling((row for row in subject.excerpt if row.mark or row.channel != "err" or not apart), cause, room.rows)
     fed = [row.seq for row in rows if row.channel == "in" and in_short(row, cause).startswith("tuple  ")]
-    made_up = fed[-1:] if subject.verdict == "untestable" else []
+    made_up = fed[-1:] if subject.verdict == "untestable" and not declared else []
     number = max((len(str(row.seq)) for row in rows), default=0)
     for row in rows:
         lead = f"    {'-->' if row.mark else '   '} {row.seq:>{number}}  {channel_of(row):4}  "
@@ -208,7 +212,8 @@ def _show_header(page: Page, result: RunResult) -> None:
 def _program(command: tuple[str, ...]) -> str:
     """The word of a command that a reader knows it by: that of the program, not of its interpreter."""
     words = [word for word in command if not word.startswith("-")]
-    named = [word for word in words[1:] if "." in word.rpartition("/")[2]]
+    # A suffix tells a file; a dot alone is a folder, as in a class path.
+    named = [word for word in words[1:] if PurePosixPath(word).suffix]
     word = (named or words or [""])[0]
     return word if width(word) <= _LONG_PATH else word.rpartition("/")[2]
 

@@ -358,7 +358,7 @@ class CaseRun:
     ) -> SubjectResult:
         """The result with the causes of what was found, or of what it shows without any finding."""
         held = shown(self._too_much.held) if self._too_much else ""
-        made_up = result.verdict == "untestable"
+        made_up = result.verdict == "untestable" and not has_samples(self.subject.component)
         causes = causes_of(
             self.subject, session, watch, findings, made_up=made_up, last=self._last, answers=self.answers, held=held
         )
