@@ -64,11 +64,12 @@ class Browser:
         self.driver.get(f"{path.as_uri()}{fragment}")
         self.until(lambda: self.all(".page" if carried is None else ".excuse"))
 
-    def show_as(self, width: int = 1280, height: int = 900, scheme: str = "light") -> None:
-        """The size of the window in pixels, and the colour scheme that the user prefers."""
+    def show_as(self, width: int = 1280, height: int = 900, scheme: str = "light", media: str = "") -> None:
+        """The size of the window in pixels, the colour scheme that is preferred, and `media`: print, or a screen."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._cdp("Emulation.setDeviceMetricsOverride", **size)
-        self._cdp("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        preferred = [{"name": "prefers-color-scheme", "value": scheme}]
+        self._cdp("Emulation.setEmulatedMedia", features=preferred, media=media)
 
     def _cdp(self, command: str, **arguments: Any) -> None:
         self.driver.execute_cdp_cmd(command, arguments)

@@ -233,6 +233,22 @@ def test_a_graph_too_large_for_a_picture_is_a_table_of_edges(browser: Browser) -
     browser.until_equal(lambda: column(browser, 2)[:2], ["node 1", "node 2"])
 
 
+def test_print_tells_how_much_is_shown_and_by_which_filter(browser: Browser) -> None:
+    browser.open(documents.page(documents.TABLE, documents.MATRIX, documents.conversation()))
+    browser.type(".filters [type=search]", "emit")
+    browser.until(lambda: " of 20 events" in browser.text(".filters-count"))
+    browser.click("only trouble")
+    browser.show_as(media="print")
+    printed = browser.js("document.body.innerText")
+    assert " of 20 events" in printed
+    assert "6 rows" in printed
+    assert "only trouble" in printed
+    fields = browser.all("[type=search]")
+    assert [field.get_attribute("value") for field in fields if field.is_displayed()] == ["emit"]
+    assert "only findings" not in printed
+    assert not browser.one("nav").is_displayed()
+
+
 def ack_val(browser: Browser) -> list[str]:
     return browser.texts(".ack-val td")
 
