@@ -49,7 +49,12 @@ class Reader:
 
     def __init__(self, home: Path) -> None:
         self.home = self.here = home
-        programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        # A reader has the command alone, as by `uv tool install`: their python3 knows nothing of mlcheck.
+        own = Path(sys.executable).parent
+        (home / ".bin").mkdir()
+        (home / ".bin" / "mlcheck").symlink_to(own / "mlcheck")
+        others = [folder for folder in os.environ["PATH"].split(os.pathsep) if Path(folder) != own]
+        programs = os.pathsep.join([str(home / ".bin"), *others])
         hidden = ("MLCHECK_", "PYTHON", "COLUMNS", "FORCE_COLOR")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}
         self.env = {**kept, "PATH": programs, "NO_COLOR": "1", "COLUMNS": "80"}
