@@ -16,6 +16,7 @@ import yaml
 from multilang_cli import __version__
 from multilang_cli.catalogue.loader import load_causes, load_rules
 from multilang_cli.catalogue.worker_log import load_index
+from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.cli.app import SETTINGS, accepting
 from multilang_cli.cli.commands import COMMANDS, GROUPS
 from multilang_cli.reports.formats.registry import parse_reports
@@ -37,7 +38,9 @@ PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
 OWN = [ROOT / "docs" / f"{name}.md" for name in ("ci", "debugging", "first-run", "not-tested", "samples-and-settles")]
 CASES = [case.id for case in load_cases()]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-IDS = {*load_rules(), *(cause.id for cause in load_causes()), *CASES, *(id_.rpartition(".")[0] for id_ in CASES)}
+CASES_OF_ALL = [*CASES, *(case.id for case in load_cases("library"))]
+IDS = {*load_rules(), *load_sentences(), *(cause.id for cause in load_causes())}
+IDS |= {*CASES_OF_ALL, *(id_.rpartition(".")[0] for id_ in CASES_OF_ALL)}
 PROGRAM = re.compile(r"^(?:\S*/)?mlcheck (?=[a-z])")
 HYPHENATED = re.compile(r"[a-z]+(?:-[a-z]+)+")
 DOTTED = re.compile(r"(?<![\w.])(?:bolt|end|handshake|spout|stderr|stdout)(?:\.[a-z-]+)+")

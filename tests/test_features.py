@@ -1,0 +1,43 @@
+"""The feature table: each command in it runs, in a folder as the page says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.command import ROOT, mlcheck
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = (ROOT / "docs" / "features.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| ([^|]+) \| [^|]+ \| (?:`mlcheck ([^`]+)` )?\|$", PAGE, re.MULTILINE)
+COMMANDS = sorted({command for _, command in ROWS if command and not command.startswith("matrix")})
+"""Not the matrix, which plays a whole library: it has tests of its own."""
+NO = {"frozen set of requirements for each version", "trend over versions of a library"}
+
+
+def test_every_row_has_a_command_or_says_no() -> None:
+    assert len(ROWS) > 50
+    assert {feature for feature, command in ROWS if not command} <= NO
+    assert {feature for feature, here in re.findall(r"^\| ([^|]+) \| (no): ", PAGE, re.MULTILINE)} == NO
+
+
+@pytest.mark.component
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_table_runs(command: str, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples" / "python" / "split_bolt.py", tmp_path / "bolt.py")
+    if "talks" in command:
+        recording = ["run", "--record-all", "--record", "talks", "-k", "bolt.settle.once", "bolt.py"]
+        assert mlcheck(*recording, cwd=tmp_path).returncode == 0
+    (tmp_path / "known-failures.txt").touch()
+    flux = ROOT / "examples" / "topologies" / "split-count.yaml"
+    replaced = {"topology.yaml": str(flux), "WORD": "heartbeat", "python3": sys.executable}
+    ran = mlcheck(*(replaced.get(word, word) for word in shlex.split(command)), cwd=tmp_path)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
