@@ -32,7 +32,7 @@ def lag(
     *,
     as_json: Json = False,
 ) -> int:
-    """Show how far a consumer group is behind on TOPIC, by partition."""
+    """Show how far a consumer group is behind on TOPIC, several with commas, or ^PATTERN; by partition."""
     try:
         from multilang_cli.kafka.lag import LagError, lag_of  # noqa: PLC0415 (an extra)
     except ImportError:
@@ -101,9 +101,10 @@ def _show_counts(folder: Path) -> None:
 
 
 def _show(found: "Sequence[Lag]") -> None:
-    rows = [("partition", "earliest", "committed", "latest", "lag", "lost", "given up")]
+    rows: list[tuple[str, ...]] = [("topic", "partition", "earliest", "committed", "latest", "lag", "lost", "given up")]
     rows += [
         (
+            each.topic,
             str(each.partition),
             str(each.earliest),
             _or_dash(each.committed),
@@ -114,12 +115,14 @@ def _show(found: "Sequence[Lag]") -> None:
         )
         for each in found
     ]
+    if len({each.topic for each in found}) == 1:
+        rows = [row[1:] for row in rows]
     wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
     write("".join("  ".join(cell.rjust(width) for cell, width in zip(row, wide, strict=True)) + "\n" for row in rows))
     for each in found:
         if each.given_up.count:
-            why = escape(each.given_up.why)
-            write(f"partition {each.partition}: the last that was given up is message {each.given_up.offset}: {why}\n")
+            last = f"{each.topic}, partition {each.partition}: the last that was given up is message"
+            write(f"{last} {each.given_up.offset}: {escape(each.given_up.why)}\n")
 
 
 def _or_dash(number: int | None) -> str:

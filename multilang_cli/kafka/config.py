@@ -15,7 +15,7 @@ import msgspec
 from multilang_cli.kafka.start import Strategy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 PREFIX = "kafka.spout."
 CLIENT = "kafka.client."
@@ -47,7 +47,10 @@ class KafkaConfig(
     """Settings of a Kafka spout. Times in seconds, sizes in bytes; what each is for is in its type, for --help."""
 
     bootstrap_servers: Annotated[str, told("Brokers to begin with, HOST:PORT with commas between.")]
-    topic: Annotated[str, told("The topic to read, or several with commas between.")]
+    topic: Annotated[
+        str,
+        told("The topic to read, several with commas between, or ^PATTERN: each topic whose name begins so."),
+    ]
     id: Annotated[
         str,
         told("Whose progress it is: the consumer group, or the last part of the path in a file store or in ZooKeeper."),
@@ -81,7 +84,7 @@ class KafkaConfig(
     ] = None
     refresh: Annotated[
         Duration,
-        told("Seconds between two looks at which partitions there are; 0 for only after a failed fetch."),
+        told("Seconds between two looks at which topics and partitions there are; 0 for only after a failed fetch."),
     ] = 60.0
     start: Annotated[
         Strategy,
@@ -149,8 +152,23 @@ class KafkaConfig(
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Names of the topics."""
-        return tuple(self.topic.split(","))
+        """Names of the topics; none where a pattern says which."""
+        return () if self.pattern else tuple(self.topic.split(","))
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression that names of topics match, from their beginning on; "" where they are named."""
+        return self.topic if self.topic.startswith(PATTERN) else ""
+
+    @property
+    def several(self) -> bool:
+        """True if there may be more topics than one: ids and sentences name theirs then."""
+        return len(self.topics) != 1
+
+    @property
+    def dead_letters(self) -> str:
+        """The topic for messages that are given up; "" if they are dropped."""
+        return self.given_up.removeprefix("topic:") if self.given_up != "drop" else ""
 
 
 class KafkaSettings(msgspec.Struct, frozen=True):
@@ -204,21 +222,41 @@ _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 """Names that Kafka allows (``org.apache.kafka.common.internals.Topic``)."""
 
 
+PATTERN = "^"
+"""A topic that begins with this is a pattern, as in librdkafka: no name does."""
+INTERNAL = "__"
+"""Kafka's own topics begin with this."""
+
+
+def matching(pattern: str, names: Iterable[str]) -> list[str]:
+    """Names that begin as `pattern` says, in order; Kafka's own topics only where it says so itself.
+
+    Raises KafkaConfigError if it is no regular expression.
+    """
+    try:
+        found = re.compile(pattern)
+    except re.error as error:
+        raise KafkaConfigError(f"{PREFIX}topic: {pattern!r} is no regular expression: {error}") from None
+    own = pattern.startswith(PATTERN + INTERNAL)
+    return sorted(name for name in names if found.match(name) and (own or not name.startswith(INTERNAL)))
+
+
 def is_topic(name: str) -> bool:
     """True if Kafka allows this name for a topic."""
     return bool(_TOPIC.fullmatch(name)) and name not in (".", "..")
 
 
 def _checked(config: KafkaConfig) -> KafkaConfig:
+    matching(config.pattern, ())
     for name in config.topics:
         if not is_topic(name):
             raise KafkaConfigError(
                 f"{PREFIX}topic: {name!r} is no topic's name (letters, digits, '.', '_' and '-', 249 at most); several "
-                "have commas between, and there are no patterns: name each"
+                "have commas between, and a pattern begins with '^' and stands alone"
             )
     if len(set(config.topics)) < len(config.topics):
         raise KafkaConfigError(f"{PREFIX}topic: {config.topic!r} names a topic twice")
-    if len(config.topics) > 1 and config.progress.startswith("zookeeper:"):
+    if config.several and config.progress.startswith("zookeeper:"):
         raise KafkaConfigError(f"{PREFIX}progress: in ZooKeeper there is room for one topic; declare a spout for each")
     if config.start == "timestamp" and config.at is None:
         raise KafkaConfigError(f"{PREFIX}start is timestamp: {PREFIX}at must say which, in milliseconds since 1970")

@@ -28,8 +28,8 @@ class DeadLetters:
     """Takes messages that are given up, and says in `log` what became of each. Raises KafkaConfigError."""
 
     def __init__(self, settings: KafkaSettings, log: Callable[[str], None]) -> None:
-        self._topic = settings.spout.given_up.removeprefix("topic:") if settings.spout.given_up != "drop" else ""
-        self._several = len(settings.spout.topics) > 1
+        self._topic = settings.spout.dead_letters
+        self._several = settings.spout.several
         self._log = log
         self._waiting: deque[tuple[PartitionManager, RefusedMessage]] = deque()
         self._under_way = 0

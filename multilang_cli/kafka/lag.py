@@ -1,4 +1,4 @@
-"""Lag of a consumer group on a topic, asked from outside: the spout need not run."""
+"""Lag of a consumer group on topics, asked from outside: the spout need not run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaException, TopicPartition
 
 from multilang_cli.kafka.clients import QUIET, said
+from multilang_cli.kafka.config import PATTERN, KafkaConfigError, matching
 from multilang_cli.kafka.start import GivenUp
 from multilang_cli.kafka.stores.progress import CommitMetadata
 
@@ -31,6 +32,7 @@ class Lag(msgspec.Struct, frozen=True, kw_only=True):
     that the spout gave up until then, with the last one's offset and why.
     """
 
+    topic: str
     partition: int
     earliest: int
     latest: int
@@ -41,18 +43,34 @@ class Lag(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def lag_of(servers: str, topic: str, group: str, client: Mapping[str, str], limit: float) -> list[Lag]:
-    """The lag of each partition of `topic`. `client`: settings of librdkafka; `limit` in seconds. Raises LagError."""
+    """The lag of each partition of `topic`, which may name several, or be a pattern, as the spout's setting.
+
+    `client`: settings of librdkafka; `limit` in seconds. Raises LagError.
+    """
     settings = {**client, "bootstrap.servers": servers, "group.id": group, "enable.auto.commit": False}
     try:
         consumer = Consumer(settings, logger=QUIET)
     except (KafkaException, ValueError, TypeError) as error:
         raise LagError(f"the client does not take these settings: {error}") from None
     try:
-        return _asked(consumer, topic, limit)
+        names = _topics(consumer, topic, limit)
+        return [lag for name in names for lag in _asked(consumer, name, limit)]
     except KafkaException as error:
         raise LagError(f"{servers}: {said(error)}") from None
     finally:
         consumer.close()
+
+
+def _topics(consumer: Consumer, topic: str, limit: float) -> list[str]:
+    if not topic.startswith(PATTERN):
+        return topic.split(",")
+    try:
+        found = matching(topic, consumer.list_topics(timeout=limit).topics)
+    except KafkaConfigError as error:
+        raise LagError(str(error)) from None
+    if not found:
+        raise LagError(f"no topic matches {topic}")
+    return found
 
 
 def _committed(consumer: Consumer, places: list[TopicPartition], limit: float) -> list[TopicPartition]:
@@ -78,6 +96,7 @@ def _asked(consumer: Consumer, topic: str, limit: float) -> list[Lag]:
         committed = None if place.offset == OFFSET_INVALID else place.offset
         lags.append(
             Lag(
+                topic=topic,
                 partition=place.partition,
                 earliest=earliest,
                 latest=latest,

@@ -75,6 +75,10 @@ class SchemeError(ValueError):
     """A message that a scheme can't read, in a sentence."""
 
 
+class SchemeAwayError(Exception):
+    """What a scheme needs to read a message can't be asked now, in a sentence: the message waits."""
+
+
 class TooManyFailuresError(Exception):
     """Nothing was acked, and more failed than may be behind: Storm 0.9.3 ends the worker then."""
 
@@ -181,21 +185,28 @@ class PartitionManager:
     # --- emitting -----------------------------------------------------------------------------------------------
 
     def next(self, now: float) -> Turn:
-        """The tuples of one message: failed ones that are due first, the lowest offset first."""
+        """The tuples of one message: failed ones that are due first, the lowest offset first.
+
+        Raises SchemeAwayError; the message is the next one again then.
+        """
         while self._later and self._later[0][0] <= now:
             heapq.heappush(self._due, heapq.heappop(self._later)[1])
         while self._due:
-            message = self._open.get(heapq.heappop(self._due))
+            message = self._open.get(self._due[0])
+            tuples = [] if message is None else self._read(message.record)
+            heapq.heappop(self._due)
             if message is not None:
-                return self._emit(message, self._read(message.record))
+                return self._emit(message, tuples)
         for _ in range(MOST_PASSED):
             if not self._waiting or self.full:
                 break
-            record = self._waiting.popleft()
+            record = self._waiting[0]
+            tuples = self._read(record)
+            self._waiting.popleft()
             self.emitted_to = record.offset + 1
             if self._tracked:
                 self._uncommitted.append(record.offset)
-            if tuples := self._read(record):
+            if tuples:
                 return self._emit(self._opened(record), tuples)
         return NOTHING
 

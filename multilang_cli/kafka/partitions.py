@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.component.base import INFO, WARN
 from multilang_cli.kafka import questions, scheme, start
-from multilang_cli.kafka.asker import Asker
 from multilang_cli.kafka.coordinator import Coordinator
 from multilang_cli.kafka.metrics import metrics_of
 from multilang_cli.kafka.partition_manager import NOTHING, EmitState, PartitionManager, Turn
-from multilang_cli.kafka.questions import KnownTopic, StartFactsFound
+from multilang_cli.kafka.questions import Asker, KnownTopic, StartFactsFound
 from multilang_cli.kafka.reader import FailedFetchError
 from multilang_cli.kafka.retry import Backoff
 from multilang_cli.kafka.start import GivenUp, Start
@@ -42,7 +41,8 @@ UNKNOWN = -1
 class AssignedPartitions:
     """The partitions of one topic that task `index` of `total` tasks reads.
 
-    `log`: tells the worker's log a sentence, and its level.
+    `log`: tells the worker's log a sentence, and its level. `new`: the topic was made while the task runs. `epoch`: in
+    ids of tuples, which a topic of this name that was deleted before must not share.
     `away_since`: when questions to Kafka began to stay without an answer, None while it answers.
     """
 
@@ -53,6 +53,9 @@ class AssignedPartitions:
         store: Store,
         place: tuple[int, int],
         log: Callable[[str, int], None],
+        *,
+        new: bool = False,
+        epoch: int = 0,
     ) -> None:
         self.away_since: float | None = None
         self.topic = config.topic
@@ -64,13 +67,14 @@ class AssignedPartitions:
         self._coordinator = Coordinator(*place, static=config.partitions, every=config.refresh)
         self._asker: Asker[KnownTopic | StartFactsFound] = Asker()
         self._ask_at = 0.0
-        self._epoch = 0
+        self._epoch = epoch
         self._anew = False
-        self._first: frozenset[int] = frozenset()
+        self._first: frozenset[int] | None = frozenset() if new else None
         self._topic_id = ""
         self._current = 0
         self._astray: set[int] = set()
         self._held: set[int] = set()
+        self._stalled_until = 0.0
         self._unstored: dict[int, list[KafkaRecord]] = {}
         self._lost: dict[int, int] = {}
         self._given_up_before: dict[int, GivenUp] = {}
@@ -78,12 +82,15 @@ class AssignedPartitions:
 
     # --- which there are ----------------------------------------------------------------------------------------
 
-    def follow(self, now: float) -> None:
-        """Follow the topic: take an answer, and ask the next question. Raises FailedFetchError, ProgressError."""
+    def follow(self, now: float, limit: float) -> None:
+        """Follow the topic: take an answer, and ask the next question. Raises FailedFetchError, ProgressError.
+
+        Waits for the answer while nothing is read, at most `limit` seconds.
+        """
         self._ask(now)
         answer = None
         try:
-            answer = self._asker.answer(0 if self._coordinator.managers else self._config.poll)
+            answer = self._asker.answer(0 if self._coordinator.managers else limit)
             if answer is not None:
                 self._apply(answer, now)
                 self.away_since = None
@@ -123,7 +130,8 @@ class AssignedPartitions:
             self._anew = True
             self._epoch += 1
         self._topic_id = topic.topic_id or self._topic_id
-        self._first = self._first or frozenset(topic.partitions)
+        if self._first is None:
+            self._first = frozenset(topic.partitions)
         change = self._coordinator.refresh(topic.partitions, now)
         if change.warning:
             self._log(change.warning, WARN)
@@ -182,7 +190,7 @@ class AssignedPartitions:
         if config.profile == "storm-0.9.3":
             force = config.force_from_start
             return start.decide_as_0_9_3(stored, seen, force_from_start=force, max_behind=config.max_behind)
-        if stored is None and (self._anew or partition not in self._first):
+        if stored is None and (self._anew or partition not in (self._first or ())):
             return Start(seen.earliest, f"new while this task runs: from the earliest, {seen.earliest}")
         return start.decide(config.start, stored, seen, config.max_behind)
 
@@ -213,6 +221,8 @@ class AssignedPartitions:
     @property
     def ready(self) -> bool:
         """True if something that was fetched may be emitted."""
+        if self._stalled_until:
+            return False
         return any(manager.fetched and not manager.full for manager in self._coordinator.managers.values())
 
     @property
@@ -221,7 +231,13 @@ class AssignedPartitions:
         return any(manager.pending for manager in self._coordinator.managers.values())
 
     def next(self, now: float) -> Turn:
-        """Round robin: a partition is left when all that was fetched of it is emitted (``KafkaSpout.nextTuple``)."""
+        """Round robin: a partition is left when all that was fetched of it is emitted (``KafkaSpout.nextTuple``).
+
+        Raises SchemeAwayError.
+        """
+        if now < self._stalled_until:
+            return NOTHING
+        self._stalled_until = 0.0
         managers = list(self._coordinator.managers.values())
         for _ in managers:
             self._current %= len(managers)
@@ -231,6 +247,10 @@ class AssignedPartitions:
             if turn.state is not EmitState.NO_EMITTED or turn.refused:
                 return turn
         return NOTHING
+
+    def stall(self, until: float) -> None:
+        """Emit nothing until then: what the scheme needs is away."""
+        self._stalled_until = until
 
     def manager(self, partition: int) -> PartitionManager | None:
         """The manager of a partition, None if it is not this task's."""
@@ -268,7 +288,12 @@ class AssignedPartitions:
     def _hold(self) -> None:
         """Fetch no more of a partition whose messages can't be emitted, until those that are here are."""
         managers = self._coordinator.managers
-        blocked = {number for number, each in managers.items() if each.fetched and (each.full or number in self._held)}
+        stalled = bool(self._stalled_until)
+        blocked = {
+            number
+            for number, each in managers.items()
+            if each.fetched and (stalled or each.full or number in self._held)
+        }
         blocked |= self._unstored.keys() & managers.keys()
         if blocked != self._held:
             self._reader.hold(blocked - self._held, held=True)
@@ -327,6 +352,10 @@ class AssignedPartitions:
                 manager.take(record for record in records if record.offset < offset)
                 if rest := [record for record in records if record.offset >= offset]:
                     self._unstored[number] = rest
+
+    def close(self) -> None:
+        """Read no more; what is not stored stays so."""
+        self._asker.end(self._reader.close)
 
     # --- for people ---------------------------------------------------------------------------------------------
 

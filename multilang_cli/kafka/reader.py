@@ -21,7 +21,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 
 from multilang_cli.kafka.clients import QUIET, said
-from multilang_cli.kafka.config import CLIENT, KafkaConfigError
+from multilang_cli.kafka.config import CLIENT, KafkaConfigError, matching
 from multilang_cli.kafka.partition_manager import KafkaRecord
 from multilang_cli.kafka.start import BrokerOffsets, Committed
 from multilang_cli.kafka.stores.progress import CommitMetadata, ProgressError, ProgressOwner
@@ -63,6 +63,7 @@ class Reader:
 
     def __init__(self, settings: KafkaSettings, owner: ProgressOwner) -> None:
         spout = settings.spout
+        self._spout = spout
         self._topic = spout.topic
         self._owner = owner
         self._metadata: ClusterMetadata | None = None
@@ -92,6 +93,14 @@ class Reader:
             raise KafkaConfigError(f"the Kafka client does not take the settings {CLIENT}*: {said(error)}") from None
 
     # --- asking -------------------------------------------------------------------------------------------------
+
+    def matching(self) -> list[str]:
+        """Names of the topics that match the settings' pattern; never the dead letters'. Raises FailedFetchError."""
+        try:
+            names = self._asked.list_topics(timeout=ASK).topics
+        except KafkaException as error:
+            raise FailedFetchError(said(error)) from None
+        return [name for name in matching(self._spout.pattern, names) if name != self._spout.dead_letters]
 
     def partitions(self) -> list[int]:
         """The partitions of the topic. Raises FailedFetchError."""

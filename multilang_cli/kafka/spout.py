@@ -13,7 +13,7 @@ import sys
 import time
 import uuid
 from functools import partial
-from itertools import cycle, groupby
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -23,20 +23,20 @@ from multilang_cli.component.spout import Spout
 from multilang_cli.kafka.config import KafkaConfigError, read
 from multilang_cli.kafka.given_up import DeadLetters
 from multilang_cli.kafka.metrics import prometheus_text, write_prometheus
-from multilang_cli.kafka.partition_manager import EmitState, MessageId, TooManyFailuresError
-from multilang_cli.kafka.partitions import AssignedPartitions
-from multilang_cli.kafka.reader import FailedFetchError, Reader
+from multilang_cli.kafka.partition_manager import EmitState, MessageId, SchemeAwayError, TooManyFailuresError
+from multilang_cli.kafka.partitions import RETRIED_AFTER
+from multilang_cli.kafka.reader import FailedFetchError
 from multilang_cli.kafka.scheme import OnStream
-from multilang_cli.kafka.stores.opening import open_store
 from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner
+from multilang_cli.kafka.topics import Topics
 from multilang_cli.kafka.troubles import Troubles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from multilang_cli.component.wire import Json
-    from multilang_cli.kafka.config import KafkaSettings
     from multilang_cli.kafka.partition_manager import PartitionManager, RefusedMessage
+    from multilang_cli.kafka.partitions import AssignedPartitions
 
 Argument = TypeVar("Argument")
 SHORT_WAIT = 0.005
@@ -78,34 +78,13 @@ class KafkaSpout(Spout):
                 str(conf.get("topology.name", "")), str(conf.get("storm.id") or uuid.uuid4()), self._task
             )
             self._dead_letters = DeadLetters(settings, partial(self.log, level=ERROR))
-            self._topics = {
-                topic: self._assigned(settings, owner, number, place(context))
-                for number, topic in enumerate(config.topics)
-            }
+            self._topics = Topics(settings, owner, place(context), self.log)
         except KafkaConfigError as error:
             self.report_error(f"mlcheck-kafka-spout: {error}")
             sys.stderr.write(f"mlcheck-kafka-spout: {error}\n")
             raise SystemExit(2) from None
-        self._turns = cycle(self._topics.values())
         self._tracked = config.guarantee == "at-least-once"
         self._ready = True
-
-    def _assigned(
-        self, settings: KafkaSettings, owner: ProgressOwner, number: int, place: tuple[int, int]
-    ) -> AssignedPartitions:
-        """The partitions of one topic of several, with clients of its own. Raises KafkaConfigError."""
-        topics = settings.spout.topics
-        # An idle topic holds up the others: all of them together may wait as long as one.
-        config = msgspec.structs.replace(settings.spout, topic=topics[number], poll=settings.spout.poll / len(topics))
-        reader = Reader(msgspec.structs.replace(settings, spout=config), owner)
-        index, total = place
-        # Else the first task would read all topics of one partition.
-        dealt = (index - number) % total, total
-        log = self.log if len(topics) == 1 else partial(self._log_of, config.topic)
-        return AssignedPartitions(config, reader, open_store(config, owner, reader), dealt, log)
-
-    def _log_of(self, topic: str, text: str, level: int) -> None:
-        self.log(f"topic {topic}: {text}", level)
 
     def next_tuple(self) -> None:
         """Emit the tuples of one message, or of `batch`; then fetch what is missing (``KafkaSpout.nextTuple``).
@@ -113,8 +92,19 @@ class KafkaSpout(Spout):
         Of several topics each has its turn.
         """
         now = time.monotonic()
-        partitions = next(self._turns)
-        self._try(partitions, partitions.follow, now)
+        self._try(None, self._topics.follow, now)
+        partitions = self._topics.turn()
+        if partitions is not None:
+            self._work(partitions, now)
+        self._dead_letters.work()
+        self._leave_if_away(self._topics if partitions is None else partitions, now)
+        if self._config.metrics and now - self._last_metrics >= self._config.metrics:
+            self._last_metrics = now
+            self._tell_metrics()
+
+    def _work(self, partitions: AssignedPartitions, now: float) -> None:
+        """A turn of one topic. While it is idle it holds up the others: all of them may wait as long as one."""
+        self._try(partitions, partial(partitions.follow, now), self._config.poll / len(self._topics))
         emitted = self._emit_some(partitions, now)
         if not emitted:
             self._try(partitions, partitions.fetch, self._patience(now))
@@ -122,11 +112,6 @@ class KafkaSpout(Spout):
         elif not partitions.ready:
             self._try(partitions, partitions.fetch, 0)
         self._try(partitions, partitions.commit, now)
-        self._dead_letters.work()
-        self._leave_if_away(partitions, now)
-        if self._config.metrics and now - self._last_metrics >= self._config.metrics:
-            self._last_metrics = now
-            self._tell_metrics()
 
     def ack(self, id: Json) -> None:  # noqa: A002 - Storm's own word
         """A tuple was processed to its end."""
@@ -151,16 +136,20 @@ class KafkaSpout(Spout):
         """Store what is done: the topology may end now."""
         until = time.monotonic() + LAST_COMMIT
         self._dead_letters.work(LAST_COMMIT)
-        for each in self._topics.values():
+        for each in self._topics:
             self._try(each, each.commit_now, lambda: time.monotonic() < until)
 
     # --- messages -----------------------------------------------------------------------------------------------
 
     def _emit_some(self, partitions: AssignedPartitions, now: float) -> bool:
         """Emit `batch` messages if there are so many; False if there was none."""
-        name = f"{partitions.topic}:" if len(self._topics) > 1 else ""
+        name = f"{partitions.topic}:" if self._config.several else ""
         for sent in range(self._config.batch):
-            turn = partitions.next(now)
+            try:
+                turn = partitions.next(now)
+            except SchemeAwayError as error:
+                self._stall(partitions, str(error))
+                return sent > 0
             if turn.refused is not None:
                 self._refuse(partitions, turn.refused)
             elif turn.state is EmitState.NO_EMITTED:
@@ -169,6 +158,12 @@ class KafkaSpout(Spout):
                 told = ((values, f"{name}{id_}" if self._tracked else None) for values, id_ in tuples)
                 self.emit_all(told, stream or None)
         return True
+
+    def _stall(self, partitions: AssignedPartitions, why: str) -> None:
+        """The clock is asked anew: the question that failed may have taken long, and Storm waits for each."""
+        now = time.monotonic()
+        partitions.stall(now + RETRIED_AFTER)
+        self._troubles.tell(why, now)
 
     def _stream_of(self, tuple_: tuple[list[Any], MessageId]) -> str:
         values = tuple_[0]
@@ -181,16 +176,15 @@ class KafkaSpout(Spout):
 
     def _patience(self, now: float) -> float:
         """Seconds that this next may still wait: nobody acks in the meantime."""
-        others = self._topics.values()
-        if any(each.ready for each in others):
+        if any(each.ready for each in self._topics):
             return 0.0
-        poll = self._config.poll / len(others)
-        longest = min(poll, SHORT_WAIT) if any(each.pending for each in others) else poll
+        poll = self._config.poll / len(self._topics)
+        longest = min(poll, SHORT_WAIT) if any(each.pending for each in self._topics) else poll
         return max(0.0, longest - (time.monotonic() - now))
 
     def _found(self, id_: Json) -> tuple[PartitionManager | None, MessageId | None]:
         topic, text = self._config.topic, str(id_)
-        if len(self._topics) > 1:
+        if self._config.several:
             topic, _, text = text.partition(":")
         partitions, message_id = self._topics.get(topic), MessageId.read(text)
         if partitions is None or message_id is None:
@@ -199,22 +193,25 @@ class KafkaSpout(Spout):
 
     # --- for people ---------------------------------------------------------------------------------------------
 
-    def _try(self, partitions: AssignedPartitions, work: Callable[[Argument], None], argument: Argument) -> None:
+    def _try(self, partitions: AssignedPartitions | None, work: Callable[[Argument], None], argument: Argument) -> None:
         """Do what Kafka may be missing for; the rest goes on."""
         try:
             work(argument)
         except FailedFetchError as error:
-            partitions.failed()
-            self._troubles.tell(str(error), time.monotonic())
+            now = time.monotonic()
+            if partitions is not None:
+                partitions.failed()
+                self._topics.failed(now)
+            self._troubles.tell(str(error), now)
         except ProgressError as error:
             self._troubles.tell(str(error), time.monotonic())
 
     def _tell_metrics(self) -> None:
         config = self._config
         numbers: dict[str, Any] = {}
-        for topic, partitions in self._topics.items():
-            found = partitions.metrics()
-            name = f"{topic}/" if len(self._topics) > 1 else ""
+        for partitions in self._topics:
+            topic, found = partitions.topic, partitions.metrics()
+            name = f"{topic}/" if config.several else ""
             numbers |= {f"{name}partition_{number}": msgspec.to_builtins(each) for number, each in found.items()}
             if config.prometheus:
                 labels = {"id": config.id, "topic": topic, "task": str(self._task)}
@@ -230,11 +227,11 @@ class KafkaSpout(Spout):
         except OSError as error:
             self._troubles.tell(f"{folder}: {error.strerror} (kafka.spout.prometheus)", time.monotonic())
 
-    def _leave_if_away(self, partitions: AssignedPartitions, now: float) -> None:
+    def _leave_if_away(self, asked: AssignedPartitions | Topics, now: float) -> None:
         """Kafka does not answer: go on trying, or leave it to Storm, which starts anew what exits."""
-        if not self._config.unavailable or partitions.away_since is None:
+        if not self._config.unavailable or asked.away_since is None:
             return
-        gone = now - partitions.away_since
+        gone = now - asked.away_since
         if gone > self._config.unavailable:
             self.log(f"no Kafka for {gone:.0f} s: exiting, as kafka.spout.unavailable says", ERROR)
             raise SystemExit(1)

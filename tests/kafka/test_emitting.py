@@ -13,6 +13,7 @@ from multilang_cli.kafka.spout import KafkaSpout
 
 if TYPE_CHECKING:
     from multilang_cli.kafka.partitions import AssignedPartitions
+    from multilang_cli.kafka.topics import Topics
 
 NEEDED = {"kafka.spout.bootstrap.servers": "h:1", "kafka.spout.topic": "t"}
 
@@ -24,7 +25,7 @@ class Said(KafkaSpout):
         super().__init__([])
         self._config = read({**NEEDED, **{f"kafka.spout.{name}": each for name, each in settings.items()}}, []).spout
         self._tracked = True
-        self._topics = dict.fromkeys(self._config.topics, cast("AssignedPartitions", self))
+        self._topics = cast("Topics", dict.fromkeys(self._config.topics, self))
         self.said: list[Any] = []
 
     def _write(self, message: Any, *, more: bool = False) -> None:
@@ -37,7 +38,7 @@ def test_ids_name_their_topic_where_there_are_several() -> None:
     manager = PartitionManager(3, 0, scheme.read("string"), Backoff(), max_uncommitted=10, max_bytes=1000)
     manager.take([KafkaRecord(0, b"x")])
     partitions = cast("AssignedPartitions", SimpleNamespace(topic="b", next=manager.next, manager={3: manager}.get))
-    spout._topics["b"] = partitions
+    spout._topics = cast("Topics", {"b": partitions})
     spout._emit_some(partitions, 0)
     [said] = spout.said
     assert said["id"] == "b:3:0:0:0:0"

@@ -13,7 +13,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from multilang_cli.kafka.asker import Asker
+from multilang_cli.kafka.questions import Asker
 from multilang_cli.kafka.stores.progress import ProgressError, ProgressOwner, read_state, storm_state
 
 if TYPE_CHECKING:
