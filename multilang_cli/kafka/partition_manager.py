@@ -76,7 +76,7 @@ class SchemeError(ValueError):
 
 
 class SchemeAwayError(Exception):
-    """What a scheme needs to read a message can't be asked now, in a sentence: the message waits."""
+    """A scheme can't ask now for what it needs to read a message, in a sentence: the message waits."""
 
 
 class TooManyFailuresError(Exception):

@@ -6,13 +6,16 @@ import base64
 import codecs
 import importlib
 import json
+import socket
+import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from multilang_cli.component.wire import encode
 from multilang_cli.kafka.config import KafkaConfigError
-from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeError
+from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeAwayError, SchemeError
 
 Scheme = Callable[[KafkaRecord], list[list[Any]]]
 """Gives the values of each tuple: none, one or several."""
@@ -123,6 +126,9 @@ def _record(names: tuple[str, ...]) -> Scheme:
 
 
 def _python(module: str, function: str) -> Scheme:
+    """The user's function. Its module is found beside the components, too: where Storm starts them."""
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)
     try:
         found = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
@@ -131,14 +137,39 @@ def _python(module: str, function: str) -> Scheme:
         raise KafkaConfigError(f"the scheme {module}:{function} is no function")
 
     def scheme(record: KafkaRecord) -> list[list[Any]]:
-        """The rows that the user's function makes of a message. Raises SchemeError, whatever it raises."""
+        """The rows that the user's function makes of a message. Raises nothing but SchemeError and SchemeAwayError."""
         try:
             rows = [values if isinstance(values, OnStream) else list(values) for values in found(record)]
         except Exception as error:
+            place = f"{record.topic}, partition {record.partition}: message {record.offset}"
+            if _away(error):
+                raise SchemeAwayError(f"{place} waits: {module}:{function} can't read it now: {error!r}") from error
             raise SchemeError(f"{module}:{function} failed on the message: {error!r}") from error
         return _sendable(rows)
 
     return scheme
+
+
+AWAY = (ConnectionError, TimeoutError, socket.gaierror)
+TRANSPORT = "TransportError"
+"""The HTTP client of confluent-kafka's registry client, by version requests, httpx or httpx2, has this class."""
+NOT_NOW = frozenset({401, 403, 408, 429, *range(500, 600)})
+"""Statuses with which a registry refuses all, whatever the message."""
+
+
+def _away(error: BaseException) -> bool:
+    """True if the message is not to blame: what the function asks, such as a schema registry, does not answer.
+
+    The causes of the error count, too: HTTP clients wrap what the network says.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, AWAY) or getattr(cause, "http_status_code", None) in NOT_NOW:
+            return True
+        if any(each.__name__ == TRANSPORT for each in type(cause).__mro__):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def _sendable(rows: list[list[Any]]) -> list[list[Any]]:

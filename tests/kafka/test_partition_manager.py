@@ -15,6 +15,7 @@ from multilang_cli.kafka.partition_manager import (
     MessageId,
     PartitionManager,
     RefusedMessage,
+    SchemeAwayError,
     SchemeError,
     TooManyFailuresError,
 )
@@ -125,6 +126,30 @@ def test_a_message_that_cannot_be_read_is_open_until_it_is_put_aside() -> None:
     assert made.last_completed == 3
     made.settle(3)
     assert made.last_completed == 4
+
+
+def test_while_its_scheme_is_away_a_message_is_the_next_one_and_no_progress_is_made() -> None:
+    away = True
+
+    def scheme(record: KafkaRecord) -> list[list[str]]:
+        if away:
+            raise SchemeAwayError("the registry is away")
+        return words(record)
+
+    made = PartitionManager(7, 3, scheme, Backoff(initial=1), max_uncommitted=9, max_bytes=9)
+    made.take([KafkaRecord(3, b"a"), KafkaRecord(4, b"b")])
+    with pytest.raises(SchemeAwayError):
+        made.next(0)
+    assert (made.fetched, made.emitted_to, made.last_completed) == (2, 3, 3)
+    away = False
+    [(_, id_)] = made.next(0).tuples
+    made.fail(id_, 0)
+    away = True
+    with pytest.raises(SchemeAwayError):
+        made.next(1)
+    away = False
+    assert [values for values, _ in made.next(1).tuples] == [["a"]]
+    assert [values for values, _ in made.next(1).tuples] == [["b"]]
 
 
 def test_what_was_fetched_before_a_gap_is_still_emitted() -> None:
