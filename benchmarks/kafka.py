@@ -1,4 +1,7 @@
-"""Messages a second from Kafka to their ack, against a spout that emits constants, and against the client alone."""
+"""Messages a second from Kafka to their ack, against a spout that emits constants, and against the client alone.
+
+``KAFKA_MESSAGES=1000000 KAFKA_ROUNDS=1 python -m benchmarks kafka`` takes as many, which is long.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +39,14 @@ if TYPE_CHECKING:
 
 TOPIC = "bench"
 MESSAGE = b"x" * 90
-THERE = 200_000
-MESSAGES = 5_000
-ROUNDS = 3
+MESSAGES = int(os.environ.get("KAFKA_MESSAGES", "5000"))
+ROUNDS = int(os.environ.get("KAFKA_ROUNDS", "3"))
+THERE = max(200_000, MESSAGES)
 GOAL = 0.7
 """Of what the same loop reaches with a spout that emits constants."""
 PENDING = 500
+SLOWEST = 100
+"""Messages a second that any side is given."""
 BATCH = 10
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -203,7 +208,7 @@ def _in_storm(cluster: Cluster, flux: dict[str, Any]) -> Speed:
             acked.append(time.perf_counter())
         return len(acked) >= MESSAGES
 
-    cluster.run(flux, until, limit=600.0)
+    cluster.run(flux, until, limit=600.0 + MESSAGES / SLOWEST)
     return Speed(MESSAGES / (acked[-1] - acked[0]), 0.0)
 
 
