@@ -196,6 +196,7 @@ def test_an_include_wins_only_if_it_overrides(
         ("args: [{LANG: C}]", "args: [{LANG: 5}]", "LANG in setEnv must be a string, not 5; quote it."),
         ("spouts:", "workerHooks: []\nspouts:", "workerHooks: worker hooks can't be run without Java; leave it out."),
         ("spouts:", "includes: [{file: gone.yaml}]\nspouts:", "the included file gone.yaml is in none of "),
+        ("spouts:", "includes: [{resource: true, file: /gone.yaml}]\nspouts:", "nor in a jar that was given (--jar "),
         ("config:", "config:\nconfag:", "Unable to find property 'confag' on class"),
     ],
 )

@@ -126,7 +126,8 @@ class _Reader:
             found = self._from_jar(name, include.place)
         if found is None:
             looked = ", ".join(str(folder.absolute()) for folder in dict.fromkeys(self._folders))
-            raise FluxError(include.place, f"the included file {include.file} is in none of {looked}.")
+            jars = ", nor in a jar that was given (--jar my-topology.jar)" if include.resource else ""
+            raise FluxError(include.place, f"the included file {include.file} is in none of {looked}{jars}.")
         return self.definition(str(found), include.place)
 
     def _from_jar(self, name: str, asked: Location) -> Path | None:
