@@ -29,9 +29,11 @@ _TOO_LONG = f"a number may have {MOST_DIGITS} digits"
 _MOST_BITS = int(MOST_DIGITS * math.log2(10))
 _DOTTED = re.compile(rf"""(?<![\w"'-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MOST_LEVELS}}}""")
 _TOKEN = re.compile(
-    r"""\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+'|\#[^\n]*+|[\[{\]}]|[\w.+-]++""", re.VERBOSE
+    r"""\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"(?:\\.|[^"\\\n])*+"?|'[^'\n]*+'?|\#[^\n]*+|[\[{\]}]|[\w.+-]++""",
+    re.VERBOSE,
 )
-"""Strings and comments, which are passed over; brackets; and what may be a number."""
+"""Strings, to the end of their line where no quote ends them, and comments, which are passed over; brackets; and what
+may be a number."""
 _TOML_LINE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 

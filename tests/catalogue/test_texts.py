@@ -9,11 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from multilang_cli.catalogue.texts import TextError, json_value, toml_value
+from multilang_cli.catalogue.texts import TextError, _line, json_value, toml_value
 from multilang_cli.catalogue.yaml_texts import yaml_value
 from multilang_cli.topology.flux.errors import FluxError
 from multilang_cli.topology.flux.substitution import Substitution
 from multilang_cli.topology.flux.yaml_tree import load
+from tests.test_hostile_texts import cpu_bound
 
 READ = {"yaml": yaml_value, "toml": toml_value, "json": json_value}
 DEEP = "[" * 200_000 + "]" * 200_000
@@ -112,3 +113,10 @@ def test_a_flux_file_is_refused_as_well(text: str) -> None:
 )
 def test_a_line_is_substituted_in_one_look(line: str, becomes: str) -> None:
     assert Substitution({"a": "1", "b": "2"}, None, "2.8.3").apply(line, "f") == becomes
+
+
+@pytest.mark.parametrize("unit", ['\\"', "\\'", '\\"a'])
+def test_no_text_is_looked_through_for_long(unit: str) -> None:
+    """Where what is too deep stands: strings that no quote ends were looked through again from each of their quotes."""
+    with cpu_bound(10.0):
+        assert _line(unit * 200_000 + "\n" + "[" * 5000) == 2
