@@ -39,9 +39,11 @@ def write_case_file(path: Path, case: dict[str, Any]) -> None:
 
 def _text_of(case: dict[str, Any]) -> str:
     """The case as YAML that is read as what it is. Raises NoCaseError."""
-    # With characters as they are, if that can be: PyYAML writes a NEL (U+0085) that it reads as a line break.
+    # With characters as they are, if all can be seen; PyYAML writes a NEL (U+0085) that it reads as a line break.
     for plain in (True, False):
         text = yaml.safe_dump(case, sort_keys=False, allow_unicode=plain, width=110)
+        if plain and not all(map(str.isprintable, text.split("\n"))):
+            continue
         with suppress(yaml.YAMLError, UnicodeEncodeError):
             if yaml.load(text.encode(), Loader=_Loader) == case:  # noqa: S506 (a safe one)
                 return text

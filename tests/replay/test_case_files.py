@@ -43,3 +43,11 @@ def test_what_yaml_can_not_hold_is_said(tmp_path: Path) -> None:
     with pytest.raises(NoCaseError, match="half of a surrogate pair"):
         write_case_file(tmp_path / "bolt.words.yaml", _case("\ud83d"))
     assert not list(tmp_path.iterdir())
+
+
+def test_what_can_not_be_seen_is_written_by_its_number(tmp_path: Path) -> None:
+    """Such as U+202E, which turns what follows it around on a screen."""
+    path = tmp_path / "bolt.words.yaml"
+    write_case_file(path, _case("a\u202eb\u200bc"))
+    assert all(line.isprintable() for line in path.read_text(encoding="utf-8").split("\n"))
+    assert read_case(path).steps[1] == ("tuple", {"these": [["a\u202eb\u200bc"]]})
