@@ -124,3 +124,17 @@ def test_a_damaged_bundle_is_no_bundle(tmp_path: Path) -> None:
         with pytest.raises(BundleError, match="is no bundle"):
             unpack(path, tmp_path / str(place))
         assert [each.name for each in tmp_path.iterdir()] == ["out.zip"]
+
+
+def test_texts_of_a_bundle_may_be_shown_on_a_terminal(tmp_path: Path) -> None:
+    """Recordings alone stay as they are: in them nothing is shown."""
+    recording = recorded(tmp_path / "talk.ndjson", TWICE).read_bytes()
+    with zipfile.ZipFile(tmp_path / "strange.zip", "w") as strange:
+        strange.writestr("report.json", "{}")
+        for name in ("stderr.txt", "about.md", "environment.json"):
+            strange.writestr(name, "a\x1b[2J\u202eb\né\n".encode() + b"\xff")
+        strange.writestr("transcripts/talk.ndjson", recording + b"\x1b")
+    unpack(tmp_path / "strange.zip", tmp_path / "out")
+    for name in ("stderr.txt", "about.md", "environment.json"):
+        assert (tmp_path / "out" / name).read_text(encoding="utf-8") == "a\\x1b[2J\\u202eb\né\n\\xff"
+    assert (tmp_path / "out" / "transcripts" / "talk.ndjson").read_bytes() == recording + b"\x1b"

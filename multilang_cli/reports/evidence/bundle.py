@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import platform
 import re
@@ -15,7 +16,7 @@ import msgspec
 from multilang_cli import __version__
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.protocol.words.events import Chunk
-from multilang_cli.reports.escape import decode
+from multilang_cli.reports.escape import decode, escape_lines
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.html.page import page_of
@@ -142,7 +143,7 @@ def _stderr(transcripts: Sequence[str]) -> str:
         if isinstance(entry, Happened) and isinstance((event := entry.events[-1]).body, Chunk):
             last[number] = (last.get(number, b"") + event.raw)[-STDERR_KEPT:]
             names[number] = entry.conv
-    return "".join(f"== {names[number]}\n{decode(text)}\n" for number, text in last.items())
+    return "".join(f"== {names[number]}\n{escape_lines(decode(text))}\n" for number, text in last.items())
 
 
 def unpack(path: Path, folder: Path) -> list[str]:
@@ -165,7 +166,8 @@ def unpack(path: Path, folder: Path) -> list[str]:
                     target = Path(part, entry.filename)
                     make_private(target.parent)
                     with bundle.open(entry) as source, open_private(target, "wb") as file:
-                        _copy(source.read, file.write, entry.file_size)
+                        recording = _TRANSCRIPT.fullmatch(entry.filename)
+                        _copy(source.read, file.write if recording else _escaping(file.write), entry.file_size)
                 make_private(folder)
                 for whole in Path(part).iterdir():
                     whole.rename(folder / whole.name)
@@ -189,6 +191,12 @@ def _check(path: Path, entries: Sequence[zipfile.ZipInfo]) -> None:
         raise BundleError(f"{path} unpacks to more than a bundle may hold ({MOST_FILES} files, {most} bytes)")
     if not any(_TRANSCRIPT.fullmatch(entry.filename) for entry in entries):
         raise BundleError(f"{path} is no bundle of mlcheck's: there are no transcripts in it")
+
+
+def _escaping(write: Callable[[bytes], object]) -> Callable[[bytes], object]:
+    """Write text as it may be shown on a terminal: a stranger may have put anything into it."""
+    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+    return lambda part: write(escape_lines(decoder.decode(part)).encode())
 
 
 def _copy(read: Callable[[int], bytes], write: Callable[[bytes], object], size: int) -> None:
