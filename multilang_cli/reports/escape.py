@@ -57,7 +57,8 @@ def escape_commands(line: str) -> str:
 
 
 def escape_json(text: str) -> str:
-    """Lines of JSON in which nothing is hidden; what is escaped is so as JSON has it, so it still is the same value."""
+    """Lines of JSON in which nothing is hidden, nor obeyed by GitHub's runner; what is escaped is the same value."""
+    text = text.replace("##[", "#\\u0023[")
     if text.isprintable():
         return text
     lines = text.replace("\r\n", "\n").split("\n")

@@ -11,6 +11,9 @@ from multilang_cli.protocol.words.verdicts import Clause
 from multilang_cli.reports.combined import combine
 from multilang_cli.reports.formats.console import pretty_text
 from multilang_cli.reports.formats.github import MOST_ANNOTATIONS, file_of, to_github
+from multilang_cli.reports.formats.json_report import to_json
+from multilang_cli.reports.formats.junit import to_junit
+from multilang_cli.reports.formats.sarif import to_sarif
 from multilang_cli.reports.model import ComponentReport, ExcerptLine, RunResult, SubjectResult, Untested
 from tests.reports.test_reports import same_as_snapshot
 from tests.results import (
@@ -28,7 +31,10 @@ from tests.results import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from multilang_cli.protocol.words.rulebook import Rulebook
 
 
 class Command(NamedTuple):
@@ -195,6 +201,13 @@ def test_the_screen_of_a_step_gives_no_command_either(text: str, monkeypatch: py
     assert not [line for line in pretty_text(hostile(text), RULEBOOK).splitlines() if obeyed(line)]
 
 
+@pytest.mark.parametrize("form", [to_json, to_junit, to_sarif])
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+def test_other_reports_that_go_to_the_log_give_none(form: Callable[[RunResult, Rulebook], str], text: str) -> None:
+    """``--report json=-`` in a step: the runner reads each line of it."""
+    assert not [line for line in form(hostile(text), RULEBOOK).splitlines() if obeyed(line)]
+
+
 def obeyed(line: str) -> bool:
     return line.lstrip().startswith("::") or "##[" in line
 
@@ -219,6 +232,7 @@ def test_percent_signs_and_colons_arrive_as_they_were() -> None:
         (("python3", "-c", "x" * 5000, "a\0b"), ".", ""),
         (("python3", "../outside.py"), ".", ""),
         (("sub",), ".", ""),
+        (("python3", "\x1b[2J.py", "bolt.py"), ".", "bolt.py"),
         ((), ".", ""),
     ],
 )
@@ -226,7 +240,8 @@ def test_the_file_is_the_users_own(
     command: tuple[str, ...], cwd: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = tmp_path / "here"
-    for name in ("bolt.py", "sub/bolt.py", "sub/own.py", ".venv/bin/python", "node_modules/.bin/tsx", "../outside.py"):
+    own = ("bolt.py", "sub/bolt.py", "sub/own.py", "\x1b[2J.py")
+    for name in (*own, ".venv/bin/python", "node_modules/.bin/tsx", "../outside.py"):
         (here / name).parent.mkdir(parents=True, exist_ok=True)
         (here / name).touch()
     monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)

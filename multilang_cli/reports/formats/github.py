@@ -103,7 +103,8 @@ def _below(path: Path, base: Path) -> Path | None:
     if any(name.startswith(".") or name == "node_modules" for name in folders):
         return None
     workspace = Path(os.environ.get("GITHUB_WORKSPACE") or base).resolve()
-    return whole.relative_to(workspace if base.is_relative_to(workspace) else base)
+    found = whole.relative_to(workspace if base.is_relative_to(workspace) else base)
+    return found if str(found).isprintable() else None
 
 
 def _log(parts: Sequence[RunResult], rulebook: Rulebook, name: str) -> Iterator[str]:

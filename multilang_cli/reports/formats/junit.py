@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -41,6 +42,9 @@ _TOTALS = {
     "skipped": "testcase/skipped",
 }
 
+_OBEYED = re.compile(r"^[^\S\n]*:(?=:)|##(?=\[)", re.MULTILINE)
+"""What GitHub's runner takes for a command, if a step prints this."""
+
 
 def to_junit(result: RunResult, rulebook: Rulebook) -> str:
     """One testsuite a component and Storm version, one testcase a subject.
@@ -54,7 +58,12 @@ def to_junit(result: RunResult, rulebook: Rulebook) -> str:
     root.set("time", f"{result.duration:.3f}")
     root.extend(suites)
     ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    text = _OBEYED.sub(_as_entity, ET.tostring(root, encoding="unicode"))
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _as_entity(obeyed: re.Match[str]) -> str:
+    return f"{obeyed[0][:-1]}&#{ord(obeyed[0][-1])};"
 
 
 def _suite(result: RunResult, rulebook: Rulebook, label: str) -> ET.Element:
