@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.locate import data_path
 from multilang_cli.driver.scratch import scratch
+from multilang_cli.reports.escape import escape
 from multilang_cli.reports.formats.registry import ReportError
 from multilang_cli.reports.matrix.files import DATA, read_matrix, write_matrix
 from multilang_cli.reports.matrix.words import label_of, summary_of
@@ -25,7 +25,7 @@ from multilang_cli.suite.cases.case import CaseError
 from multilang_cli.suite.cases.selection import SelectionError
 from multilang_cli.suite.runner.suite_run import RecordError
 from multilang_cli.terminal.exits import CommandError, ExitCode, worst
-from multilang_cli.terminal.output import progress_line, remark, stdout_may_close
+from multilang_cli.terminal.output import progress_line, remark, write
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.rulebook import Rulebook
@@ -125,10 +125,9 @@ def _telling(component: Component, progress: Progress | None) -> Progress | None
 
 def _show(matrix: Matrix, folder: Path, *, brief: bool) -> None:
     """A line a library."""
-    names = [label_of(library) for library in matrix.libraries]
+    names = [escape(label_of(library)) for library in matrix.libraries]
     wide = max(map(len, names))
-    with stdout_may_close():
-        for name, library in zip(names, matrix.libraries, strict=True):
-            why = next((part.why for part in library.parts if part.why), "")
-            sys.stdout.write(f"{name:{wide}}  {why or summary_of(matrix.score(library))}\n")
+    for name, library in zip(names, matrix.libraries, strict=True):
+        why = next((part.why for part in library.parts if part.why), "")
+        write(f"{name:{wide}}  {escape(why) or summary_of(matrix.score(library))}\n")
     remark(f"{folder / ('matrix.md' if brief else 'index.html')}")

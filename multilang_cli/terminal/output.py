@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -16,6 +17,11 @@ Progress = Callable[[str, int, int], None]
 
 EVERY = 30.0
 """Seconds between two lines of progress where there is no terminal."""
+
+_MOST_COMPLAINED = 4000
+"""Characters of a complaint; some of them may be a file's."""
+_OBEYED = re.compile(r"^([^\S\n]*):(?=:)|##(?=\[)", re.MULTILINE)
+"""What GitHub's runner takes for a command: ``::`` after blanks, ``##[`` anywhere in a line."""
 
 _BARS: list[Callable[[str], None]] = []
 """What says a line above the bar of progress that stands."""
@@ -42,25 +48,28 @@ def abandon_stdout() -> None:
 def write(text: str) -> None:
     """Write to stdout; quietly not if nobody reads it."""
     with stdout_may_close():
-        sys.stdout.write(shown(text))
+        sys.stdout.write(visible(shown(text)))
 
 
 def remark(text: str) -> None:
     """A line on stderr, above a bar that stands there; quietly not if nobody reads it."""
     with suppress(OSError):
         if _BARS:
-            _BARS[-1](shown(text))
+            _BARS[-1](visible(shown(text)))
             return
-        sys.stderr.write(f"{shown(text)}\n")
+        sys.stderr.write(f"{visible(shown(text))}\n")
         sys.stderr.flush()
 
 
 def complain(message: str) -> None:
     """One paragraph of whole sentences on stderr, in which nothing can move the cursor."""
     text = " ".join(shown(message).split())
+    if len(text) > _MOST_COMPLAINED:
+        half = _MOST_COMPLAINED // 2
+        text = f"{text[:half]}...({len(text) - 2 * half} characters left out)...{text[-half:]}"
     text += "" if text.endswith((".", "?", "!")) else "."
     try:
-        sys.stderr.write(f"mlcheck: {printable(text)}\n")
+        sys.stderr.write(f"mlcheck: {visible(printable(text))}\n")
         sys.stderr.flush()
     except OSError:
         return
@@ -68,7 +77,16 @@ def complain(message: str) -> None:
 
 def printable(text: str) -> str:
     """`text` in one line in which nothing can move the cursor."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def visible(text: str) -> str:
+    """`text` in which nothing can move the cursor, and the runner of a workflow finds no command; its lines stay."""
+    if not text.isprintable():
+        text = "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
+    if os.environ.get("GITHUB_ACTIONS") != "true":
+        return text
+    return _OBEYED.sub(lambda match: "#\\x23" if match[1] is None else f"{match[1]}\\x3a", text)
 
 
 def shown(text: str) -> str:

@@ -1,7 +1,6 @@
 """``mlcheck audit watch``."""
 
 import re
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +8,7 @@ import typer
 
 from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog, pairs_of, running
 from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import remark
 
 _KAFKA = re.compile(r"kafka://([^/]+)/([\w.-]+)")
 _CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
@@ -58,5 +58,4 @@ def watch(
 
 
 def _say(text: str) -> None:
-    sys.stderr.write(f"{_WHAT}: {text}\n")
-    sys.stderr.flush()
+    remark(f"{_WHAT}: {text}")

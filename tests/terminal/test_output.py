@@ -1,0 +1,53 @@
+"""What commands say beside their reports: nothing in it moves the cursor, or is obeyed by the runner of a workflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from multilang_cli.subject.outputs import write_json
+from multilang_cli.terminal.output import complain, remark, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HOSTILE = "\x1b[31ma\x9b2J\x07\u202eb\r"
+OBEYED = ("::error::x", "  ::set-output name=a::b", "a ##[error]x", "a\n::error::x")
+
+
+@pytest.mark.parametrize("say", [write, remark, complain])
+def test_nothing_that_is_said_moves_the_cursor(say: Callable[[str], object], capsys: Any) -> None:
+    say(f"{HOSTILE}\tc\nd")
+    said = "".join(capsys.readouterr())
+    assert all(line.isprintable() for line in said.replace("\t", "").split("\n"))
+    assert "\\x1b[31ma\\x9b2J\\x07\\u202eb" in said
+
+
+def test_lines_and_tabs_stay(capsys: Any) -> None:
+    write("a\tb\nc\n")
+    assert capsys.readouterr().out == "a\tb\nc\n"
+
+
+@pytest.mark.parametrize("text", OBEYED)
+@pytest.mark.parametrize("say", [write, remark, complain, lambda text: write_json([text])])
+def test_nothing_that_is_said_is_a_command_of_a_workflow(
+    say: Callable[[str], object], text: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    say(text)
+    said = "".join(capsys.readouterr())
+    assert not [line for line in said.splitlines() if line.lstrip().startswith("::") or "##[" in line]
+
+
+def test_elsewhere_it_stays_what_it_is(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    write("::a ##[b]\n")
+    assert capsys.readouterr().out == "::a ##[b]\n"
+
+
+def test_a_complaint_is_bounded(capsys: Any) -> None:
+    complain(f"{'a' * 1_000_000} is no name")
+    said = capsys.readouterr().err
+    assert len(said) < 4100
+    assert said.endswith("is no name.\n")
