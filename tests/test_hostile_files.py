@@ -80,6 +80,11 @@ def test_a_file_without_an_end_is_read_no_further_than_the_bound(
         read(ENDLESS)
 
 
+def test_a_device_is_no_recording() -> None:
+    with pytest.raises(TranscriptError, match="a device, which has no end"):
+        list(entries(ENDLESS))
+
+
 @pytest.mark.parametrize("tag", ["!!bool x", '"\\ud800"', "!!timestamp x", "9" * 5000], ids=range(4))
 def test_a_value_that_flux_has_none_for_is_refused_with_its_line(tag: str) -> None:
     with pytest.raises(FluxError, match=r"t\.yaml:2: .* is no value of tag:yaml") as told:

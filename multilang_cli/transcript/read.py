@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import os
+import stat
 import zlib
 from collections import deque
 from collections.abc import Sequence
@@ -171,8 +173,11 @@ def _part(path: Path | str) -> int:
 
 @contextmanager
 def _opened(path: Path | str) -> Iterator[BufferedReader | gzip.GzipFile]:
-    """The file, or what was compressed there. Raises TranscriptError for a compression that is not read here."""
+    """The file, or what was compressed there. Raises TranscriptError for what is no file and has no end, or zstd's."""
     with Path(path).open("rb") as file:
+        # A terminal ends where its user says so.
+        if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty() and file.peek(1):
+            raise TranscriptError(str(path), 0, "a device, which has no end: give a recording")
         begin = file.peek(len(_ZSTD))
         if begin.startswith(_ZSTD):
             raise TranscriptError(str(path), 0, "compressed by zstd, which only `mlcheck audit` reads: unpack it first")
