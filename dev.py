@@ -104,7 +104,7 @@ STAGES = (
     Stage("component", 1000, (*PYTEST, f"component and {FAST}", *MANY), programs=True),
     Stage("library", 450, (*PYTEST, f"library and {CI}", *MANY), programs=True),
     Stage("oracle", 360, (*PYTEST, f"oracle and not storm and not install and {CI}")),
-    Stage("kafka", 240, (*PYTEST, f"kafka and not storm and not install and {CI}"), programs=True),
+    Stage("kafka", 300, (*PYTEST, f"kafka and not storm and not install and {CI}"), programs=True),
     Stage("spark", 600, (*PYTEST, f"spark and not storm and not install and {CI}"), programs=True),
     Stage("storm", 720, (*PYTEST, f"storm and not install and {CI}"), programs=True),
     Stage("browser", 150, (*PYTEST, f"browser and {CI}", "-n", "2"), programs=True),
