@@ -369,6 +369,11 @@ class ComponentProcess:
         if self.exited() is None:
             reaper.kill(self.pid, number)
 
+    def catches(self, number: int) -> bool:
+        """True if the process has a handler of its own for a signal, as /proc shows it."""
+        status = reaper.read_proc(f"/proc/{self.pid}/status")
+        return bool(reaper.signals_of(status, b"SigCgt") >> (number - 1) & 1)
+
     def end(self, term_wait: float = 2.0, kill_wait: float = 30.0) -> Exited | None:
         """End the process and all it has started, and remove the pid folder. Returns how the process ended.
 

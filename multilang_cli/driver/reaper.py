@@ -56,6 +56,11 @@ def read_proc(path: str) -> bytes:
         os.close(fd)
 
 
+def signals_of(status: bytes, mask: bytes) -> int:
+    """Return a mask of signals, such as ``SigCgt``, of the text of /proc/PID/status: bit N - 1 is signal N."""
+    return int(next((line.split()[1] for line in status.splitlines() if line.startswith(mask + b":")), b"0"), 16)
+
+
 def stat_fields(pid: int | str) -> list[bytes]:
     """Return the fields of /proc/PID/stat from the third on: state, ppid, pgrp, session ...; [] if it is gone."""
     return read_proc(f"/proc/{pid}/stat").rpartition(b")")[2].split()

@@ -421,9 +421,18 @@ class Session(Pump):
             self._take_exit(end)
 
     def terminate(self, limit: float) -> bool:
-        """SIGTERM, as ``Process.destroy`` in ShellProcess; the component must end within `limit` seconds."""
+        """SIGTERM, as ``Process.destroy`` in ShellProcess; the component must end within `limit` seconds.
+
+        Java's ``Process.destroy`` then closes its stdin. That ends a component whose handler only sets a flag, or ran
+        just before it began to read. The stdin of one that ignores the signal stays open, so that this is seen.
+        """
+        catches = self.process.catches(signal.SIGTERM)
         self.note("process", Signalled(signal.SIGTERM))
         self.process.signal(signal.SIGTERM)
+        if catches:
+            self._closing = True
+            self.process.close_stdin()
+            self.note("process", StdinClosed())
         return self._wait_end(limit, "exit-after-term")
 
     def _wait_end(self, limit: float, waiting_for: WaitingFor) -> bool:

@@ -182,6 +182,16 @@ while True: time.sleep(1000)
     assert gone(session.process.pid)
 
 
+@pytest.mark.parametrize("handler", ["lambda *_: None", "signal.SIG_IGN"])
+def test_storm_closes_its_stdin_behind_sigterm(tmp_path: Path, handler: str) -> None:
+    reads_on = f"import signal\nsignal.signal(signal.SIGTERM, {handler})\nshake()\nwhile True: message()\n"
+    with playing(tmp_path, reads_on) as (session, handshake):
+        assert session.handshake(handshake, LIMIT)
+        ignores = "IGN" in handler
+        assert session.terminate(0.5 if ignores else LIMIT) is not ignores
+    assert rules_of(session) == (["outlives-sigterm"] if ignores else [])
+
+
 def test_the_exit_is_told_truly(tmp_path: Path) -> None:
     with playing(tmp_path, "shake()\nsys.exit(42)\n") as (session, handshake):
         session.handshake(handshake, 10.0)

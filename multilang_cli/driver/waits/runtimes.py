@@ -63,7 +63,7 @@ def may_be_signalled(pid: int, status: bytes) -> bool:
     `status`: /proc/PID/status. An interval timer can't be seen, but for the signal that has to be caught; one that
     counts the time of the processor stands still while all threads wait.
     """
-    caught = int(next((line.split()[1] for line in status.splitlines() if line.startswith(b"SigCgt:")), b"0"), 16)
+    caught = reaper.signals_of(status, b"SigCgt")
     alarmed = bool(caught >> (signal.SIGALRM - 1) & 1) and caught.bit_count() < _BLANKET
     if alarmed and not _program(pid).startswith(_CATCH_ALARMS):
         return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 ENDING = ("TERM", "INT", "HUP", "QUIT", "KILL", "ABRT")
 """Signals after which a component may end, or must."""
 OTHERS = ("STOP", "CONT", "USR1", "USR2", "WINCH")
-_MASKS = re.compile(rb"^Sig(?:Cgt|Ign):\s*([0-9a-f]+)", re.MULTILINE)
 """What a process says that it catches, or ignores."""
 
 
@@ -58,9 +56,9 @@ def _signal(driver: Driver, rest: str) -> None:
 
 def _nobody_catches(pid: int, number: signal.Signals) -> bool:
     """True if a process will die of SIGUSR1 or SIGUSR2, which is then not its own doing."""
-    masks = _MASKS.findall(reaper.read_proc(f"/proc/{pid}/status"))
-    handled = any(int(mask, 16) >> (number - 1) & 1 for mask in masks)
-    return number in {signal.SIGUSR1, signal.SIGUSR2} and bool(masks) and not handled
+    status = reaper.read_proc(f"/proc/{pid}/status")
+    handled = reaper.signals_of(status, b"SigCgt") | reaper.signals_of(status, b"SigIgn")
+    return number in {signal.SIGUSR1, signal.SIGUSR2} and bool(status) and not handled >> (number - 1) & 1
 
 
 def _restart(driver: Driver, rest: str) -> None:
