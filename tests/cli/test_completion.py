@@ -128,6 +128,7 @@ def in_process(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     return said.out.split()
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("words", "expected"), EXPECTED, ids=[" ".join(words) for words, _ in EXPECTED])
 def test_what_can_stand_there_is_offered(
     words: tuple[str, ...],

@@ -62,7 +62,7 @@ def mutant(file: str, name: str) -> tuple[Component, str]:
     return component, told.rule
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("file", "name"), PAIRS, ids=[f"{file}-{name}" for file, name in PAIRS])
 def test_a_mutant_is_found(file: str, name: str, tmp_path: Path) -> None:
     component, rule = mutant(file, name)

@@ -57,7 +57,7 @@ def files_in(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @each
 def test_what_ci_would_run_is_green(language: str, kind: str, tmp_path: Path) -> None:
     new(tmp_path, kind, "--language", language, "made here")

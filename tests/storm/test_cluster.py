@@ -97,6 +97,7 @@ def foretold(judged: dict[str, Future[Said]], name: str) -> Said:
     return said
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", BOLTS)
 def test_a_bolt_fares_as_foretold(
     cluster: Cluster, resources: Path, judged: dict[str, Future[Said]], name: str
