@@ -2,49 +2,62 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 STANDSTILL = 1.0
-"""A round that is later than this, in seconds, tells that the machine did not run mlcheck."""
+"""A look at the clock that is later than this, in seconds, tells that the machine did not run mlcheck."""
 
 
 class Clock:
-    """Seconds since a conversation began. `start`: the machine's monotonic clock when this one stood at 0."""
+    """Seconds since a conversation began. `start`: the machine's monotonic clock when this one stood at 0.
 
-    __slots__ = ("_debt", "_moved", "start")
+    Whoever drives the conversation looks at it again and again, and says before that how long it means to wait. Where
+    it looks much later, it was not run, and the clock stood still: a machine that is paused, or too busy, must not use
+    up the component's time, nor make it seem that Storm said nothing. `runs_on`: between two waits nobody looks.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_debt", "_due", "_grace", "_moved", "start")
+
+    def __init__(self, *, runs_on: bool = False) -> None:
         self.start = time.monotonic()
+        self._grace = math.inf if runs_on else STANDSTILL
+        self._due = self.start + self._grace
         self._moved = (0, 0.0)
         self._debt = 0.0
 
     @property
     def now(self) -> float:
         """Seconds since the conversation began."""
-        return time.monotonic() - self.start
+        machine = time.monotonic()
+        if machine > self._due:
+            self.start += machine - self._due + STANDSTILL
+        self._due = machine + self._grace
+        return machine - self.start
+
+    def will_wait(self, seconds: float) -> None:
+        """Expect the next look within so many seconds."""
+        self._due = self.now + self.start + seconds + STANDSTILL
 
     def caught_up(self, latest: float) -> float:
-        """The time after a round that was to end by `latest`. Where we stood still ourselves, the clock did as well.
-
-        A machine that is paused, or too busy to run us, must not use up the component's time.
-        """
-        now = time.monotonic() - self.start
-        late = now - latest
-        if late <= STANDSTILL:
-            return now
-        self.start += late
-        return latest
+        """The time after a round that was to end by `latest`; the same as `now`, for a round that is looked at once."""
+        machine = time.monotonic()
+        late = machine - self.start - latest
+        if late > STANDSTILL:
+            self.start += late
+        self._due = machine + self._grace
+        return machine - self.start
 
     def stand_still(self, seconds: float, events: int) -> None:
         """Take back `seconds` that are over; what is more than the time since the last event, later.
 
         `events`: how many there were: the clock never stands at less than at an event.
         """
-        now = time.monotonic()
+        now = self.now
         if events != self._moved[0]:
             self._moved = (events, now)
         self._debt += seconds
         stands = min(self._debt, now - self._moved[1])
         self._debt -= stands
         self.start += stands
-        self._moved = (events, now)
+        self._moved = (events, now - stands)

@@ -105,6 +105,8 @@ class Pump:
 
     _ids_overtake = True
     """True if a thread of Storm's own writes what is queued, so that task ids may come before it."""
+    _clock_runs_on = False
+    """True if time goes by between two rounds as well: then somebody else decides when to look."""
 
     def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
         self.process = process
@@ -120,7 +122,7 @@ class Pump:
         self.tamper: Callable[[bytes], bytes] | None = None
         self.until = self.memory = math.inf
         self.stdin = StdinQueue(self.version, overtaken=self._ids_overtake and self.version.task_ids == "overtake")
-        self.clock = Clock()
+        self.clock = Clock(runs_on=self._clock_runs_on)
         self._own_handlers: dict[type, Handler] = {}
         self.handlers = self._own_handlers
         self._sinks = tuple(sinks)
@@ -138,7 +140,7 @@ class Pump:
     @property
     def now(self) -> float:
         """Seconds since the conversation began."""
-        return time.monotonic() - self.clock.start
+        return self.clock.now
 
     def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
         """Something happened that is no message."""
@@ -193,7 +195,7 @@ class Pump:
 
     def _hear(self, frames: Sequence[Frame], sent: tuple[Event, ...] = ()) -> None:
         """Have messages judged, and do what follows from them. `sent`: what they answer, and nobody has judged yet."""
-        now = time.monotonic() - self.clock.start
+        now = self.clock.now
         if frames and not self.judge.state.said:
             self._hear_first(frames[0], now)
             frames = frames[1:]
@@ -328,7 +330,11 @@ class Pump:
             if done is None or out.buffer or done():
                 return
             unwritten = False
-        self.hear(self.process.poll(timeout, want_write=unwritten))
+        self.hear(self._poll(timeout, want_write=unwritten))
+
+    def _poll(self, timeout: float, *, want_write: bool = False) -> Ready:
+        self.clock.will_wait(timeout)
+        return self.process.poll(timeout, want_write=want_write)
 
     def _keep_bounds(self, now: float) -> None:
         if now >= self.until:
@@ -392,7 +398,7 @@ class Pump:
         """
         until = self.now + self.profile.limits.get("grace", DIES_WITHIN)
         while self._exit is None and (left := until - self.now) > 0:
-            self.hear(self.process.poll(left, want_write=False))
+            self.hear(self._poll(left))
             self._take_exit(self.process.exited())
 
     def _take_exit(self, end: Exited | None) -> None:

@@ -138,7 +138,7 @@ class Session(Pump):
         quietly: bool,
     ) -> bool:
         """Wait as `wait` does, which was called at `began`, with an eye on every clock."""
-        now = began - self.clock.start
+        now = self.now
         allowed = Allowance(limit, now, began, progress)
         still, tell = False, began + TOLD_AFTER
         while not done():
@@ -158,7 +158,7 @@ class Session(Pump):
             most = self._patience() if self.stdin.buffer else SILENT_BEFORE_LOOK
             patience = min(allowed.until - now if allowed.until > now else POLLS_EVERY, most)
             self.pump(patience, done)
-            now = self.clock.caught_up(now + patience)
+            now = self.now
             kept = self._give_back()
             if done():
                 return True
@@ -183,9 +183,7 @@ class Session(Pump):
         if not self.running or (self.as_storm and self.worker_is_dead):
             return False
         patience = min(limit, self._patience() if self.stdin.buffer else POLLS_EVERY)
-        latest = self.now + patience
         self.pump(patience, done)
-        self.clock.caught_up(latest)
         return done()
 
     @property
@@ -272,12 +270,12 @@ class Session(Pump):
         tell; who is seen to work is waited for.
         """
         began = still_since = time.monotonic()
-        now, unread = began, -1
+        now, unread, stood = began, -1, self.now
         while self.running and now < began + limit:
             self.pump(POLLS_EVERY / 10)
             # Nobody listens, so no clock runs: neither Storm's nor ours.
-            before, now = now, time.monotonic()
-            self.clock.stand_still(now - before, self._seq)
+            self.clock.stand_still(self.now - stood, self._seq)
+            now, stood = time.monotonic(), self.now
             state = describing.describe(self.process).state
             drained = not self.stdin.unwritten and waiting.at_rest(self.process)
             # Looked at last: what waits now was written before.
@@ -413,7 +411,7 @@ class Session(Pump):
     def _hear_until_its_end(self, limit: float) -> None:
         until = self.now + limit
         while self._exit is None and (left := until - self.now) > 0:
-            self.hear(self.process.poll(left, want_write=False))
+            self.hear(self._poll(left))
             end = self.process.exited()
             # What it wrote last may have come between the reading and the look at it.
             while end is not None and self.now < until and (ready := self.process.poll(0, want_write=False)).stderr:
@@ -439,7 +437,7 @@ class Session(Pump):
         until = self.now + limit
         self.wait(lambda: self._exit is not None, limit, waiting_for)
         while self._exit is None and self._eof and (left := until - self.now) > 0:
-            self.hear(self.process.poll(left, want_write=False))
+            self.hear(self._poll(left))
             self._take_exit(self.process.exited())
         if self._exit is None and self._eof:
             self._give_up(waiting_for, limit, proven=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -64,6 +66,17 @@ def test_no_case_says_what_no_storm_says(name: str, storm: str, tmp_path: Path) 
     result = run_suite(component(name), RunOptions(record=str(tmp_path), storm=storm, jobs=2))
     assert faults(result) == {}
     assert sum(subject.verdict == "pass" for subject in result.subjects) > len(result.subjects) / 2
+
+
+@pytest.mark.parametrize("each", [29, 41])
+def test_a_machine_that_stands_still_again_and_again_changes_nothing(
+    each: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, real = itertools.count(), time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: real() + next(looks) // each * 6.5)
+    include = ("bolt.heartbeat", "bolt.settle", "bolt.task-ids", "handshake")
+    result = run_suite(component("bolt"), RunOptions(record=str(tmp_path), include=include))
+    assert {subject.verdict for subject in result.subjects} == {"pass"}, faults(result)
 
 
 def test_ticks_are_storms_too(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ class TaskSession(Session):
     written to it, nothing read from it.
     """
 
+    _clock_runs_on = True
     keep_stderr: Callable[[bytes], object] | None = None
     _fatal: int | None = None
 
