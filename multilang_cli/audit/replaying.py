@@ -6,6 +6,7 @@ there: one process at a time in each partition. The command must be there on eve
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -20,11 +21,11 @@ from multilang_cli.replay.replaying import ReplayOptions, replay
 from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.transcript.given import GIVEN, NO_SECRETS, GivenSecrets
+from multilang_cli.transcript.private import make_private
 from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -86,7 +87,8 @@ def run(
     whose = events.conversations(rows, outline)
     if component is not None:
         whose = whose.where(whose.component == component)
-    replayed(whose, events.events(read, outline).persist(), request).write.parquet(folder)
+    make_private(Path(folder))
+    replayed(whose, events.events(read, outline).persist(), request).write.mode("append").parquet(folder)
     table = spark.read.parquet(folder)
     found = [row.asDict() for row in shortest(table).orderBy("component", "change").collect()]
     return found, table.where("problem is not null").count()

@@ -20,6 +20,7 @@ from multilang_cli.audit.stages.edges import of_history, of_lines
 from multilang_cli.audit.stages.roots import TIMEOUT, roots
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
+from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,7 +161,11 @@ def watch(
     once: bool = False,
     say: Callable[[str], object] = str,
 ) -> StreamingQuery:
-    """Begin, or go on where the folder says. `once`: up to what there is now; else for ever. `say`: told of batches."""
+    """Begin, or go on where the folder says. `once`: up to what there is now; else for ever. `say`: told of batches.
+
+    Raises OSError where the folder can't be made.
+    """
+    make_private(folder)
     taken = WatchFolder(lines.sparkSession, folder, rules or Rules(), say)
     writing = lines.writeStream.foreachBatch(taken.take).option("checkpointLocation", str(folder / "checkpoint"))
     return (writing.trigger(availableNow=True) if once else writing).start()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from multilang_cli.cli.commands import COMMANDS
 from tests import secrets
 from tests.command import mlcheck
 
@@ -19,6 +21,65 @@ pytestmark = pytest.mark.component
 
 TELLER = Path(__file__).parents[1] / "secrets" / "teller.py"
 FORMATS = ("pretty", "json", "junit", "github", "markdown", "sarif", "html")
+
+
+TESTED = {
+    "run": "test_a_verbose_run_and_one_that_dies",
+    "lint": "test_what_is_said_of_transcripts",
+    "report": "test_pages_and_bundles",
+    "replay": "test_a_recording_played_again",
+    "diff": "test_a_recording_played_again",
+    "shrink": "test_a_recording_played_again",
+    "promote": "test_a_recording_played_again",
+    "repl": "test_a_session_by_hand",
+    "tap": "test_a_tap",
+    "topology run": "test_a_topology",
+    "topology plan": "test_a_topology",
+    "topology explain": "test_a_topology",
+    "matrix": "test_a_matrix_of_libraries",
+    "audit run": "test_what_is_audited_on_spark",
+    "audit replay": "test_what_is_audited_on_spark",
+    "audit watch": "test_what_is_audited_on_spark",
+    "fuzz": "test_other_ways_to_test_a_component",
+    "bench": "test_other_ways_to_test_a_component",
+    "host": "test_other_ways_to_test_a_component",
+    "config show": "test_what_would_be_done",
+    "schema validate": "test_what_would_be_done",
+    "init": "test_a_configuration_made_of_a_topology",
+    "explain": "test_the_log_of_a_worker",
+    "kafka lag": "test_what_is_asked_of_kafka",
+}
+"""The test above or below in which a command is run where every secret is known."""
+TOLD_NOTHING = {
+    "docs": "shows pages that come with mlcheck",
+    "list rules": "shows data that come with mlcheck",
+    "list cases": "shows data that come with mlcheck",
+    "list host-cases": "shows data that come with mlcheck",
+    "list protocol": "shows data that come with mlcheck",
+    "list versions": "shows data that come with mlcheck",
+    "list --kills": "shows data that come with mlcheck",
+    "schema list": "shows data that come with mlcheck",
+    "schema show": "shows data that come with mlcheck",
+    "completion": "prints a script that comes with mlcheck",
+    "new": "writes components that come with mlcheck",
+    "demo": "plays components that come with mlcheck",
+    "kafka demo": "plays components that come with mlcheck, with a broker of its own",
+    "verify-storm": "plays scripts that come with mlcheck",
+}
+"""Commands that are given nothing of a component of the user's, and why they can have no secret of it."""
+OF_THE_COMMAND_LINE = {
+    "kafka lag": ("orders", "-b", "u:{}@127.0.0.1:1", "--client", "sasl.password={}", "--client", "none=1"),
+    "audit watch": ("kafka://u:{}@h:1/a/b", "-o", "watched"),
+    "docs": ("password={}",),
+    "explain": ("no text of Storm --password {}",),
+    "list rules": ("--token={}",),
+    "init": ("https://u:{}@h/topology.yaml", "-o", "unmade.toml"),
+    "new": ("bolt", "--language", "Bearer {}"),
+    "schema show": ("password={}",),
+    "completion": ("password={}",),
+    "run": ("--kind", "password={}", "bolt.py"),
+}
+"""Words that are refused, and quoted where that is said; `{}` stands for a secret."""
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +172,52 @@ def test_what_would_be_done(project: Path) -> None:
     check(project, mlcheck("run", "--dry-run", cwd=project), 0)
     shown = check(project, mlcheck("config", "show", cwd=project), 0)
     assert "db.password" in shown
+    check(project, mlcheck("config", "show", "--json", cwd=project), 0)
+    check(project, mlcheck("schema", "validate", "config", "mlcheck.toml", cwd=project), 0)
+
+
+def test_every_command_is_searched_or_has_nothing_to_tell() -> None:
+    assert TESTED.keys() | TOLD_NOTHING.keys() == COMMANDS.keys()
+    assert not TESTED.keys() & TOLD_NOTHING.keys()
+    for command, test in TESTED.items():
+        source = inspect.getsource(globals()[test])
+        words = ", ".join(json.dumps(word) for word in command.split())
+        assert f"mlcheck({words}" in source, f"{test} does not run {command}"
+
+
+@pytest.mark.parametrize("command", OF_THE_COMMAND_LINE)
+def test_what_is_refused_is_quoted_without_secrets(command: str, tmp_path: Path) -> None:
+    secret = "us3rInfo4711hidden"  # noqa: S105 (planted)
+    words = [word.format(secret) for word in OF_THE_COMMAND_LINE[command]]
+    ran = mlcheck(*command.split(), *words, cwd=tmp_path)
+    assert ran.returncode in {2, 4}
+    assert secret not in ran.stdout + ran.stderr
+
+
+def test_a_configuration_made_of_a_topology(project: Path) -> None:
+    """What is written is a configuration to be used, so it holds what the topology does; nothing else shows it."""
+    flux = project / "topology.yaml"
+    flux.write_text(json.dumps(_topology()), encoding="utf-8")
+    for form in ((), ("--json",)):
+        made = project / "made.toml"
+        ran = mlcheck("init", "topology.yaml", "-o", made.name, *form, cwd=project)
+        assert secrets.leaks(made.read_bytes())
+        made.unlink()
+        check(project, ran, 0)
+
+
+def test_the_log_of_a_worker(project: Path, tmp_path: Path) -> None:
+    told = [f"b.s.ShellBolt [ERROR] Shell Process Exception: {each.key}={each.value}" for each in secrets.planted()]
+    told.append("java.lang.RuntimeException: Pipe to subprocess seems to be broken! No output read.")
+    log = tmp_path / "worker.log"
+    log.write_text("\n".join([*told, *told[:1]]), encoding="utf-8")
+    for form in ((), ("--json",)):
+        check(project, mlcheck("explain", "--log", str(log), *form, cwd=project), 0)
+
+
+def test_what_is_asked_of_kafka(project: Path) -> None:
+    settings = [word for each in secrets.planted() for word in ("--client", f"{each.key}={each.value}")]
+    check(project, mlcheck("kafka", "lag", "t", "-b", "127.0.0.1:1", *settings, cwd=project), 2)
 
 
 @pytest.mark.usefixtures("recorded")
@@ -168,7 +275,7 @@ def _until_recorded(folder: Path) -> None:
     raise AssertionError("nothing was recorded")
 
 
-def test_a_topology(project: Path) -> None:
+def _topology() -> dict[str, Any]:
     env = {**secrets.of("env"), "TOLD": json.dumps(sorted(secrets.of("conf")))}
     spout = [sys.executable, str(TELLER.parent.parent.parent / "examples" / "python" / "sentence_spout.py")]
     bolt = {
@@ -178,7 +285,7 @@ def test_a_topology(project: Path) -> None:
         "configMethods": [{"name": "setEnv", "args": [env]}],
         "parallelism": 1,
     }
-    flux = {
+    return {
         "name": "t",
         "config": secrets.of("conf"),
         "spouts": [
@@ -192,8 +299,12 @@ def test_a_topology(project: Path) -> None:
         "bolts": [bolt],
         "streams": [{"from": "s", "to": "teller", "grouping": {"type": "SHUFFLE"}}],
     }
-    (project / "topology.yaml").write_text(json.dumps(flux), encoding="utf-8")
-    check(project, mlcheck("topology", "plan", "topology.yaml", cwd=project), 0, 1)
+
+
+def test_a_topology(project: Path) -> None:
+    (project / "topology.yaml").write_text(json.dumps(_topology()), encoding="utf-8")
+    for form in ((), ("--json",)):
+        check(project, mlcheck("topology", "plan", "topology.yaml", *form, cwd=project), 0, 1)
     words = ("topology.yaml", "--messages", "3", "--drain", "5", "--record", "topo", *reports("topo"))
     check(project, mlcheck("topology", "run", *words, cwd=project), 1, 6)
     assert any((project / "topo").rglob("history.ndjson"))
@@ -228,6 +339,8 @@ def test_what_is_audited_on_spark(project: Path, recorded: Path) -> None:
     command = ["--", sys.executable, str(TELLER), *secrets.words(), "--dies"]
     told = mlcheck("audit", "replay", str(recorded), "-o", "replayed", *command, cwd=project)
     assert '"change"' in check(project, told, 1)
+    watched = mlcheck("audit", "watch", str(recorded.parent), "-o", "watched", "--once", cwd=project)
+    check(project, watched, 0)
 
 
 def test_other_ways_to_test_a_component(project: Path) -> None:
