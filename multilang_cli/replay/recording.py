@@ -131,7 +131,9 @@ def _with_its_parts(path: Path) -> list[Path]:
     if (numbered := _PART.fullmatch(path.name)) is None or not path.exists():
         return [path]
     beside = (
-        each for each in path.parent.iterdir() if (other := _PART.fullmatch(each.name)) and other[1] == numbered[1]
+        each
+        for each in path.parent.iterdir()
+        if (other := _PART.fullmatch(each.name)) and other[1] == numbered[1] and each.is_file()
     )
     return sorted(beside)
 

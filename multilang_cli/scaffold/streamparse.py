@@ -47,7 +47,7 @@ class _Spec(NamedTuple):
 def components_in(project: Path) -> tuple[Component, ...]:
     """The components of every topology below ``topologies/``. Raises OSError, SyntaxError and TextError."""
     found: dict[str, Component] = {}
-    for file in sorted((project / "topologies").glob("*.py")):
+    for file in sorted(each for each in (project / "topologies").glob("*.py") if each.is_file()):
         try:
             specs = {spec.name: spec for spec in _specs(_parsed(file))}
             declared = {name: _outputs(project, spec) for name, spec in specs.items()}

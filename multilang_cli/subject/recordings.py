@@ -33,7 +33,9 @@ def _files_of(command: str, name: str) -> list[str]:
     """A file, or the transcripts in a directory. Raises CommandError if it has none."""
     if not os.path.isdir(name):  # noqa: PTH112 (a name that is too long is none)
         return [name]
-    found = sorted(str(path) for pattern in ("*.ndjson", "*.ndjson.gz") for path in Path(name).glob(pattern))
+    named = (path for pattern in ("*.ndjson", "*.ndjson.gz") for path in Path(name).glob(pattern))
+    # To open a pipe that somebody has put there would wait for a writer.
+    found = sorted(str(path) for path in named if path.is_file())
     if not found:
         raise CommandError(f"{command}: {name}: there are no transcripts (*.ndjson, *.ndjson.gz) in this directory.")
     return found

@@ -53,7 +53,7 @@ def write(path: Path, content: str) -> None:
     """Write an executable file, whole or not at all. Raises FileExistsError for one that is no stand-in; OSError."""
     if path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace"):
         raise FileExistsError(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part = path.parent / f".{path.name}.{os.getpid()}"
     try:
         part.write_text(content, encoding="utf-8", errors="surrogateescape")
         part.chmod(0o755)

@@ -12,7 +12,7 @@ from multilang_cli.audit.inputs import AuditPlan
 from multilang_cli.audit.session import LITTLE, SUBMITTED
 from multilang_cli.audit.store.manifest import FOLDER, ManifestError, trees_before
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.cli.audit.spark import pairs_of, running
+from multilang_cli.cli.audit.spark import holds_anything, pairs_of, running
 from multilang_cli.reports.formats.registry import STDOUT, Report, ReportError, put
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.config import ConfigError, find, load
@@ -107,9 +107,7 @@ def _check_folder(folder: str, *, overwrite: bool) -> None:
     path = Path(folder)
     if "://" in folder:
         return
-    if path.exists() and not path.is_dir():
-        raise CommandError(f"audit run: {folder} is a file; choose a folder with -o.")
-    if path.is_dir() and any(path.iterdir()) and not (path / FOLDER).is_dir() and not overwrite:
+    if holds_anything(_WHAT, path) and not (path / FOLDER).is_dir() and not overwrite:
         raise CommandError(
             f"audit run: {folder} holds no tables that this mlcheck can add to; choose another with -o, or give"
             " --overwrite."

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog, pairs_of, running
+from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog, holds_anything, pairs_of, running
 from multilang_cli.cli.options.replay_options import Compare, Ignore, Key
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
@@ -48,7 +48,7 @@ def replay(
     inputs, argv = words[:count], words[count:]
     if not argv:
         raise CommandError(f"{_WHAT}: which component? mlcheck audit replay INPUT... -- COMMAND.")
-    if output.exists() and any(output.iterdir()):
+    if holds_anything(_WHAT, output):
         raise CommandError(f"{_WHAT}: {output} exists already; choose another with -o.")
     files = paths_of(_WHAT, inputs) if inputs else []
     if not files:

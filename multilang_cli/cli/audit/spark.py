@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 import warnings
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +15,7 @@ from multilang_cli.terminal.exits import CommandError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from pyspark.sql import SparkSession
 
@@ -89,6 +91,19 @@ def _java_unheard() -> Iterator[None]:
         os.dup2(stderr, 2)
         os.close(stderr)
         os.close(nowhere)
+
+
+def holds_anything(command: str, output: Path) -> bool:
+    """True if there is anything in a folder. Raises CommandError where none can be, OSError as for too long a name."""
+    for path in (output, *output.parents):
+        try:
+            is_folder = stat.S_ISDIR(path.stat().st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if not is_folder:
+            raise CommandError(f"{command}: {path} is a file; choose a folder with -o.")
+        return path == output and any(path.iterdir())
+    return False
 
 
 def pairs_of(command: str, settings: Iterable[str]) -> dict[str, str]:

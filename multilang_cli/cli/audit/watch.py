@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog, pairs_of, running
+from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog, holds_anything, pairs_of, running
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark
 
@@ -42,7 +42,7 @@ def watch(
         raise CommandError(f"{_WHAT}: {source[:60]!r}: expected kafka://HOST:PORT/TOPIC.")
     if where is None and not Path(source).is_dir():
         raise CommandError(f"{_WHAT}: {source}: there is no such folder.", ExitCode.NOTHING_SELECTED)
-    if output.exists() and any(output.iterdir()) and not (output / "checkpoint").is_dir():
+    if holds_anything(_WHAT, output) and not (output / "checkpoint").is_dir():
         raise CommandError(f"{_WHAT}: {output} holds something else; choose another with -o.")
     settings = list(spark_conf or ())
     if where is not None and not any(each.startswith("spark.jars") for each in settings):

@@ -57,10 +57,11 @@ def _make(transcripts: list[str], output: str | None, bundle: str | None, storm:
     from multilang_cli.reports.html.page import page_of  # noqa: PLC0415
     from multilang_cli.subject.recordings import paths_of, spare  # noqa: PLC0415 (slow to import, and not needed for --help)
 
-    for path in filter(None, (output, bundle)):
+    outputs = [each for each in (output, bundle) if each is not None]
+    for path in outputs:
         if why := why_not_writable(path):
             raise CommandError(f"report: {why}.")
-    spare("report", filter(None, (output, bundle)), paths_of("report", transcripts))
+    spare("report", outputs, paths_of("report", transcripts))
     result, rulebook = judged("report", transcripts, storm, twice=True)
     try:
         if output is not None:
@@ -77,7 +78,7 @@ def _make(transcripts: list[str], output: str | None, bundle: str | None, storm:
         raise CommandError(f"report: {error}") from None
     except OSError as error:
         raise CommandError(f"report: can't write {bundle or output}: {error.strerror}.") from None
-    remark(f"{', '.join(filter(None, (output, bundle)))}: {result.verdict}")
+    remark(f"{', '.join(outputs)}: {result.verdict}")
     return ExitCode.CONFORMANT
 
 

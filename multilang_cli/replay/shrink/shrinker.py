@@ -59,7 +59,7 @@ class Shrinker:
         self._subject = subject
         self._fingerprint = finding.fingerprint
         self._output = output
-        self._scratch = output.with_name(f".{output.name}.candidate")
+        self._scratch = output.parent / f".{output.name}.candidate"
         self._retries = retries
         self._progress = progress
         self._units = units_of(recording.events)

@@ -55,7 +55,7 @@ def pack(path: Path, transcripts: Sequence[str], result: RunResult, rulebook: Ru
     It is written whole or not at all. `events`: how many there are on its page at most.
     """
     _check_hidden(transcripts)
-    half = path.with_name(f".{path.name}.{os.getpid()}")
+    half = path.parent / f".{path.name}.{os.getpid()}"
     try:
         with open_private(half, "wb") as whole, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as bundle:
             for name, text in _texts(transcripts, result, rulebook, events).items():

@@ -109,7 +109,7 @@ def _files_of(names: tuple[str, ...]) -> list[Path]:
     files: list[Path] = []
     for name in names:
         path = Path(name)
-        found = sorted(path.glob("**/*.yaml")) if path.is_dir() else [path]
+        found = sorted(filter(Path.is_file, path.glob("**/*.yaml"))) if path.is_dir() else [path]
         if not found:
             raise CaseError(f"{name}: no case files (*.yaml) in this folder")
         files += found

@@ -89,7 +89,7 @@ def _settings(folder: Path) -> _Settings:
 
 def _topology_file(folder: Path, name: str) -> Path:
     try:
-        known = sorted(each for each in folder.glob("*.py") if each.stem != "__init__")
+        known = sorted(each for each in folder.glob("*.py") if each.stem != "__init__" and each.is_file())
     except (OSError, ValueError) as error:
         raise ProjectError(f"its topologies can't be read: {error}") from None
     chosen = [each for each in known if not name or each.stem == name]
