@@ -20,6 +20,7 @@ from multilang_cli.audit.stages.edges import of_history, of_lines
 from multilang_cli.audit.stages.roots import TIMEOUT, roots
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
+from multilang_cli.reports.escape import json_lines
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class WatchFolder:
         """Write what there is to say as NDJSON, whole or not at all; how many lines."""
         over = self._spark.read.parquet(str(self._folder / "roots" / name))
         rows = over.where(F.col("verdict").isin(*self._rules.alerts)).select(*_ALARMS).orderBy(*_KEY).collect()
-        _write(self._folder / "alerts" / f"{name}.ndjson", "".join(f"{json.dumps(row.asDict())}\n" for row in rows))
+        _write(self._folder / "alerts" / f"{name}.ndjson", json_lines(row.asDict() for row in rows))
         return len(rows)
 
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 import html
 import json
 import unicodedata
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TWO_DIGITS = 0x80
@@ -62,8 +65,17 @@ def escape_json(text: str) -> str:
     if text.isprintable():
         return text
     lines = text.replace("\r\n", "\n").split("\n")
-    # json.dumps in ASCII gives surrogate pairs where they are needed.
-    return "\n".join("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line) for line in lines)
+    return "\n".join("".join(c if c.isprintable() else _in_json(c) for c in line) for line in lines)
+
+
+def _in_json(character: str) -> str:
+    """A character as JSON escapes it: a surrogate pair where that is needed."""
+    return "\\u007f" if character == "\x7f" else json.dumps(character)[1:-1]
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A line of JSON for each row, in which nothing is hidden, nor obeyed."""
+    return "".join(f"{escape_json(json.dumps(row, ensure_ascii=False))}\n" for row in rows)
 
 
 def escape_html(text: str) -> str:

@@ -1,6 +1,5 @@
 """``mlcheck audit replay``."""
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog, holds_any
 from multilang_cli.cli.options.replay_options import Compare, Ignore, Key
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
-from multilang_cli.reports.escape import escape_json
+from multilang_cli.reports.escape import json_lines
 from multilang_cli.subject.declared import not_started
 from multilang_cli.subject.options import Component, RunOptions
 from multilang_cli.subject.recordings import paths_of
@@ -59,7 +58,7 @@ def replay(
 
         found, troubles = run(spark, files, Request(subject, wanted, GIVEN.told()), str(output), only)
     with stdout_may_close():
-        write("".join(f"{escape_json(json.dumps(row, ensure_ascii=False))}\n" for row in found))
+        write(json_lines(found))
     return ExitCode.NOT_CONFORMANT if found or troubles else ExitCode.CONFORMANT
 
 
