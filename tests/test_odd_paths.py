@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
+import subprocess
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -14,6 +17,7 @@ from multilang_cli.scaffold.streamparse import components_in
 from multilang_cli.subject.recordings import paths_of
 from multilang_cli.suite.cases.case import CaseError, load_cases
 from multilang_cli.terminal.exits import CommandError, ExitCode
+from tests.command import ROOT
 from tests.pages import TWICE, recorded
 
 if TYPE_CHECKING:
@@ -56,6 +60,47 @@ def test_what_cant_be_written_is_no_fault(
     said = capsys.readouterr().err
     assert (code, said.count("\n")) == (ExitCode.MISUSE, 1), said
     assert said.startswith("mlcheck: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("report", "r.ndjson", "--bundle", "pipe"), ("shrink", "r.ndjson", "-o", "pipe", "--", "cat")],
+    ids=" ".join,
+)
+def test_what_is_no_file_is_not_replaced_by_one(
+    words: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not even by root: a device is lost for the whole machine then."""
+    os.mkfifo(folder / "pipe")
+    code = dispatch(words)
+    assert (code, "is no file" in capsys.readouterr().err) == (ExitCode.MISUSE, True)
+    assert stat.S_ISFIFO((folder / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize("words", [("lint", "r.ndjson"), ("config", "show"), ("init",), ("run", "bolt.py")])
+def test_a_working_directory_that_is_gone_is_named(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert dispatch(words) == ExitCode.MISUSE
+    assert "the working directory is gone" in capsys.readouterr().err
+
+
+@pytest.mark.component
+def test_a_tap_needs_no_working_directory_where_its_component_needs_none(tmp_path: Path) -> None:
+    tap = [sys.executable, "-m", "multilang_cli", "tap", "--record", str(tmp_path), "--kind", "bolt", "--", "cat"]
+    ran = subprocess.run(
+        ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh", *tap],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        input="hello\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (0, "hello\n"), ran.stderr
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,19 @@ def _call(name: str, arguments: Sequence[str]) -> int:
     from multilang_cli.cli.app import call  # noqa: PLC0415
     from multilang_cli.driver.reaper import REAPER  # noqa: PLC0415
 
+    if name != "tap":
+        # A component that needs no working directory needs none behind a tap.
+        _check_working_directory()
     REAPER.adopts = True
     entry = COMMANDS[name]
     return call(getattr(import_module(f"multilang_cli.cli.{entry.module}"), entry.function), name, arguments)
+
+
+def _check_working_directory() -> None:
+    try:
+        os.getcwd()  # noqa: PTH109 (it is only asked)
+    except OSError as error:
+        raise CommandError(f"the working directory is gone ({error.strerror}); change to another.") from None
 
 
 def _unknown(name: str) -> str:

@@ -57,9 +57,17 @@ def original_environment() -> dict[bytes, bytes]:
     return dict(entry.partition(b"=")[::2] for entry in text.split(b"\0") if b"=" in entry)
 
 
+def _here() -> Path:
+    """The working directory. A component that needs none must not need one because it is tapped."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path()
+
+
 def found(words: list[str], env: dict[bytes, bytes]) -> tuple[str, list[str]]:
     """The program to execute and its words, the first as Storm would pass it. Raises LaunchError."""
-    launch = resolve(words, Path.cwd(), {os.fsdecode(key): os.fsdecode(value) for key, value in env.items()})
+    launch = resolve(words, _here(), {os.fsdecode(key): os.fsdecode(value) for key, value in env.items()})
     return launch.argv[0], list(launch.argv if len(words) == 1 else words)
 
 

@@ -178,7 +178,9 @@ def test_transcripts_need_a_directory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "verdict"), [("bolt.settle.once", "pass"), ("handshake.pid-first", "fail")])
-def test_a_full_disk_costs_the_transcript_and_not_the_verdict(name: str, verdict: str, tmp_path: Path) -> None:
+def test_a_full_disk_costs_the_transcript_and_not_the_verdict(
+    name: str, verdict: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     component = BOLT if verdict == "pass" else [*MUTANT, "heartbeat-to-user-code"]
     for case in (name, "stdout.clean"):
         full = tmp_path / f"{case}.ndjson"
@@ -190,6 +192,7 @@ def test_a_full_disk_costs_the_transcript_and_not_the_verdict(name: str, verdict
     assert [note for note in result.notes if "transcripts can't be written" in note] == [
         f"transcripts can't be written to {tmp_path}: Is a directory (--record DIR)"
     ]
+    assert capsys.readouterr().err.count("transcripts can't be written") == 1
 
 
 def test_dying_of_what_it_took_before_is_a_failure_with_and_without_samples(tmp_path: Path) -> None:

@@ -47,6 +47,8 @@ def shrink_given(given: dict[str, Any]) -> int:
     spare("shrink", [output], recording.files)
     if output.is_dir():
         raise CommandError(f"shrink: -o {output}: that is a directory; name a file in it.")
+    if output.exists() and not output.is_file():
+        raise CommandError(f"shrink: -o {output}: that is no file, and the shortest takes the place of one.")
     wrong = finding_in("shrink", recording, asked.finding)
     subject = subject_for("shrink", flags, recording)
     for note in subject.surroundings:

@@ -55,6 +55,8 @@ def pack(path: Path, transcripts: Sequence[str], result: RunResult, rulebook: Ru
     It is written whole or not at all. `events`: how many there are on its page at most.
     """
     _check_hidden(transcripts)
+    if path.exists() and not path.is_file():
+        raise BundleError(f"{path} is no file: a bundle takes the place of one")
     half = path.parent / f".{path.name}.{os.getpid()}"
     try:
         with open_private(half, "wb") as whole, zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as bundle:

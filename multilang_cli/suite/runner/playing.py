@@ -26,6 +26,7 @@ from multilang_cli.suite.steps.settling import SUBJECT, Settling, subject_of
 from multilang_cli.suite.verdict.baseline import apply, strangers
 from multilang_cli.suite.verdict.repeats import Hang, Repeats
 from multilang_cli.suite.verdict.replays import Replays
+from multilang_cli.terminal.output import remark
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -278,7 +279,9 @@ class Run:
                     self.slow(self.settling.pace)
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.subject.record}: {run.unrecorded} (--record DIR)"
-                    self.notes = (*(note for note in self.notes if note != why), why)
+                    if why not in self.notes:
+                        remark(f"Note: {why}")
+                        self.notes = (*self.notes, why)
             return PlayedCase(subject, run.said_pid, run.hang)
         except LaunchError:
             raise
