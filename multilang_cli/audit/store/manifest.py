@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.audit.inputs import is_url
+from multilang_cli.transcript.format import BAD
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ class Manifest(msgspec.Struct, frozen=True):
     hidden: str = ""
 
 
+_NAME = re.compile(r"[0-9]{6}-[0-9a-f]{6}")
+"""The beginning of the names that ``new_name`` gives."""
 _decode = msgspec.json.Decoder(Manifest).decode
 
 
@@ -93,7 +97,7 @@ def newest(spark: SparkSession, folder: str) -> Manifest | None:
         schema = msgspec.json.decode(text)["schema"]
         if schema == SCHEMA:
             return _decode(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, TypeError) as error:
+    except (*BAD, KeyError, TypeError) as error:
         raise ManifestError(f"{place}/{max(names)} is no manifest: {error}") from None
     raise ManifestError(
         f"the tables in {folder} have schema {schema}, and this mlcheck writes schema {SCHEMA}; choose another folder"
@@ -106,7 +110,7 @@ def trees_before(folder: str) -> dict[str, int] | None:
     found = sorted(Path(folder, FOLDER).glob("[0-9]*.json"))[:-1] if not is_url(folder) else []
     try:
         return _decode(found[-1].read_bytes()).trees if found else None
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except BAD:
         return None
 
 
@@ -146,7 +150,10 @@ def only_writer(folder: str) -> Iterator[None]:
 
 
 def clear(folder: str, tables: tuple[str, ...], manifest: Manifest, before: Manifest | None) -> None:
-    """Remove folders that neither manifest has, and manifests before these, from a folder of this machine."""
+    """Remove folders that neither manifest has, and manifests before these, from a folder of this machine.
+
+    Nothing else: who has packed such a folder may have put a link to another in the place of a table.
+    """
     if is_url(folder):
         return
     wanted = {
@@ -154,7 +161,7 @@ def clear(folder: str, tables: tuple[str, ...], manifest: Manifest, before: Mani
     }
     for table in tables:
         for path in Path(folder, table).glob("*"):
-            if f"{table}/{path.name}" not in wanted:
+            if f"{table}/{path.name}" not in wanted and _NAME.match(path.name):
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
     for old in sorted(Path(folder, FOLDER).glob("[0-9]*.json"))[:-KEPT_MANIFESTS]:
         old.unlink()

@@ -1,0 +1,59 @@
+"""The folder of an audit may come from a stranger: what its manifest says is read or refused, and nothing else goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from multilang_cli.audit.store.manifest import (
+    FOLDER,
+    Manifest,
+    ManifestError,
+    StoredPiece,
+    clear,
+    new_name,
+    newest,
+    trees_before,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NO_SPARK: Any = None
+"""Only folders elsewhere need it."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 100_000,
+        b'{"schema":1,"tables":' + b'{"a":' * 100_000,
+        b"{}",
+        b"[]",
+        b'{"schema":1,"number":"x"}',
+        b"\xff",
+    ],
+    ids=["brackets", "deep", "empty", "list", "types", "bytes"],
+)
+def test_any_manifest_is_read_or_refused(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / FOLDER).mkdir()
+    for number in (1, 2):
+        (tmp_path / FOLDER / f"{number:06d}.json").write_bytes(text)
+    with pytest.raises(ManifestError, match="is no manifest"):
+        newest(NO_SPARK, str(tmp_path))
+    assert not trees_before(str(tmp_path))
+
+
+def test_nothing_is_removed_but_folders_that_an_audit_has_written(tmp_path: Path) -> None:
+    mine, home = tmp_path / "audit", tmp_path / "home"
+    (mine / FOLDER).mkdir(parents=True)
+    kept, old = new_name(2), new_name(1)
+    for folder in (mine / "edges" / kept, mine / "edges" / old, home / "documents"):
+        folder.mkdir(parents=True)
+    (home / "letter").write_text("mine")
+    (mine / "roots").symlink_to(home)
+    manifest = Manifest(number=2, tables={"edges": (StoredPiece(f"edges/{kept}"),)})
+    clear(str(mine), ("edges", "roots"), manifest, None)
+    assert [path.name for path in (mine / "edges").iterdir()] == [kept]
+    assert sorted(path.name for path in home.iterdir()) == ["documents", "letter"]
