@@ -7,12 +7,14 @@ import stat
 import subprocess
 import sys
 from contextlib import suppress
+from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
 
 from multilang_cli.audit.inputs import _local
 from multilang_cli.cli.dispatch import dispatch
+from multilang_cli.reports.explaining.worker_log import MOST_LINE, bounded_lines
 from multilang_cli.scaffold.streamparse import components_in
 from multilang_cli.subject.recordings import paths_of
 from multilang_cli.suite.cases.case import CaseError, load_cases
@@ -86,6 +88,17 @@ def test_a_working_directory_that_is_gone_is_named(
     (tmp_path / "gone").rmdir()
     assert dispatch(words) == ExitCode.MISUSE
     assert "the working directory is gone" in capsys.readouterr().err
+
+
+def test_an_endless_device_is_no_log(capsys: pytest.CaptureFixture[str]) -> None:
+    assert dispatch(["explain", "--log", "/dev/zero"]) == ExitCode.MISUSE
+    assert "a device, which may have no end" in capsys.readouterr().err
+
+
+def test_of_a_line_without_an_end_no_more_is_held_than_is_looked_at() -> None:
+    file = StringIO(f"a\n{'b' * (3 * MOST_LINE)}\n{'c' * MOST_LINE}")
+    lines = list(bounded_lines(file))
+    assert [(line[:1], len(line)) for line in lines] == [("a", 2), ("b", MOST_LINE), ("c", MOST_LINE)]
 
 
 @pytest.mark.component

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MARK = "# Written by mlcheck tap --write-wrapper"
+LOOKED_AT = 64 * 1024
+"""Characters of a file in which the mark is looked for: it stands above the command."""
 _LONGEST_SHEBANG = 120
 """Characters of a shebang that every system reads."""
 
@@ -49,9 +51,14 @@ def text(options: Sequence[str], command: Sequence[str], python: str = sys.execu
     return _TEXT.format(shebang=shebang, mark=MARK, command=list(command), options=list(options), root=root)
 
 
+def _is_ours(path: Path) -> bool:
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return MARK in file.read(LOOKED_AT)
+
+
 def write(path: Path, content: str) -> None:
     """Write an executable file, whole or not at all. Raises FileExistsError for one that is no stand-in; OSError."""
-    if path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace"):
+    if path.exists() and not (path.is_file() and _is_ours(path)):
         raise FileExistsError(path)
     part = path.parent / f".{path.name}.{os.getpid()}"
     try:

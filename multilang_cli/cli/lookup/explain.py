@@ -1,5 +1,7 @@
 """``mlcheck explain``."""
 
+import os
+import stat
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -16,7 +18,7 @@ from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.reports.explaining.causes import render_cause
 from multilang_cli.reports.explaining.explain import render_rule
 from multilang_cli.reports.explaining.sentence import render_sentence
-from multilang_cli.reports.explaining.worker_log import read_log, show_log, show_recognised
+from multilang_cli.reports.explaining.worker_log import bounded_lines, read_log, show_log, show_recognised
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.outputs import console_of
 from multilang_cli.suite.cases.case import Case, load_cases
@@ -123,7 +125,9 @@ def _explain_log(page: Page, name: str, *, as_json: bool) -> int:
     """Explain a log. Exit code 4 if no text of Storm's shell classes stands in it."""
     try:
         with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8", errors="replace") as file:
-            summary = read_log(file)
+            if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty() and name != "-":
+                raise CommandError(f"explain: {name} is a device, which may have no end: give a worker's log.")
+            summary = read_log(bounded_lines(file))
     except OSError as error:
         raise CommandError(f"explain: {name} can't be read: {error.strerror}.") from None
     if not summary.found:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from multilang_cli.catalogue.worker_log import load_index, process_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from typing import TextIO
 
     from multilang_cli.catalogue.worker_log import ProcessInfo, Recognised
     from multilang_cli.protocol.words.rulebook import Rulebook
@@ -51,6 +52,14 @@ def show_recognised(page: Page, found: list[Recognised], process: ProcessInfo | 
     for other in others:
         page.para(f"{other.entry.text}  {other.entry.means}", label="Beside it", indent=2, hang=12)
     _show_commands(page, first, process)
+
+
+def bounded_lines(file: TextIO) -> Iterator[str]:
+    """The lines of a file, of which no more is held than is looked at: what a component writes may have no line end."""
+    while line := file.readline(MOST_LINE):
+        yield line
+        while line and not line.endswith("\n"):
+            line = file.readline(MOST_LINE)
 
 
 def read_log(lines: Iterable[str]) -> LogSummary:
