@@ -19,13 +19,13 @@ from multilang_cli.reports.lives import with_sentences
 from multilang_cli.reports.verdict import Circumstances, word_of
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.declared import UnknownKindError, all_declared, subjects_of
-from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
+from multilang_cli.subject.outputs import checked_reports, console_of, write_json, write_reports
 from multilang_cli.subject.settings import Flags, check_gate
 from multilang_cli.subject.storms import played_storms, required_storms
 from multilang_cli.subject.testee import prepare, read_testee
 from multilang_cli.suite.cases.case import CaseError, load_cases
 from multilang_cli.suite.cases.selection import SelectionError, fitting, matching
-from multilang_cli.suite.dry_run import show_plan
+from multilang_cli.suite.dry_run import dry_run_of, show_plan
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.runner.suite_run import RecordError, available_for, for_part, not_run
 from multilang_cli.suite.runner.versions import run_versions
@@ -92,7 +92,7 @@ def run_components(flags: Flags, showing: Showing) -> int:
         raise CommandError(str(error)) from None
     checks = _Checks(showing, console, rulebook, reports, required)
     if showing.dry_run:
-        return worst([checks.plan(versions) for versions in todo])
+        return checks.plan(todo)
     alone = len(played) == len(storms) == 1
     results: list[RunResult] = []
     for versions in todo:
@@ -187,16 +187,23 @@ class _Checks(NamedTuple):
             self._show(component.name, results)
         return results
 
-    def plan(self, versions: list[Declared]) -> int:
-        """Show what would be done with one component; its exit code."""
-        component = versions[0].component
-        try:
-            show_plan(versions, self.console)
-        except (LaunchError, SelectionError) as error:
-            why, code = _why_not(error)
-            complain(f"{component.name}: {why}" if component.name else why)
-            return code
-        return ExitCode.CONFORMANT
+    def plan(self, todo: list[list[Declared]]) -> int:
+        """Show what would be done with each component, or print it as JSON; the exit code."""
+        codes, plans = [int(ExitCode.CONFORMANT)], []
+        for versions in todo:
+            try:
+                plans.append(dry_run_of(versions))
+            except (LaunchError, SelectionError) as error:
+                name = versions[0].component.name
+                why, code = _why_not(error)
+                complain(f"{name}: {why}" if name else why)
+                codes.append(code)
+        if any(report.format == "json" and report.path == "-" for report in self.reports):
+            write_json([plan._asdict() for plan in plans])
+        else:
+            for plan in plans:
+                show_plan(plan, self.console)
+        return worst(codes)
 
     def sum_up(self, results: list[RunResult]) -> int:
         """Report several components and versions as one result; its exit code."""

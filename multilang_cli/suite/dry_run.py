@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.samples import has_samples, samples_of, sources_of
@@ -24,27 +24,52 @@ ACKS = "what a spout emits is acked and failed, real messages too"
 """What the suite does to a spout, for a user who may point it at a queue in use."""
 
 
-def show_plan(versions: Sequence[Declared], console: Console) -> None:
-    """Show what the runs of a component would do, one for each of `versions`.
+class DryRun(NamedTuple):
+    """The plan of a component's runs. `starts`: how often it would be started; `reads`: what a bolt is fed from.
+
+    `component` is its name, `why` its command was made so, `notes` what is taken from its environment; `cases` are ids
+    with their titles.
+    """
+
+    component: str
+    command: tuple[str, ...]
+    why: str
+    starts: str
+    reads: list[str]
+    notes: tuple[str, ...]
+    cases: dict[str, str]
+
+
+def dry_run_of(versions: Sequence[Declared]) -> DryRun:
+    """The plan of a component's runs, one for each of `versions`.
 
     Raises LaunchError if it can't be started, SelectionError.
     """
     component, options = versions[-1].component, versions[-1].options
     subject = Subject.of(component, options)
-    launch = subject.launch
     cases = select(load_cases("component", options.suites), component.kind, options.include, options.exclude)
+    return DryRun(
+        component.name,
+        tuple(subject.launch.argv),
+        subject.launch.why,
+        starts(component, [each.options for each in versions], cases),
+        read_from(component),
+        tuple(subject.surroundings),
+        {case.id: case.title for case in cases},
+    )
+
+
+def show_plan(plan: DryRun, console: Console) -> None:
+    """Show what the runs of a component would do."""
     page = Page(console)
     with stdout_may_close():
-        lead = f"{component.name}: " if component.name else ""
-        page.line(f"{lead}{' '.join(launch.argv)}" + (f"  ({launch.why})" if launch.why else ""))
-        page.para(starts(component, [each.options for each in versions], cases), indent=2)
-        for source in read_from(component):
-            page.para(source, indent=2)
-        for note in subject.surroundings:
-            page.para(note, indent=2)
-        wide = max(len(case.id) for case in cases)
-        for case in cases:
-            page.para(case.title, label=f"{case.id:{wide}}", label_style="", indent=2, hang=wide + 4)
+        lead = f"{plan.component}: " if plan.component else ""
+        page.line(f"{lead}{' '.join(plan.command)}" + (f"  ({plan.why})" if plan.why else ""))
+        for sentence in (plan.starts, *plan.reads, *plan.notes):
+            page.para(sentence, indent=2)
+        wide = max(map(len, plan.cases))
+        for id_, title in plan.cases.items():
+            page.para(title, label=f"{id_:{wide}}", label_style="", indent=2, hang=wide + 4)
 
 
 def read_from(component: Component) -> list[str]:

@@ -167,6 +167,18 @@ def test_a_dry_run_starts_nothing(words: list[str], code: int, shown: str, tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["bolt.py"]
 
 
+def test_a_dry_run_as_json(tmp_path: Path) -> None:
+    (tmp_path / "bolt.py").write_text("open('begun', 'w').close()\n")
+    ran = mlcheck("run", "--dry-run", "--json", "--kind", "bolt", "-k", "bolt.settle.once", "bolt.py", cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    [plan] = json.loads(ran.stdout)
+    assert list(plan["cases"]) == ["bolt.settle.once"]
+    assert plan["command"][-1].endswith("bolt.py")
+    keys = next(line for line in (ROOT / "docs" / "json.md").read_text().splitlines() if "| `run --dry-run` |" in line)
+    assert all(f"`{key}`" in keys for key in plan)
+    assert [path.name for path in tmp_path.iterdir()] == ["bolt.py"]
+
+
 def test_a_dry_run_of_what_is_not_there(tmp_path: Path) -> None:
     ran = mlcheck("run", "--dry-run", "absent.py", cwd=tmp_path)
     assert ran.returncode == 3
