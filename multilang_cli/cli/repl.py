@@ -6,6 +6,7 @@ import typer
 
 from multilang_cli.cli.app import Color, Storm
 from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.handled import handled_by
 
 NoLimits = Annotated[
     bool,
@@ -17,6 +18,7 @@ Source = Annotated[
 ]
 
 
+@handled_by("repl.starting:play_by_hand")
 def repl(
     command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND", hidden=True)] = None,
     *,
@@ -42,14 +44,10 @@ def repl(
     no_limits: NoLimits = False,
     source: Source = None,
     color: Color = None,
-) -> int:
+) -> None:
     """Play Storm by hand: start a component, say what you like to it, see and judge what it says.
 
     COMMAND: its file, or a command; if it has arguments, after --. At the prompt, `help` shows what can be said.
 
     Without a terminal, commands come from stdin, one a line, each done when the component has answered the one before.
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.repl.starting import play_by_hand  # noqa: PLC0415 (slow to import, and not needed for --help)
-
-    return play_by_hand(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.tap import plan as tap_plan
@@ -21,22 +21,23 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 class TapFlags(NamedTuple):
     """Flags of the command line, as they were written."""
 
-    command: tuple[str, ...]
+    command: list[str]
     record: str
-    storm: str | None
     kind: str
-    ring: int | None
     record_all: bool
-    rotate: str | None
-    keep: int | None
     sample: float
-    status: Path | None
-    write_wrapper: Path | None
     verbose: bool
+    storm: str | None = None
+    ring: int | None = None
+    rotate: str | None = None
+    keep: int | None = None
+    status: Path | None = None
+    write_wrapper: Path | None = None
 
 
-def run_given(given: TapFlags) -> int:
-    """Be the tap, or write its stand-in. Raises CommandError."""
+def run_given(values: dict[str, Any]) -> int:
+    """Be the tap, or write its stand-in; `values` by the names of `TapFlags`. Raises CommandError."""
+    given = TapFlags(**values)
     size, age = _rotation(given.rotate)
     kafka = _topic(given.record)
     if kafka and (given.ring is not None or given.keep is not None):
@@ -47,7 +48,7 @@ def run_given(given: TapFlags) -> int:
     of_parts = given.rotate is not None or given.keep is not None
     _check(given.kind, ring=given.ring, record_all=record_all, of_parts=of_parts)
     plan = tap_plan.TapPlan(
-        command=given.command,
+        command=tuple(given.command),
         folder=tap_plan.FOLDER if kafka else Path(given.record),
         storm=_known(given.storm),
         kind="" if given.kind == "auto" else given.kind,

@@ -5,12 +5,15 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from importlib import import_module
+from pkgutil import resolve_name
 from typing import Annotated
 
 import pytest
 import typer
 
 from multilang_cli.cli.app import call
+from multilang_cli.cli.commands import COMMANDS
 
 
 def _interrupted(_: str) -> str:
@@ -28,6 +31,15 @@ def test_an_interrupt_while_the_words_are_read_is_130() -> None:
 
 def test_a_command_gives_its_own_code() -> None:
     assert call(lambda: 6, "run", []) == 6
+
+
+def test_handlers_of_commands_are_there() -> None:
+    functions = [
+        getattr(import_module(f"multilang_cli.cli.{each.module}"), each.function) for each in COMMANDS.values()
+    ]
+    names = {name for function in functions for name in getattr(function, "handlers", ())}
+    assert "suite.checking:run_given" in names
+    assert all(callable(resolve_name(f"multilang_cli.{name}")) for name in names)
 
 
 LOST = """

@@ -6,12 +6,14 @@ import typer
 
 from multilang_cli.cli.app import Color, Reports, Storm
 from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog
+from multilang_cli.cli.options.handled import handled_by
 
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where the tables go: a folder or a URL.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace tables that are there already.")]
 
 
+@handled_by("cli.audit.auditing:run_given")
 def run(
     inputs: Inputs,
     *,
@@ -23,14 +25,10 @@ def run(
     spark_log: SparkLog = False,
     report: Reports = None,
     color: Color = None,
-) -> int:
+) -> None:
     """Say what became of every tuple, from recordings of taps, on Spark.
 
     INPUT: transcripts, folders of them, patterns, or URLs that Spark understands; .gz and .zst are read as well. Each
     stage is a table in Parquet below DIR (mlcheck docs audit). The limits of [audit] in mlcheck.toml decide the exit
     code.
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.cli.audit.auditing import run_given  # noqa: PLC0415 (slow to import, not needed for --help)
-
-    return run_given(given)

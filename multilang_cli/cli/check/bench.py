@@ -6,6 +6,7 @@ import typer
 
 from multilang_cli.cli.app import Color, Storm
 from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.handled import handled_by
 
 Windows = Annotated[
     str, typer.Option("--windows", metavar="N,N", help="Tuples in flight, or pending. [1,10,100,1000,10000]")
@@ -26,6 +27,7 @@ Report = Annotated[
 ]
 
 
+@handled_by("bench.benching:bench_given", "suite.probe:kind_of")
 def bench(
     command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND", hidden=True)] = None,
     *,
@@ -52,14 +54,9 @@ def bench(
     seed: option.Seed = None,
     reports: Report = None,
     color: Color = None,
-) -> int:
+) -> None:
     """Measure a component: tuples a second, round trips, heartbeats under load, CPU time and memory.
 
     COMMAND: its file, or a command; if it has arguments, after --. Every message is judged, as in a run. A spout's
     tuples are acked, real ones too.
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.bench.benching import bench_given  # noqa: PLC0415 (slow to import, and not needed for --help)
-    from multilang_cli.suite.probe import kind_of  # noqa: PLC0415
-
-    return bench_given(given, kind_of)

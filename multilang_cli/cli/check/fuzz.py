@@ -6,6 +6,7 @@ import typer
 
 from multilang_cli.cli.app import Color, Reports, Storm, Strict
 from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.handled import handled_by
 
 Conversations = Annotated[
     int, typer.Option("--conversations", metavar="N", min=1, help="How many, if nothing is found. [300]")
@@ -26,6 +27,7 @@ Seed = Annotated[
 ]
 
 
+@handled_by("fuzz.fuzzing:fuzz_given")
 def fuzz(
     command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND", hidden=True)] = None,
     *,
@@ -58,14 +60,10 @@ def fuzz(
     reports: Reports = None,
     color: Color = None,
     quiet: option.Quiet = False,
-) -> int:
+) -> None:
     """Search for a conversation in which a component does something wrong, and make it as small as can be.
 
     COMMAND: its file, or a command; if it has arguments, after --. Tuples are the samples, and what it accepts;
     heartbeats, ticks if it takes them, late task ids, messages cut anywhere, ends at any time. A spout's tuples are
     acked and failed, real ones too.
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.fuzz.fuzzing import fuzz_given  # noqa: PLC0415 (slow to import, and not needed for --help)
-
-    return fuzz_given(given)

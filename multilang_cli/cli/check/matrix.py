@@ -7,8 +7,10 @@ import typer
 from multilang_cli.cli.app import Storm
 from multilang_cli.cli.options import run_options as option
 from multilang_cli.cli.options.as_json import Json
+from multilang_cli.cli.options.handled import handled_by
 
 
+@handled_by("suite.matrix_run:matrix_given")
 def matrix(
     folders: Annotated[list[str] | None, typer.Argument(metavar="FOLDER", hidden=True)] = None,
     *,
@@ -25,7 +27,7 @@ def matrix(
     jobs: option.Jobs = None,
     timeout: option.Timeout = None,
     as_json: Json = False,
-) -> int:
+) -> None:
     """Hold libraries against every case: play both suites with each testee, and put what comes of it side by side.
 
     FOLDER: testees, or folders of testees. Default: those that come with mlcheck.
@@ -34,7 +36,3 @@ def matrix(
     for each library. A failure that a testee's file of known failures explains is a failure here too, with its reason;
     but only a new one, or one that is gone, makes the exit code 1.
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.suite.matrix_run import matrix_given  # noqa: PLC0415 (slow to import, and not needed for --help)
-
-    return matrix_given(given)

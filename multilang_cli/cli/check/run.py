@@ -6,8 +6,10 @@ import typer
 
 from multilang_cli.cli.app import Color, Reports, Strict
 from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.handled import handled_by
 
 
+@handled_by("suite.checking:run_given")
 def run(
     command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND", hidden=True)] = None,
     *,
@@ -53,7 +55,7 @@ def run(
     color: Color = None,
     quiet: option.Quiet = False,
     verbose: option.Verbose = False,
-) -> int:
+) -> None:
     """Check a spout or bolt: start it, talk to it as Storm does, judge what it answers.
 
     COMMAND: its file, or a command; if it has arguments, after --. Without one, every [[component]] of mlcheck.toml
@@ -64,7 +66,3 @@ def run(
     Flags win over the environment (MLCHECK_STORM, _STORM_REQUIRED, _JOBS, _TIMEOUT, _STRICT, _SEED, _RECORD, _COLOR),
     which wins over mlcheck.toml or [tool.mlcheck] of pyproject.toml, the first that is found upwards.
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.suite.checking import run_given  # noqa: PLC0415 (slow to import, and not needed for --help)
-
-    return run_given(given)

@@ -6,6 +6,7 @@ import typer
 
 from multilang_cli.cli.app import Color, Reports
 from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.options.replay_options import Compare, Ignore, Key, Transcript
 
 RealTime = Annotated[bool, typer.Option("--real-time", help="At the recorded pace: nothing is sent before its time.")]
@@ -16,6 +17,7 @@ Until = Annotated[
 Then = Annotated[str | None, typer.Option("--then", metavar="repl", help="repl: go on by hand where the replay stops.")]
 
 
+@handled_by("replay.starting:replay_given", "repl.taking_over:take_over")
 def replay(
     words: Transcript,
     *,
@@ -36,7 +38,7 @@ def replay(
     reports: Reports = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only the summary.")] = False,
     color: Color = None,
-) -> int:
+) -> None:
     """Play TRANSCRIPT to a component again, and say what it does otherwise: mlcheck replay TRANSCRIPT -- COMMAND.
 
     COMMAND: without one, the [[component]] of mlcheck.toml. What Storm said in the recording is said again, byte for
@@ -45,8 +47,3 @@ def replay(
 
     Exit code 0: the same; 1: something differs, be it for the better.
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.repl.taking_over import take_over  # noqa: PLC0415
-    from multilang_cli.replay.starting import replay_given  # noqa: PLC0415 (slow to import, and not needed for --help)
-
-    return replay_given(given, take_over)

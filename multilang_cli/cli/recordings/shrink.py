@@ -7,9 +7,11 @@ import typer
 
 from multilang_cli.cli.options import run_options as option
 from multilang_cli.cli.options.as_json import Json
+from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.options.replay_options import Transcript
 
 
+@handled_by("replay.shrink.shrinking:shrink_given")
 def shrink(
     words: Transcript,
     *,
@@ -32,13 +34,9 @@ def shrink(
     timeout: option.Timeout = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Do not show how far it is.")] = False,
     as_json: Json = False,
-) -> int:
+) -> None:
     """Make TRANSCRIPT as short as can be, so that COMMAND still breaks the same rule: mlcheck shrink T -- COMMAND.
 
     Tuples and commands are left out, with all that belongs to them, and what is left is played to a fresh process,
     again and again; then their values are made simpler. Ctrl-C keeps the shortest so far.
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.replay.shrink.shrinking import shrink_given  # noqa: PLC0415 (slow to import, and not needed for --help)
-
-    return shrink_given(given)

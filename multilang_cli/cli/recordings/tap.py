@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from multilang_cli.cli.app import Storm
+from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.tap import plan as tap_plan
 
 Record = Annotated[
@@ -45,6 +46,7 @@ WriteWrapper = Annotated[
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Findings go to stderr, too.")]
 
 
+@handled_by("tap.command:run_given")
 def tap(
     command: Annotated[list[str], typer.Argument(metavar="COMMAND", hidden=True)],
     *,
@@ -59,27 +61,9 @@ def tap(
     status: Status = None,
     write_wrapper: WriteWrapper = None,
     verbose: Verbose = False,
-) -> int:
+) -> None:
     """Stand in a topology in place of COMMAND: pass everything on unchanged, record and judge it.
 
     COMMAND comes after --. The exit code is its own, 128 + n for signal n. Findings are lines of the log in DIR;
     `mlcheck lint` judges the transcripts again. Whatever happens to the recording, COMMAND does not notice.
     """
-    from multilang_cli.tap.command import TapFlags, run_given  # noqa: PLC0415 (not needed for --help)
-
-    return run_given(
-        TapFlags(
-            command=tuple(command),
-            record=record,
-            storm=storm,
-            kind=kind,
-            ring=ring,
-            record_all=record_all,
-            rotate=rotate,
-            keep=keep,
-            sample=sample,
-            status=status,
-            write_wrapper=write_wrapper,
-            verbose=verbose,
-        )
-    )

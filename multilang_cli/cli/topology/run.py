@@ -6,6 +6,7 @@ import typer
 
 from multilang_cli.cli.app import Color, Reports, Storm, Strict
 from multilang_cli.cli.options import run_options as option
+from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.topology.flux_file import (
     Ackers,
     ClassPath,
@@ -95,6 +96,7 @@ Guarantee = Annotated[
 ]
 
 
+@handled_by("topology.console.running:run_given")
 def run(
     flux: Flux = None,
     *,
@@ -126,13 +128,9 @@ def run(
     reports: Reports = None,
     color: Color = None,
     quiet: option.Quiet = False,
-) -> int:
+) -> None:
     """Run a whole topology on this machine, with its ackers: no cluster, no JVM.
 
     FLUX: a topology in Storm's Flux YAML. Each task is a process; each conversation is judged and recorded. The run
     ends when the sources are exhausted, or by --messages or --seconds; then what is under way is settled.
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    from multilang_cli.topology.console.running import run_given  # noqa: PLC0415 (slow to import, not needed for --help)
-
-    return run_given(given)

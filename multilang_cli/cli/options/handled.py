@@ -1,0 +1,26 @@
+"""Commands that are no more than a table of options: what was given goes to one function of the room they serve."""
+
+from collections.abc import Callable
+from functools import wraps
+from pkgutil import resolve_name
+from typing import Any
+
+
+def handled_by(*names: str) -> Callable[[Callable[..., None]], Callable[..., int]]:
+    """Have a declaration of options handled by a function, ``room.module:function``, which gives the exit code.
+
+    It is called with the values by the names of the options, without those that were not given; behind them, with what
+    further `names` stand for. All are looked up once the command is called: ``--help`` needs nothing slow to import.
+    """
+
+    def _handled(declaration: Callable[..., None]) -> Callable[..., int]:
+        @wraps(declaration)
+        def _command(**values: Any) -> int:
+            handler, *others = (resolve_name(f"multilang_cli.{name}") for name in names)
+            code: int = handler({name: value for name, value in values.items() if value is not None}, *others)
+            return code
+
+        _command.__dict__["handlers"] = names
+        return _command
+
+    return _handled
