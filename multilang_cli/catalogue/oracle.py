@@ -1,6 +1,6 @@
 """Answers of real Storm to the recorded scripts (``conformance/oracle``), and the rules that they confirm.
 
-Data alone: no Java and no process. The scripts are played against our own host in ``suite.storm.oracle``.
+Data alone: no Java and no process. The scripts are played against our own host in ``tests/agreement``.
 """
 
 from __future__ import annotations

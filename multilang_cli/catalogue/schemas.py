@@ -102,15 +102,6 @@ def _breadth(error: ValidationError) -> int:
     return len(wanted) if isinstance(wanted, list) and error.validator == "type" else 0
 
 
-def explain_message(value: Any, *, expecting_pid: bool = False) -> list[str]:
-    """Explain why a component's message `value`, parsed JSON, is none: dispatched on `command`, [] if it is one."""
-    if expecting_pid:
-        return explain(value, "messages/pid")
-    command = value.get("command") if isinstance(value, dict) else None
-    known = isinstance(command, str) and command in load("messages/command")["properties"]["command"]["enum"]
-    return explain(value, f"messages/{command}" if known else "messages/command")
-
-
 def _leaf(error: ValidationError) -> ValidationError:
     """Inside alternatives: the error of the one that was most nearly met."""
     from jsonschema.exceptions import relevance  # noqa: PLC0415 (slow to import)

@@ -10,7 +10,7 @@ from multilang_cli.protocol.words.verdicts import FATES
 from multilang_cli.reports.model import VERDICTS, RunResult, RunVerdict, SubjectResult, Untested, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from multilang_cli.protocol.words.verdicts import Fate, Finding, Outlook
 
@@ -119,21 +119,6 @@ def decisive(subject: SubjectResult, storm_version: str) -> Finding | None:
             if weigh(finding, storm_version) == wanted:
                 return finding
     return None
-
-
-def outside_cases(findings: Sequence[Finding], storm_version: str) -> SubjectResult | None:
-    """The subject that carries what was found outside of any case; None if nothing was."""
-    if not findings:
-        return None
-    verdict, reason = verdict_of(findings, storm_version)
-    return SubjectResult(
-        id="outside-cases",
-        title="Found outside of any case",
-        kind="run",
-        verdict=verdict,
-        reason=reason,
-        findings=tuple(findings),
-    )
 
 
 def count(subjects: Iterable[SubjectResult]) -> dict[Verdict, int]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from random import Random
 
-import msgspec
 import pytest
 
 from multilang_cli.acking import collectors
@@ -16,7 +14,6 @@ from multilang_cli.acking.ids import generate_id
 from multilang_cli.acking.messages import AckAck, AckerMessage, AckFail, AckInit, AckResetTimeout, Reply
 from multilang_cli.acking.pending import SpoutPending, WaitingTuple
 from multilang_cli.acking.rotating import RotatingMap
-from multilang_cli.acking.saving import from_plain, to_plain
 
 ROOT, SPOUT = 7, 3
 RECORDED = Path(__file__).parents[1] / "data" / "acker-2.8.3.txt"
@@ -256,11 +253,3 @@ def test_a_spout_that_waits_for_enough_is_not_called(limit: int, full: bool) -> 
     for root in (1, 2):
         pending.emit(root, WaitingTuple(None, SPOUT, 0.0))
     assert pending.full(limit) is full
-
-
-def test_nothing_else_is_taken_for_a_saved_state() -> None:
-    assert to_plain(Anchored({-7: 4}, 2)) == {"edges": {"-7": 4}, "ack_val": 2}
-    plain = json.loads(json.dumps(to_plain(Acker())))
-    assert from_plain(plain, Acker) == Acker()
-    with pytest.raises(msgspec.ValidationError):
-        from_plain({"pending": {"buckets": [{"x": {}}]}}, Acker)

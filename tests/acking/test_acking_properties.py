@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from functools import reduce
 from operator import xor
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from multilang_cli.acking import collectors
 from multilang_cli.acking.acker import Acker
 from multilang_cli.acking.collectors import Anchored
-from multilang_cli.acking.saving import from_plain, to_plain
 from multilang_cli.acking.tracker import Tracker
 from multilang_cli.acking.tree import Task
 
@@ -23,7 +20,6 @@ if TYPE_CHECKING:
     from multilang_cli.acking.messages import AckerMessage, AckInit
 
 SPOUT, BOLT = Task("spout", 1), Task("bolt", 2)
-S = TypeVar("S", bound=msgspec.Struct)
 
 seeds = st.integers(0, 2**32)
 emits = st.lists(st.tuples(st.lists(st.integers(0, 50), min_size=1, max_size=3), st.integers(0, 3)), max_size=8)
@@ -118,24 +114,6 @@ class Play:
         else:
             settle = {"ack": self.tracker.ack, "fail": self.tracker.fail, "reset": self.tracker.reset_timeout}[deed]
             settle(chosen, self.t)
-
-    def saved_and_restored(self) -> None:
-        self.tracker = through_json(self.tracker)
-        self.tuples = [through_json(tuple_) for tuple_ in self.tuples]
-
-
-def through_json(state: S) -> S:
-    return from_plain(json.loads(json.dumps(to_plain(state))), type(state))
-
-
-@given(seeds, deeds)
-def test_saving_and_restoring_at_any_step_changes_nothing(seed: int, played: list[tuple[str, int]]) -> None:
-    whole, pieces = Play(seed), Play(seed)
-    for deed, number in played:
-        whole.do(deed, number)
-        pieces.do(deed, number)
-        pieces.saved_and_restored()
-    assert (pieces.tracker, pieces.tuples) == (whole.tracker, whole.tuples)
 
 
 @given(seeds, deeds)

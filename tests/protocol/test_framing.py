@@ -83,7 +83,7 @@ def test_an_endless_frame_is_bounded() -> None:
     framer = Framer(limit=1000)
     frames = [frame for _ in range(100) for frame in framer.feed(b"x" * 100)]
     assert [(f.fault, len(f.raw)) for f in frames] == [("too-long", 1000)]
-    assert framer.pending_size == 0
+    assert framer.pending == b""
     assert framer.feed(b"\nend\n") == []
 
 

@@ -3,18 +3,17 @@ from __future__ import annotations
 import pytest
 
 from multilang_cli.protocol.words.verdicts import Fate, Finding, Level, Outlook
-from multilang_cli.reports.model import VERDICTS, RunVerdict, SubjectResult, Verdict
+from multilang_cli.reports.model import VERDICTS, RunVerdict, Verdict
 from multilang_cli.reports.verdict import (
     OUTCOMES,
     Circumstances,
     conclude,
     count,
     outcome_of,
-    outside_cases,
     verdict_of,
     worst,
 )
-from tests.results import ACK_TWICE, DIRECT, GREEN, SKIPPED, TWICE, WARNED, finding, result
+from tests.results import DIRECT, GREEN, SKIPPED, TWICE, WARNED, finding, result
 
 
 def breach(level: Level, fate: Fate = "survives", message: str = "odd") -> Finding:
@@ -112,10 +111,3 @@ def test_an_interrupted_run_is_never_complete() -> None:
 def test_the_worst_outlook_of_each_version_wins_and_the_first_of_equals() -> None:
     outlooks = [Outlook("1.2.4", "hangs", 4), Outlook("2.8.3", "survives"), Outlook("1.2.4", "dies", 9)]
     assert worst([*outlooks, Outlook("1.2.4", "dies", 1)]) == (outlooks[2], outlooks[1])
-
-
-def test_what_is_found_outside_of_cases_fails_the_run() -> None:
-    found = outside_cases([finding(ACK_TWICE, "acked after all was over")], "2.8.3")
-    assert isinstance(found, SubjectResult)
-    assert result(*GREEN, found).exit_code == 1
-    assert outside_cases([], "2.8.3") is None

@@ -1,7 +1,7 @@
 """The judge against real Storm: recorded scripts, on every version, through our own host.
 
 All scripts on the newest version, on the others those where Storm differs and a sample; all on all is a soak, by
-command: ``python -m multilang_cli.suite.storm.agreement``.
+command: ``python -m tests.agreement``.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import pytest
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, same_events
-from multilang_cli.suite.storm.agreement import KNOWN, differences, play_all, sample, table, unseen
+from tests.agreement.comparing import KNOWN, differences, play_all, sample, table, unseen
 
 if TYPE_CHECKING:
-    from multilang_cli.suite.storm.oracle import PlayedScript
+    from tests.agreement.playing import PlayedScript
 
 pytestmark = [pytest.mark.oracle, pytest.mark.timeout(900)]
 

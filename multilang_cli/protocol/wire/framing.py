@@ -139,11 +139,6 @@ class Framer:
         """True if it stands between two frames, and a frame may be added by moving `offset`: no CR was ever seen."""
         return not (self._buffer or self._carriage or self.overflowed)
 
-    @property
-    def pending_size(self) -> int:
-        """The number of bytes in the unfinished frame."""
-        return len(self._buffer)
-
     def feed(self, data: bytes) -> Sequence[Frame]:
         """Add bytes from the pipe; returns the frames that are now complete, oldest first, plain ones as `Frames`."""
         if self.overflowed or not data:

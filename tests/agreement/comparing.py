@@ -1,11 +1,7 @@
-"""Agreement of mlcheck with the recorded Storm: every script on every version.
-
-``python -m multilang_cli.suite.storm.agreement [NAME...]`` prints the table.
-"""
+"""Agreement of mlcheck with the recorded Storm: every script on every version."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -13,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts, recorded_events, same_events
 from multilang_cli.protocol.words.rulebook import covers
-from multilang_cli.suite.storm.oracle import PlayedScript, play
+from tests.agreement.playing import PlayedScript, play
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,20 +102,3 @@ def unseen(played: Iterable[PlayedScript]) -> list[tuple[str, str, str]]:
 
 def _is_nothing(rule: Rule, effect: Effect) -> bool:
     return rule.id in OF_STORM and effect.fate == "survives"
-
-
-def main() -> int:
-    """Print the table, and what differs. Returns 1 if anything does."""
-    played = play_all(pairs(sys.argv[1:]))
-    sys.stdout.write(table(played) + "\n")
-    wrong = differences(played)
-    sys.stdout.write(wrong + "\n" if wrong else "")
-    unfound = unseen(played)
-    sys.stdout.writelines(f"{case} on {version}: mlcheck does not find {rule}\n" for rule, case, version in unfound)
-    known = sorted({row.case for row in played if not row.agrees} & KNOWN.keys())
-    sys.stdout.writelines(f"known: {case}: {KNOWN[case]}\n" for case in known)
-    return 1 if wrong or unfound else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

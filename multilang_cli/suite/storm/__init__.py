@@ -1,1 +1,0 @@
-"""Comparison of mlcheck with what real Storm did, as recorded."""
