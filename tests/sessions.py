@@ -69,11 +69,16 @@ class Seen:
         self.events += [event for event in events if event.channel != "err"]
 
 
+def seen(session: Session) -> list[Event]:
+    """All events of a session that is `playing`, as long as it goes on those so far."""
+    (sink,) = session._sinks
+    assert isinstance(sink, Seen)
+    return sink.events
+
+
 def deadline(session: Session) -> Deadline:
     """The one limit that ran out."""
-    sink = session._sinks[0]
-    assert isinstance(sink, Seen)
-    (fact,) = [event.body for event in sink.events if isinstance(event.body, Deadline)]
+    (fact,) = [event.body for event in seen(session) if isinstance(event.body, Deadline)]
     return fact
 
 

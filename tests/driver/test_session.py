@@ -15,7 +15,7 @@ from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.words.messages import Log, TaskIds, TupleMsg
 from tests.processes import until
-from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, Seen, deadline, playing
+from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, deadline, playing, seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,9 +114,8 @@ def test_what_is_asked_at_once_is_what_is_queued(tmp_path: Path, *, at_once: boo
                 session.ask(command, id_)
             assert session.wait_sync(LIMIT)
         assert session.flush(LIMIT)
-        (sink,) = session._sinks
-        assert isinstance(sink, Seen)
-        said = [(each.seq, each.channel, each.raw) for each in sink.events if each.channel in ("in", "out")][2:]
+        events = seen(session)
+        said = [(each.seq, each.channel, each.raw) for each in events if each.channel in ("in", "out")][2:]
         assert [seq for seq, *_ in said] == list(range(said[0][0], said[0][0] + len(said)))
         told = [raw.split(b"\n")[0].replace(b'"id":"",', b"") for _, channel, raw in said if channel == "in"]
         assert told[:2] == [b'{"command":"activate"}', b'{"command":"next"}']
@@ -173,10 +172,9 @@ while True: time.sleep(1000)
 """
     with playing(tmp_path, stubborn) as (session, handshake):
         assert session.handshake(handshake, 10.0)
-        sink = session._sinks[0]
-        assert isinstance(sink, Seen)
-        assert session.wait(lambda: any(isinstance(e.body, Log) for e in sink.events), 10.0, "output")
-        child = int(next(e.body.msg or "" for e in sink.events if isinstance(e.body, Log)))
+        events = seen(session)
+        assert session.wait(lambda: any(isinstance(e.body, Log) for e in events), 10.0, "output")
+        child = int(next(e.body.msg or "" for e in events if isinstance(e.body, Log)))
         session.process.end(term_wait=0.1)
     assert gone(child)
     assert gone(session.process.pid)
@@ -212,13 +210,12 @@ def test_task_ids_overtake_queued_tuples_since_1_0(tmp_path: Path, storm: str, o
         bolt.stdin.hold_task_ids = True
         assert session.handshake(handshake, 10.0)
         assert session.wait(lambda: bolt.stdin.held == 1, 10.0, "output")
-        sink = session._sinks[0]
-        assert isinstance(sink, Seen)
-        before = len(sink.events)
+        events = seen(session)
+        before = len(events)
         bolt.send(["x"])
         bolt.stdin.release_task_ids()
         assert bolt.settle_all(10.0)
-        said = [event.body for event in sink.events[before:] if event.channel == "in"]
+        said = [event.body for event in events[before:] if event.channel == "in"]
     kinds = ["task ids" if isinstance(body, TaskIds) else "tuple" for body in said]
     assert kinds == order
 
@@ -229,10 +226,9 @@ def test_everything_said_is_an_event_and_the_bytes_add_up(tmp_path: Path) -> Non
         assert session.handshake(handshake, 10.0)
         assert bolt.drive(([f"tuple {number}"] for number in range(500)), 100, 10.0)
         assert bolt.beat(10.0)
-        sink = session._sinks[0]
-    assert isinstance(sink, Seen)
-    out = [event for event in sink.events if event.channel == "out"]
-    assert [event.seq for event in sink.events] == list(range(len(sink.events)))
+        events = seen(session)
+    out = [event for event in events if event.channel == "out"]
+    assert [event.seq for event in events] == list(range(len(events)))
     assert sum(len(event.raw) for event in out) == session.process.stdout_total
     assert [event.offset for event in out] == [sum(len(e.raw) for e in out[:i]) for i in range(len(out))]
     assert rules_of(session) == []
@@ -278,11 +274,10 @@ def test_heartbeats_and_ticks_by_the_clock(tmp_path: Path) -> None:
         bolt = bolt_of(session)
         bolt._beats.period, bolt._ticks.period = 0.02, 0.03
         assert session.handshake(handshake, 10.0)
-        sink = session._sinks[0]
-        assert isinstance(sink, Seen)
+        events = seen(session)
 
         def count(stream: str) -> int:
-            return sum(isinstance(e.body, TupleMsg) and e.body.stream == stream for e in sink.events)
+            return sum(isinstance(e.body, TupleMsg) and e.body.stream == stream for e in events)
 
         assert session.wait(lambda: count("__heartbeat") >= 3 and count("__tick") >= 2, 10.0, "output")
     assert rules_of(session) == []
@@ -326,9 +321,8 @@ def test_emits_heard_together_are_kept_and_answered_as_each_alone(tmp_path: Path
             assert session.handshake(handshake, LIMIT)
             bolt.send(["x"])
             assert bolt.settle_all(LIMIT)
-            sink = session._sinks[0]
-        assert isinstance(sink, Seen)
-        replies = [event.body.tasks for event in sink.events if isinstance(event.body, TaskIds)]
+            events = seen(session)
+        replies = [event.body.tasks for event in events if isinstance(event.body, TaskIds)]
         heard.append(([len(emit.values) for emit in bolt.emits], [emit.stream for emit in bolt.emits], replies))
     assert heard[0] == heard[1]
     sizes, _, replies = heard[0]

@@ -20,7 +20,7 @@ from multilang_cli.protocol.wire.framing import Framer
 from multilang_cli.protocol.words.events import Event
 from multilang_cli.protocol.words.messages import Emit, Pid, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.verify.verification import compare
-from tests.sessions import LIMIT, Seen, playing
+from tests.sessions import LIMIT, playing, seen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,9 +99,8 @@ def test_in_local_mode_what_is_refused_has_no_effect(tmp_path: Path) -> None:
         assert session.handshake(handshake, LIMIT)
         session.say(TupleMsg("src", ["x", 1], 2, "default", "9"))
         assert session.wait_quiet(LIMIT)
-        sink = session._sinks[0]
-    assert isinstance(sink, Seen)
-    assert len([event for event in sink.events if isinstance(event.body, TaskIds)]) == 1
+        events = seen(session)
+    assert len([event for event in events if isinstance(event.body, TaskIds)]) == 1
     assert list(session.judge.state.open) == ["9"]
 
 
@@ -127,9 +126,8 @@ def test_task_ids_of_what_was_said_after_the_sync_come_behind_the_command_that_r
         for _ in range(3):
             assert session.call("next", limit=LIMIT)
             assert session.wait_quiet(LIMIT)
-        sink = session._sinks[0]
-    assert isinstance(sink, Seen)
-    said = [type(event.body) for event in sink.events if isinstance(event.body, SpoutCommand | TaskIds)]
+        events = seen(session)
+    said = [type(event.body) for event in events if isinstance(event.body, SpoutCommand | TaskIds)]
     assert said == [SpoutCommand, SpoutCommand, TaskIds, SpoutCommand, TaskIds]
 
 
@@ -141,7 +139,6 @@ def test_what_stands_in_the_place_of_the_pid_does_nothing(tmp_path: Path, early:
         assert isinstance(session, ShellSpout)
         assert session.handshake(handshake, LIMIT)
         assert session.call("next", limit=LIMIT)
-        sink = session._sinks[0]
-    assert isinstance(sink, Seen)
-    assert not [event for event in sink.events if isinstance(event.body, TaskIds)]
+        events = seen(session)
+    assert not [event for event in events if isinstance(event.body, TaskIds)]
     assert {finding.rule for finding in session.findings} == {"pid-not-first"}
