@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+from multilang_cli.terminal.workflow import disarmed_inside
+
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TWO_DIGITS = 0x80
 _FOUR_DIGITS = 0x10000
@@ -52,16 +54,9 @@ def escape_lines(text: str, *, ascii_only: bool = False) -> str:
     return "\n".join(escape(line.expandtabs(4), ascii_only=ascii_only) for line in lines)
 
 
-def escape_commands(line: str) -> str:
-    """A line of a log in which GitHub's runner finds no command: it obeys ``::`` after blanks, ``##[`` anywhere."""
-    line = line.replace("##[", "#\\x23[")
-    text = line.lstrip()
-    return f"{line[: len(line) - len(text)]}\\x3a{text[1:]}" if text.startswith("::") else line
-
-
 def escape_json(text: str) -> str:
     """Lines of JSON in which nothing is hidden, nor obeyed by GitHub's runner; what is escaped is the same value."""
-    text = text.replace("##[", "#\\u0023[")
+    text = disarmed_inside(text, lambda character: f"\\u{ord(character):04x}")
     if text.isprintable():
         return text
     lines = text.replace("\r\n", "\n").split("\n")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from rich.console import Console
 from rich.text import Text
 
-from multilang_cli.reports.escape import Shown, chunks, escape_commands, fit, width
+from multilang_cli.reports.escape import Shown, chunks, fit, width
+from multilang_cli.terminal.workflow import disarmed, in_workflow
 from multilang_cli.transcript.redact import everywhere
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Page:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._in_workflow = os.environ.get("GITHUB_ACTIONS") == "true"
+        self._in_workflow = in_workflow()
         self.columns = max(console.width, _LEAST_WIDTH)
         self.ascii_only = not console.encoding.lower().replace("-", "").startswith("utf")
 
@@ -101,5 +102,5 @@ class Page:
         text.rstrip()
         if self._in_workflow:
             # Wrapping may have put "::" of the component's words at the beginning of a line.
-            text.plain = escape_commands(text.plain)
+            text.plain = disarmed(text.plain)
         self._console.print(text, soft_wrap=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 import time
@@ -11,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Self
 
+from multilang_cli.terminal.workflow import disarmed, in_workflow
 from multilang_cli.transcript.given import GIVEN
 
 Progress = Callable[[str, int, int], None]
@@ -20,8 +20,6 @@ EVERY = 30.0
 
 _MOST_COMPLAINED = 4000
 """Characters of a complaint; some of them may be a file's."""
-_OBEYED = re.compile(r"^([^\S\n]*):(?=:)|##(?=\[)", re.MULTILINE)
-"""What GitHub's runner takes for a command: ``::`` after blanks, ``##[`` anywhere in a line."""
 
 _BARS: list[Callable[[str], None]] = []
 """What says a line above the bar of progress that stands."""
@@ -84,9 +82,7 @@ def visible(text: str) -> str:
     """`text` in which nothing can move the cursor, and the runner of a workflow finds no command; its lines stay."""
     if not text.isprintable():
         text = "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
-    if os.environ.get("GITHUB_ACTIONS") != "true":
-        return text
-    return _OBEYED.sub(lambda match: "#\\x23" if match[1] is None else f"{match[1]}\\x3a", text)
+    return disarmed(text) if in_workflow() else text
 
 
 def shown(text: str) -> str:

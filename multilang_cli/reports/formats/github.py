@@ -1,8 +1,6 @@
 """RunResult as GitHub workflow commands: an annotation for each trouble, the details in groups of the log.
 
-The runner reads commands from what a step prints: lines that begin with ``::`` after spaces, and ``##[...]`` anywhere
-in a line. What a component wrote may look so too; it is changed visibly, as all else that a reader would obey
-(https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands).
+What a component wrote may look like a command of its own: it is changed visibly (``terminal.workflow``).
 """
 
 from __future__ import annotations
@@ -12,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from multilang_cli.reports.bundles import bundles, groups_in, notes_in, subjects_in, untested_in_all
-from multilang_cli.reports.escape import escape, escape_commands, fit
+from multilang_cli.reports.escape import escape, fit
 from multilang_cli.reports.explaining.clauses import quoted
 from multilang_cli.reports.failure import stderr_lines
 from multilang_cli.reports.formats.console import group_text, next_command, summary_of
 from multilang_cli.reports.grouping import fates_of_subject, mend_of, note_lines, notes_of, only_on, some_of, told_first
 from multilang_cli.reports.verdict import word_of
+from multilang_cli.terminal.workflow import disarmed, disarmed_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -75,7 +74,7 @@ def command_of(annotation: Annotation) -> str:
 
 def harmless(line: str) -> str:
     """A line for the log, in which the runner finds no command."""
-    return escape_commands(escape(line))
+    return disarmed(escape(line))
 
 
 def file_of(component: ComponentReport, base: Path) -> str:
@@ -212,7 +211,7 @@ def _at_most(annotations: list[Annotation]) -> Iterable[Annotation]:
 
 
 def _data(text: str) -> str:
-    return text.replace("##[", "#\\x23[").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return disarmed_inside(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

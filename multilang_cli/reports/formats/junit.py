@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -12,6 +11,7 @@ from multilang_cli.reports.formats.console import group_text, summary_of
 from multilang_cli.reports.grouping import Group, told_first
 from multilang_cli.reports.page import MOST_CELLS
 from multilang_cli.reports.verdict import decisive, word_of
+from multilang_cli.terminal.workflow import disarmed
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.rulebook import Rulebook
@@ -42,9 +42,6 @@ _TOTALS = {
     "skipped": "testcase/skipped",
 }
 
-_OBEYED = re.compile(r"^[^\S\n]*:(?=:)|##(?=\[)", re.MULTILINE)
-"""What GitHub's runner takes for a command, if a step prints this."""
-
 
 def to_junit(result: RunResult, rulebook: Rulebook) -> str:
     """One testsuite a component and Storm version, one testcase a subject.
@@ -58,12 +55,8 @@ def to_junit(result: RunResult, rulebook: Rulebook) -> str:
     root.set("time", f"{result.duration:.3f}")
     root.extend(suites)
     ET.indent(root)
-    text = _OBEYED.sub(_as_entity, ET.tostring(root, encoding="unicode"))
+    text = disarmed(ET.tostring(root, encoding="unicode"), lambda character: f"&#{ord(character)};")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
-
-
-def _as_entity(obeyed: re.Match[str]) -> str:
-    return f"{obeyed[0][:-1]}&#{ord(obeyed[0][-1])};"
 
 
 def _suite(result: RunResult, rulebook: Rulebook, label: str) -> ET.Element:
