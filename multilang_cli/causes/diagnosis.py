@@ -145,8 +145,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         words["finding"] = words.finding.message
         words["finding_head"] = words.finding.head
         words["subject"] = words.finding.subject
-        groups = {name: text for name, text in _groups(pattern, words.finding.message).items() if text}
-        words.update(groups, **({"unanswered": f"`{groups['command']}`"} if "command" in groups else {}))
+        words.update({name: text for name, text in _groups(pattern, words.finding.message).items() if text})
     thrown = facts.thrown
     place = thrown.place if thrown else None
     wrote = facts.wrote.get(words.finding.seq, "") if words.finding else ""
