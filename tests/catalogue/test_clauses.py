@@ -52,10 +52,10 @@ def test_ids_are_unique_and_begin_with_their_chapter() -> None:
 def test_every_rule_and_case_rests_on_a_sentence_that_names_it() -> None:
     for rule in RULES.values():
         assert isinstance(rule.clause, str), rule.id
-        assert rule.id in SENTENCES[rule.clause].rules, rule.id
+        assert rule.id in SENTENCES[rule.clause].rules, f"{rule.clause} does not name {rule.id} among its rules"
     for case, clause in CASES.items():
         assert isinstance(clause, str), case
-        assert case in SENTENCES[clause].cases, case
+        assert case in SENTENCES[clause].cases, f"{clause} does not name {case} among its cases"
 
 
 @pytest.mark.parametrize("id_", SENTENCES)
