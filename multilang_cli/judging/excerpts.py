@@ -10,8 +10,8 @@ from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, Sync, TupleMsg
 from multilang_cli.reports.escape import decode, decode_at
+from multilang_cli.reports.message_words import text_of_fact
 from multilang_cli.reports.model import ExcerptLine
-from multilang_cli.reports.saying import text_of_fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -15,7 +15,7 @@ from multilang_cli.repl.commands.table import Misuse, command_of, in_json
 from multilang_cli.repl.component_run import ComponentRun
 from multilang_cli.repl.session_config import ENDLESS
 from multilang_cli.repl.show import EventLines, show_breach, show_finding
-from multilang_cli.reports.words import awaiting
+from multilang_cli.reports.event_sentences import awaiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words.messages import Handshake
 from multilang_cli.reports.escape import decode
+from multilang_cli.reports.event_sentences import sentence_of
 from multilang_cli.reports.grouping import fates_of
-from multilang_cli.reports.words import sentence_of
 from multilang_cli.transcript.format import FRAMES
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import msgspec
 from multilang_cli import __version__
 from multilang_cli.driver.launch import readable
 from multilang_cli.replay.replaying import profile_now
-from multilang_cli.replay.telling import end_text, lines_of, reason_of, summary_of, title_of, turned_text
+from multilang_cli.replay.sentences import end_text, lines_of, reason_of, summary_of, title_of, turned_text
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude

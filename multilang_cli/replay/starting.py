@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.driver.launch import LaunchError
+from multilang_cli.replay.command_line import recording_of, wanted_of
 from multilang_cli.replay.comparison import Side, compare
-from multilang_cli.replay.named import recording_of, wanted_of
 from multilang_cli.replay.recording import JudgedRecording, without_secrets_note
 from multilang_cli.replay.replaying import Replayed, ReplayOptions, replay, replayed_to
 from multilang_cli.replay.result import replay_result, result_of
@@ -79,7 +79,7 @@ def replay_given(given: dict[str, Any], take_over: TakeOver) -> int:
     result = _result(recording, compared, subject, done, path)
     write_reports(reports, result, recording.rulebook)
     if all(each.path != STDOUT for each in reports):
-        from multilang_cli.replay.shown import show  # noqa: PLC0415 (slow to import)
+        from multilang_cli.replay.screen import show  # noqa: PLC0415 (slow to import)
 
         with stdout_may_close():
             show(compared, result, console, quiet=asked.quiet)

@@ -14,7 +14,7 @@ from multilang_cli.acking.tracker import Tracker
 from multilang_cli.acking.tree import Task
 from multilang_cli.driver.routing import Router
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
-from multilang_cli.reports.words import lasted
+from multilang_cli.reports.event_sentences import lasted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

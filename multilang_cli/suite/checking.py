@@ -15,7 +15,7 @@ from multilang_cli.reports.combined import combine
 from multilang_cli.reports.formats.console import render_pretty, render_together, render_versions, summary_of
 from multilang_cli.reports.formats.registry import STDOUT, Report
 from multilang_cli.reports.formats.screen import fits_one_screen, render_screen
-from multilang_cli.reports.lives import with_sentences
+from multilang_cli.reports.storm_sentences import with_sentences
 from multilang_cli.reports.verdict import Circumstances, word_of
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.declared import UnknownKindError, all_declared, subjects_of
@@ -27,9 +27,9 @@ from multilang_cli.suite.cases.case import CaseError, load_cases
 from multilang_cli.suite.cases.selection import SelectionError, fitting, matching
 from multilang_cli.suite.dry_run import dry_run_of, show_plan
 from multilang_cli.suite.probe import kind_of
+from multilang_cli.suite.progress import Pace, telling
 from multilang_cli.suite.runner.suite_run import RecordError, available_for, for_part, not_run
 from multilang_cli.suite.runner.versions import run_versions
-from multilang_cli.suite.telling import Pace, telling
 from multilang_cli.suite.verdict import known_failures
 from multilang_cli.terminal.exits import CommandError, ExitCode, worst
 from multilang_cli.terminal.output import complain, progress_line, remark, stdout_may_close

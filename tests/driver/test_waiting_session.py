@@ -12,7 +12,7 @@ import pytest
 from multilang_cli.driver import session as session_module
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
-from multilang_cli.reports.words import awaiting
+from multilang_cli.reports.event_sentences import awaiting
 from tests.command import mlcheck
 from tests.sessions import LIMIT, PID, deadline, playing
 

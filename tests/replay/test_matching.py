@@ -14,7 +14,7 @@ from multilang_cli.protocol.words.messages import Ack, Emit, Log, Pid, SpoutComm
 from multilang_cli.protocol.words.verdicts import Finding, Level
 from multilang_cli.replay.comparison import Comparison, Side, compare, end_of
 from multilang_cli.replay.said import USUAL, ComparisonOptions
-from multilang_cli.replay.telling import reason_of, summary_of
+from multilang_cli.replay.sentences import reason_of, summary_of
 from tests.talks import WORKS, Work, events_of, talk
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.words.messages import Emit, Handshake, Log, SpoutCommand, TaskIds
 from multilang_cli.replay.recording import load
 from multilang_cli.replay.said import ComparisonOptions
-from multilang_cli.replay.telling import reason_of
+from multilang_cli.replay.sentences import reason_of
 from multilang_cli.subject.options import Component, StreamDeclaration
 from multilang_cli.transcript.write import TranscriptWriter
 from tests.components import EXAMPLE_FILES, copy_examples, examples, unusual

@@ -11,12 +11,12 @@ import pytest
 from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import example_profile
 from multilang_cli.protocol.words.events import Chunk, Event
+from multilang_cli.reports.event_sentences import lasted
 from multilang_cli.reports.html.latency import Latency
 from multilang_cli.reports.html.showing import bounded, shown
 from multilang_cli.reports.html.spread import MOST_POINTS, Point, Spread
 from multilang_cli.reports.html.threads import Threads
 from multilang_cli.reports.html.tree_steps import KEPT_OF_A_KIND, MOST_TUPLES, TreeSteps
-from multilang_cli.reports.words import lasted
 from tests.pages import ACKED, TWICE, document, recorded, section
 
 if TYPE_CHECKING:

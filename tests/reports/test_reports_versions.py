@@ -19,9 +19,9 @@ from multilang_cli.reports.formats.json_report import from_json, to_json
 from multilang_cli.reports.formats.junit import NOT_REQUIRED, to_junit
 from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.formats.registry import FORMATS, Report, write_report
-from multilang_cli.reports.lives import with_sentences
 from multilang_cli.reports.model import ComponentReport, Untested
 from multilang_cli.reports.page import Page, make_console
+from multilang_cli.reports.storm_sentences import with_sentences
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.reports.versions import show_table
 from tests.reports.test_reports import VALIDATOR, same_as_snapshot

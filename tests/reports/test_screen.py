@@ -28,7 +28,7 @@ from multilang_cli.reports.formats.junit import to_junit
 from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.formats.screen import MOST_LINES, fits_one_screen, render_screen
 from multilang_cli.reports.grouping import told_first, troubles_of
-from multilang_cli.reports.saying import in_short, telling, text_of_fact
+from multilang_cli.reports.message_words import in_short, telling, text_of_fact
 from tests.command import mlcheck
 from tests.results import RULEBOOK, TWICE, passed, result
 

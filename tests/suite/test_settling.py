@@ -22,7 +22,7 @@ from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.suite_run import run_suite
-from multilang_cli.suite.steps import holes, settling, stage, values
+from multilang_cli.suite.steps import settling, stage, unsettled, values
 from multilang_cli.suite.steps.settling import SUBJECT, FedTuples, Settling, others_than, subject_of
 from tests.running import rules_of
 
@@ -262,7 +262,7 @@ def test_an_emit_without_anchors_is_told_from_one_with() -> None:
 def test_who_works_slowly_is_given_as_long_for_what_it_may_refuse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (holes, settling, stage):
+    for module in (unsettled, settling, stage):
         monkeypatch.setattr(module, "TRIAL", 0.02)
     command = (sys.executable, str(HERE / "right" / "bolts.py"), "later")
     cases = ("bolt.settle.once", "bolt.emit.unicode", "bolt.emit.unicode-c-locale", "bolt.value.integers")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.suite import telling
+from multilang_cli.suite.progress import Pace
 from multilang_cli.terminal import output
 
 if TYPE_CHECKING:
@@ -45,15 +45,15 @@ def test_nothing_is_said_where_nothing_began_or_nobody_wants_it(capsys: Any) -> 
 
 def test_a_slow_component_is_told_how_long_all_cases_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 0.0, 4.0, 8.0, 12.0, 12.0, 16.0])
-    monkeypatch.setattr("multilang_cli.suite.telling.time.monotonic", lambda: next(clock))
-    pace = telling.Pace()
+    monkeypatch.setattr("multilang_cli.suite.progress.time.monotonic", lambda: next(clock))
+    pace = Pace()
     said = [pace.tell(begun, 44) for begun in (0, 1, 2, 3, 3, 4)]
     assert [bool(line) for line in said] == [False, False, False, True, False, False]
     assert said[3].startswith("a case takes 4.0 s, to start and to answer: all 44 may take some 3 min")
 
 
 def test_a_component_that_is_slow_at_each_tuple_is_told_so_as_soon_as_one_was_settled() -> None:
-    pace = telling.Pace()
+    pace = Pace()
     pace.tell(0, 46)
     said = [pace.told_slow(seconds) for seconds in (0.1, 1.9, 5.0, 5.0)]
     assert [bool(line) for line in said] == [False, False, True, False]
@@ -68,6 +68,6 @@ def test_it_is_told_later_if_the_first_cases_were_quick(
 ) -> None:
     took = [8.0 if case in long else 0.1 for case in range(30)]
     clock = iter([0.0, *accumulate(took, initial=0.0)])
-    monkeypatch.setattr("multilang_cli.suite.telling.time.monotonic", lambda: next(clock))
-    pace = telling.Pace()
+    monkeypatch.setattr("multilang_cli.suite.progress.time.monotonic", lambda: next(clock))
+    pace = Pace()
     assert [begun for begun in range(30) if pace.tell(begun, 44)] == told

@@ -8,8 +8,8 @@ import typer
 
 from multilang_cli.cli.app import Color, Reports
 from multilang_cli.cli.options.replay_options import Compare, Ignore, Key
+from multilang_cli.replay.command_line import recording_of, wanted_of
 from multilang_cli.replay.comparison import Side, compare
-from multilang_cli.replay.named import recording_of, wanted_of
 from multilang_cli.replay.result import result_of
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.reports.verdict import conclude
@@ -60,7 +60,7 @@ def diff(
     )
     write_reports(reports, result, before.rulebook)
     if all(each.path != STDOUT for each in reports):
-        from multilang_cli.replay.shown import show  # noqa: PLC0415 (slow to import)
+        from multilang_cli.replay.screen import show  # noqa: PLC0415 (slow to import)
 
         with stdout_may_close():
             show(compared, result, console, quiet=quiet)

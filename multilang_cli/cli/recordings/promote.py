@@ -8,7 +8,7 @@ import typer
 
 from multilang_cli.cli.options.as_json import Json, print_json
 from multilang_cli.replay.case_files import ID, NoCaseError, write_case_file
-from multilang_cli.replay.named import finding_in, recording_of
+from multilang_cli.replay.command_line import finding_in, recording_of
 from multilang_cli.replay.promoting import promote as promoted
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, write

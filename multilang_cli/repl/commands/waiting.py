@@ -8,7 +8,7 @@ from multilang_cli.protocol.words.verdicts import together
 from multilang_cli.repl import parsing
 from multilang_cli.repl.commands.speaking import await_sync
 from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
-from multilang_cli.reports.words import lasted
+from multilang_cli.reports.event_sentences import lasted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

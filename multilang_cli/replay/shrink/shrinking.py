@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.driver.launch import LaunchError
+from multilang_cli.replay.command_line import finding_in, recording_of
 from multilang_cli.replay.comparison import counted
-from multilang_cli.replay.named import finding_in, recording_of
 from multilang_cli.replay.shrink.shrinker import Shrinker, Shrunk
 from multilang_cli.replay.starting import subject_for
 from multilang_cli.subject.declared import not_started

@@ -17,8 +17,8 @@ from multilang_cli.reports.escape import Shown, chunks, width
 from multilang_cli.reports.failure import stderr_lines
 from multilang_cli.reports.formats.console import as_text, summary_of
 from multilang_cli.reports.grouping import SHOWN_FIRST, Trouble, fates_of, some_of, troubles_of
+from multilang_cli.reports.message_words import channel_of, in_short, telling
 from multilang_cli.reports.page import MOST_CELLS, Page
-from multilang_cli.reports.saying import channel_of, in_short, telling
 from multilang_cli.reports.verdict import FATE_WORDS, word_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.words import events, messages
 from multilang_cli.reports.escape import decode, escape, escape_json, escape_lines
-from multilang_cli.reports.words import sentence_of
+from multilang_cli.reports.event_sentences import sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,8 +11,8 @@ from multilang_cli.reports.failure import exit_in_words, stderr_lines
 from multilang_cli.reports.formats.console import as_text
 from multilang_cli.reports.grouping import fates_of_subject, mend_of, only_on, some_of, told_first
 from multilang_cli.reports.html.document import SequenceStep, Text
+from multilang_cli.reports.message_words import in_short, telling
 from multilang_cli.reports.page import MOST_CELLS, Page
-from multilang_cli.reports.saying import in_short, telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ import msgspec
 
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.driver.scratch import scratch
+from multilang_cli.reports.event_sentences import awaiting
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.verdict import Circumstances, Judgement
-from multilang_cli.reports.words import awaiting
 from multilang_cli.suite.cases.selection import fitting
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.jobs import Jobs

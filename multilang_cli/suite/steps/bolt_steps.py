@@ -7,8 +7,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.words.verdicts import together
-from multilang_cli.suite.steps.holes import LEAST_TICKS, await_settled
 from multilang_cli.suite.steps.stage import LISTENED_TO, TELL_THE_PACE, NotExercised
+from multilang_cli.suite.steps.unsettled import LEAST_TICKS, await_settled
 
 if TYPE_CHECKING:
     from multilang_cli.driver.shell_bolt import ShellBolt

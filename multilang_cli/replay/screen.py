@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from multilang_cli.replay.comparison import counted
-from multilang_cli.replay.telling import (
+from multilang_cli.replay.sentences import (
     end_text,
     finding_text,
     lines_of,

@@ -12,8 +12,8 @@ from multilang_cli.protocol.words.rulebook import Rulebook
 from multilang_cli.protocol.words.verdicts import Effect, Fate, Finding, Rule
 from multilang_cli.reports.combined import combine
 from multilang_cli.reports.fates import Fates, borders
-from multilang_cli.reports.lives import sentence_of, with_sentences
 from multilang_cli.reports.model import ComponentReport, RunResult, SubjectResult, Suite, Tool, Verdict
+from multilang_cli.reports.storm_sentences import sentence_of, with_sentences
 from multilang_cli.reports.verdict import Circumstances, conclude, weigh
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def test_the_first_that_is_fatal_ends_a_conversation() -> None:
 
 
 def test_more_causes_than_are_named_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("multilang_cli.reports.lives.MOST_CAUSES", 1)
+    monkeypatch.setattr("multilang_cli.reports.storm_sentences.MOST_CAUSES", 1)
     subjects = [run("2.8.3", finding(name)).subjects[0] for name in ("always", "late", "worse")]
     runs = [conclude(msgspec.structs.replace(run(s), subjects=tuple(subjects))) for s in ("2.5.0", "2.8.3")]
     assert sentence_of(runs, BOOK).endswith("(rule always), 2 more")
