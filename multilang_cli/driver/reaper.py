@@ -7,8 +7,8 @@ holds. However mlcheck ends, SIGKILL included, that pipe ends too, and the helpe
 A component's processes are found in three ways, so that each covers for the others: by the process group and session
 they were started in; by a cookie in their environment, which descendants inherit even through `setsid` and
 double forks; and as descendants, while their parents live. A process that leaves its session, clears its environment
-*and* loses its parent becomes a child of ours, where Linux makes us a subreaper (`adopt`, `strays`): it gets away only
-from a mlcheck that is killed. Without /proc and subreapers (macOS) the process group is all there is.
+*and* loses its parent becomes a child of ours, where Linux makes us a subreaper (`Reaper.adopts`, `strays`): it gets
+away only from a mlcheck that is killed. Without /proc and subreapers (macOS) the process group is all there is.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """One case. `id` dotted and stable; `since`: the first Storm version it holds for.
 
     `needs`: what must be declared for it to say anything; `accepts`: what the component must say that it takes. `env`:
-    variables of the environment. `steps`: operations in order, each a name and its arguments (``steps.OPERATIONS``).
+    variables of the environment. `steps`: operations in order, each a name and its arguments (``steps.operations``).
     `unconsumed`: nobody consumes what the component emits, but for direct streams.
     `under`: the condition that it makes and a plain conversation does not, in words: "with a conf of 1 MiB".
     `loose`: one for which the component gives no occasion is passed over; in other cases it makes an end.

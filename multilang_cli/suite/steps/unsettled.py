@@ -2,7 +2,7 @@
 
 A bolt may settle when a heartbeat or a tick comes, in batches of N, out of order, or when the window has moved on. So
 what is still open after a wait is looked at again: with heartbeats, and, where later tuples were settled, with equal
-ones, up to `protocol.judge.life_rules.ENOUGH` of them. Ticks come by the clock.
+ones, up to `protocol.judge.life_rules.NEVER_SETTLED` of them. Ticks come by the clock.
 """
 
 from __future__ import annotations
