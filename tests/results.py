@@ -174,9 +174,9 @@ BASE = RunResult(
 )
 
 
-def result(*subjects: SubjectResult, befell: Circumstances | None = None, **changes: object) -> RunResult:
+def result(*subjects: SubjectResult, circumstances: Circumstances | None = None, **changes: object) -> RunResult:
     """A concluded result with these subjects."""
-    return conclude(msgspec.structs.replace(BASE, subjects=subjects, **changes), befell)
+    return conclude(msgspec.structs.replace(BASE, subjects=subjects, **changes), circumstances)
 
 
 GREEN = passed("bolt.heartbeat.idle", "bolt.heartbeat.behind-backlog", "both.pid.first")
@@ -188,13 +188,13 @@ RESULTS: dict[str, RunResult] = {
     "hostile": result(HOSTILE),
     "interrupted": result(
         *GREEN,
-        befell=Circumstances(interrupted=True),
+        circumstances=Circumstances(interrupted=True),
         untested=(Untested(reason="interrupted before they ran", ids=("bolt.settle.once", "bolt.unicode")),),
         next_command="mlcheck run bolt.py --resume",
     ),
     "nothing": result(),
     "silent": result(
-        befell=Circumstances(no_first_message=True),
+        circumstances=Circumstances(no_first_message=True),
         component=ComponentReport(command=("./bolt",), exit=Exit(code=127), stderr_tail="./bolt: not found\n"),
         notes=("the component ended before its first message",),
     ),

@@ -13,7 +13,7 @@ from multilang_cli.audit.tables import CONVERSATIONS, EVENTS
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.html.conversation import Told
 from multilang_cli.reports.html.findings import Explainer
-from multilang_cli.reports.html.keeping import Shelf
+from multilang_cli.reports.html.keeping import EventBudget
 from multilang_cli.reports.html.run_sections import line
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.transcript.format import decode_header, decode_line
@@ -134,7 +134,7 @@ def _told(lead: str, place: TreePlace, lines: Sequence[bytes]) -> AnySection | N
         header,
         SubjectResult(id=place.conv, title=place.conv, kind="conversation", verdict="fail"),
         Explainer(load_rulebook(), place.storm),
-        Shelf(),
+        EventBudget(),
         detailed=False,
         alone=False,
     )

@@ -61,14 +61,14 @@ class OutOfTimeError(Exception):
 class Pump:
     """A running component and its judge.
 
-    `stdin`: what is said to it; `findings` so far; `sinks` see every event. `read_size`: read so many bytes at a
-    time. `overflowed`: a frame passed the limit; `flooded`: so much is wrong that more says nothing new; `deserted`: it
+    `stdin`: what is said to it; `findings` so far; `sinks` see every event. `read_size`: read so many bytes at a time.
+    `overflowed`: a frame passed the limit; `flooded`: so much is wrong that more says nothing new; `without_reader`: it
     lives, and nobody reads its stdin: Storm's next write fails, and the worker dies. `handlers`: what ShellBolt or
     ShellSpout does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event
-    from which on they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read,
-    each piece of it. `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is
-    raised. `memory`: what the process and its descendants may hold, in bytes; with more it is killed, and
-    TooMuchMemoryError is raised.
+    from which on they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read, each
+    piece of it. `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is raised.
+    `memory`: what the process and its descendants may hold, in bytes; with more it is killed, and TooMuchMemoryError is
+    raised.
     """
 
     __slots__ = (
@@ -85,7 +85,6 @@ class Pump:
         "_sinks",
         "clock",
         "deaf_from",
-        "deserted",
         "findings",
         "flooded",
         "handlers",
@@ -101,6 +100,7 @@ class Pump:
         "tamper",
         "until",
         "version",
+        "without_reader",
     )
 
     _ids_overtake = True
@@ -114,7 +114,7 @@ class Pump:
         self.profile = judge.profile
         self.version = judge.version
         self.findings: list[Finding] = []
-        self.flooded = self.deserted = self.overflowed = False
+        self.flooded = self.without_reader = self.overflowed = False
         self.read_size = READ_SIZE
         self.pid: int | None = None
         self.deaf_from: int | None = None
@@ -170,7 +170,7 @@ class Pump:
     @property
     def running(self) -> bool:
         """True while the component can still say something."""
-        return not (self._eof or self.overflowed or self.flooded or self.deserted)
+        return not (self._eof or self.overflowed or self.flooded or self.without_reader)
 
     @property
     def exit(self) -> Exited | None:
@@ -310,7 +310,7 @@ class Pump:
         self._await_death()
         self.stdin.buffer.clear()
         self.note("process", WriteFailed(why))
-        self.deserted = self._exit is None
+        self.without_reader = self._exit is None
 
     # --- one round ----------------------------------------------------------------------------------------------
 

@@ -132,23 +132,23 @@ class Fuzzing:
             key=_key(checked),
             clock=time.monotonic,
         )
-        befell = Circumstances()
+        circumstances = Circumstances()
         with progress_line(verbose=False, quiet=asked.quiet) as progress:
             search = Search(self.play, _world(checked), terms, lambda search: self._tell(search, progress))
             self._until = search.until
             try:
                 first = self.play(Scenario((("handshake", {}),), ((_PLAIN[checked.component.kind],),), ()))
                 if not self.said_pid:
-                    befell, search.undecided = Circumstances(no_first_message=True), first.subject
+                    circumstances, search.undecided = Circumstances(no_first_message=True), first.subject
                 elif first.subject.verdict == "untestable":
                     search.undecided = first.subject
                 else:
                     search.go()
             except KeyboardInterrupt:
-                befell = Circumstances(interrupted=True)
+                circumstances = Circumstances(interrupted=True)
             except OutOfTimeError:
                 search.out_of_time = True
-        return self._result(search, befell)
+        return self._result(search, circumstances)
 
     def play(self, scenario: Scenario) -> ScenarioResult:
         """Play one scenario as a case is played; its transcript is kept if it shows something."""
@@ -193,7 +193,7 @@ class Fuzzing:
             subject, id=f"{NAME}.{rule}", kind="conversation", title=title, transcript=str(kept), reproduce=""
         )
 
-    def _result(self, search: Search, befell: Circumstances) -> RunResult:
+    def _result(self, search: Search, circumstances: Circumstances) -> RunResult:
         (self.checked.record / f"{NAME}.ndjson").unlink(missing_ok=True)
         notes = [_sum_of(search, self.checked, self.asked.conversations)]
         subjects = list(self.warned.values())
@@ -201,13 +201,13 @@ class Fuzzing:
             subjects = [self._judged(search, search.failing, notes), *subjects]
         elif search.undecided is not None:
             subjects = [msgspec.structs.replace(search.undecided, id=NAME, transcript=None, reproduce="")]
-        elif not (befell.interrupted or befell.no_first_message):
+        elif not (circumstances.interrupted or circumstances.no_first_message):
             subjects += [self._passed(search)]
         result = result_of_subjects(
             self.checked,
             NAME,
             subjects,
-            befell,
+            circumstances,
             started=self._started,
             duration=round(time.monotonic() - self._began, 3),
             notes=tuple(notes),

@@ -30,8 +30,8 @@ class Release(NamedTuple):
     run: RunResult | None = None
 
 
-class Faring(NamedTuple):
-    """The fate of a component on a release: a key of ``lives.WORDS``. `causes`: rules if `by_rule`, else subjects."""
+class ReleaseOutcome(NamedTuple):
+    """The end on a release: a key of ``storm_sentences.WORDS``. `causes`: rules if `by_rule`, else subjects."""
 
     how: str
     causes: tuple[str, ...] = ()
@@ -45,15 +45,15 @@ class Fates:
         self._rulebook = rulebook
         self._known: dict[tuple[str, str, frozenset[tuple[str, Fate]]], Fate | None] = {}
 
-    def worst(self, run: RunResult, release: str) -> Faring | None:
+    def worst(self, run: RunResult, release: str) -> ReleaseOutcome | None:
         """The worst harm that `release` would do to the conversations of `run`, or that it runs; None: not known."""
         ends = [end for subject in run.subjects for end in self._ends(subject, release)]
         harm = [(fate, rule) for fate, rule in ends if fate is not None and fate in HARMFUL]
         if not harm:
-            return None if any(fate is None for fate, _ in ends) else Faring("runs")
+            return None if any(fate is None for fate, _ in ends) else ReleaseOutcome("runs")
         worst = max((fate for fate, _ in harm), key=FATES.index)
         rules = [rule for fate, rule in harm if fate == worst]
-        return Faring(worst, tuple(sorted(set(rules), key=lambda rule: -rules.count(rule))))
+        return ReleaseOutcome(worst, tuple(sorted(set(rules), key=lambda rule: -rules.count(rule))))
 
     def at(self, finding: Finding, release: str) -> Fate | None:
         """The effect of a finding on `release`; None if neither its own fates nor its rule's effects tell."""

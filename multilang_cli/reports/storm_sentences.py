@@ -14,7 +14,7 @@ from packaging.version import Version
 
 from multilang_cli.protocol.words.verdicts import FATES
 from multilang_cli.reports.bundles import bundles
-from multilang_cli.reports.fates import Faring, Fates, Release, borders
+from multilang_cli.reports.fates import Fates, Release, ReleaseOutcome, borders
 from multilang_cli.reports.verdict import FAILURES, HARMFUL, decisive, word_of
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ WORDS: dict[str, str] = {
 MOST_CAUSES = 3
 """Rules or cases that the sentence names for one way to fare."""
 
-_Fared = tuple[Release, Faring]
+_Outcome = tuple[Release, ReleaseOutcome]
 
 
 def sentence_of(runs: Sequence[RunResult], rulebook: Rulebook) -> str:
@@ -43,8 +43,8 @@ def sentence_of(runs: Sequence[RunResult], rulebook: Rulebook) -> str:
     if len(runs) <= 1:
         return ""
     releases = _releases(runs, rulebook)
-    fared = _fared(releases, Fates(rulebook))
-    clauses = [_clause(how, fared, releases, rulebook) for how in WORDS]
+    outcomes = _outcomes(releases, Fates(rulebook))
+    clauses = [_clause(how, outcomes, releases, rulebook) for how in WORDS]
     verified = {version.id for version in rulebook.versions if version.verified}
     guessed = [release.text for release in releases if release.run is not None and release.text not in verified]
     tail = f" (not confirmed: {', '.join(guessed)}, which no real Storm was asked about)" if guessed else ""
@@ -70,10 +70,10 @@ def _releases(runs: Sequence[RunResult], rulebook: Rulebook) -> list[Release]:
     return [found[version] for version in sorted(found)]
 
 
-def _fared(releases: list[Release], fates: Fates) -> list[_Fared]:
+def _outcomes(releases: list[Release], fates: Fates) -> list[_Outcome]:
     """The fare at each release of which that can be told."""
-    own = {release.text: faring_of(release.run, fates) for release in releases if release.run is not None}
-    found: list[_Fared] = []
+    own = {release.text: release_outcome(release.run, fates) for release in releases if release.run is not None}
+    found: list[_Outcome] = []
     for place, release in enumerate(releases):
         if release.run is not None:
             found.append((release, own[release.text]))
@@ -88,32 +88,32 @@ def _fared(releases: list[Release], fates: Fates) -> list[_Fared]:
     return found
 
 
-def faring_of(run: RunResult, fates: Fates) -> Faring:
+def release_outcome(run: RunResult, fates: Fates) -> ReleaseOutcome:
     """The fare of the component on the version that `run` played."""
     found = fates.worst(run, run.storm)
     if found is not None and found.how in HARMFUL:
         return found
     if run.verdict == "no-first-message":
-        return Faring("silent", by_rule=False)
+        return ReleaseOutcome("silent", by_rule=False)
     breach = _breach(run)
     if breach is not None:
         return breach
     if found is not None and run.verdict in {"conformant", "not-conformant"}:
         return found
-    return Faring("unknown", () if found is None else (word_of(run).lower(),), by_rule=False)
+    return ReleaseOutcome("unknown", () if found is None else (word_of(run).lower(),), by_rule=False)
 
 
-def _breach(run: RunResult) -> Faring | None:
+def _breach(run: RunResult) -> ReleaseOutcome | None:
     """The breaches, harmful or not: rules, or cases where no rule accounts for a failure; None if nothing was."""
     failing = [each for each in run.subjects if each.verdict in FAILURES and each.verdict != "stale"]
     if not failing:
         return None
     found = [(each, decisive(each, run.storm)) for each in failing]
     causes = [finding.rule if finding else f"case {each.id}" for each, finding in found]
-    return Faring("breaks", tuple(dict.fromkeys(causes)), by_rule=all(finding for _, finding in found))
+    return ReleaseOutcome("breaks", tuple(dict.fromkeys(causes)), by_rule=all(finding for _, finding in found))
 
 
-def _said_of(release: Release, played: Release, own: Faring, fates: Fates) -> Faring | None:
+def _said_of(release: Release, played: Release, own: ReleaseOutcome, fates: Fates) -> ReleaseOutcome | None:
     """The fare on another release, by the conversation of a `played` version; None if that can't be told."""
     if played.run is None or not own.by_rule:
         return None
@@ -124,17 +124,17 @@ def _said_of(release: Release, played: Release, own: Faring, fates: Fates) -> Fa
     return breach if breach.by_rule else None
 
 
-def _clause(how: str, fared: list[_Fared], releases: list[Release], rulebook: Rulebook) -> str:
-    """``dies on 2.6 and later: a direct emit (rule direct-emit)``; "" if it fares so nowhere."""
-    here = [(release, faring) for release, faring in fared if faring.how == how]
+def _clause(how: str, outcomes: list[_Outcome], releases: list[Release], rulebook: Rulebook) -> str:
+    """``dies on 2.6 and later: a direct emit (rule direct-emit)``; "" if that is so nowhere."""
+    here = [(release, outcome) for release, outcome in outcomes if outcome.how == how]
     if not here:
         return ""
-    where = _ranges([faring.how == how for _, faring in fared], fared, releases)
-    causes = list(dict.fromkeys(cause for _, faring in here for cause in faring.causes))
+    where = _ranges([outcome.how == how for _, outcome in outcomes], outcomes, releases)
+    causes = list(dict.fromkeys(cause for _, outcome in here for cause in outcome.causes))
     named = []
     for cause in causes[:MOST_CAUSES]:
-        among = [faring.how == how and cause in faring.causes for _, faring in fared]
-        only = _ranges(among, fared, releases)
+        among = [outcome.how == how and cause in outcome.causes for _, outcome in outcomes]
+        only = _ranges(among, outcomes, releases)
         named.append(_cause(cause, "" if only == where else only, rulebook))
     more = [f"{len(causes) - MOST_CAUSES} more"] if len(causes) > MOST_CAUSES else []
     return f"{WORDS[how]} {where}" + (f": {', '.join((*named, *more))}" if causes else "")
@@ -147,18 +147,18 @@ def _cause(cause: str, where: str, rulebook: Rulebook) -> str:
     return f"{rule.title} (rule {cause}{f', {where}' if where else ''})"
 
 
-def _ranges(among: list[bool], fared: list[_Fared], releases: list[Release]) -> str:
+def _ranges(among: list[bool], outcomes: list[_Outcome], releases: list[Release]) -> str:
     """The releases that are `among` those meant, neighbours as ranges: ``0.9.7, 1.2.4 to 2.5.0``."""
     shown = []
-    for meant, places in groupby(range(len(fared)), lambda place: among[place]):
+    for meant, places in groupby(range(len(outcomes)), lambda place: among[place]):
         if meant:
-            shown.append(_range([fared[place] for place in places], releases))
+            shown.append(_range([outcomes[place] for place in places], releases))
     return ", ".join(shown)
 
 
-def _range(fared: list[_Fared], releases: list[Release]) -> str:
-    first, (last, faring) = fared[0][0], fared[-1]
-    if last == releases[-1] and faring.by_rule and faring.how != "runs":
+def _range(outcomes: list[_Outcome], releases: list[Release]) -> str:
+    first, (last, outcome) = outcomes[0][0], outcomes[-1]
+    if last == releases[-1] and outcome.by_rule and outcome.how != "runs":
         return f"{first.text} and later"
     if last.run is None:
         return f"{first.text} to below {releases[releases.index(last) + 1].text}"

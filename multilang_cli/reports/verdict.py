@@ -52,7 +52,7 @@ class _Facts(NamedTuple):
     counts: dict[Verdict, int]
     strict: bool
     complete: bool
-    befell: Circumstances
+    circumstances: Circumstances
 
     def any(self, *verdicts: Verdict) -> bool:
         """True if some case has one of these verdicts."""
@@ -69,17 +69,23 @@ class ConclusionRule(NamedTuple):
 
 
 OUTCOMES: tuple[ConclusionRule, ...] = (
-    ConclusionRule(130, "interrupted", "INTERRUPTED", lambda facts: facts.befell.interrupted),
+    ConclusionRule(130, "interrupted", "INTERRUPTED", lambda facts: facts.circumstances.interrupted),
     ConclusionRule(
-        5, "harness-fault", "MLCHECK'S FAULT", lambda facts: facts.befell.harness_fault or facts.any("error")
+        5, "harness-fault", "MLCHECK'S FAULT", lambda facts: facts.circumstances.harness_fault or facts.any("error")
     ),
-    ConclusionRule(2, "misuse", "MISUSE", lambda facts: facts.befell.misuse),
-    ConclusionRule(3, "no-first-message", "NO FIRST MESSAGE", lambda facts: facts.befell.no_first_message),
+    ConclusionRule(2, "misuse", "MISUSE", lambda facts: facts.circumstances.misuse),
+    ConclusionRule(3, "no-first-message", "NO FIRST MESSAGE", lambda facts: facts.circumstances.no_first_message),
     ConclusionRule(
-        4, "nothing-selected", "NOTHING SELECTED", lambda facts: not (facts.any(*VERDICTS) or facts.befell.own_fault)
+        4,
+        "nothing-selected",
+        "NOTHING SELECTED",
+        lambda facts: not (facts.any(*VERDICTS) or facts.circumstances.own_fault),
     ),
     ConclusionRule(
-        1, "not-conformant", "FAIL", lambda facts: facts.befell.own_fault or facts.any(*FAILURES, *_strictly(facts))
+        1,
+        "not-conformant",
+        "FAIL",
+        lambda facts: facts.circumstances.own_fault or facts.any(*FAILURES, *_strictly(facts)),
     ),
     ConclusionRule(6, "inconclusive", "INCONCLUSIVE", lambda facts: not _conclusive(facts)),
     ConclusionRule(0, "conformant", "PASS", lambda _: True),
@@ -129,21 +135,23 @@ def count(subjects: Iterable[SubjectResult]) -> dict[Verdict, int]:
     return counts
 
 
-def outcome_of(counts: dict[Verdict, int], *, strict: bool, complete: bool, befell: Circumstances) -> ConclusionRule:
+def outcome_of(
+    counts: dict[Verdict, int], *, strict: bool, complete: bool, circumstances: Circumstances
+) -> ConclusionRule:
     """The end of a run: the first row of `OUTCOMES` that applies."""
-    facts = _Facts(counts, strict, complete, befell)
+    facts = _Facts(counts, strict, complete, circumstances)
     return next(outcome for outcome in OUTCOMES if outcome.applies(facts))
 
 
-def conclude(result: RunResult, befell: Circumstances | None = None) -> RunResult:
+def conclude(result: RunResult, circumstances: Circumstances | None = None) -> RunResult:
     """Fill in what follows from the subjects: counts, outlook, what was not tested, verdict and exit code.
 
     `untested` may already name subjects that never ran; those that were skipped or untestable are added by reason.
     """
-    befell = befell or Circumstances()
-    complete = result.complete and not befell.interrupted
+    circumstances = circumstances or Circumstances()
+    complete = result.complete and not circumstances.interrupted
     counts = count(result.subjects)
-    outcome = outcome_of(counts, strict=result.strict, complete=complete, befell=befell)
+    outcome = outcome_of(counts, strict=result.strict, complete=complete, circumstances=circumstances)
     return msgspec.structs.replace(
         result,
         counts=counts,

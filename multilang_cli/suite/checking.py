@@ -41,14 +41,14 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
     from multilang_cli.subject.declared import Declared
 
-_BEFELL: dict[ExitCode, Circumstances] = {
+_CIRCUMSTANCES: dict[ExitCode, Circumstances] = {
     ExitCode.INTERRUPTED: Circumstances(interrupted=True),
     ExitCode.MISUSE: Circumstances(misuse=True),
     ExitCode.NO_FIRST_MESSAGE: Circumstances(no_first_message=True),
     ExitCode.NOTHING_SELECTED: Circumstances(),
     ExitCode.NOT_CONFORMANT: Circumstances(own_fault=True),
 }
-"""What befell a component with which no case was played."""
+"""The circumstances of a component with which no case was played."""
 
 
 class Showing(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,8 +175,8 @@ class _Checks(NamedTuple):
         except (LaunchError, SelectionError, RecordError, ConfigError, CommandError, KeyboardInterrupt) as error:
             why, code = _why_not(error)
             met = error.met if isinstance(error, UnknownKindError) else ()
-            befell = versions[:1] if code == ExitCode.INTERRUPTED else versions
-            results = [not_run(component, each.options, _BEFELL[code], why, met) for each in befell]
+            stopped = versions[:1] if code == ExitCode.INTERRUPTED else versions
+            results = [not_run(component, each.options, _CIRCUMSTANCES[code], why, met) for each in stopped]
             shown = len(results) == 1 and fits_one_screen(results[0]) and not self._to_stdout()
             if not (shown and sys.stdout.isatty() and sys.stderr.isatty()) or code == ExitCode.MISUSE:
                 complain(f"{component.name}: {why}" if component.name else why)

@@ -438,7 +438,7 @@ def test_who_leaves_its_stdin_without_a_reader_is_found_without_a_write(tmp_path
         assert session.handshake(handshake, LIMIT)
         assert until(lambda: not session.process.has_reader())
         session.check_stdin()
-        assert session.deserted
+        assert session.without_reader
         assert not session.running
     assert rules_of(session) == ["stdin-closed"]
 

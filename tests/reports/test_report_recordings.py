@@ -13,7 +13,7 @@ from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.words.events import Event, Gap
-from multilang_cli.reports.html.keeping import KEPT_AROUND_FINDING, Row, Shelf, columns_of
+from multilang_cli.reports.html.keeping import KEPT_AROUND_FINDING, EventBudget, Row, columns_of
 from multilang_cli.transcript.format import TranscriptError
 from tests.command import ROOT
 from tests.pages import ACKED, TWICE, document, judged, record, recorded, section, texts
@@ -36,8 +36,8 @@ def rows(count: int, text: str = "") -> list[Row]:
 
 
 def test_of_too_many_events_the_first_those_around_findings_and_the_last_are_kept() -> None:
-    shelf = Shelf(events=200)
-    keeper = shelf.keeper([500, 505])
+    budget = EventBudget(events=200)
+    keeper = budget.keeper([500, 505])
     for row in rows(1000):
         keeper.take(row)
     columns, kinds, _ = columns_of(keeper.rows())
@@ -54,8 +54,8 @@ def test_of_too_many_events_the_first_those_around_findings_and_the_last_are_kep
 
 
 def test_conversations_share_the_room_and_the_longest_gives_way() -> None:
-    shelf = Shelf(events=200)
-    short, long = shelf.keeper([]), shelf.keeper([])
+    budget = EventBudget(events=200)
+    short, long = budget.keeper([]), budget.keeper([])
     for row in rows(50):
         short.take(row)
     for row in rows(1000):
@@ -65,8 +65,8 @@ def test_conversations_share_the_room_and_the_longest_gives_way() -> None:
 
 
 def test_much_text_is_too_much_as_well() -> None:
-    shelf = Shelf(events=1000, text=10_000)
-    keeper = shelf.keeper(range(1000))
+    budget = EventBudget(events=1000, text=10_000)
+    keeper = budget.keeper(range(1000))
     for row in rows(1000, "x" * 100):
         keeper.take(row)
     assert sum(len(row.text) for row in keeper.rows()) <= 10_000

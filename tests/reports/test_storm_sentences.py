@@ -61,7 +61,7 @@ def finding(name: str, when: str = "", seq: int = 1, fates: dict[str, Fate] | No
 
 
 def run(
-    storm: str, *findings: Finding, verdict: Verdict | None = None, befell: Circumstances | None = None
+    storm: str, *findings: Finding, verdict: Verdict | None = None, circumstances: Circumstances | None = None
 ) -> RunResult:
     """A run of one case, whose verdict is made of the findings unless it is given."""
     weights = {weigh(each, storm) for each in findings}
@@ -74,7 +74,7 @@ def run(
         storm=storm,
         started_at="",
     )
-    return conclude(msgspec.structs.replace(blank, subjects=(subject,)), befell)
+    return conclude(msgspec.structs.replace(blank, subjects=(subject,)), circumstances)
 
 
 def everywhere(*findings: Finding, versions: Iterable[str] = ALL) -> list[RunResult]:
@@ -175,9 +175,9 @@ def test_more_causes_than_are_named_are_counted(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("odd", "sentence"),
     [
-        (run("2.8.3", befell=Circumstances(no_first_message=True)), "says no first message on 2.8.3"),
-        (run("2.8.3", befell=Circumstances(interrupted=True)), "not known on 2.8.3: interrupted"),
-        (run("2.8.3", befell=Circumstances(misuse=True)), "not known on 2.8.3: misuse"),
+        (run("2.8.3", circumstances=Circumstances(no_first_message=True)), "says no first message on 2.8.3"),
+        (run("2.8.3", circumstances=Circumstances(interrupted=True)), "not known on 2.8.3: interrupted"),
+        (run("2.8.3", circumstances=Circumstances(misuse=True)), "not known on 2.8.3: misuse"),
         (run("2.8.3", verdict="error"), "not known on 2.8.3: mlcheck's fault"),
         (run("2.8.3", finding("always"), verdict="untestable"), "not known on 2.8.3: inconclusive"),
         (run("2.8.3", verdict="fail"), "breaks the protocol on 2.8.3: case bolt.case"),

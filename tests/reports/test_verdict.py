@@ -83,9 +83,9 @@ RUN: list[tuple[list[Verdict], dict[str, bool], int, RunVerdict]] = [
 @pytest.mark.parametrize(("verdicts", "flags", "code", "verdict"), RUN)
 def test_exit_codes_one_by_one(verdicts: list[Verdict], flags: dict[str, bool], code: int, verdict: RunVerdict) -> None:
     counts = dict.fromkeys(VERDICTS, 0) | {name: verdicts.count(name) for name in verdicts}
-    befell = {name: value for name, value in flags.items() if name not in {"strict", "complete"}}
+    circumstances = {name: value for name, value in flags.items() if name not in {"strict", "complete"}}
     strict, complete = flags.get("strict", False), flags.get("complete", True)
-    outcome = outcome_of(counts, strict=strict, complete=complete, befell=Circumstances(**befell))
+    outcome = outcome_of(counts, strict=strict, complete=complete, circumstances=Circumstances(**circumstances))
     assert (outcome.code, outcome.verdict) == (code, verdict)
 
 

@@ -15,7 +15,7 @@ from multilang_cli.suite.verdict.baseline import (
     apply,
     parse,
     render,
-    strangers,
+    without_a_case,
 )
 
 if TYPE_CHECKING:
@@ -127,10 +127,10 @@ def test_what_is_new_is_shown_first() -> None:
 
 
 def test_a_line_without_a_case_is_stale() -> None:
-    (stranger,) = strangers(known("a.b exited\na.c.d exited"), {"a.b", "a.c.e"}, "bolt")
-    assert (stranger.id, stranger.verdict, stranger.kind) == ("a.c.d", "stale", "run")
-    assert "known-failures.txt:2: there is no bolt case 'a.c.d'; did you mean a.c.e?" in stranger.reason
-    assert strangers(known("a.b exited"), {"a.b"}, "bolt") == ()
+    (stale,) = without_a_case(known("a.b exited\na.c.d exited"), {"a.b", "a.c.e"}, "bolt")
+    assert (stale.id, stale.verdict, stale.kind) == ("a.c.d", "stale", "run")
+    assert "known-failures.txt:2: there is no bolt case 'a.c.d'; did you mean a.c.e?" in stale.reason
+    assert without_a_case(known("a.b exited"), {"a.b"}, "bolt") == ()
 
 
 FAILING = (

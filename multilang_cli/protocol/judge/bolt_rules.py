@@ -15,7 +15,6 @@ from multilang_cli.protocol.words.messages import (
     Emit,
     Error,
     Fail,
-    Handshake,
     Log,
     Metrics,
     Sync,
@@ -61,15 +60,6 @@ def _remember_text(state: State, message: TupleMsg, raw: bytes) -> None:
     state.foreign = True
     state.replaced = state.replaced or _REPLACEMENT in raw
     text_rules.remember(state, message)
-
-
-def _task_ids(judge: RuleContext, _: Event, __: TaskIds) -> None:
-    if judge.state.task_ids:
-        judge.state.task_ids -= 1
-
-
-def _handshake(judge: RuleContext, event: Event, _: Handshake) -> None:
-    judge.state.began = event.t
 
 
 def _ack(judge: RuleContext, event: Event, message: Ack) -> None:
@@ -355,9 +345,7 @@ def check_silence(judge: RuleContext, event: Event) -> None:
 
 
 HANDLERS: dict[type, Any] = {
-    Handshake: _handshake,
     TupleMsg: _tuple,
-    TaskIds: _task_ids,
     Ack: _ack,
     Fail: _fail,
     Emit: _emit,

@@ -35,7 +35,7 @@ from multilang_cli.protocol.words.events import (
     StdoutClosed,
     WriteFailed,
 )
-from multilang_cli.protocol.words.messages import FromComponent, Malformed, Pid
+from multilang_cli.protocol.words.messages import FromComponent, Handshake, Malformed, Pid, TaskIds
 from multilang_cli.protocol.words.verdicts import (
     Finding,
     Outlook,
@@ -253,12 +253,23 @@ def _gap(judge: Conversation, _: Event, __: Gap) -> None:
     state.reading = 1
 
 
+def _handshake(judge: Conversation, event: Event, _: Handshake) -> None:
+    judge.state.began = event.t
+
+
+def _task_ids(judge: Conversation, _: Event, __: TaskIds) -> None:
+    if judge.state.task_ids:
+        judge.state.task_ids -= 1
+
+
 def _pid(judge: Conversation, event: Event, _: Pid) -> None:
     judge.state.heard = judge.state.synced = event.t
     judge.state.said = True
 
 
 _COMMON: dict[type, Handler] = {
+    Handshake: _handshake,
+    TaskIds: _task_ids,
     Pid: _pid,
     Malformed: _malformed,
     Gap: _gap,
@@ -272,3 +283,4 @@ _COMMON: dict[type, Handler] = {
     Chunk: life_rules.stderr,
     End: life_rules.ended,
 }
+"""What is done with messages and facts of bolts and spouts alike."""

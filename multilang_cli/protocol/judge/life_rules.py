@@ -66,7 +66,7 @@ def exited(judge: RuleContext, event: Event, fact: Exited) -> None:
         return
     state.lost_pipe = True
     how = f"exited with code {fact.code}" if fact.signal is None else f"was killed by signal {fact.signal}"
-    what = _owing(judge)
+    what = _at_what_point(judge)
     judge.breach("exited", event, f"the process {how} {what}", stable=how)
 
 
@@ -76,7 +76,7 @@ def dismissed(judge: RuleContext, _: Event, fact: StdinClosed | Signalled) -> No
     judge.state.orphaned = judge.state.orphaned or getattr(fact, "stdout", False)
 
 
-def _owing(judge: RuleContext) -> str:
+def _at_what_point(judge: RuleContext) -> str:
     state = judge.state
     if not state.said:
         return "before its pid"

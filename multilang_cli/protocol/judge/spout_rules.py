@@ -17,13 +17,11 @@ from multilang_cli.protocol.words.messages import (
     Emit,
     Error,
     Fail,
-    Handshake,
     Json,
     Log,
     Metrics,
     SpoutCommand,
     Sync,
-    TaskIds,
 )
 from multilang_cli.protocol.words.rulebook import covers
 
@@ -49,10 +47,6 @@ TIMED_TOGETHER = 100
 SHORT_SLEEP = 0.0003
 """Seconds a call, below which it can't have slept. A busy machine only makes calls longer, so that nobody is accused by
 its load."""
-
-
-def _handshake(judge: RuleContext, event: Event, _: Handshake) -> None:
-    judge.state.began = event.t
 
 
 def _command(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
@@ -81,11 +75,6 @@ def _activation(judge: RuleContext, event: Event, fact: Activation) -> None:
     state.deactivated = not fact.active
     if again and judge.rulebook.effects("reactivation")[judge.version.id].fate == "dies":
         judge.breach("reactivation", event, "this Storm can't activate a shell spout a second time")
-
-
-def _task_ids(judge: RuleContext, _: Event, __: TaskIds) -> None:
-    if judge.state.task_ids:
-        judge.state.task_ids -= 1
 
 
 def _answering(judge: RuleContext, event: Event, what: str) -> None:
@@ -308,10 +297,8 @@ def check_silence(judge: RuleContext, event: Event) -> None:
 
 
 HANDLERS: dict[type, Any] = {
-    Handshake: _handshake,
     Activation: _activation,
     SpoutCommand: _command,
-    TaskIds: _task_ids,
     Emit: _emit,
     Sync: _sync,
     Ack: _settle,

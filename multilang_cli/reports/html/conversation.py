@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.reports.html.document import AnySection
     from multilang_cli.reports.html.findings import Explainer
-    from multilang_cli.reports.html.keeping import Shelf
+    from multilang_cli.reports.html.keeping import EventBudget
     from multilang_cli.reports.model import SubjectResult
     from multilang_cli.transcript.format import Header
 
@@ -60,7 +60,7 @@ class Told:
         header: Header,
         subject: SubjectResult,
         explainer: Explainer,
-        shelf: Shelf,
+        budget: EventBudget,
         *,
         detailed: bool,
         alone: bool,
@@ -77,7 +77,7 @@ class Told:
         self._explainer = explainer
         self._redactor = Redactor(header.profile.conf)
         self._clean_header = self._redactor.header(header)
-        self._keeper = shelf.keeper(rules)
+        self._keeper = budget.keeper(rules)
         self._threads = Threads(header.profile.kind)
         self._latency = Latency()
         self._trees = TreeSteps(header.profile, rules, MOST_TREES if alone else _FEW_TREES)

@@ -36,7 +36,7 @@ class Row(NamedTuple):
     thread: str
 
 
-class Shelf:
+class EventBudget:
     """The room that the conversations of one page share: so many `events`, so many characters of `text`.
 
     At most half of it is for what is kept in any case, the rest for what came last.
@@ -79,9 +79,9 @@ class Shelf:
 class Keeper:
     """The events of one conversation that are kept. Give it all of them, in order."""
 
-    def __init__(self, shelf: Shelf, wanted: Iterable[int]) -> None:
+    def __init__(self, budget: EventBudget, wanted: Iterable[int]) -> None:
         self.left_out = 0
-        self._shelf = shelf
+        self._budget = budget
         self._near = deque(_spans(wanted))
         self._pinned: list[Row] = []
         self._tail: deque[Row] = deque()
@@ -90,9 +90,9 @@ class Keeper:
         """Keep an event, at least until there is no room."""
         while self._near and self._near[0][1] < row.seq:
             self._near.popleft()
-        asked = row.place < self._shelf.first or bool(self._near and self._near[0][0] <= row.seq)
-        (self._pinned if asked and self._shelf.pin(row) else self._tail).append(row)
-        self._shelf.put(row)
+        asked = row.place < self._budget.first or bool(self._near and self._near[0][0] <= row.seq)
+        (self._pinned if asked and self._budget.pin(row) else self._tail).append(row)
+        self._budget.put(row)
 
     def spare(self) -> int:
         """The number of events that could be left out."""

@@ -10,7 +10,7 @@ from multilang_cli.reports.combined import label_of, parts_of
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.reports.grouping import only_on, some_of, told_first
 from multilang_cli.reports.html.document import PageDocument, PageVerdict, Text
-from multilang_cli.reports.html.keeping import PAGE_EVENTS, Shelf
+from multilang_cli.reports.html.keeping import PAGE_EVENTS, EventBudget
 from multilang_cli.reports.html.page_file import load_kit, render
 from multilang_cli.reports.html.recordings import Recordings
 from multilang_cli.reports.html.run_sections import about, component_sections, everything, folded, line
@@ -49,7 +49,7 @@ def document_of(
     The conversations are read from where the subjects' `transcript` says, as seen from the working directory.
     """
     recorded = result.suite.name == _RECORDED
-    recordings = Recordings(result, rulebook, Shelf(events), detailed=recorded)
+    recordings = Recordings(result, rulebook, EventBudget(events), detailed=recorded)
     sections = list(_recorded(result, recordings) if recorded else _run(result, rulebook, recordings, more))
     began = next((told.header.started_at for told in recordings.told), "") if recorded else result.started_at
     return PageDocument(

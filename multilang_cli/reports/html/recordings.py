@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from multilang_cli.protocol.words.rulebook import Rulebook
-    from multilang_cli.reports.html.keeping import Shelf
+    from multilang_cli.reports.html.keeping import EventBudget
     from multilang_cli.reports.model import RunResult, SubjectResult
 
 MOST_CONVERSATIONS = 200
@@ -36,8 +36,8 @@ class _Wanted(NamedTuple):
 class Recordings:
     """Recordings of a run. `told`: the conversations, in the order of their subjects; `notes`: what can't be shown."""
 
-    def __init__(self, result: RunResult, rulebook: Rulebook, shelf: Shelf, *, detailed: bool) -> None:
-        self._rulebook, self._shelf = rulebook, shelf
+    def __init__(self, result: RunResult, rulebook: Rulebook, budget: EventBudget, *, detailed: bool) -> None:
+        self._rulebook, self._budget = rulebook, budget
         self._wanted, left_out = _chosen(result, DETAILED if detailed else 0)
         self._told: dict[str, Told] = {}
         self.notes = [f"{left_out} more conversations are recorded, but not on this page"] if left_out else []
@@ -71,7 +71,7 @@ class Recordings:
                 header,
                 wanted.subject,
                 explainer,
-                self._shelf,
+                self._budget,
                 detailed=wanted.detailed,
                 alone=len(self._wanted) == 1,
             )

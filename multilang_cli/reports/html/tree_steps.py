@@ -43,7 +43,7 @@ _NOTE = (
 )
 
 
-class _Story:
+class _RootEvents:
     """Messages about one tuple from outside, or about one message id, and the end of it."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class TreeSteps:
         self._profile = profile
         self._rules = rules
         self._most = 0 if profile.without_ackers else most
-        self._stories: dict[str, _Story] = {}
+        self._roots: dict[str, _RootEvents] = {}
         self._kinds: Counter[_Kind] = Counter()
 
     def take(self, event: Event) -> None:
@@ -92,61 +92,61 @@ class TreeSteps:
         elif isinstance(body, SpoutCommand) and body.command in {"ack", "fail"}:
             self._end(json.dumps(body.id), event, f"{body.command}ed")
         elif isinstance(body, Gap):
-            self._stories = {key: story for key, story in self._stories.items() if story.ended != "open"}
+            self._roots = {key: root for key, root in self._roots.items() if root.ended != "open"}
 
     def _begin(self, key: str, event: Event) -> None:
-        if len(self._stories) < MOST_FOLLOWED and key not in self._stories:
-            self._stories[key] = _Story()
+        if len(self._roots) < MOST_FOLLOWED and key not in self._roots:
+            self._roots[key] = _RootEvents()
         self._go_on(key, event)
 
     def _go_on(self, key: str, event: Event) -> None:
-        story = self._stories.get(key)
-        if story is not None:
-            story.add(event)
+        root = self._roots.get(key)
+        if root is not None:
+            root.add(event)
 
     def _end(self, key: str, event: Event, how: str) -> None:
         """Of trees that are over, a few of each kind are kept."""
-        story = self._stories.get(key)
-        if story is None:
+        root = self._roots.get(key)
+        if root is None:
             return
-        story.add(event)
-        if story.ended != "open":
+        root.add(event)
+        if root.ended != "open":
             return
-        story.ended = how
-        kind = self._kind(story)
+        root.ended = how
+        kind = self._kind(root)
         if self._kinds[kind] >= KEPT_OF_A_KIND:
-            del self._stories[key]
+            del self._roots[key]
         else:
             self._kinds[kind] += 1
 
-    def _kind(self, story: _Story) -> _Kind:
+    def _kind(self, root: _RootEvents) -> _Kind:
         """Trees of a kind show the same: what was broken, and how they ended."""
-        return frozenset(self._rules[e.seq] for e in story.events if e.seq in self._rules), story.ended
+        return frozenset(self._rules[e.seq] for e in root.events if e.seq in self._rules), root.ended
 
-    def _chosen(self) -> list[_Story]:
+    def _chosen(self) -> list[_RootEvents]:
         """One of each kind before a second of any; those with findings first, then open ones, failed ones, others."""
         met: Counter[_Kind] = Counter()
         ranked = []
-        for place, story in enumerate(self._stories.values()):
-            kind = self._kind(story)
-            ranked.append((met[kind], not kind[0], _ORDER.index(kind[1]), place, story))
+        for place, root in enumerate(self._roots.values()):
+            kind = self._kind(root)
+            ranked.append((met[kind], not kind[0], _ORDER.index(kind[1]), place, root))
             met[kind] += 1
-        return [story for *_, story in sorted(sorted(ranked, key=_rank)[: self._most], key=lambda each: each[1:4])]
+        return [root for *_, root in sorted(sorted(ranked, key=_rank)[: self._most], key=lambda each: each[1:4])]
 
     def sections(self, lead: str, to: To) -> Iterator[Steps]:
         """The chosen trees, built now."""
-        for number, story in enumerate(self._chosen(), 1):
+        for number, root in enumerate(self._chosen(), 1):
             trees = Trees(self._profile, seed=number)
             seqs: list[int] = []
-            for event in story.events:
+            for event in root.events:
                 if trees.take(event):
                     tree = trees.trees()[0]
                     seqs += [event.seq] * (len(tree.steps) - len(seqs))
             if seqs:
-                yield tree_section(f"{lead}-tree-{number}", tree, seqs, trees.numbers, to, left_out=story.left_out)
+                yield tree_section(f"{lead}-tree-{number}", tree, seqs, trees.numbers, to, left_out=root.left_out)
 
 
-def _rank(each: tuple[int, bool, int, int, _Story]) -> tuple[int, bool, int, int]:
+def _rank(each: tuple[int, bool, int, int, _RootEvents]) -> tuple[int, bool, int, int]:
     return each[:4]
 
 

@@ -87,7 +87,7 @@ class HostRun:
         transcript = self.plan.record / f"{self.case.id}.ndjson"
         folder = private_pid_dir()
         with Recording(transcript, self._header(), {}) as recording, self._start(folder) as process:
-            seen = _Sitting(process, Witnessed(folder, began), judge_of(self._profile, self.plan.rulebook), recording)
+            seen = _Watched(process, Witnessed(folder, began), judge_of(self._profile, self.plan.rulebook), recording)
             in_time = seen.play(self.case.limit * self.plan.patience, self.plan.patience)
         self.started, self.unrecorded = seen.witnessed.pid is not None, recording.failed
         result = self._judged(seen, began, in_time=in_time)
@@ -116,7 +116,7 @@ class HostRun:
             started_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
 
-    def _judged(self, seen: _Sitting, began: float, *, in_time: bool) -> SubjectResult:
+    def _judged(self, seen: _Watched, began: float, *, in_time: bool) -> SubjectResult:
         limit = f"within {self.case.limit * self.plan.patience:g} s"
         late = f"the component's script was not over {'before the host ended' if seen.host_ended else limit}"
         verdict, reason = verdict_of(seen.findings, self.plan.version.id, "" if in_time else late)
@@ -124,7 +124,7 @@ class HostRun:
             verdict, reason = "fail", "the host started no component"
         return self._result(verdict, reason, began, seen)
 
-    def _result(self, verdict: Verdict, reason: str, began: float, seen: _Sitting | None = None) -> SubjectResult:
+    def _result(self, verdict: Verdict, reason: str, began: float, seen: _Watched | None = None) -> SubjectResult:
         case, findings = self.case, tuple(seen.findings) if seen is not None else ()
         ended = seen.process.exited() if seen is not None else None
         patience = ["--patience", f"{self.plan.patience:g}"] if self.plan.patience != 1 else []
@@ -148,7 +148,7 @@ class HostRun:
         )
 
 
-class _Sitting:
+class _Watched:
     """A host and its component, watched: the events so far go to the judge and into the recording.
 
     `host_ended`: by itself, before it was told to.

@@ -47,9 +47,9 @@ def judge_host(plan: HostPlan, options: HostOptions, progress: Progress | None =
     ids = matching([case.id for case in available], options.include, options.exclude, "host case", "host-cases")
     cases = [case for case in available if case.id in ids]
     prepare_record(plan.record)
-    sitting = _Run(plan, cases, options)
+    run = _Run(plan, cases, options)
     began, started = time.monotonic(), datetime.now(UTC)
-    sitting.go(progress)
+    run.go(progress)
     result = RunResult(
         tool=Tool(version=__version__),
         suite=Suite(name="host", hash=suite_hash(available)),
@@ -64,12 +64,12 @@ def judge_host(plan: HostPlan, options: HostOptions, progress: Progress | None =
         selection=Selection(
             include=options.include, exclude=options.exclude, available=len(available), selected=len(cases)
         ),
-        subjects=tuple(sitting.done[number] for number in sorted(sitting.done)),
-        complete=len(sitting.done) == len(cases),
-        notes=tuple(sitting.notes),
-        untested=sitting.untested(),
+        subjects=tuple(run.done[number] for number in sorted(run.done)),
+        complete=len(run.done) == len(cases),
+        notes=tuple(run.notes),
+        untested=run.untested(),
     )
-    return conclude(result, sitting.befell)
+    return conclude(result, run.circumstances)
 
 
 class _Run:
@@ -78,7 +78,7 @@ class _Run:
     def __init__(self, plan: HostPlan, cases: list[HostCase], options: HostOptions) -> None:
         self.done: dict[int, SubjectResult] = {}
         self.notes: dict[str, None] = {}
-        self.befell = Circumstances()
+        self.circumstances = Circumstances()
         self._plan = plan
         self._cases = cases
         self._options = options
@@ -93,18 +93,18 @@ class _Run:
                 for number, subject in enumerate(jobs):
                     self.done[number] = subject
                     if not self._started and subject.verdict != "error":
-                        self.befell = Circumstances(no_first_message=True)
+                        self.circumstances = Circumstances(no_first_message=True)
                         break
                     if self._options.fail_fast and subject.verdict in STOPS:
                         break
         except KeyboardInterrupt:
-            self.befell = Circumstances(interrupted=True)
+            self.circumstances = Circumstances(interrupted=True)
             self.done |= {number: each for number, each in jobs.finished.items() if number not in self.done}
 
     def untested(self) -> tuple[Untested, ...]:
         """The cases that were not played."""
         left = tuple(case.id for number, case in enumerate(self._cases) if number not in self.done)
-        why = "the host started no component" if self.befell.no_first_message else "stopped before"
+        why = "the host started no component" if self.circumstances.no_first_message else "stopped before"
         return (Untested(reason=why, ids=left),) if left else ()
 
     def _play(self, case: HostCase, progress: Progress | None) -> SubjectResult:

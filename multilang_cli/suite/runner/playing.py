@@ -23,7 +23,7 @@ from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.jobs import Jobs
 from multilang_cli.suite.steps.idling import Idle
 from multilang_cli.suite.steps.settling import SUBJECT, Settling, subject_of
-from multilang_cli.suite.verdict.baseline import apply, strangers
+from multilang_cli.suite.verdict.baseline import apply, without_a_case
 from multilang_cli.suite.verdict.repeats import Hang, Repeats
 from multilang_cli.suite.verdict.replays import Replays
 from multilang_cli.terminal.output import remark
@@ -69,7 +69,7 @@ class Run:
         self.known = known
         self.available = available
         self.excused: Collection[str] = ()
-        self.befell = Circumstances()
+        self.circumstances = Circumstances()
         self.started = datetime.now(UTC)
         self.duration = 0.0
         self.notes: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ class Run:
     @property
     def why_remaining(self) -> str:
         """The reason why some were not played."""
-        if self.befell.no_first_message:
+        if self.circumstances.no_first_message:
             return "the component did not answer the handshake"
         if not self._stopped:
             return "interrupted"
@@ -142,7 +142,7 @@ class Run:
             if self.subject.options.jobs > 1:
                 self._forget_remaining()
         except KeyboardInterrupt:
-            self.befell = Circumstances(interrupted=True)
+            self.circumstances = Circumstances(interrupted=True)
             for number, played in jobs.finished.items():
                 self._done.setdefault(number, played.subject)
         self.duration = round(time.monotonic() - began, 3)
@@ -162,15 +162,17 @@ class Run:
     @property
     def whole(self) -> bool:
         """True if every case was played to its end."""
-        return not (self.befell.interrupted or self.remaining or any(each.verdict == "error" for each in self.subjects))
+        return not (
+            self.circumstances.interrupted or self.remaining or any(each.verdict == "error" for each in self.subjects)
+        )
 
-    def strangers(self) -> tuple[SubjectResult, ...]:
+    def without_a_case(self) -> tuple[SubjectResult, ...]:
         """A stale subject for each known failure that is no case; none if only a part of the suite was selected."""
         options, component = self.subject.options, self.subject.component
         if options.include or options.exclude:
             return ()
         ids = {SUBJECT, *(case.id for case in fitting(self.available, component.kind))}
-        return strangers(self.known, ids, component.kind)
+        return without_a_case(self.known, ids, component.kind)
 
     def _counted(self, subject: SubjectResult) -> SubjectResult:
         subject = self._judged(subject)
@@ -199,7 +201,7 @@ class Run:
         """True if there is no use in going on."""
         self._has_said_pid = self._has_said_pid or played.said_pid
         if not played.said_pid and subject.verdict != "error" and not self._says_pid(case):
-            self.befell = Circumstances(no_first_message=True)
+            self.circumstances = Circumstances(no_first_message=True)
             return True
         self._failures += subject.verdict in STOPS
         most = 1 if self.subject.options.fail_fast else self.subject.options.max_fail

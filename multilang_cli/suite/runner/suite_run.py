@@ -97,7 +97,7 @@ def for_part(component: Component, options: RunOptions) -> RunOptions | None:
 
 def result_of(run: Run) -> RunResult:
     """The result of a run so far, concluded, and without secrets."""
-    return _without_secrets(conclude(_result(run), run.befell), run.subject.component)
+    return _without_secrets(conclude(_result(run), run.circumstances), run.subject.component)
 
 
 def write_known_failures(runs: Sequence[Run]) -> None:
@@ -125,7 +125,7 @@ def write_known_failures(runs: Sequence[Run]) -> None:
 def not_run(
     component: Component,
     options: RunOptions,
-    befell: Circumstances,
+    circumstances: Circumstances,
     why: str,
     met: tuple[SubjectResult, ...] = (),
 ) -> RunResult:
@@ -150,7 +150,7 @@ def not_run(
         notes=(readable(why),),
         subjects=met,
     )
-    return _without_secrets(conclude(result, befell), component)
+    return _without_secrets(conclude(result, circumstances), component)
 
 
 def prepare_record(record: Path) -> None:
@@ -175,7 +175,7 @@ def result_of_subjects(
     checked: Subject,
     suite: str,
     subjects: Sequence[SubjectResult],
-    befell: Circumstances,
+    circumstances: Circumstances,
     *,
     started: datetime,
     duration: float,
@@ -186,7 +186,7 @@ def result_of_subjects(
     result = msgspec.structs.replace(
         result, suite=Suite(name=suite), duration=duration, subjects=tuple(subjects), notes=(*_notes(checked), *notes)
     )
-    return _without_secrets(conclude(result, befell), checked.component)
+    return _without_secrets(conclude(result, circumstances), checked.component)
 
 
 def _result(run: Run) -> RunResult:
@@ -200,7 +200,7 @@ def _result(run: Run) -> RunResult:
         selection=Selection(
             include=options.include, exclude=options.exclude, available=len(run.available), selected=len(run.cases)
         ),
-        subjects=(*subjects, *run.strangers()),
+        subjects=(*subjects, *run.without_a_case()),
         complete=not remaining,
         notes=(
             *_notes(run.subject),

@@ -35,7 +35,7 @@ def run_versions(
             runs.append(run)
             run.slow = slow
             run.go(tell)
-            if run.befell.interrupted:
+            if run.circumstances.interrupted:
                 break
     except KeyboardInterrupt:
         if not runs or len(runs) == len(subjects):

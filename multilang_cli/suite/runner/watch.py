@@ -49,8 +49,9 @@ class Watch:
     `open`: the ids of those that are not settled, Storm's own, as ticks, left out. `acks`: how many like each were
     acked. `refused`: what the first is like that was failed before one like it was acked, None if there is none.
     `silent`: it has said nothing since it was fed. `beats`: heartbeats that it has not answered. `stopped`: the process
-    was seen to be stopped by a signal. `deserted`: it lived on, and nobody read its stdin. `words`: the last that it
-    logged or reported before it was told to end. `sizes`: bytes of the events of which not all bytes are kept, by seq.
+    was seen to be stopped by a signal. `without_reader`: it lived on, and nobody read its stdin. `words`: the last that
+    it logged or reported before it was told to end. `sizes`: bytes of the events of which not all bytes are kept, by
+    seq.
     """
 
     def __init__(self) -> None:
@@ -61,7 +62,7 @@ class Watch:
         self.refused: Like | None = None
         self.silent = False
         self.beats = 0
-        self.stopped = self.deserted = False
+        self.stopped = self.without_reader = False
         self.words = ""
         self._dismissed = self._ended = False
 
@@ -79,7 +80,7 @@ class Watch:
     @property
     def unlike_a_refusal(self) -> bool:
         """True if the process did what no tuple makes one do: it stopped itself, or left its stdin without a reader."""
-        return self.stopped or self.deserted
+        return self.stopped or self.without_reader
 
     @property
     def last_acked(self) -> Like | None:
@@ -113,7 +114,7 @@ class Watch:
     def _note(self, body: object) -> None:
         if isinstance(body, StdinClosed | Signalled | Exited | WriteFailed):
             # Who has exited leaves its stdin as well: that is nothing else that it did.
-            self.deserted = self.deserted or (isinstance(body, WriteFailed) and not self._ended)
+            self.without_reader = self.without_reader or (isinstance(body, WriteFailed) and not self._ended)
             self._dismissed = self._dismissed or isinstance(body, StdinClosed | Signalled)
             self._ended = self._ended or isinstance(body, Exited)
         elif isinstance(body, TupleMsg) and body.is_heartbeat:

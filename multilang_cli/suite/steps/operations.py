@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SMALL_READ = 512
 """Bytes at a time that a slow host reads."""
-SIPPED = 8 * 1024 * 1024
+SLOWLY_READ = 8 * 1024 * 1024
 """Bytes that a slow host reads in all, about: several times what the largest pipe holds."""
 
 Operation = Callable[[Stage, dict[str, Any]], None]
@@ -80,7 +80,7 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
             raise NotExercised("it works too slowly to fill a pipe")
         of_one = (session.spoken[1] - said) // TELL_THE_PACE
         session.hold_output(hold=True)
-        bolt_steps.tuples(stage, {"times": min(times, max(TELL_THE_PACE, SIPPED // max(1, of_one)))})
+        bolt_steps.tuples(stage, {"times": min(times, max(TELL_THE_PACE, SLOWLY_READ // max(1, of_one)))})
     else:
         spout_steps.call(stage, {"command": "activate"})
         session.hold_output(hold=True)

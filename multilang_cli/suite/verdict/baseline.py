@@ -170,7 +170,7 @@ def _newly_broken(subject: SubjectResult, entry: Entry, at: str, new: Mapping[st
     return msgspec.structs.replace(subject, verdict=verdict, reason=reason, findings=tuple(findings))
 
 
-def strangers(baseline: Baseline, ids: Collection[str], kind: str) -> tuple[SubjectResult, ...]:
+def without_a_case(baseline: Baseline, ids: Collection[str], kind: str) -> tuple[SubjectResult, ...]:
     """A stale subject for each line whose case does not exist; `ids`: those of all cases for a `kind` of component."""
     return tuple(
         SubjectResult(
