@@ -14,6 +14,7 @@ from multilang_cli.protocol.wire.context import SOURCE
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
     HEARTBEAT_STREAM,
+    MAX_BOLT_PENDING,
     SYSTEM_COMPONENT,
     SYSTEM_TASK,
     TICK_STREAM,
@@ -45,7 +46,6 @@ ELSEWHERE = 2
 _HALF = 2**63
 _EMITS_AND_SILENT = frozenset({Emit, Ack, Log})
 """What a bolt mostly says: emits, and what ShellBolt does nothing about."""
-PENDING = "topology.shellbolt.max.pending"
 ANSWERS = 0.5
 """Seconds for which a heartbeat may be under way that was sent right before a limit ran out."""
 TICKS_AT_REST = 3
@@ -129,7 +129,7 @@ class ShellBolt(Session):
         self.tick_ids: list[str] = []
         self._reminded = 0
         self._ticked = 0
-        pending = self.profile.conf.get(PENDING, self.version.max_pending)
+        pending = self.profile.conf.get(MAX_BOLT_PENDING, self.version.max_pending)
         self.max_pending: int | None = pending if isinstance(pending, int) and pending > 0 else None
         self._beats = _Every(timer)
         self._ticks = _Every(ticks)

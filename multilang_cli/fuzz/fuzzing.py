@@ -18,6 +18,7 @@ import msgspec
 from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.driver.pump import OutOfTimeError
 from multilang_cli.protocol.words.verdicts import Clause
+from multilang_cli.replay.comparison import counted
 from multilang_cli.reports.formats.console import render_pretty, summary_of
 from multilang_cli.reports.formats.registry import STDOUT
 from multilang_cli.reports.model import SubjectResult
@@ -216,7 +217,7 @@ class Fuzzing:
         return msgspec.structs.replace(result, extent=extent)
 
     def _share(self, search: Search) -> str:
-        return f"{search.conversations} of {_many(self.asked.conversations, 'conversation')}, then the time was over"
+        return f"{search.conversations} of {counted(self.asked.conversations, 'conversation')}, then the time was over"
 
     def _passed(self, search: Search) -> SubjectResult:
         """Nothing was found, in as much as was played."""
@@ -243,7 +244,7 @@ class Fuzzing:
             reproduce=self._again(rule, failing.scenario, notes),
         )
         where = "found by an earlier run, and tried first" if failing.known else "found in this run"
-        shrunk = f"made smaller in {_many(search.tried, 'play')}: {_many(len(failing.scenario.steps), 'step')}"
+        shrunk = f"made smaller in {counted(search.tried, 'play')}: {counted(len(failing.scenario.steps), 'step')}"
         notes.append(f"{where}; {shrunk}. There may be more to find: mend this, and run it again")
         if search.steady:
             return subject
@@ -310,14 +311,10 @@ def _key(checked: Subject) -> str:
 
 def _sum_of(search: Search, checked: Subject, asked: int) -> str:
     """A sentence on how far the search came."""
-    said, scenarios = _many(search.conversations, "conversation"), _many(search.scenarios, "process", "processes")
+    said, scenarios = counted(search.conversations, "conversation"), counted(search.scenarios, "process", "processes")
     pace = search.conversations / max(search.seconds, 0.001)
-    speed = f"{_many(search.events, 'event')}, {_many(round(pace), 'conversation')} a second"
+    speed = f"{counted(search.events, 'event')}, {counted(round(pace), 'conversation')} a second"
     text = f"{said} in {scenarios}, {speed}; --seed {checked.options.seed}"
     if not search.out_of_time:
         return text
     return f"{text}. The time was over (--max-time) before all {asked} were played"
-
-
-def _many(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or f'{one}s'}"

@@ -75,7 +75,7 @@ def matrix_given(given: dict[str, Any]) -> int:
     if asked.as_json:
         write_json(matrix)
     else:
-        _show(matrix, folder, brief=asked.brief)
+        show_scores(matrix, folder, brief=asked.brief)
     return matrix.exit_code
 
 
@@ -123,8 +123,8 @@ def _telling(component: Component, progress: Progress | None) -> Progress | None
     return tell
 
 
-def _show(matrix: Matrix, folder: Path, *, brief: bool) -> None:
-    """A line a library."""
+def show_scores(matrix: Matrix, folder: Path, *, brief: bool) -> None:
+    """Print the score of each library, a line each."""
     names = [escape(label_of(library)) for library in matrix.libraries]
     wide = max(map(len, names))
     for name, library in zip(names, matrix.libraries, strict=True):

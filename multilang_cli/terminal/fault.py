@@ -26,13 +26,13 @@ def report_fault(error: BaseException, arguments: Sequence[str]) -> str:
     what = f"a fault of mlcheck's own, not of your component: {type(error).__name__}: {_short(error)}."
     text = (
         f"mlcheck {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
-        f"mlcheck {shlex.join(_without_values(arguments))}\n\n{''.join(traceback.format_exception(error))}"
+        f"mlcheck {shlex.join(without_values(arguments))}\n\n{''.join(traceback.format_exception(error))}"
     )
     path = _write(shown(text))
     return f"{what} The details are in {path}; please report it with that file." if path else what
 
 
-def _without_values(arguments: Sequence[str]) -> list[str]:
+def without_values(arguments: Sequence[str]) -> list[str]:
     """The command line as it may be sent to others: what --conf and --env say is left out."""
     words: list[str] = []
     for word in arguments:

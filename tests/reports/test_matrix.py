@@ -22,7 +22,7 @@ from multilang_cli.reports.model import Tool, Untested
 from multilang_cli.subject.options import RunOptions
 from multilang_cli.subject.testee import read_testee
 from multilang_cli.suite.matrix import PlayedTestee, library_of
-from multilang_cli.suite.matrix_run import _show
+from multilang_cli.suite.matrix_run import show_scores
 from multilang_cli.suite.runner.suite_run import run_suite
 from tests.command import ROOT, mlcheck, refusal
 
@@ -160,7 +160,9 @@ def test_what_a_stranger_wrote_is_shown_and_nothing_more(tmp_path: Path) -> None
 
 
 def test_a_strangers_name_moves_nothing_on_the_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _show(matrix(library("x", part("bolt", bolt_tick="pass"), name=f"{HOSTILE}\n::error::x")), tmp_path, brief=True)
+    show_scores(
+        matrix(library("x", part("bolt", bolt_tick="pass"), name=f"{HOSTILE}\n::error::x")), tmp_path, brief=True
+    )
     said = capsys.readouterr().out
     assert len(said.splitlines()) == 1
     assert said.rstrip("\n").isprintable()

@@ -15,7 +15,7 @@ import pytest
 
 from multilang_cli.suite.runner.suite_run import RecordError
 from multilang_cli.suite.steps import operations as steps
-from multilang_cli.terminal.fault import _without_values
+from multilang_cli.terminal.fault import without_values
 from tests.processes import until
 from tests.running import run
 
@@ -233,7 +233,7 @@ def test_what_the_environment_hides_is_hidden_in_transcripts_and_faults(tmp_path
     (text,) = [path.read_bytes() for path in record.iterdir()]
     assert b"***" in text
     assert SECRET.encode() not in text
-    words = _without_values(["run", "--env", f"MY_TOKEN={SECRET}", f"--conf=a.password={SECRET}", "bolt.py"])
+    words = without_values(["run", "--env", f"MY_TOKEN={SECRET}", f"--conf=a.password={SECRET}", "bolt.py"])
     assert words == ["run", "--env", "MY_TOKEN=***", "--conf=a.password=***", "bolt.py"]
 
 

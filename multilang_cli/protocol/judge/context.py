@@ -12,7 +12,7 @@ from multilang_cli.protocol.storm.serializing import effects_with
 from multilang_cli.protocol.storm.taking import is_emit
 from multilang_cli.protocol.words.events import Event
 from multilang_cli.protocol.words.messages import Json, Malformed, Sync
-from multilang_cli.protocol.words.rulebook import VersionEffect
+from multilang_cli.protocol.words.rulebook import HARMLESS, VersionEffect
 from multilang_cli.protocol.words.shortening import bounded
 from multilang_cli.protocol.words.verdicts import (
     LONGEST_MESSAGE,
@@ -99,7 +99,7 @@ class RuleContext:
             return
         effects = self.rulebook.effects(rule, when) if effects is None else effects
         if self._only is not None:
-            effects = {v: e if self._dialects[v] in self._only else _NOTHING for v, e in effects.items()}
+            effects = {v: e if self._dialects[v] in self._only else HARMLESS for v, e in effects.items()}
         if self._forgiving and event.channel == "out" and self.state.said and rule != "heartbeat-timeout":
             effects = self._forgiven(effects, event, rule)
         finding = Finding(
@@ -203,9 +203,6 @@ def storm_timeout(conf: Mapping[str, Any], version: StormVersion) -> float:
     setting: Any = conf.get(version.timeout_key)
     number = isinstance(setting, int | float) and not isinstance(setting, bool) and setting > 0
     return float(setting) if number else DEFAULT_TIMEOUT
-
-
-_NOTHING = VersionEffect("survives", "")
 
 
 def _means_something(body: Any, dialect: str) -> bool:

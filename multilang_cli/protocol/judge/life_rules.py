@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.judge import tuple_rules
 from multilang_cli.protocol.storm.taking import fields_of
-from multilang_cli.protocol.words.messages import Sync
+from multilang_cli.protocol.words.messages import MAX_BOLT_PENDING, Sync
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.judge.context import RuleContext
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 PIPE = 64 * 1024
 """Bytes that a pipe holds: what a spout may write to stderr while Storm does not read it."""
-PENDING = "topology.shellbolt.max.pending"
 FLOOD = 4 * PIPE
 """Bytes of stderr within one command that were never seen to pass."""
 
@@ -139,7 +138,7 @@ def deadline(judge: RuleContext, event: Event, fact: Deadline) -> None:
     orphaned = fact.waiting_for == "exit-after-eof" and judge.state.orphaned
     if fact.waiting_for in _DEADLINES:
         rule, text = _DEADLINES["orphaned" if orphaned else fact.waiting_for]
-        bounded = rule == "stdin-not-read" and PENDING in judge.profile.conf
+        bounded = rule == "stdin-not-read" and MAX_BOLT_PENDING in judge.profile.conf
         when = "bounded" if bounded else ""
         judge.breach(rule, event, text.format(limit=fact.limit, within=within) + tail, when=when)
     elif fact.waiting_for == "sync":

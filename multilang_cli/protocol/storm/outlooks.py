@@ -20,7 +20,7 @@ from multilang_cli.protocol.words.messages import (
     Pid,
     Sync,
 )
-from multilang_cli.protocol.words.rulebook import Rulebook, VersionEffect, covers
+from multilang_cli.protocol.words.rulebook import HARMLESS, Rulebook, VersionEffect, covers
 from multilang_cli.protocol.words.verdicts import FATAL, FATES, Fate, Finding, Kind, Outlook, Profile, StormVersion
 
 # Shapes that the parser lets through and the shell class then stumbles over: the rule knows how.
@@ -36,7 +36,6 @@ _AFTER_READING = frozenset(
         "tuple-missing",
     }
 )
-_HARMLESS = VersionEffect("survives", "")
 _LOST = VersionEffect("loses-data", "")
 _WEIGHT = {fate: weight for weight, fate in enumerate(FATES)}
 
@@ -107,13 +106,13 @@ def _effect_of_reading(malformed: Malformed, reading: DialectReading, kind: Kind
     # A lost pid is missed by nobody, and a lost sync by whom the next one does not reach.
     meant = [relevant(message, kind) for message in malformed.salvage if not isinstance(message, Pid | Sync)]
     if not meant:
-        return _HARMLESS
+        return HARMLESS
     if reading.effective is None or len(meant) > 1:
         return _LOST
     read = relevant(reading.effective, kind)
     # Both sides read U+FFFD where the text was: equal, and damaged.
     damaged = malformed.kind == "utf8-invalid" and "\ufffd" in str(read)
-    return _HARMLESS if same_message(meant[0], read) and not damaged else _LOST
+    return HARMLESS if same_message(meant[0], read) and not damaged else _LOST
 
 
 def relevant(message: FromComponent, kind: Kind) -> FromComponent:

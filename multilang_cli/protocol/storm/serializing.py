@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.protocol.words.rulebook import VersionEffect
+from multilang_cli.protocol.words.rulebook import HARMLESS, VersionEffect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,6 @@ FALL_BACK = "topology.fall.back.on.java.serialization"
 REGISTER = "topology.kryo.register"
 _PACKAGES = {"smart": "org.apache.storm.shade.net.minidev.json.", "simple": "org.apache.storm.shade.org.json.simple."}
 """Where a parser's arrays and objects live, of those that meet a strict Kryo."""
-_SURVIVES = VersionEffect("survives", "")
 
 
 def registered(conf: Mapping[str, Any]) -> frozenset[str]:
@@ -46,7 +45,7 @@ def effects_with(
     if conf.get(FALL_BACK) is not True and not names:
         return effects
     return {
-        version: _SURVIVES
+        version: HARMLESS
         if effect.fate == "loses-data"
         and (conf.get(FALL_BACK) is True or _classes(hazard, values, dialects[version]) <= names)
         else effect

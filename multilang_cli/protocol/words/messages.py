@@ -18,6 +18,7 @@ TICK_STREAM = "__tick"
 SYSTEM_COMPONENT = "__system"
 SYSTEM_TASK = -1
 TICK_FREQUENCY = "topology.tick.tuple.freq.secs"
+MAX_BOLT_PENDING = "topology.shellbolt.max.pending"
 """The key of conf that says how often a bolt gets a tick, in seconds."""
 
 Json = Any

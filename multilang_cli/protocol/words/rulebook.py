@@ -18,6 +18,10 @@ class VersionEffect(NamedTuple):
     error: str
 
 
+HARMLESS = VersionEffect("survives", "")
+"""The effect of what a version takes as it was meant, or does not notice."""
+
+
 class Rulebook:
     """The catalogue that the judge is given: `rules` by id, `versions` oldest first.
 

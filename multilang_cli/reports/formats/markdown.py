@@ -106,7 +106,7 @@ def _table(result: RunResult) -> str:
         counts = [str(part.counts.get(verdict, 0)) for verdict, _ in columns]
         word = word_of(part) + ("" if part.gates else " (does not count)")
         rows.append([_cell(label), word, *counts, str(untested_in(part))])
-    return _rows(rows)
+    return table(rows)
 
 
 def _cell(text: str) -> str:
@@ -114,7 +114,8 @@ def _cell(text: str) -> str:
     return code(text.replace("|", "\\x7c"), _LABEL_CELLS)
 
 
-def _rows(rows: Iterable[list[str]]) -> str:
+def table(rows: Iterable[list[str]]) -> str:
+    """A table of cells that are Markdown."""
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
@@ -122,7 +123,7 @@ def _versions(parts: Sequence[RunResult]) -> Iterator[str]:
     """A line a case that differs among the versions or is no pass, a column a version."""
     lines = [[_cell(id_), *cells] for id_, *cells in lines_of(rows_of(parts))]
     if lines and len(parts) > 1:
-        yield _rows([["case", *(prose(part.storm) for part in parts)], ["---"] * (len(parts) + 1), *lines])
+        yield table([["case", *(prose(part.storm) for part in parts)], ["---"] * (len(parts) + 1), *lines])
 
 
 def _body(parts: Sequence[RunResult], rulebook: Rulebook) -> Iterator[str]:

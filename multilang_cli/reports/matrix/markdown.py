@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from multilang_cli.reports.formats.markdown import code, prose
+from multilang_cli.reports.formats.markdown import code, prose, table
 from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.matrix.words import LEGEND, WORDS, groups_of, label_of, summary_of, wrong_with
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from multilang_cli.reports.matrix.model import Library, Matrix
 
@@ -27,7 +27,7 @@ def _blocks(matrix: Matrix) -> Iterator[str]:
     yield "# Multilang libraries\n"
     day = matrix.made_at[:10]
     yield f"{matrix.tool.name} {prose(matrix.tool.version)}, Storm {prose(matrix.storm)}, {prose(day)}. {LEGEND}\n"
-    yield _rows(
+    yield table(
         [["library", "language", "score", "badge"], ["---"] * 4, *(_about(matrix, each) for each in matrix.libraries)]
     )
     for library in matrix.libraries:
@@ -63,8 +63,4 @@ def _table(matrix: Matrix) -> str:
         for _, cases in groups_of(matrix)
         for case in cases
     ]
-    return _rows(rows)
-
-
-def _rows(rows: Iterable[list[str]]) -> str:
-    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return table(rows)
