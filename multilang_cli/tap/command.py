@@ -35,7 +35,7 @@ class TapFlags(NamedTuple):
     write_wrapper: Path | None = None
 
 
-def run_given(values: dict[str, Any]) -> int:
+def tap_given(values: dict[str, Any]) -> int:
     """Be the tap, or write its stand-in; `values` by the names of `TapFlags`. Raises CommandError."""
     given = TapFlags(**values)
     size, age = _rotation(given.rotate)

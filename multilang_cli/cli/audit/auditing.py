@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _WHAT = "audit run"
 
 
-def run_given(given: dict[str, Any]) -> int:
+def audit_given(given: dict[str, Any]) -> int:
     """Audit what the options say; returns the exit code. Raises CommandError."""
     reports = checked_reports(given.get("report"))
     storm = known_storm(given.get("storm", ""))

@@ -13,7 +13,7 @@ Output = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Wher
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace tables that are there already.")]
 
 
-@handled_by("cli.audit.auditing:run_given")
+@handled_by("cli.audit.auditing:audit_given")
 def run(
     inputs: Inputs,
     *,

@@ -46,7 +46,7 @@ WriteWrapper = Annotated[
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Findings go to stderr, too.")]
 
 
-@handled_by("tap.command:run_given")
+@handled_by("tap.command:tap_given")
 def tap(
     command: Annotated[list[str], typer.Argument(metavar="COMMAND", hidden=True)],
     *,
