@@ -7,6 +7,7 @@ from operator import xor
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ def test_a_tree_that_misses_any_message_never_completes(
     assert acker.val(lost.root) == getattr(lost, "val", None)
 
 
+@pytest.mark.long
 @given(seeds, roots_sent, emits, st.data())
 def test_a_failed_tuple_fails_all_its_trees_once_whatever_comes_before_and_after(
     seed: int, sent: list[int], made: list[tuple[list[int], int]], data: st.DataObject

@@ -148,6 +148,7 @@ def test_errata_and_what_is_broken_name_what_exists() -> None:
         assert "\nAffects: " in defect.report, defect.id
 
 
+@pytest.mark.long
 def test_the_pages_are_made_and_their_links_lead_somewhere(tmp_path: Path) -> None:
     pages = {path.name: path.read_text(encoding="utf-8") for path in write_pages(tmp_path / "protocol")}
     assert {"index.md", "fates.md", "cases.md", "errata.md", "broken-storm.md"} < pages.keys()

@@ -44,6 +44,7 @@ ERRORS = {
 }
 
 
+@pytest.mark.long
 def test_every_error_of_real_storm_is_recognised() -> None:
     recognise = load_index().recognise
     assert len(ERRORS) > 1000

@@ -92,12 +92,14 @@ def test_without_a_promise_there_are_samples_only_and_no_ticks(scenario: Scenari
     assert "tick" not in words(scenario)
 
 
+@pytest.mark.long
 @given(scenario=scenarios(world("bolt", samples=()), long=True))
 @FEW
 def test_without_samples_the_standard_tuple_is_fed_in_turn(scenario: Scenario) -> None:
     assert not any("these" in arguments for _, arguments in scenario.steps)
 
 
+@pytest.mark.long
 @given(scenario=scenarios(world("bolt", "text", "integers", "floats", "large"), long=True))
 @FEW
 def test_types_and_arity_are_kept(scenario: Scenario) -> None:
@@ -106,6 +108,7 @@ def test_types_and_arity_are_kept(scenario: Scenario) -> None:
             assert [type(value) for value in values] == [str, int, float]
 
 
+@pytest.mark.long
 @given(scenario=scenarios(world("bolt", heartbeats=False), long=True))
 @FEW
 def test_a_storm_without_heartbeats_sends_none(scenario: Scenario) -> None:
@@ -171,6 +174,7 @@ def test_what_is_found_is_made_small(tmp_path: Path) -> None:
     assert (search.steady, search.failing.known, search.failing.played.rule) == (True, False, "too-many-ticks")
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_hunt(tmp_path: Path) -> None:
     def seen(seed: int, folder: str) -> list[Scenario]:
         lives_seen: list[Scenario] = []
@@ -227,6 +231,7 @@ def test_only_what_was_found_first_is_hunted(tmp_path: Path) -> None:
     assert len(search.failing.scenario.steps) == smallest
 
 
+@pytest.mark.long
 def test_the_hunt_ends_by_number_and_by_time(tmp_path: Path) -> None:
     enough = searched(tmp_path / "a", lambda _: played(), conversations=40)
     assert 40 <= enough.conversations < 90
@@ -284,6 +289,7 @@ def test_what_is_played_when_time_ends_is_no_find(tmp_path: Path) -> None:
     assert (search.out_of_time, search.scenarios, search.failing) == (True, 7, None)
 
 
+@pytest.mark.long
 def test_a_find_is_made_small_in_what_is_left_of_the_time(tmp_path: Path) -> None:
     times: list[float] = []
 

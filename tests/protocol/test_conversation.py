@@ -456,6 +456,7 @@ QUIET = ASKED[0]
 steps = st.lists(st.tuples(st.sampled_from([QUIET, QUIET, *ASKED]), st.sampled_from([0.001, 0.5, 29.0, 31.0])))
 
 
+@pytest.mark.long
 @given(steps, st.integers(0, 250))
 @example([], 250)
 @example([(QUIET, 31.0)], 100)

@@ -232,6 +232,7 @@ def test_no_bytes_break_the_reader(text: bytes, first: bool) -> None:
     assert not isinstance(found, Malformed) or (found.kind and len(found.excerpt) <= 800)
 
 
+@pytest.mark.long
 @given(
     st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=20),
     st.data(),

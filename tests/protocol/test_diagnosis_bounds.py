@@ -48,6 +48,7 @@ values = st.recursive(
 messages = st.one_of(values, st.lists(st.tuples(keys, values), max_size=6).map(_object))
 
 
+@pytest.mark.long
 @given(messages, st.booleans())
 @example('{"command":"emit","command":"emit","tuple":[12345678901234567890],"tuple":[]}', False)
 @example('{"x":%s,"x":1}' % ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1)), False)

@@ -76,6 +76,7 @@ def test_which_messages_are_written_together() -> None:
     assert not wire.encode_together([plain, SpoutCommand("next")], LATEST)
 
 
+@pytest.mark.long
 @given(MESSAGES)
 def test_what_storm_writes_is_read_back(message: FromStorm) -> None:
     frame = wire.encode(message, LATEST)

@@ -103,6 +103,7 @@ def test_commands_and_where_they_begin() -> None:
 VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5)
 
 
+@pytest.mark.long
 @given(st.lists(VALUES, min_size=1))
 def test_values_of_any_kind_are_read_as_they_were_written(values: list[object]) -> None:
     text = json.dumps(values, indent=1, ensure_ascii=False)

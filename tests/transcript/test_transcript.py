@@ -113,6 +113,7 @@ def batch_of(events: list[Event]) -> Batch:
     return Batch(first.seq, first.t, channel, [event.body for event in events], data=data, offset=first.offset)
 
 
+@pytest.mark.long
 @given(stdout=STREAMS)
 def test_every_line_holds_to_the_schema_and_splices_json(stdout: bytes) -> None:
     events = events_of(b"", stdout, b"", [])
@@ -149,6 +150,7 @@ def test_what_is_spliced(raw: bytes, spliced: bool) -> None:
     assert (b'"raw64"' in line) == (not spliced)
 
 
+@pytest.mark.long
 def test_a_file_cut_at_any_byte_is_read_up_to_there(tmp_path: Path) -> None:
     events = sample()
     text = written(events)

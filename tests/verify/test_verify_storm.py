@@ -242,6 +242,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_only_what_differs_or_is_new_is_recorded(copied: Path) -> None:
     before = {path.name: path.read_bytes() for path in copied.iterdir()}
     cases = [oracle_cases()[name] for name in ("bolt-ack", "bolt-fail")]
