@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +177,25 @@ def test_an_archive_of_classes_is_made_where_audits_are_run_again(
     assert told(make=True) == makes
     path.write_bytes(b"\xa8\x0b" + bytes(62))
     assert told(make=True) == told(make=False) == uses
+
+
+def test_archives_that_no_audit_uses_any_more_are_removed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    paths = [class_archive.place(version) for version in ("17", "21", "11")]
+    used, recent, old = paths
+    used.parent.mkdir()
+    for path in paths:
+        path.write_bytes(b"archive")
+        path.chmod(0o444)
+    (tmp_path / "mlcheck" / "other").touch()
+    days = {used: 31, old: 31, recent: 29, tmp_path / "mlcheck" / "other": 99}
+    for path, ago in days.items():
+        os.utime(path, (0, time.time() - 86400 * ago))
+    assert class_archive.java_options("17")
+    assert {path for path in days if path.exists()} == days.keys() - {old}
+    # It was used now, so it stays, whoever is next.
+    assert class_archive.java_options("21")
+    assert used.exists()
 
 
 def test_where_nothing_can_be_kept_there_is_no_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

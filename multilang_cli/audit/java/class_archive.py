@@ -18,6 +18,8 @@ QUIET = "-Xlog:disable"
 """Java would say on stdout what it does not like about an archive."""
 GIVEN_UP = 3600.0
 """Seconds after which an archive that is not whole will not become so."""
+UNUSED = 30 * 86400.0
+"""Seconds after which an archive that no audit used is removed: its Java or its Spark may be gone."""
 _MAGIC = 4
 
 
@@ -29,6 +31,8 @@ def java_options(version: str, *, make: bool = False) -> str:
     path = place(version)
     try:
         if _is_whole(path):
+            os.utime(path)
+            _remove_unused(path.parent)
             return f'"-XX:SharedArchiveFile={path}" {QUIET}'
         if make and _is_due(path):
             return f'"-XX:ArchiveClassesAtExit={path}" {QUIET}'
@@ -62,3 +66,10 @@ def _is_due(path: Path) -> bool:
         asked.touch()
         return False
     return not path.exists() or time.time() - path.stat().st_mtime > GIVEN_UP
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove archives that were not used for long: each has its time of change set when it is."""
+    for path in folder.glob("spark-*"):
+        if path.suffix in {".jsa", ".asked"} and time.time() - path.stat().st_mtime > UNUSED:
+            path.unlink()
