@@ -74,12 +74,14 @@ def find(given: Iterable[str], spark: SparkSession | None = None) -> Inputs:
     return Inputs(tuple(transcripts), tuple(histories), tuple(notes))
 
 
-def size(found: Inputs) -> float:
-    """Bytes of the lines of all files, about; infinite if some of them are not on this machine, or nowhere yet."""
-    files = (*found.transcripts, *found.histories)
-    if not files or any(map(is_url, files)):
-        return float("inf")
-    return sum(Path(file).stat().st_size * (_PACKED_TIMES if file.endswith((".gz", _ZSTD)) else 1) for file in files)
+def size(files: Iterable[str]) -> float:
+    """Bytes of the lines of files, about; infinite if some of them are not on this machine, or nowhere yet."""
+    return sum(
+        Path(file).stat().st_size * (_PACKED_TIMES if file.endswith((".gz", _ZSTD)) else 1)
+        if not is_url(file) and Path(file).exists()
+        else float("inf")
+        for file in files
+    )
 
 
 def _twice(repeated: list[str]) -> list[str]:

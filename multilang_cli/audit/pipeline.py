@@ -21,7 +21,7 @@ from multilang_cli.audit.inputs import AuditPlan, here, is_url, named
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary
 from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
 from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart
-from multilang_cli.audit.stages.lines import LineSource, lines
+from multilang_cli.audit.stages.lines import LineSource, lines, start_workers
 from multilang_cli.audit.store.local_rows import FewRows, local_rows
 from multilang_cli.audit.store.manifest import (
     Manifest,
@@ -204,7 +204,8 @@ class _Work:
         """Run every stage."""
         waiting = dict(STAGES)
         running: list[Future[None]] = []
-        with ThreadPoolExecutor(WRITERS) as writers, ThreadPoolExecutor(len(STAGES)) as pool:
+        with ThreadPoolExecutor(WRITERS) as writers, ThreadPoolExecutor(len(STAGES) + 1) as pool:
+            pool.submit(start_workers, self._spark)
             try:
                 while waiting or not all(each.done() for each in running):
                     for name, stage in list(waiting.items()):

@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -62,11 +65,12 @@ def session(
     quiet: bool = True,
     brief: bool = False,
     keep: bool = False,
+    meanwhile: Sequence[str] = (),
 ) -> SparkSession:
     """The session. `conf`: Spark's own settings, over ours. `quiet`: errors only. `brief`: it has little to do.
 
     `keep`: Java may write an archive of its classes at its end. Below spark-submit its master counts, not `master`.
-    Raises SparkMissingError.
+    `meanwhile`: modules that are imported while Java starts, for which Python only waits. Raises SparkMissingError.
     """
     try:
         from pyspark import SparkConf, SparkContext  # noqa: PLC0415 (an extra)
@@ -94,7 +98,15 @@ def session(
     builder = SparkSession.builder.appName("mlcheck audit").master(master)
     for name, value in settings.items():
         builder = builder.config(name, value)
+    Thread(target=_import_all, args=(meanwhile,), daemon=True).start()
     return builder.getOrCreate()
+
+
+def _import_all(names: Iterable[str]) -> None:
+    # Whoever needs one of them imports it again, and says what is wrong.
+    with suppress(ImportError):
+        for name in names:
+            import_module(name)
 
 
 def _check_java() -> str:

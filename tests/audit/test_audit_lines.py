@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from multilang_cli.audit.parsing import FAULT
 from multilang_cli.audit.stages import file_lines
-from multilang_cli.audit.stages.file_lines import plain
+from multilang_cli.audit.stages.file_lines import blocks
 from multilang_cli.audit.stages.lines import SMALL, TASK_BYTES, _shared_out
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("lines") / "file"
 
 
+def cut(file: Path, start: int, end: int) -> list[bytes]:
+    """Lines that begin between two bytes of a file."""
+    return [line for block in blocks(str(file), start, end) for line in block.removesuffix(b"\n").split(b"\n")]
+
+
 @given(st.lists(st.sampled_from([b"", b"a", b"bc\r", b"long" * 9])), st.booleans(), st.lists(st.integers(0, 99)))
 def test_a_file_that_is_cut_anywhere_has_each_line_once(
     file: Path, lines: list[bytes], closed: bool, cuts: list[int]
@@ -30,18 +35,18 @@ def test_a_file_that_is_cut_anywhere_has_each_line_once(
     text = b"\n".join(lines) + b"\n" * closed
     file.write_bytes(text)
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
-    pieces = [list(plain(str(file), *piece)) for piece in pairwise(places)]
+    pieces = [cut(file, *piece) for piece in pairwise(places)]
     assert [line for piece in pieces for line in piece] == text.removesuffix(b"\n").split(b"\n") * bool(text)
 
 
 def test_a_line_that_fills_pieces_is_passed_over_in_blocks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_lines, "_SKIPPED", 3)
     file.write_bytes(b"x" * 50 + b"\nlast\n")
-    assert [list(plain(str(file), start, start + 10)) for start in (0, 10, 50, 60)] == [[b"x" * 50], [], [b"last"], []]
+    assert [cut(file, start, start + 10) for start in (0, 10, 50, 60)] == [[b"x" * 50], [], [b"last"], []]
 
 
 def test_a_file_that_is_gone_is_a_line_that_says_so(tmp_path: Path) -> None:
-    (line,) = plain(str(tmp_path / "gone"), 0, 9)
+    (line,) = blocks(str(tmp_path / "gone"), 0, 9)
     assert line.startswith(FAULT + b"from here on the file can't be read: [Errno 2]")
 
 

@@ -28,7 +28,7 @@ from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE,
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from multilang_cli.audit.stages.lines import LineSource
 
@@ -101,7 +101,7 @@ def events(read: LineSource, known: Outline) -> DataFrame:
     return read.through(partial(_event_batches, known=_shared(read.spark, known)), EVENTS.ddl)
 
 
-def write_events(read: LineSource, known: Outline, folder: str) -> list[Row]:
+def write_events(read: LineSource, known: Outline, folder: str) -> Sequence[tuple[Any, ...]]:
     """Write the same into a folder of this machine. Returns rows of the table spans, several for one place."""
     make = partial(_event_batches, known=_shared(read.spark, known))
     return read.write(make, folder, EVENTS, BatchTeller(SPANS.ddl, spans_of))

@@ -22,6 +22,8 @@ LONGEST_KEPT_LINE = 256 * 1024 * 1024
 """Bytes of a line that are kept."""
 _UNPACKED_BYTES = 16 * 1024
 """Bytes that are unpacked at a time: zstd makes thousands of one."""
+_BLOCK = 512 * 1024
+"""Bytes of a plain file that are read at a time."""
 _SKIPPED = 1024 * 1024
 """Bytes that are read at a time of a line that another has."""
 _FAULTS = (OSError, EOFError, ValueError, zlib.error, zstandard.ZstdError)
@@ -40,14 +42,19 @@ def packed(path: str, content: bytes | None = None) -> Iterator[bytes]:
         yield _fault("unpacked", error)
 
 
-def plain(path: str, start: int, end: int) -> Iterator[bytes]:
-    """The lines of a file that begin between two of its bytes; if some can't be had, one that says why is the last."""
+def blocks(path: str, start: int, end: int) -> Iterator[bytes]:
+    """Whole lines that begin between two bytes of a file, many together; the last says why if some can't be had.
+
+    A block may lack the newline of its last line.
+    """
     try:
         with Path(path).open("rb") as file:
             at = _seek(file, start)
-            while at < end and (line := file.readline(LONGEST_KEPT_LINE)):
-                at += len(line)
-                yield line.removesuffix(b"\n")
+            while at < end and (block := file.read(min(_BLOCK, end - at))):
+                if not block.endswith(b"\n"):
+                    block += file.readline(LONGEST_KEPT_LINE)
+                at += len(block)
+                yield block
     except _FAULTS as error:
         yield _fault("read", error)
 

@@ -9,15 +9,17 @@ import heapq
 from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.inputs import is_url, literally
-from multilang_cli.audit.stages.file_lines import PACKED, packed, plain
-from multilang_cli.audit.store.parquet_files import commented_schema, write_passing
+from multilang_cli.audit.inputs import size as bytes_of
+from multilang_cli.audit.stages.file_lines import PACKED, blocks, packed
+from multilang_cli.audit.store.parquet_files import commented_schema, tuples_of, write_passing
 from multilang_cli.transcript.given import GIVEN, NO_SECRETS, GivenSecrets
 from multilang_cli.transcript.hidden_lines import LineRedactor
 from multilang_cli.transcript.private import make_private
@@ -25,7 +27,7 @@ from multilang_cli.transcript.private import make_private
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from multilang_cli.audit.columns import Table
 
@@ -40,6 +42,8 @@ MOST_BYTES = 8 * 1024 * 1024
 """Bytes of the lines of a batch, about."""
 TASK_BYTES = 64 * 1024 * 1024
 """Bytes that one task reads, at most, of what can be cut."""
+READ_BY_DRIVER = 8 * 1024 * 1024
+"""Bytes of all files up to which the driver reads them itself: Spark's Python workers take longer to start."""
 SMALL = 4 * 1024 * 1024
 """Bytes of a file below which it is not worth while to cut it."""
 _SCHEMA = pa.schema([("text", pa.binary()), ("file", pa.string()), ("split", pa.int64())])
@@ -63,20 +67,23 @@ class BatchTeller(NamedTuple):
 class LineSource(NamedTuple):
     """Lines that were not read yet. `tasks`: for each, what it reads of this machine; `far`: lines that Spark reads.
 
-    `secrets`: what is hidden in them.
+    `secrets`: what is hidden in them. `little`: there is so little to read that no task is needed.
     """
 
     spark: SparkSession
     tasks: tuple[tuple[FilePiece, ...], ...]
     far: tuple[DataFrame, ...]
     secrets: GivenSecrets = NO_SECRETS
+    little: bool = False
 
     def through(self, make: BatchMaker, ddl: str) -> DataFrame:
         """Rows that `make` makes of batches of lines (``DDL``); `ddl`: their columns."""
         found = [rows.mapInArrow(made, ddl) for rows, made in self._sources(make)]
         return reduce(lambda one, two: one.unionByName(two), found)
 
-    def write(self, make: BatchMaker, folder: str, table: Table, tell: BatchTeller | None = None) -> list[Row]:
+    def write(
+        self, make: BatchMaker, folder: str, table: Table, tell: BatchTeller | None = None
+    ) -> Sequence[tuple[Any, ...]]:
         """Write a table that `make` makes into a folder of this machine, in the tasks that read the lines.
 
         Returns what `tell` has to tell of the batches that were written.
@@ -84,15 +91,25 @@ class LineSource(NamedTuple):
         make_private(Path(folder))
         place, schema = str(Path(folder).absolute()), commented_schema(table)
         told = tell or BatchTeller("nothing int", _nothing)
+        if self.little:
+            hidden = self._hiding(make)
+            written = (
+                write_passing(hidden(chain.from_iterable(map(_read, pieces))), _part(place, number), schema, "driver")
+                for number, pieces in enumerate(self.tasks or ((),))
+            )
+            return list(tuples_of(told.tell(chain.from_iterable(written))))
         found = []
         for rows, made in self._sources(make):
             write = partial(_write_batches, make=made, folder=place, schema=schema, tell=told.tell)
             found.append(rows.mapInArrow(write, told.ddl))
         return reduce(lambda one, two: one.unionByName(two), found).collect()
 
+    def _hiding(self, make: BatchMaker) -> BatchMaker:
+        return partial(_hide_and_make, secrets=self.secrets, make=make) if self.secrets != NO_SECRETS else make
+
     def _sources(self, make: BatchMaker) -> Iterator[tuple[DataFrame, BatchMaker]]:
         """Sources of lines, each with what makes rows of what is there."""
-        make = partial(_hide_and_make, secrets=self.secrets, make=make) if self.secrets != NO_SECRETS else make
+        make = self._hiding(make)
         yield from ((rows, make) for rows in self.far)
         if self.tasks or not self.far:
             each = self.spark.range(0, len(self.tasks), 1, max(1, len(self.tasks)))
@@ -114,7 +131,13 @@ def lines(spark: SparkSession, paths: Sequence[str], secrets: GivenSecrets = NO_
     found = [_packed(spark, whole)] if whole else []
     found += [_text(spark, texts)] if texts else []
     here = [path for path in paths if not is_url(path)]
-    return LineSource(spark, _shared_out(here, spark.sparkContext.defaultParallelism), tuple(found), secrets)
+    tasks = _shared_out(here, spark.sparkContext.defaultParallelism)
+    return LineSource(spark, tasks, tuple(found), secrets, little=not far and bytes_of(here) <= READ_BY_DRIVER)
+
+
+def start_workers(spark: SparkSession) -> None:
+    """Have Spark start Python beside the driver's first steps: it would do so for the first task that needs it."""
+    spark.range(1).mapInArrow(_nothing, "nothing int").collect()
 
 
 def _text(spark: SparkSession, paths: Sequence[str]) -> DataFrame:
@@ -177,8 +200,12 @@ def _write_batches(
     task = TaskContext.get()
     assert task is not None  # noqa: S101 (it runs in one)
     # A task that is run again writes the same file again.
-    path = Path(folder, f"part-{task.partitionId():05d}.parquet")
+    path = _part(folder, task.partitionId())
     yield from tell(write_passing(make(batches), path, schema, str(task.taskAttemptId())))
+
+
+def _part(folder: str, number: int) -> Path:
+    return Path(folder, f"part-{number:05d}.parquet")
 
 
 def _nothing(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -207,11 +234,23 @@ def _rows(file: tuple[str, bytes]) -> Iterator[tuple[bytes, str, int]]:
 
 def _read(piece: FilePiece) -> Iterator[pa.RecordBatch]:
     path, start, end = piece
-    texts_of = packed(path) if end is None else plain(path, start, end)
-    for texts in _together(texts_of):
+    for texts in _packed_lines(path) if end is None else _plain_lines(path, start, end):
         count = len(texts)
         places = pa.repeat(pa.scalar(path), count), pa.repeat(pa.scalar(start, pa.int64()), count)
-        yield pa.RecordBatch.from_arrays([pa.array(texts, pa.binary()), *places], schema=_SCHEMA)
+        yield pa.RecordBatch.from_arrays([texts, *places], schema=_SCHEMA)
+
+
+def _plain_lines(path: str, start: int, end: int) -> Iterator[pa.Array]:
+    for block in blocks(path, start, end):
+        # Arrow parts the lines, and Python never has those that nobody asks for.
+        texts = pc.split_pattern(pa.array([block.removesuffix(b"\n")], pa.binary()), "\n").values
+        for first in range(0, len(texts), LINES_OF_A_BATCH):
+            yield texts.slice(first, LINES_OF_A_BATCH)
+
+
+def _packed_lines(path: str) -> Iterator[pa.Array]:
+    for texts in _together(packed(path)):
+        yield pa.array(texts, pa.binary())
 
 
 def _together(texts: Iterable[bytes]) -> Iterator[list[bytes]]:

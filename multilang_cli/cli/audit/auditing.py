@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from multilang_cli.reports.model import RunResult
 
 _WHAT = "audit run"
+_NEEDED = tuple(f"multilang_cli.audit.{name}" for name in ("pipeline", "page", "result", "stages.answer"))
+"""Modules that need Spark, or some that it needs."""
 
 
 def audit_given(given: dict[str, Any]) -> int:
@@ -44,8 +46,11 @@ def audit_given(given: dict[str, Any]) -> int:
     found = _found(given["inputs"], None)
     started = "by spark-submit" if SUBMITTED in os.environ else given["master"]
     remark(f"{len(found.transcripts)} files; Spark is started: {started}")
-    brief = inputs.size(found) <= LITTLE
-    with running(_WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief, keep=True) as spark:
+    files = (*found.transcripts, *found.histories)
+    brief = bool(files) and inputs.size(files) <= LITTLE
+    with running(
+        _WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief, keep=True, meanwhile=_NEEDED
+    ) as spark:
         plan = AuditPlan(_found(given["inputs"], spark), storm, GIVEN.told())
         result = _audit(spark, plan, given, reports)
     return result.exit_code

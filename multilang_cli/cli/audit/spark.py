@@ -7,14 +7,14 @@ import os
 import stat
 import warnings
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from multilang_cli.terminal.exits import CommandError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pyspark.sql import SparkSession
@@ -38,12 +38,13 @@ def running(
     quiet: bool = True,
     brief: bool = False,
     keep: bool = False,
+    meanwhile: Sequence[str] = (),
 ) -> Iterator[SparkSession]:
-    """A session that ends with the block; `brief`, `keep`: as ``session`` takes them.
+    """A session that ends with the block; `brief`, `keep`, `meanwhile`: as ``session`` takes them.
 
     Raises CommandError, also for what Spark says in the block.
     """
-    spark = _started(command, master, settings, quiet=quiet, brief=brief, keep=keep)
+    spark = _started(command, master, settings, quiet=quiet, brief=brief, keep=keep, meanwhile=meanwhile)
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
@@ -58,7 +59,7 @@ def running(
             spark.stop()
 
 
-def _started(command: str, master: str, settings: Mapping[str, str], *, quiet: bool, **how: bool) -> SparkSession:
+def _started(command: str, master: str, settings: Mapping[str, str], *, quiet: bool, **how: Any) -> SparkSession:
     """The session, `how` as it takes them. `quiet`: what Java, Spark and PySpark would say on stderr is not shown.
 
     Raises CommandError.
