@@ -52,7 +52,7 @@ _PEOPLE = (
     " timeout double, worker string"
 )
 _ENDS = (
-    "conv string, kind string, started double, timeout double, last_t double, gap_at bigint, exited boolean"
+    "conv string, n int, kind string, started double, timeout double, last_t double, gap_at bigint, exited boolean"
 )  # fmt: skip
 
 
@@ -138,12 +138,13 @@ class AuditFacts(NamedTuple):
         return F.broadcast(local_rows(spark, rows, _PEOPLE))
 
     def ends(self, spark: SparkSession) -> DataFrame:
-        """Length of each conversation, if its process ended, its last gap; to be sent to each task."""
+        """Length of each conversation, if its process ended, its last gap, a number; to be sent to each task."""
         rows = []
-        for conv, parts in self.parts.items():
+        for n, (conv, parts) in enumerate(self.parts.items()):
             if span := self.spans.get(conv):
                 timeout = max(part.timeout for part in parts)
-                rows.append((conv, parts[0].kind, parts[0].started, timeout, span.t, span.gap, span.over is not None))
+                one = parts[0]
+                rows.append((conv, n, one.kind, one.started, timeout, span.t, span.gap, span.over is not None))
         return F.broadcast(local_rows(spark, rows, _ENDS))
 
 

@@ -23,6 +23,10 @@ _BY_ID = "(partition by key, id order by seq)"
 _BY_TUPLE = "partition by key, id, nth order by seq"
 _ALL = f"({_BY_TUPLE} rows between unbounded preceding and unbounded following)"
 
+_BUSY = "max(settled_t) over (partition by n order by begun rows between unbounded preceding and 1 preceding)"
+_WAITING = "if(kind = 'bolt' and after is not null, greatest(0, least(settled_t, coalesce(busy, t)) - t), null)"
+"""The time for which earlier tuples were under way: a bolt that works on one at a time had not begun it."""
+
 VERDICT = """case
     when nth = 0 then 'unseen'
     when settled > 1 then 'twice'
@@ -41,16 +45,18 @@ LATENESS = """case
 
 def ledger(ends: DataFrame, events: DataFrame) -> DataFrame:
     """The table ledger. `ends`: of conversations, see `AuditFacts`."""
-    mine = events.withColumnRenamed("kind", "what").join(ends, "conv").selectExpr(
-        "conv", "xxhash64(conv, id) as key", "id", "what", "seq", "t", "stream", "comp",
-        "task as source", "kind", "started", "timeout", "last_t", "gap_at", "exited",
+    # What is the same for a whole conversation is joined twice, rather than moved with each tuple.
+    mine = events.withColumnRenamed("kind", "what").join(ends.select("conv", "n", "kind"), "conv").selectExpr(
+        "n", "xxhash64(n, id) as key", "id", "what", "seq", "t", "stream", "comp", "task as source",
         f"{_BEGINS} as begins", f"{_SETTLES} as settles",
     )  # fmt: skip
     mine = mine.where("id is not null and (begins or settles)")
     numbered = mine.selectExpr("*", f"count_if(begins) over {_BY_ID} as nth")
-    rows = _firsts(numbered).selectExpr("*", "settled_t - t as after").withColumn("lateness", F.expr(LATENESS))
-    judged = rows.withColumn("verdict", F.expr(VERDICT)).withColumn("at", F.expr("started + t"))
-    return _with_waiting(judged).select([column.name for column in LEDGER.columns])
+    rows = _firsts(numbered).selectExpr("*", f"{_BUSY} as busy").join(ends, "n")
+    found = rows.selectExpr("*", "settled_t - t as after", "started + t as at")
+    found = found.selectExpr("*", f"{LATENESS} as lateness", f"{_WAITING} as waiting")
+    found = found.withColumn("verdict", F.expr(VERDICT))
+    return found.select([column.name for column in LEDGER.columns])
 
 
 def _firsts(numbered: DataFrame) -> DataFrame:
@@ -67,7 +73,7 @@ def _firsts(numbered: DataFrame) -> DataFrame:
         f"min(if(settles, seq, null)) over {_ALL} as settled_seq",
     )
     begun = ("stream", "comp", "source", "seq", "t")
-    own = ("conv", "id", "nth", "kind", "started", "timeout", "last_t", "gap_at", "exited", "settled", "settled_t")
+    own = ("n", "id", "nth", "settled", "settled_t")
     return told.where("turn = 1").selectExpr(
         *own,
         *(f"if(begins, {name}, null) as {name}" for name in begun),
@@ -76,10 +82,3 @@ def _firsts(numbered: DataFrame) -> DataFrame:
         "settled_seq",
         "by",
     )
-
-
-def _with_waiting(rows: DataFrame) -> DataFrame:
-    """With the time for which earlier tuples were under way: a bolt that works on one at a time had not begun it."""
-    busy = "max(settled_t) over (partition by conv order by begun rows between unbounded preceding and 1 preceding)"
-    waiting = "if(kind = 'bolt' and after is not null, greatest(0, least(settled_t, coalesce(busy, t)) - t), null)"
-    return rows.selectExpr("*", f"{busy} as busy").withColumn("waiting", F.expr(waiting))
