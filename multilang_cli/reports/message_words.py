@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _USUAL = tuple(f"{fact.__name__}(" for fact in (Started, PidChecked, StdinClosed, Signalled, End))
 _FACTS = f"{SEPARATOR}{FACTS}"
 _LEFT_BEHIND = f"{SEPARATOR}but "
+_SAME_WORDS = 60
+"""Characters by which an exception is known in a text that may be cut."""
 _CHANNELS = {"process": "end", "control": "wait"}
 
 
@@ -43,15 +45,21 @@ def text_of_fact(fact: Any, most: int) -> str:
 
 
 def telling(rows: Iterable[ExcerptLine], cause: Cause, most: int) -> list[ExcerptLine]:
-    """The rows that tell something: without what every process does, and of an exception's stderr the last.
+    """The rows that tell something: without what every process does, and of stderr the last that holds the exception.
 
     Where there are more than `most`, the first and the last: it began with the one, and ended with the others.
     """
     kept = [row for row in rows if row.mark or not row.text.startswith(_USUAL)]
-    errs = [row for row in kept if row.channel == "err"]
     if cause.last:
-        kept = [row for row in kept if row.channel != "err" or row is errs[-1]]
+        # What it wrote before has nothing to do with an exception that it told Storm of.
+        errs = [row for row in kept if row.channel == "err" and _has_exception(row.text, cause)]
+        kept = [row for row in kept if row.channel != "err" or row in errs[-1:]]
     return kept if len(kept) <= most else [kept[0], *kept[len(kept) - most + 1 :]]
+
+
+def _has_exception(text: str, cause: Cause) -> bool:
+    """True if the exception of a cause begins or ends in a text of stderr, which may be cut."""
+    return any(words and words[:_SAME_WORDS] in text for words in (cause.first, cause.last))
 
 
 def in_short(row: ExcerptLine, cause: Cause) -> str:

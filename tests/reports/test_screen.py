@@ -348,3 +348,16 @@ def test_what_is_written_of_a_fact_is_read_again(fact: Fact, shown: str) -> None
 def test_what_every_process_does_is_not_shown(fact: Fact) -> None:
     row = model.ExcerptLine(seq=1, t=0.0, channel="process", text=text_of_fact(fact, 400))
     assert telling([row], DEATH, 9) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "kept"),
+    [
+        (("starting\n", "Traceback (most recent call last):\n", "KeyError: 'x'\n"), ["KeyError: 'x'\n"]),
+        (("starting\n", "ready\n"), []),
+    ],
+    ids=["on stderr", "told to Storm"],
+)
+def test_what_stderr_held_before_an_exception_is_not_shown_as_it(texts: tuple[str, ...], kept: list[str]) -> None:
+    rows = [model.ExcerptLine(seq=n, t=0.0, channel="err", text=text) for n, text in enumerate(texts)]
+    assert [row.text for row in telling(rows, DEATH, 9)] == kept
