@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.causes.model import Cause
+from multilang_cli.causes.seen import tells_of_trouble
 from multilang_cli.causes.tracebacks import last_line, short
 from multilang_cli.protocol.words.verdicts import FATAL
 
@@ -229,6 +230,8 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "swallowed": lambda facts: facts.seen.naive.lost,
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
     "complained": lambda facts: bool(facts.seen.complaint) and facts.seen.complains,
+    "muttered": lambda facts: tells_of_trouble(last_line(facts.seen.muttered)),
+    "only_ticks": lambda facts: facts.seen.only_ticks,
     "escaped": lambda facts: facts.seen.escaped,
     "failed": lambda facts: facts.seen.failed_at is not None,
     "threw_then": lambda facts: facts.refusal is not None,
@@ -272,6 +275,7 @@ def words_of(facts: Facts) -> _Fitting:
         signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
         last_line=last_line(facts.stderr),
         complaint=short(facts.seen.complaint),
+        muttered=last_line(facts.seen.muttered),
         refusal=facts.refusal.told if facts.refusal else "",
         why=short(facts.seen.failed_for),
     )

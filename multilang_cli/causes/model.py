@@ -92,6 +92,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `swallowed`: what it never answered are just those messages that it read behind an emit that asks for task ids;
     `swallowed_unasked`: behind any emit.
     `threw`: an uncaught exception is known. `complained`: of a tuple that it settled never it logged something.
+    `muttered`: the last that it wrote to stderr of such a tuple says that something is wrong. `only_ticks`: ticks stay
+    open, and no other tuple.
     `failed`: it failed a tuple. `threw_then`: an exception is known of which it failed that; `said_why`: it told Storm
     something of it. `swallows`: a tuple or heartbeat stood where it would read task ids. `partly_read`: it has read
     some of its handshake, and not all. `clean`: nothing was found. `settled_last`: the last that it said settled a
@@ -142,6 +144,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     repeated: bool | None = None
     threw: bool | None = None
     complained: bool | None = None
+    muttered: bool | None = None
+    only_ticks: bool | None = None
     swallowed: bool | None = None
     swallowed_unasked: bool | None = None
     behind_ids: bool | None = None

@@ -73,7 +73,12 @@ COMMANDS: dict[str, Asked] = {
 
 def _complains(message: Log | Error) -> bool:
     """True for an error, a warning, and a line that says that something is wrong."""
-    return isinstance(message, Error) or (message.level or 0) >= _WARN or bool(_WRONG.search(message.msg or ""))
+    return isinstance(message, Error) or (message.level or 0) >= _WARN or tells_of_trouble(message.msg or "")
+
+
+def tells_of_trouble(text: str) -> bool:
+    """True if a line says that something is wrong."""
+    return _WRONG.search(text) is not None
 
 
 class Emitting:
@@ -116,7 +121,7 @@ class Seen:
     first tuple that it failed, and what it had told of it; `failed_err`: its stderr since it was fed last. `naive`,
     `hasty`: what it would have lost if it took the next message for the task ids of each emit that asks for some, and
     of each. `complains`: its last log or error while a tuple was open says that something is wrong, or is not the
-    first that it said.
+    first that it said. `muttered`: what it wrote to stderr since it was fed last, and settled anything.
     """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
@@ -130,7 +135,7 @@ class Seen:
         self.failed_for = self.failed_err = self._err = ""
         self.silences: set[int] = set()
         self.waits = Waits()
-        self.rest = self.late = self.words = self.reported = self.complaint = ""
+        self.rest = self.late = self.words = self.reported = self.complaint = self.muttered = ""
         self._texts: deque[str] = deque(maxlen=_TEXTS)
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
         self.emitting = Emitting()
@@ -150,6 +155,7 @@ class Seen:
         self._emits: set[bytes] = set()
         self._has_answered = self._passes_over = False
         self._open: dict[str, int] = {}
+        self._ticks: set[str] = set()
         self._answers: set[Asked] = set()
         self._sent_as: dict[int, Asked] = {}
         self._greeted: int | None = None
@@ -184,6 +190,11 @@ class Seen:
         # Who answers one of the same kind that came in pieces, loses none.
         all_lost = all(parts[asked] == count for asked, count in pending.items())
         return bool(lost) and known and all_lost and {*self._open.values()} <= {*pieced}
+
+    @property
+    def only_ticks(self) -> bool:
+        """True if ticks are open, and no other tuple."""
+        return bool(self._ticks) and not self._open
 
     @property
     def size(self) -> int:
@@ -258,6 +269,7 @@ class Seen:
     def _settled(self, id_: str) -> None:
         self.emitting.settled(id_)
         self.mislaid.settled(id_)
+        self._ticks.discard(id_)
         self._answers.update(("tuple",) if self._open.pop(id_, None) is not None else ())
         at = next((seq for seq, (_, each) in self.pending.items() if each == id_), None)
         if at is not None:
@@ -293,7 +305,7 @@ class Seen:
     def _complained(self, message: object) -> None:
         """Keep what it logs while a tuple is open, until it settles one."""
         if isinstance(message, Ack | Fail):
-            self.complaint = ""
+            self.complaint = self.muttered = ""
         elif isinstance(message, Log | Error) and any(asked == "tuple" for asked, _ in self.pending.values()):
             # The first that it says behind its pid may be of its start.
             self.complains = self._talked or _complains(message)
@@ -301,8 +313,11 @@ class Seen:
 
     def complained(self, event: Event, _: Chunk) -> None:
         """Some bytes of stderr."""
+        text = event.raw.decode("utf-8", "backslashreplace")
         if self.failed_at is None:
-            self._err = (self._err + event.raw.decode("utf-8", "backslashreplace"))[-MOST_REPORTED:]
+            self._err = (self._err + text)[-MOST_REPORTED:]
+        if not self._dismissed and any(asked == "tuple" for asked, _ in self.pending.values()):
+            self.muttered = (self.muttered + text)[-MOST_REPORTED:]
         self.late_stderr += self._size_of(event) if self._dismissed and not self._asked else 0
 
     def greeted(self, event: Event, _: Handshake) -> None:
@@ -324,6 +339,8 @@ class Seen:
         self._sent(event, asked, message.id)
         if asked == "tuple" and not self._dismissed:
             self.mislaid.sent(message)
+        elif asked == "tick" and not self._dismissed:
+            self._ticks.add(message.id)
         self.naive.sent(message.id)
         self.hasty.sent(message.id, beat=asked == "heartbeat")
 

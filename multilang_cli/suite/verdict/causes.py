@@ -13,7 +13,7 @@ import msgspec
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Known, Source, facts_of
-from multilang_cli.causes.tracebacks import own
+from multilang_cli.causes.tracebacks import last_line, own
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.pids import has_a_pid_file
 from multilang_cli.driver.process import STDERR_KEPT
@@ -136,7 +136,7 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
         return cause
     text = facts.words if event.channel == "process" else ""
     if cause.id in _COMPLAINED:
-        text = facts.seen.complaint
+        text = facts.seen.complaint or last_line(facts.seen.muttered)
     # A log behind a printed text is of another line than that.
     meant = () if _TEXT in cause.rules else _meant(event.body)
     logged = [each.msg for each in meant if isinstance(each, Log) and each.msg]
