@@ -63,6 +63,8 @@ _MORE = {
     "cpp": (".cc", ".cxx", ".h", ".hpp"),
 }
 """Suffixes of sources by which no program is started."""
+_BUILT = frozenset({".jar", ".exe", ".dll"})
+"""Suffixes of programs that are no sources."""
 _SCRIPT = 2
 """Where a shell's script stands behind ``-c``."""
 _VERSION = re.compile(r"[-\d.]+$")
@@ -71,7 +73,8 @@ _VERSION = re.compile(r"[-\d.]+$")
 def is_written_in(file: str, language: str) -> bool:
     """True if a file's name says that it is source of this language; one without a suffix may be a script of it."""
     suffix = posixpath.splitext(file)[1].lower()
-    return _SUFFIXES.get(suffix) == language or suffix in _MORE.get(language, ())
+    named = _SUFFIXES.get(suffix) == language or suffix in _MORE.get(language, ())
+    return named and suffix not in _BUILT
 
 
 def words_of(argv: Iterable[str]) -> list[str]:

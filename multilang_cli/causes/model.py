@@ -226,7 +226,8 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     with groups `file` and `line`. `innermost`: which frame comes last in time. `code_follows`: the line behind a frame
     is its source. `misread`: how JSON parsers of the language refuse a text. `asked_by`: the signal at which its
     runtimes write where the main thread stands, and end. `starts`: a call that starts a program which writes to the
-    same stdout. `because`: an exception that goes on, and of which those behind it come.
+    same stdout. `because`: an exception that goes on, and of which those behind it come. `method`: a frame with no
+    line, with a group `method`; `defines`: the line that such a method begins with, ``{method}`` in place of its name.
     """
 
     language: str
@@ -240,3 +241,5 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     asked_by: Literal["", "SIGINT", "SIGQUIT"] = ""
     starts: str = ""
     because: str = ""
+    method: str = ""
+    defines: str = ""

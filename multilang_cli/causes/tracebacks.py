@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.causes.model import Place
@@ -39,6 +40,8 @@ _BY_ACCIDENT = re.compile(r"(?:NameError|UnboundLocalError|AttributeError)\b")
 _REPORTING = re.compile(r"\b(?:format_exc|print_exc)\(\w")
 """Calls of a handler that throw a TypeError: they take no exception."""
 _RAISE = re.compile(r"\braise\b")
+_MOST_METHODS = 8
+"""Frames without a line whose methods are looked for."""
 _MOST_LINKS = 20
 """Exceptions of a chain that are followed back."""
 LIBRARIES = re.compile(r"(?:^|/)[Ss]torm(?:_?(?:multilang|bolt|spout|core))?\.(?:py|rb|js|pl|pm|php|lua|go|coffee)$")
@@ -97,6 +100,14 @@ class Tracebacks:
     def starts(self, language: str) -> str:
         """The pattern of a line of this language that starts a program which writes to the same stdout, "" if none."""
         return next((form.form.starts for form in self._forms if form.form.language == language), "")
+
+    def methods_in(self, text: str, language: str) -> list[str]:
+        """Patterns of the lines that the methods of an exception's frames begin with, where these have no lines."""
+        form = next((each for each in self._forms if each.form.language == language and each.form.method), None)
+        if form is None:
+            return []
+        found = re.finditer(form.form.method, bounded(text), re.MULTILINE)
+        return [form.form.defines.replace("{method}", each["method"]) for each in islice(found, _MOST_METHODS)]
 
     def standing_in(self, answer: str, roots: Sequence[str], language: str) -> Place | None:
         """The place where it stood, by what it wrote at that signal: what came of it afterwards is left out."""

@@ -41,7 +41,7 @@ _LOADS = re.compile(
 _MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _PATH = re.compile(r"(?:\\ |\S)+")
 """A path in a rule for make, its blanks escaped."""
-_MAIN = re.compile(r"func main\(|fn main\(|(?:int|void) main\(")
+_MAIN = re.compile(r"func main\(|fn main\(|(?:int|void) main\(|\b(?:void|int|Task(?:<int>)?)\s+Main\s*\(")
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
 _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
@@ -148,13 +148,17 @@ def _related_lines(source: Source) -> tuple[Lines, Lines]:
         for name, lines in beside.items()
         if Path(name).stem in words or (in_package and not any(map(_MAIN.match, lines)))
     }
-    return own, related if own else _of_one_program(beside)
+    return own, related if own else _of_one_program(beside, source)
 
 
-def _of_one_program(files: Lines) -> Lines:
-    """The files of a program that was built; none where they are of several, since it can't be told of which."""
-    programs = {Path(name).parent for name, lines in files.items() if any(map(_MAIN.match, lines))}
-    return files if len(programs) <= 1 else {}
+def _of_one_program(files: Lines, source: Source) -> Lines:
+    """The files of a program that was built: of several those in its folder; none where it can't be told of which."""
+    programs = {Path(name).parent for name, lines in files.items() if any(map(_MAIN.search, lines))}
+    if len(programs) <= 1:
+        return files
+    folders = {Path(program).parent for program in source.programs}
+    in_its_folder = [each for each in programs if any(Path(root, each) in folders for root in source.roots)]
+    return {name: lines for name, lines in files.items() if Path(name).parent in in_its_folder[:1]}
 
 
 @cache

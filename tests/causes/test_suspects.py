@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.facts import Source
 from multilang_cli.causes.model import Cause, Place
-from multilang_cli.subject.sources import lines_of, suspect_in
+from multilang_cli.subject.sources import lines_of, source_of, suspect_in
 from multilang_cli.suite.verdict.causes import with_code
 
 if TYPE_CHECKING:
@@ -64,3 +65,34 @@ def test_a_shebang_is_no_comment(tmp_path: Path) -> None:
     found = suspect_in(source, "python2")
     assert found is not None
     assert found.line == 1
+
+
+NO_LINES = """
+Unhandled Exception:
+System.FormatException: Input string was not in a correct format.
+  at System.Decimal.Parse (System.String s) [0x0001a] in <12b418a7818c4ca0893feeaaf67f1e7f>:0
+  at Prices.Program.Round (System.String id, System.Object price) [0x0000c] in <d53d4d7842e14d61>:0
+  at Prices.Program.Main () [0x000dc] in <d53d4d7842e14d61>:0
+"""
+ROUND = """class Program
+{
+    static void Main() { Round(id, price); }
+
+    static decimal Round(string id, object price)
+    {
+        return Round(id, price);
+    }
+}
+"""
+
+
+def test_a_frame_without_a_line_tells_its_method(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "prices.exe").write_bytes(b"MZ")
+        (tmp_path / folder / "Program.cs").write_text(ROUND)
+    source = source_of(["mono", "b/prices.exe"], tmp_path, "bolt")
+    patterns = load_tracebacks().methods_in(NO_LINES, source.language)
+    found = [suspect_in(source, pattern) for pattern in patterns]
+    assert [each and f"{each.file}:{each.line}" for each in found] == ["b/Program.cs:5", "b/Program.cs:3"]
+    assert load_tracebacks().methods_in(NO_LINES, "python") == []

@@ -55,9 +55,10 @@ def test_a_word_comes_twice_before_another() -> None:
     assert any(word in words[:at] for at, word in enumerate(words[:-1])), "without twins a list would have no gap"
 
 
-def test_a_large_text_is_large() -> None:
-    ((text, number),) = shaped(["a", 1], "large")
-    assert (len(text), number) == (LARGE_TEXT, 1)
+@pytest.mark.parametrize("texts", [1, 10])
+def test_a_large_tuple_is_large_whatever_texts_it_has(texts: int) -> None:
+    ((*made, number),) = shaped([*"abcdefghij"[:texts], 1], "large")
+    assert (sum(len(str(text)) for text in made), number) == (LARGE_TEXT, 1)
     assert LARGE_TEXT == 10_000_000
 
 

@@ -38,7 +38,7 @@ INTEGERS = (2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), 0)
 FLOATS = (0.5, -1.5, 12345678.9, 1e300, 5e-324)
 
 LARGE_TEXT = 10_000_000
-"""Characters of a large text."""
+"""Characters of a large tuple, in all of its texts."""
 
 NESTED: tuple[Json, ...] = ([1, [2, None]], {"key": [True, {"deep": "er"}]})
 
@@ -76,7 +76,7 @@ SHAPES: dict[str, Callable[[list[Json]], Iterator[list[Json]]]] = {
     "plain": lambda values: iter([values]),
     "ascii": lambda values: _each(values, _is_text, ASCII),
     "unicode": lambda values: _each(values, _is_text, DIFFICULT),
-    "large": lambda values: _each(values, _is_text, ("x" * LARGE_TEXT,)),
+    "large": lambda values: _each(values, _is_text, ("x" * (LARGE_TEXT // max(1, sum(map(_is_text, values)))),)),
     "integers": lambda values: _each(values, _is_integer, INTEGERS),
     "floats": lambda values: _each(values, _is_number, FLOATS),
     "null": lambda values: _one_by_one(values, (None,)),

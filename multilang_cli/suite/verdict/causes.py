@@ -107,7 +107,8 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     if cause.place is not None and not by_source:
         return cause
     source = facts.source
-    patterns = list(known.suspects.get(source.language, ())) if known is not None else []
+    patterns = load_tracebacks().methods_in(facts.trace, source.language) if cause.last else []
+    patterns += known.suspects.get(source.language, ()) if known is not None else ()
     patterns += [_LOOKS_FOR.format(facts.unanswered)] if _UNANSWERED in cause.rules and facts.unanswered else []
     event = watch.events.get(cause.seq) if cause.seq is not None else None
     command = _command_of(event.body) if event is not None and event.channel == "out" else ""
