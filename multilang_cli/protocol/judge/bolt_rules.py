@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ TIMER = 1.0
 _REPLACEMENT = text_rules.REPLACEMENT.encode()
 _LOOKED_AT = 100
 """Open tuples among which one is looked for whose id was damaged."""
+_INTEGER = re.compile(r"-?[0-9]{1,20}")
+_OF_32_BITS = range(-(1 << 31), 1 << 32)
 
 
 def _tuple(judge: RuleContext, event: Event, message: TupleMsg) -> None:
@@ -133,11 +136,19 @@ def check_anchor(judge: RuleContext, event: Event, anchor: str) -> None:
 
 
 def _as_a_number(judge: RuleContext, id_: str) -> str:
-    """The id that was sent where this one is what a floating-point number keeps of it, in words; "" mostly."""
-    number = _number(id_)
-    sent = (known for known in islice(judge.state.open, _LOOKED_AT) if number is not None and _number(known) == number)
-    found = next(sent, None)
-    return "" if found is None else f"; Storm sent {found}, which a number does not keep"
+    """The id that was sent where this one is what a float, or a number of 32 bits, keeps of it, in words; "" mostly."""
+    number, whole = _number(id_), _whole(id_)
+    for known in islice(judge.state.open, _LOOKED_AT) if number is not None else ():
+        if _number(known) == number:
+            return f"; Storm sent {known}, which a number does not keep"
+        sent = _whole(known)
+        if whole is not None and sent is not None and whole in _OF_32_BITS and (sent - whole) % (1 << 32) == 0:
+            return f"; Storm sent {known}, which a number of 32 bits does not keep"
+    return ""
+
+
+def _whole(id_: str) -> int | None:
+    return int(id_) if _INTEGER.fullmatch(id_) else None
 
 
 def _number(id_: str) -> float | None:

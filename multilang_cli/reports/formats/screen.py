@@ -209,9 +209,15 @@ def _show_header(page: Page, result: RunResult) -> None:
     page.para(f"{name}: {how} as Storm {result.storm} plays it{told}")
 
 
+_PATHS = frozenset({"-cp", "-classpath", "--class-path", "-I", "-L"})
+"""Options that a path follows, which is no program."""
+
+
 def _program(command: tuple[str, ...]) -> str:
     """The word of a command that a reader knows it by: that of the program, not of its interpreter."""
-    words = [word for word in command if not word.startswith("-")]
+    words = [
+        word for before, word in zip(("", *command), command, strict=False) if word[:1] != "-" and before not in _PATHS
+    ]
     # A suffix tells a file; a dot alone is a folder, as in a class path.
     named = [word for word in words[1:] if PurePosixPath(word).suffix]
     word = (named or words or [""])[0]
