@@ -127,6 +127,15 @@ def test_every_kind_of_component(jar: Path, tmp_path: Path) -> None:
     assert {text for _, text in told} == {"hello"}
 
 
+def test_a_run_begins_when_all_are_open(jar: Path, tmp_path: Path) -> None:
+    """A JVM takes longer to be ready than half a second, which is not part of the seconds of a run."""
+    (tmp_path / "kinds.yaml").write_text(KINDS, encoding="utf-8")
+    ran = mlcheck(
+        *("topology", "run", "kinds.yaml", "--jar", str(jar), "--seconds", "0.5", "--record", "run"), cwd=tmp_path
+    )
+    assert emitted(tmp_path / "run", "numbers"), ran.stdout + ran.stderr
+
+
 STAND_IN = """
 includes:
   - {file: kinds.yaml, resource: false, override: false}

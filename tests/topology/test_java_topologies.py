@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.storm.java_hash import java_hash
 from multilang_cli.topology.flux import NeedsJavaError, read_flux
 from multilang_cli.topology.groupings import ChooserContext, GroupingError, chooser
+from multilang_cli.topology.java import groupings as java_groupings
+from multilang_cli.topology.java.groupings import CustomGroupings
 from multilang_cli.topology.java.program import JavaHostError, fetched
 from multilang_cli.topology.java.reading import JavaFile, read_java_flux
 from multilang_cli.topology.java.values import JavaValues
@@ -137,3 +140,25 @@ def test_the_hash_of_a_java_value_is_the_one_that_java_told(storm: str) -> None:
     assert made is not None
     assert made.choose([LONG]) == ((31 + 4) % 5 + 1,)
     assert made.choose(["word"]) == ((31 + java_hash("word", version.dialect)) % 5 + 1,)
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("program", "patience", "told"),
+    [
+        ("import sys; [*sys.stdin]", 0.1, "the custom grouping of parse did not choose within 0.1 s"),
+        ("print('\\x22no\\x22', flush=True); input()", 30, "the custom grouping of parse throws: no"),
+        ("", 30, "is gone"),
+    ],
+    ids=["silent", "throws", "gone"],
+)
+def test_a_custom_grouping_that_gives_no_tasks(
+    program: str, patience: float, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ends the worker that asked; nobody waits for it for ever."""
+    monkeypatch.setattr(java_groupings, "PATIENCE", patience)
+    with CustomGroupings([sys.executable, "-c", program], {}, {2: "parse"}) as asked:
+        with pytest.raises(GroupingError, match=told):
+            asked.choose({"target": "parse"}, ["a"])
+        with pytest.raises(GroupingError):
+            asked.choose({"target": "parse"}, ["a"])

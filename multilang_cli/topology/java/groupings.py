@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import select
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
@@ -15,49 +17,57 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Json
 
 
+PATIENCE = 30.0
+"""Seconds that a choice is waited for, in which the whole topology waits; the program may still be starting."""
+
+
 class CustomGroupings:
-    """The program, started when the first tuple asks. A context manager that ends it."""
+    """The program, started before any component so that no tuple waits for it. A context manager that ends it."""
 
     def __init__(self, command: Sequence[str], conf: Mapping[str, Any], tasks: Mapping[int, str]) -> None:
         """`tasks`: the component of each task."""
-        self._command = command
+        self._command = list(command)
         self._first = {"conf": dict(conf), "tasks": {str(task): name for task, name in tasks.items()}}
-        self._process: subprocess.Popen[bytes] | None = None
         self._encode = msgspec.json.Encoder(decimal_format="number").encode
 
     def __enter__(self) -> Self:
+        """Start the program. Raises OSError."""
+        self._process = subprocess.Popen(
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        with suppress(GroupingError):
+            self._say(self._first)
         return self
 
     def __exit__(self, *_: object) -> None:
         """End the program. It ends by itself when nobody can ask it any more."""
-        if self._process is not None:
-            self._process.kill()
+        self._process.kill()
+        with suppress(BrokenPipeError):
             self._process.communicate()
 
     def choose(self, where: Mapping[str, Json], values: Sequence[Json]) -> tuple[int, ...]:
         """The task ids for a tuple. `where`: source, stream, target, executor and task. Raises GroupingError."""
-        if self._process is None:
-            self._process = subprocess.Popen(
-                list(self._command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-            self._say(self._first)
         self._say({**where, "values": list(values)})
-        assert self._process.stdout is not None  # noqa: S101 (it is a pipe)
-        line = self._process.stdout.readline()
+        stdout = self._process.stdout
+        assert stdout is not None  # noqa: S101 (it is a pipe)
+        if not select.select([stdout], [], [], PATIENCE)[0]:
+            self._process.kill()
+            raise GroupingError(f"the custom grouping of {where['target']} did not choose within {PATIENCE:g} s")
+        line = stdout.readline()
         answer = msgspec.json.decode(line) if line else "the program that was asked is gone"
         if not isinstance(answer, list):
             raise GroupingError(f"the custom grouping of {where['target']} throws: {answer}")
         return tuple(answer)
 
     def _say(self, message: Mapping[str, Any]) -> None:
-        assert self._process is not None  # noqa: S101 (it is there)
-        assert self._process.stdin is not None  # noqa: S101 (it is a pipe)
+        stdin = self._process.stdin
+        assert stdin is not None  # noqa: S101 (it is a pipe)
         try:
-            self._process.stdin.write(self._encode(message) + b"\n")
-            self._process.stdin.flush()
+            stdin.write(self._encode(message) + b"\n")
+            stdin.flush()
         except BrokenPipeError:
             raise GroupingError("the program that holds the custom groupings is gone") from None

@@ -54,8 +54,8 @@ public final class ComponentMain {
         long pid = ProcessHandle.current().pid();
         String pids = (String) handshake.get("pidDir");
         Files.createFile(Path.of(pids, String.valueOf(pid)));
+        // It goes out once the component is open or prepared: a run begins when all have said it.
         pipe.say(Map.of("pid", pid));
-        pipe.flush();
         Map<String, Object> conf = Utils.readDefaultConfig();
         conf.putAll((Map<String, Object>) handshake.get("conf"));
         Map<String, Object> told = (Map<String, Object>) handshake.get("context");
@@ -67,7 +67,6 @@ public final class ComponentMain {
             new Contexts(topology, conf, tasks, pids).of(((Number) told.get("taskid")).intValue());
         Values values = new Values(tag(), conf);
         Object object = object(topology, component);
-        pipe.listen();
         if (object instanceof ISpout spout) {
             new HostedSpout(spout, pipe, values).run(conf, context);
         } else {

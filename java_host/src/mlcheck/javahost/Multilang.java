@@ -28,22 +28,17 @@ final class Multilang {
     private final Deque<TaskIds> asked = new ArrayDeque<>();
     private int waitingForIds;
     private boolean over;
+    private boolean listening;
 
     Multilang(InputStream in, OutputStream out) {
         this.in = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8));
         this.out = new BufferedWriter(new OutputStreamWriter(out, StandardCharsets.UTF_8));
     }
 
-    /** Read the handshake; afterwards a thread reads the rest. Returns null at the end of the input. */
+    /** Read the handshake; a thread reads the rest, from the first flush on. Returns null at the end of the input. */
     @SuppressWarnings("unchecked")
     Map<String, Object> handshake() throws IOException {
         return (Map<String, Object>) read();
-    }
-
-    void listen() {
-        Thread reader = new Thread(this::readAll, "multilang-reader");
-        reader.setDaemon(true);
-        reader.start();
     }
 
     /** The next message for the component; null at the end of the input. All that was said goes out before waiting. */
@@ -107,6 +102,12 @@ final class Multilang {
                 out.flush();
             } catch (IOException error) {
                 throw new UncheckedIOException(error);
+            }
+            if (!listening) {
+                listening = true;
+                Thread reader = new Thread(this::readAll, "multilang-reader");
+                reader.setDaemon(true);
+                reader.start();
             }
         }
     }
