@@ -31,7 +31,9 @@ def show_group(page: Page, group: Group, rulebook: Rulebook) -> None:
     page.para(f"{subject.id}  {subject.title}", "bold", label=group.verdict.upper(), label_style=_style(group))
     if len(group.subjects) > 1:
         rest = some_of(other.id for other in group.subjects[1:])
-        page.para(f"the same in {len(group.subjects)} {subject.kind}s: also {rest}", indent=2)
+        # A task that dies has a further life, which is a subject of its own.
+        what = "processes" if subject.kind == "task" else f"{subject.kind}s"
+        page.para(f"the same in {len(group.subjects)} {what}: also {rest}", indent=2)
     if group.storms:
         page.para(f"on Storm {', '.join(group.storms)} only", indent=2)
     if subject.causes:

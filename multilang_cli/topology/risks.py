@@ -216,11 +216,11 @@ def seen(history: Iterable[Happening], topology: Topology) -> list[Risk]:
 
 def _from_activity(name: str, did: _Did) -> Iterator[Risk]:
     if did.loose and did.kind == "spout":
-        text = f"{did.loose} of {did.emitted} emits of {name} had no message id: losses are silent."
+        text = f"{did.loose:,} of {did.emitted:,} emits of {name} had no message id: losses are silent."
         yield Risk("untracked", name, text)
     elif did.loose:
-        text = f"{did.loose} of {did.emitted} emits of {name} were unanchored: losses are silent."
+        text = f"{did.loose:,} of {did.emitted:,} emits of {name} were unanchored: losses are silent."
         yield Risk("unanchored", name, text)
     if open_ := did.got - did.settled - did.lost:
-        text = f"{open_} of {did.got} tuples given to {name} were never acked or failed: what waits for them times out."
-        yield Risk("unsettled", name, text)
+        told = f"{open_:,} of {did.got:,} tuples given to {name} were never acked or failed"
+        yield Risk("unsettled", name, f"{told}: what waits for them times out.")

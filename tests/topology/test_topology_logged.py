@@ -52,6 +52,14 @@ def test_texts_that_differ_in_numbers_are_one() -> None:
     ]
 
 
+def test_a_traceback_is_its_first_and_its_last_line() -> None:
+    frames = "".join(f'  File "bolt.py", line {n}, in run\n    self.run()\n' for n in range(9))
+    text = f"-5: could not process\nTraceback (most recent call last):\n{frames}TypeError: no\n"
+    assert said((text, 4), (text.replace("-5", "7"), 4)) == [
+        "source logged: -5: could not process ... TypeError: no (2 such lines)"
+    ]
+
+
 def test_a_long_text_keeps_its_end() -> None:
     [shown] = said(("Traceback " + "x" * 2_000 + " TypeError: no", 4))
     assert shown.startswith("source logged: Traceback xxx")

@@ -11,7 +11,7 @@ from multilang_cli.reports.failure import show_group, stderr_lines
 from multilang_cli.reports.formats.console import MOST_GROUPS, show_summary, summary_of
 from multilang_cli.reports.grouping import groups_of
 from multilang_cli.reports.verdict import word_of
-from multilang_cli.terminal.output import on_terminal, progress_line
+from multilang_cli.terminal.output import on_terminal, progress_line, remark
 from multilang_cli.topology.blame import told
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from multilang_cli.topology.running import TopologyRun
 
 _PERIOD = 0.5
+LONG = 60.0
+"""Seconds after which a run that nobody bounded is told of."""
 MOST_SHOWN = 2
 """Emissions that were not acked of which the terminal tells; more are on the page."""
 MOST_WORDS = 6
@@ -36,12 +38,27 @@ _HEADS = ("component", "tasks", "emitted", "received", "acked", "failed", "timed
 
 @contextmanager
 def progress_of(goal: Goal, *, quiet: bool) -> Iterator[Callable[[Engine], None]]:
-    """Gives what shows, on a terminal, how far an engine is on the way to its goal; it is erased at the end."""
+    """Gives what tells how far an engine is on the way to its goal: on a terminal, by a line that is erased at the end.
+
+    A run that nobody bounded, and that goes on, is told of on stderr, once.
+    """
     with progress_line(verbose=False, quiet=quiet or not on_terminal()) as progress:
-        if progress is None:
-            yield lambda _: None
-        else:
-            yield lambda engine: engine.agenda.every(_PERIOD, 0.0, partial(_show_progress, engine, goal, progress))
+
+        def watch(engine: Engine) -> None:
+            """Put on its agenda what is to be told."""
+            if progress is not None:
+                engine.agenda.every(_PERIOD, 0.0, partial(_show_progress, engine, goal, progress))
+            if not (quiet or goal.messages or goal.seconds):
+                engine.agenda.at(LONG, partial(_tell_of_no_end, engine))
+
+        yield watch
+
+
+def _tell_of_no_end(engine: Engine) -> None:
+    remark(
+        f"Still running after {LONG:g} s, {engine.flow.spout_emissions:,} tuples emitted by spouts. It ends when they "
+        "have nothing more to emit, by --messages or --seconds, or by Ctrl-C."
+    )
 
 
 def _show_progress(engine: Engine, goal: Goal, progress: Progress) -> None:

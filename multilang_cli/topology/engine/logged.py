@@ -16,7 +16,9 @@ KEPT_OF_LOG = 500
 """Characters that are kept of a text: of a traceback the last line says what it was."""
 MOST_KINDS = 50
 """Different texts that are kept; more are of no use to anybody."""
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = re.compile(r"-?\d+")
+_MOST_LINES = 4
+"""Of a text of more, such as a traceback, the first and the last line tell what it was."""
 
 
 class LoggedProblem(msgspec.Struct):
@@ -48,7 +50,7 @@ class LoggedProblems:
         """Count a line of a component."""
         if level < WARN:
             return
-        text = ends(text, KEPT_OF_LOG)
+        text = ends(_in_short(text), KEPT_OF_LOG)
         key = component, _NUMBERS.sub("#", text)
         if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
             key = component, GIVEN_UP if text.startswith(GIVEN_UP) else ""
@@ -57,3 +59,8 @@ class LoggedProblems:
     def all(self) -> list[LoggedProblem]:
         """List them in the order in which they were first heard."""
         return list(self._kinds.values())
+
+
+def _in_short(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return text if len(lines) <= _MOST_LINES else f"{lines[0]} ... {lines[-1].strip()}"
