@@ -100,6 +100,25 @@ def test_an_included_resource_of_a_jar(file: Path) -> None:
     assert read_flux(file, jars=(str(jar),)).topology.components.keys() == {"words", "parse"}
 
 
+def test_an_included_resource_of_a_dependency(file: Path) -> None:
+    """Its jar is on the class path of a Flux that reads the file; Maven is asked for nothing else."""
+    jar, asked = file.parent / "parts-1.0.jar", []
+
+    def fetch(coordinates: tuple[str, ...]) -> tuple[str, ...]:
+        asked.append(coordinates)
+        return (str(jar),)
+
+    with zipfile.ZipFile(jar, "w") as archive:
+        archive.writestr("more.yaml", FILE.format(LOG))
+    text = "dependencies: ['org.example:parts:1.0']\nincludes:\n  - {file: /NAME, resource: true, override: false}\n"
+    file.write_text(text.replace("NAME", "more.yaml"), encoding="utf-8")
+    assert read_flux(file, fetch=fetch).topology.components.keys() == {"words", "parse"}
+    (file.parent / "beside.yaml").write_text(FILE.format(LOG), encoding="utf-8")
+    file.write_text(text.replace("NAME", "beside.yaml"), encoding="utf-8")
+    assert read_flux(file, fetch=fetch).topology.components.keys() == {"words", "parse"}
+    assert asked == [("org.example:parts:1.0",)]
+
+
 def test_storm_1(file: Path) -> None:
     with pytest.raises(JavaHostError, match=r"run on Storm 2 only, not on 1\.2\.4"):
         read_java_flux(JavaFile(path=file, storm="1.2.4"))

@@ -12,7 +12,7 @@ from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.flag_values import conf_value, pair
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.topology.flux import FluxError, NeedsJavaError, read_flux, read_properties
-from multilang_cli.topology.java.program import JavaHostError
+from multilang_cli.topology.java.program import JavaHostError, fetched
 from multilang_cli.topology.java.reading import JavaFile, read_java_flux
 from multilang_cli.topology.java.services import is_no_part_of_storm, missing
 from multilang_cli.topology.streamparse.project import ProjectError, read_project
@@ -60,7 +60,14 @@ def read_file(
                 read_project(project, storm, over)
                 if project
                 else read_flux(
-                    Path(flux or ""), given, os.environ if env_filter else None, folder, storm, conf=over, jars=jars
+                    Path(flux or ""),
+                    given,
+                    os.environ if env_filter else None,
+                    folder,
+                    storm,
+                    conf=over,
+                    jars=jars,
+                    fetch=fetched,
                 )
             )
         except NeedsJavaError as needs:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,7 @@ from multilang_cli.transcript.archives import ArchiveError, unpack_chosen
 from multilang_cli.transcript.secrets import declare
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from multilang_cli.topology.flux.definitions import IncludeDef, TopologyDef
 
@@ -57,18 +59,21 @@ def read_flux(
     *,
     conf: Mapping[str, Any] | None = None,
     jars: Sequence[str] = (),
+    fetch: Callable[[tuple[str, ...]], tuple[str, ...]] | None = None,
 ) -> FluxFile:
     """Read a Flux file, and check it by Storm's rules.
 
     `properties`: what stands for ``${name}`` (Flux's ``--filter``); `env`: what stands for ``${ENV-NAME}`` (Flux's
     ``--env-filter``). `resources`: the folder that components start in; by default ``resources`` beside the file, or
     the file's own. `storm`: such as "2.8.3", by default the newest. `conf`: over the file's own. `jars`: where
-    included resources are looked for, too. Raises FluxError.
+    included resources are looked for, too. `fetch`: gives the jars of the Maven coordinates under ``dependencies``,
+    asked if such a resource is nowhere else. Raises FluxError, and what `fetch` raises.
     """
     version = storm or load_rulebook().newest.id
     folder = resources or _resources_of(path)
     reader = _Reader(Substitution(properties, env, version), path, folder, jars)
     definition = reader.definition(str(path), Location(str(path), 0))
+    reader.dependencies = partial(fetch, definition.dependencies) if fetch and definition.dependencies else tuple
     for include in definition.includes:
         definition.include(reader.included(include), override=include.override)
     try:
@@ -96,6 +101,7 @@ class _Reader:
         self.substitution = substitution
         self._folders = (Path(), main.parent, resources, *(Path(jar) for jar in jars if Path(jar).is_dir()))
         self._jars = [jar for jar in jars if Path(jar).is_file()]
+        self.dependencies: Callable[[], tuple[str, ...]] = tuple
 
     def definition(self, file: str, asked: Location) -> TopologyDef:
         """Read one file. `asked`: what asked for it, for it may not be there. Raises FluxError."""
@@ -126,13 +132,15 @@ class _Reader:
             found = self._from_jar(name, include.place)
         if found is None:
             looked = ", ".join(str(folder.absolute()) for folder in dict.fromkeys(self._folders))
-            jars = ", nor in a jar that was given (--jar my-topology.jar)" if include.resource else ""
+            way = "--jar my-topology.jar, or Maven coordinates under dependencies"
+            jars = f", nor in a jar that was given ({way})" if include.resource else ""
             raise FluxError(include.place, f"the included file {include.file} is in none of {looked}{jars}.")
         return self.definition(str(found), include.place)
 
     def _from_jar(self, name: str, asked: Location) -> Path | None:
         """A copy of a file of a jar; None if no jar has it. Raises FluxError."""
-        for jar in self._jars:
+        # Maven is asked last, and only for what is nowhere else.
+        for jar in chain(self._jars, self._fetched()):
             try:
                 found = unpack_chosen(Path(jar), lasting_scratch("mlcheck-included-"), name.__eq__)
             except ArchiveError as error:
@@ -140,3 +148,6 @@ class _Reader:
             if found:
                 return found[-1]
         return None
+
+    def _fetched(self) -> Iterator[str]:
+        yield from self.dependencies()
