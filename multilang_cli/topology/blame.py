@@ -202,6 +202,8 @@ class _Teller:
         for root, edge in self._edges.get(event.delivery, {}).items():
             if (followed := self._following.get(root)) is not None:
                 followed.lost[edge] = how
+                # What a later life of the task does has nothing to do with it.
+                followed.last[edge] = tuple(self._last.get(task, ()))
         if (loose := self._loose_of.get(event.delivery)) is not None:
             loose.lost[event.delivery] = how
             loose.last[event.delivery] = tuple(self._last.get(task, ()))
