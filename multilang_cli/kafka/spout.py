@@ -8,6 +8,7 @@ are safe while Kafka is away.
 from __future__ import annotations
 
 import json
+import math
 import signal
 import sys
 import time
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 Argument = TypeVar("Argument")
 SHORT_WAIT = 0.005
 """Seconds that a next waits at most while tuples are under way: their acks wait as long."""
+MAX_PENDING = "topology.max.spout.pending"
 LAST_COMMIT = 1.0
 """Seconds that a commit is waited for when Storm deactivates the spout."""
 
@@ -53,6 +55,7 @@ class KafkaSpout(Spout):
         self._ready = False
         self._troubles = Troubles(partial(self.log, level=WARN))
         self._last_metrics = time.monotonic()
+        self._waited_for = 0
 
     # --- Storm calls --------------------------------------------------------------------------------------------
 
@@ -84,6 +87,8 @@ class KafkaSpout(Spout):
             sys.stderr.write(f"mlcheck-kafka-spout: {error}\n")
             raise SystemExit(2) from None
         self._tracked = config.guarantee == "at-least-once"
+        limit = conf.get(MAX_PENDING)
+        self._limit = limit if isinstance(limit, int) and limit > 0 else math.inf
         self._ready = True
 
     def next_tuple(self) -> None:
@@ -115,12 +120,14 @@ class KafkaSpout(Spout):
 
     def ack(self, id: Json) -> None:  # noqa: A002 - Storm's own word
         """A tuple was processed to its end."""
+        self._waited_for -= 1
         manager, message_id = self._found(id)
         if manager is not None and message_id is not None:
             manager.ack(message_id)
 
     def fail(self, id: Json) -> None:  # noqa: A002 - Storm's own word
         """A tuple failed, or was not processed in time."""
+        self._waited_for -= 1
         manager, message_id = self._found(id)
         if manager is None or message_id is None:
             return
@@ -142,9 +149,12 @@ class KafkaSpout(Spout):
     # --- messages -----------------------------------------------------------------------------------------------
 
     def _emit_some(self, partitions: AssignedPartitions, now: float) -> bool:
-        """Emit `batch` messages if there are so many; False if there was none."""
+        """Emit `batch` messages if there are so many, and Storm may wait for so many; False if there was none."""
         name = f"{partitions.topic}:" if self._config.several else ""
         for sent in range(self._config.batch):
+            # Storm looks at its limit before it asks, and not at what one answer brings.
+            if sent and self._waited_for >= self._limit:
+                return True
             try:
                 turn = partitions.next(now)
             except SchemeAwayError as error:
@@ -154,6 +164,7 @@ class KafkaSpout(Spout):
                 self._refuse(partitions, turn.refused)
             elif turn.state is EmitState.NO_EMITTED:
                 return sent > 0
+            self._waited_for += len(turn.tuples) if self._tracked else 0
             for stream, tuples in groupby(turn.tuples, self._stream_of):
                 told = ((values, f"{name}{id_}" if self._tracked else None) for values, id_ in tuples)
                 self.emit_all(told, stream or None)

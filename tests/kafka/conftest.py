@@ -63,12 +63,16 @@ def topic(kafka: LocalKafka, request: pytest.FixtureRequest) -> Topic:
 def spout(shell_spout: Callable[..., DrivenSpout], topic: Topic) -> Callable[..., DrivenSpout]:
     """Starts the Kafka spout on the test's topic: ``spout(batch=10)``. Settings with dots: ``**{"retry.limit": 2}``.
 
-    ``spout(command)`` starts another in its place.
+    ``spout(command)`` starts another in its place. A next emits one message, unless `batch` says otherwise.
     """
 
     def start(command: Sequence[str] = SPOUT, /, **settings: object) -> DrivenSpout:
-        told = {"bootstrap.servers": topic.kafka.bootstrap_servers, "topic": topic.name, "id": topic.name, **settings}
-        conf = {name if name.startswith("kafka.") else f"kafka.spout.{name}": value for name, value in told.items()}
+        told = {"bootstrap.servers": topic.kafka.bootstrap_servers, "topic": topic.name, "id": topic.name, "batch": 1}
+        told |= settings
+        conf = {
+            name if name.startswith(("kafka.", "topology.")) else f"kafka.spout.{name}": value
+            for name, value in told.items()
+        }
         return shell_spout(*command, conf=conf, streams={"default": ["message"]})
 
     return start

@@ -52,6 +52,20 @@ def test_what_is_acked_is_not_read_again_and_what_is_not_is(spout: Callable[...,
     assert any("from the stored offset 4, 6 behind" in line for line in logs_of(answers))
 
 
+def test_a_next_emits_a_batch_but_no_more_than_storm_may_wait_for(
+    spout: Callable[..., DrivenSpout], topic: Topic
+) -> None:
+    """What is acked or failed makes room: the fourth is emitted again, behind what its limit allows."""
+    topic.fill(0, texts(0, 20))
+    running = spout(batch=10, **{"topology.max.spout.pending": 4})
+    ids = ids_of(read_all(running, 4))
+    assert list(ids) == ["m0", "m1", "m2", "m3"]
+    for name in ("m0", "m1"):
+        running.ack(ids[name])
+    running.fail(ids["m3"])
+    assert values_of([running.next()]) == ["m3", "m4", "m5"]
+
+
 @pytest.mark.mlcheck(allow=["exited"])
 def test_a_spout_that_is_killed_loses_nothing(spout: Callable[..., DrivenSpout], topic: Topic) -> None:
     topic.fill(0, texts(0, 10))
