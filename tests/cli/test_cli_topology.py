@@ -357,7 +357,7 @@ while message():
 def test_a_spout_that_emitted_nothing_has_its_last_words_shown(flux: Path) -> None:
     (flux.parent / "quiet.py").write_text(QUIET)
     flux.write_text(flux.read_text().replace(str(HERE / "queue_spout.py"), str(flux.parent / "quiet.py")))
-    ran = mlcheck("topology", "run", str(flux), cwd=flux.parent)
+    ran = mlcheck("topology", "run", str(flux), "--idle", "0.2", cwd=flux.parent)
     lines = ran.stdout.splitlines()
     at = lines.index("Not known: run: no spout emitted anything")
     assert lines[at + 1].startswith("  the last words of sentences-")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.topology.checkers.checker import RunFacts
 from multilang_cli.topology.checkers.judge import CHECKERS, HANDLERS, check
+from multilang_cli.topology.checkers.losses import AtLeastOnce
 from multilang_cli.topology.checkers.measures import Measures
 from multilang_cli.topology.history import (
     AckerTold,
@@ -413,3 +414,30 @@ def test_a_fault_is_over_when_what_was_emitted_behind_it_is_acked() -> None:
     for end in ends[1:]:
         measures.ended(end)
     assert [each.seconds for each in measures.recoveries] == [3.5]
+
+
+def test_what_a_reborn_spout_sends_again_is_no_new_message() -> None:
+    """The first was completed, and not stored by its spout; with other values it is another message of the same id."""
+    core = Core()
+
+    def emission(n: int, id_: str, values: str) -> Emitted:
+        return Emitted(t=0.0, n=n, task=core.spout, stream="default", values=values, message_id=id_, root=n)
+
+    def acked(n: int) -> EmissionEnded:
+        return EmissionEnded(t=0.0, emit=n, task=core.spout, how="acked", latency=0.0)
+
+    checker = AtLeastOnce(facts_of(core))
+    for event in (emission(1, "a", "[1]"), acked(1), emission(2, "a", "[1]"), acked(2)):
+        checker.emitted(event) if isinstance(event, Emitted) else checker.ended(event)
+    assert checker.account.sentence == "2 sent, 2 completed, 0 lost, 0 sent again"
+    checker.emitted(emission(3, "b", "[2]"))
+    checker.died(Died(t=1.0, worker=0, why="it was killed"))
+    for event in (emission(4, "a", "[1]"), emission(5, "b", "[2]"), emission(6, "a", "[3]")):
+        checker.emitted(event)
+    for n in (4, 5, 6):
+        checker.ended(acked(n))
+    checker.finish()
+    assert checker.account.sentence == (
+        "4 sent, 4 completed, 0 lost, 2 sent again (1 completed before their spout died, 1 with a worker "
+        "that died; the first: [1] of sentences, task 4)"
+    )

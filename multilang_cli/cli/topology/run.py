@@ -30,7 +30,10 @@ Seconds = Annotated[
 Idle = Annotated[
     float,
     typer.Option(
-        "--idle", metavar="S", min=0.05, help="Take sources for exhausted after S seconds in which nothing went on."
+        "--idle",
+        metavar="S",
+        min=0.05,
+        help="Take sources for exhausted after S seconds in which nothing went on; 5 times S until the first tuple.",
     ),
 ]
 Drain = Annotated[

@@ -11,10 +11,15 @@ import msgspec
 from multilang_cli.topology.checkers.checker import Checker, RunFacts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from multilang_cli.topology.history import Delivered, Died, EmissionEnded, Emitted, Lost, PhaseBegun, TupleSettled
 
 SHOWN_IN_SENTENCE = 40
 """Characters of the values of a message that a sentence shows."""
+MOST_COMPLETED = 1 << 15
+"""Completed messages that are remembered, the last ones: a spout that dies sends those again that it had not stored."""
+COMPLETED_BEFORE = "completed before their spout died"
 _Key = tuple[str, str]
 
 
@@ -34,7 +39,7 @@ class _Message(msgspec.Struct, frozen=True):
 
 
 class Account:
-    """Messages of spouts with an id, each counted once however often it was emitted.
+    """Messages of spouts with an id, each counted once however often it was emitted and completed.
 
     `sent`, `completed`, `open`: of them; `lost`: those that failed, and that nobody emitted again. `twice`: how often
     one was emitted again, `first`: the first that was, and `causes`: why, with how often. `untracked`: tuples that were
@@ -59,6 +64,41 @@ class Account:
         return f"{', '.join(said)}, {self.twice:,} sent again{again}"
 
 
+class _Completed:
+    """The last messages that were completed, and which of them come again because their spout died. Bounded."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, None] = {}
+        self._reborn: set[str] = set()
+        self._again: set[int] = set()
+
+    def add(self, message: _Message) -> bool:
+        """A message was completed; False if it had been before."""
+        again = self.is_again(message)
+        self._again.discard(message.n)
+        self._last[hash((message.key, message.values))] = None
+        if len(self._last) > MOST_COMPLETED:
+            del self._last[next(iter(self._last))]
+        return not again
+
+    def died(self, components: Iterable[str]) -> None:
+        """Tasks of these spouts begin anew."""
+        self._reborn.update(components)
+
+    def comes_again(self, message: _Message, of: _Message | None) -> bool:
+        """True if it was completed in a former life. `of`: the attempt that it is a replay of, if it is one."""
+        known = of is not None and of.n in self._again
+        if not known and message.component in self._reborn:
+            known = hash((message.key, message.values)) in self._last
+        if known:
+            self._again.add(message.n)
+        return known
+
+    def is_again(self, message: _Message) -> bool:
+        """True if this attempt is of a message that was completed before."""
+        return message.n in self._again
+
+
 class AtLeastOnce(Checker):
     """Everything is processed at least once, after replay.
 
@@ -74,6 +114,7 @@ class AtLeastOnce(Checker):
         super().__init__(facts)
         self._open: dict[int, _Message] = {}
         self._pending_replays: dict[_Key, tuple[_Message, float, str]] = {}
+        self._completed = _Completed()
         self.account = Account()
         self._by_values: dict[_Key, _Key] = {}
         self._loose: dict[int, tuple[int, int]] = {}
@@ -90,10 +131,11 @@ class AtLeastOnce(Checker):
             return
         component = self.facts.components[event.task]
         message = _Message(event.n, event.task, component, json.dumps(event.message_id), event.values)
-        again = self._discharge(message) if self._pending_replays else ""
+        due = self._discharge(message) if self._pending_replays else None
         if event.message_id is not None:
             self._open[event.n] = message
-            self._enter(message, again)
+            repeated = self._completed.comes_again(message, due[0] if due else None)
+            self._enter(message, due[2] if due else COMPLETED_BEFORE if repeated else "")
 
     def delivered(self, event: Delivered) -> None:
         """Note what stands in no tree, and what is expected where it goes."""
@@ -121,7 +163,7 @@ class AtLeastOnce(Checker):
         """Unless it was acked, it has to be replayed."""
         message = self._open.pop(event.emit, None)
         if message is not None and event.how == "acked":
-            self.account.completed += 1
+            self.account.completed += self._completed.add(message)
             self._pending_replays.pop(message.key, None)
         elif message is not None:
             self._expect_replay(message, event.t, event.how)
@@ -129,8 +171,10 @@ class AtLeastOnce(Checker):
     def died(self, event: Died) -> None:
         """Expect a replay of everything that a dead spout had pending, from its source."""
         if event.task is None:
+            died = {task for task in self.facts.spouts if self.facts.workers.get(task) == event.worker}
+            self._completed.died(self.facts.components[task] for task in died)
             for number, message in tuple(self._open.items()):
-                if self.facts.workers.get(message.task) == event.worker:
+                if message.task in died:
                     del self._open[number]
                     self._expect_replay(message, event.t, "with a worker that died")
 
@@ -141,7 +185,8 @@ class AtLeastOnce(Checker):
 
     def finish(self) -> None:
         """Report what is still to be replayed, and what never arrived."""
-        self.account.open, self.account.lost = len(self._open), len(self._pending_replays)
+        self.account.open = len(self._open)
+        self.account.lost = sum(not self._completed.is_again(each) for each, _, _ in self._pending_replays.values())
         for message, t, _ in self._pending_replays.values():
             whose = f"emission {message.n} (message id {message.id}) of {self.facts.name(message.task)}"
             if self._drained is None or self._drained - t < self.facts.idle:
@@ -176,17 +221,17 @@ class AtLeastOnce(Checker):
         self._pending_replays[message.key] = (message, t, why)
         self._by_values[message.component, message.values] = message.key
 
-    def _discharge(self, message: _Message) -> str:
-        """Take an emission for the replay that was due, if one was; why it was, else ""."""
+    def _discharge(self, message: _Message) -> tuple[_Message, float, str] | None:
+        """Take an emission for the replay that was due, if one was: what it replays, since when and why it was due."""
         key = (
             message.key
             if message.key in self._pending_replays
             else self._by_values.get((message.component, message.values))
         )
         if key is None or (pending := self._pending_replays.pop(key, None)) is None:
-            return ""
+            return None
         self._by_values.pop((message.component, pending[0].values), None)
-        return pending[2]
+        return pending
 
     def _arrived(self, values: str) -> None:
         for name, missing in self._missing.items():

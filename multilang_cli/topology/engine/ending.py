@@ -22,6 +22,9 @@ DRAIN_SLACK = 2.0
 NO_PROGRESS = 3
 """Message timeouts without one ack: all that was waited for has timed out by then, and been replayed."""
 
+AT_FIRST = 5
+"""Times the idle seconds until the first tuple: a spout may have to reach its source, and a client takes its time."""
+
 MOST_HOLDERS = 5
 """Tasks that are named where not all is settled."""
 
@@ -140,7 +143,11 @@ class Ending:
 
     def _still(self) -> bool:
         """True if nothing went on for so long, though everybody is there."""
-        return self._flow.t - self._flow.spoken >= self._goal.idle and self._everybody()
+        return self._flow.t - self._flow.spoken >= self._idle and self._everybody()
+
+    @property
+    def _idle(self) -> float:
+        return self._goal.idle * (1 if self._flow.spout_emissions else AT_FIRST)
 
     def _no_progress(self) -> bool:
         """True if the run would go on for ever: a spout replays what nobody acks. Nobody said how long it is to run."""
@@ -153,7 +160,7 @@ class Ending:
         return told + "".join(f"; {each}" for each in self._flow.holders()[:MOST_HOLDERS])
 
     def _exhausted(self) -> bool:
-        t, idle = self._flow.t, self._goal.idle
+        t, idle = self._flow.t, self._idle
         return not self._flow.dirty and all(
             not each.pending.waiting and each.idle_since is not None and t - each.idle_since >= idle
             for each in self._executors
