@@ -175,7 +175,7 @@ def test_a_custom_grouping_that_gives_no_tasks(
     program: str, patience: float, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ends the worker that asked; nobody waits for it for ever."""
-    monkeypatch.setattr(java_groupings, "PATIENCE", patience)
+    monkeypatch.setattr(java_groupings, "CHOICE_SECONDS", patience)
     with CustomGroupings([sys.executable, "-c", program], {}, {2: "parse"}) as asked:
         with pytest.raises(GroupingError, match=told):
             asked.choose({"target": "parse"}, ["a"])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from multilang_cli.topology.console.showing import LONG, progress_of
+from multilang_cli.topology.console.showing import UNBOUNDED, progress_of
 from multilang_cli.topology.engine.agenda import Agenda
 from multilang_cli.topology.engine.setup import Goal
 
@@ -33,6 +33,6 @@ def test_a_run_without_an_end_is_told_of(
     engine: Any = SimpleNamespace(agenda=agenda, flow=SimpleNamespace(spout_emissions=1234))
     with progress_of(goal, quiet=quiet) as watch:
         watch(engine)
-        for t in (LONG - 1, LONG, 2 * LONG):
+        for t in (UNBOUNDED - 1, UNBOUNDED, 2 * UNBOUNDED):
             agenda.run(t)
     assert capsys.readouterr().err == told

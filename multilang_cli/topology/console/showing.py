@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from multilang_cli.topology.running import TopologyRun
 
 _PERIOD = 0.5
-LONG = 60.0
+UNBOUNDED = 60.0
 """Seconds after which a run that nobody bounded is told of."""
 MOST_SHOWN = 2
 """Emissions that were not acked of which the terminal tells; more are on the page."""
@@ -49,15 +49,16 @@ def progress_of(goal: Goal, *, quiet: bool) -> Iterator[Callable[[Engine], None]
             if progress is not None:
                 engine.agenda.every(_PERIOD, 0.0, partial(_show_progress, engine, goal, progress))
             if not (quiet or goal.messages or goal.seconds):
-                engine.agenda.at(LONG, partial(_tell_of_no_end, engine))
+                engine.agenda.at(UNBOUNDED, partial(_tell_of_no_end, engine))
 
         yield watch
 
 
 def _tell_of_no_end(engine: Engine) -> None:
+    emitted = f"{engine.flow.spout_emissions:,} tuples emitted by spouts"
     remark(
-        f"Still running after {LONG:g} s, {engine.flow.spout_emissions:,} tuples emitted by spouts. It ends when they "
-        "have nothing more to emit, by --messages or --seconds, or by Ctrl-C."
+        f"Still running after {UNBOUNDED:g} s, {emitted}. It ends when they have nothing more to emit, by --messages "
+        "or --seconds, or by Ctrl-C."
     )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.messages import Json
 
 
-PATIENCE = 30.0
+CHOICE_SECONDS = 30.0
 """Seconds that a choice is waited for, in which the whole topology waits; the program may still be starting."""
 
 
@@ -54,9 +54,9 @@ class CustomGroupings:
         self._say({**where, "values": list(values)})
         stdout = self._process.stdout
         assert stdout is not None  # noqa: S101 (it is a pipe)
-        if not select.select([stdout], [], [], PATIENCE)[0]:
+        if not select.select([stdout], [], [], CHOICE_SECONDS)[0]:
             self._process.kill()
-            raise GroupingError(f"the custom grouping of {where['target']} did not choose within {PATIENCE:g} s")
+            raise GroupingError(f"the custom grouping of {where['target']} did not choose within {CHOICE_SECONDS:g} s")
         line = stdout.readline()
         answer = msgspec.json.decode(line) if line else "the program that was asked is gone"
         if not isinstance(answer, list):
