@@ -130,7 +130,7 @@ def _files(name: str, left_out: list[str], spark: SparkSession | None) -> Iterat
 def _local(name: str, left_out: list[str]) -> Iterator[str]:
     path = Path(name)
     if path.is_dir():
-        yield from sorted(str(each) for each in path.rglob("*") if each.name.endswith(SUFFIXES) and each.is_file())
+        yield from sorted(str(each) for each in path.rglob("*") if each.name.endswith(SUFFIXES) and not each.is_dir())
     elif os.path.lexists(name):
         yield name
     elif found := sorted(glob.glob(name, recursive=True)):  # noqa: PTH207 (as typed)

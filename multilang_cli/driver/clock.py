@@ -40,13 +40,13 @@ class Clock:
         self._due = self.now + self.start + seconds + STANDSTILL
 
     def caught_up(self, latest: float) -> float:
-        """The time after a round that was to end by `latest`; the same as `now`, for a round that is looked at once."""
-        machine = time.monotonic()
-        late = machine - self.start - latest
-        if late > STANDSTILL:
-            self.start += late
-        self._due = machine + self._grace
-        return machine - self.start
+        """The time after a round that was to end by `latest`, for one whose next look may come at any time."""
+        self._due = math.inf
+        now = time.monotonic() - self.start
+        if now - latest <= STANDSTILL:
+            return now
+        self.start += now - latest
+        return latest
 
     def stand_still(self, seconds: float, events: int) -> None:
         """Take back `seconds` that are over; what is more than the time since the last event, later.
