@@ -111,7 +111,7 @@ class KafkaConfig(
         Positive,
         told("Bytes of a partition's messages that may be emitted and not done."),
     ] = 64 * 1024 * 1024
-    batch: Annotated[Positive, told("Messages that one next may emit, within topology.max.spout.pending.")] = 10
+    batch: Annotated[Positive, told("Messages that one next may emit, within topology.max.spout.pending.")] = 1
     prefetch: Annotated[Positive, told("Messages taken from the client at once.")] = 1_000
     poll: Annotated[Duration, told("The longest that a next waits, in seconds.")] = 0.1
     commit: Annotated[Duration, told("Seconds between two commits of progress (stateUpdateIntervalMs).")] = 2.0

@@ -63,11 +63,11 @@ def topic(kafka: LocalKafka, request: pytest.FixtureRequest) -> Topic:
 def spout(shell_spout: Callable[..., DrivenSpout], topic: Topic) -> Callable[..., DrivenSpout]:
     """Starts the Kafka spout on the test's topic: ``spout(batch=10)``. Settings with dots: ``**{"retry.limit": 2}``.
 
-    ``spout(command)`` starts another in its place. A next emits one message, unless `batch` says otherwise.
+    ``spout(command)`` starts another in its place.
     """
 
     def start(command: Sequence[str] = SPOUT, /, **settings: object) -> DrivenSpout:
-        told = {"bootstrap.servers": topic.kafka.bootstrap_servers, "topic": topic.name, "id": topic.name, "batch": 1}
+        told = {"bootstrap.servers": topic.kafka.bootstrap_servers, "topic": topic.name, "id": topic.name}
         told |= settings
         conf = {
             name if name.startswith(("kafka.", "topology.")) else f"kafka.spout.{name}": value
