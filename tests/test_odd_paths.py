@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.audit.inputs import _local
+from multilang_cli.audit.inputs import find
 from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.reports.explaining.worker_log import MOST_LINE, bounded_lines
 from multilang_cli.scaffold.streamparse import components_in
@@ -120,7 +120,7 @@ def test_a_tap_needs_no_working_directory_where_its_component_needs_none(tmp_pat
     ("name", "found"),
     [
         ("a.ndjson", lambda folder: paths_of("lint", [str(folder)])),
-        ("a.ndjson", lambda folder: list(_local(str(folder), []))),
+        ("a.ndjson", lambda folder: find([str(folder)]).transcripts),
         ("a.yaml", lambda folder: load_cases(extra=(str(folder),))),
         ("topologies/a.py", components_in),
     ],

@@ -67,8 +67,7 @@ def spout(shell_spout: Callable[..., DrivenSpout], topic: Topic) -> Callable[...
     """
 
     def start(command: Sequence[str] = SPOUT, /, **settings: object) -> DrivenSpout:
-        told = {"bootstrap.servers": topic.kafka.bootstrap_servers, "topic": topic.name, "id": topic.name}
-        told |= settings
+        told = {"bootstrap.servers": topic.kafka.bootstrap_servers, "topic": topic.name, "id": topic.name, **settings}
         conf = {
             name if name.startswith(("kafka.", "topology.")) else f"kafka.spout.{name}": value
             for name, value in told.items()
