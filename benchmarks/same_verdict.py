@@ -1,7 +1,9 @@
 """``python -m benchmarks.same_verdict``: one component, the same verdict every time, right or wrong, on a busy machine.
 
 Each component is played again and again. Compared is what a user's CI would see: the exit code, the verdict of each
-case and the rules that each breaks. Any difference between two runs is printed, and counted.
+case and the rules that each breaks. Any difference between two runs is printed, and counted. With ``--pauses`` the
+machine seems to stand still now and then, for longer than Storm's side may be silent: no load is needed to find what a
+pause makes of a verdict.
 """
 
 from __future__ import annotations
@@ -10,8 +12,12 @@ import argparse
 import os
 import sys
 import tempfile
+import time
+from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from benchmarks.soak import busy
 from multilang_cli.subject.options import RunOptions
@@ -21,10 +27,14 @@ from tests.components import copy_examples, examples, unusual
 from tests.planted import FILES, of_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from multilang_cli.reports.model import RunResult
     from multilang_cli.subject.options import Component
 
 TESTEES = Path(__file__).resolve().parent.parent / "conformance" / "testees"
+PAUSE = 6.5
+"""Seconds for which the machine seems to stand still: Storm's side may be silent for 5."""
 Outcome = tuple[int, frozenset[tuple[str, str, frozenset[str]]]]
 """The exit code, and of each case its id, its verdict and the rules that it broke."""
 
@@ -40,9 +50,12 @@ def main() -> int:
         "--busy", type=int, default=os.cpu_count() or 1, help="busy loops beside it (default: a core each)"
     )
     parser.add_argument("--jobs", type=int, default=2, help="cases at once (default: 2)")
+    parser.add_argument(
+        "--pauses", type=float, default=0.0, help="the part of looks at the clock before which the machine stands still"
+    )
     chosen = parser.parse_args()
     differing = 0
-    with tempfile.TemporaryDirectory() as folder, busy(chosen.busy):
+    with tempfile.TemporaryDirectory() as folder, busy(chosen.busy), pausing(chosen.pauses):
         for name, component in components(Path(folder)).items():
             if not chosen.names or any(part in name for part in chosen.names):
                 differing += not is_steady(name, component, chosen.times, chosen.jobs, folder)
@@ -56,6 +69,21 @@ def components(folder: Path) -> dict[str, Component]:
     testees = (read_testee(each.parent).components() for each in sorted(TESTEES.glob("*/testee.yaml")))
     parts = {f"{Path(part.cwd or '').name}-{part.testee}": part for each in testees for part in each}
     return examples(copy_examples(folder)) | unusual() | wrong | parts
+
+
+@contextmanager
+def pausing(part: float) -> Iterator[None]:
+    """Have the machine seem to stand still before a part of the looks at its clock; each run draws others."""
+    real, draw, stood = time.monotonic, Random(part).random, 0.0
+
+    def looked_at() -> float:
+        """The time of a machine that stands still now and then."""
+        nonlocal stood
+        stood += PAUSE * (draw() < part)
+        return real() + stood
+
+    with patch.object(time, "monotonic", looked_at):
+        yield
 
 
 def is_steady(name: str, component: Component, times: int, jobs: int, folder: str) -> bool:
