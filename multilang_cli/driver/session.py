@@ -269,19 +269,20 @@ class Session(Pump):
         True if the pipe is full. `silence`: seconds without a byte that count as stalled, for where the system does not
         tell; who is seen to work is waited for.
         """
-        began = still_since = time.monotonic()
-        now, unread, stood = began, -1, self.now
-        while self.running and now < began + limit:
+        waited = still = 0.0
+        unread, stood = -1, self.now
+        while self.running and waited < limit:
             self.pump(POLLS_EVERY / 10)
+            took = self.now - stood
             # Nobody listens, so no clock runs: neither Storm's nor ours.
-            self.clock.stand_still(self.now - stood, self._seq)
-            now, stood = time.monotonic(), self.now
+            self.clock.stand_still(took, self._seq)
+            waited, still, stood = waited + took, still + took, self.now
             state = describing.describe(self.process).state
             drained = not self.stdin.unwritten and waiting.at_rest(self.process)
             # Looked at last: what waits now was written before.
             if (now_unread := self.process.stdout_unread() or 0) != unread:
-                unread, still_since = now_unread, now
-            silent = state != "running" and now - still_since > silence
+                unread, still = now_unread, 0.0
+            silent = state != "running" and still > silence
             if state == "writing-stdout" or drained or silent:
                 return state == "writing-stdout" or unread >= FULL
         return False

@@ -68,14 +68,19 @@ def test_no_case_says_what_no_storm_says(name: str, storm: str, tmp_path: Path) 
     assert sum(subject.verdict == "pass" for subject in result.subjects) > len(result.subjects) / 2
 
 
-@pytest.mark.parametrize("each", [29, 41])
+FED = ("bolt.heartbeat", "bolt.settle", "bolt.task-ids", "handshake")
+
+
+@pytest.mark.parametrize(
+    ("each", "include", "more"),
+    [(29, FED, {}), (41, FED, {}), (31, ("stdout.slow-reader",), {"command": ("right/bolts.py", "forks")})],
+)
 def test_a_machine_that_stands_still_again_and_again_changes_nothing(
-    each: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    each: int, include: tuple[str, ...], more: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks, real = itertools.count(), time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: real() + next(looks) // each * 6.5)
-    include = ("bolt.heartbeat", "bolt.settle", "bolt.task-ids", "handshake")
-    result = run_suite(component("bolt"), RunOptions(record=str(tmp_path), include=include))
+    result = run_suite(component("bolt", **more), RunOptions(record=str(tmp_path), include=include))
     assert {subject.verdict for subject in result.subjects} == {"pass"}, faults(result)
 
 
