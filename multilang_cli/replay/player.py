@@ -20,7 +20,7 @@ from multilang_cli.protocol.words.events import Activation, Deadline, Event, Exi
 from multilang_cli.protocol.words.messages import Emit, Handshake, SpoutCommand, TaskIds
 from multilang_cli.replay.identities import Identities, TaskIdReplies
 from multilang_cli.replay.received import PID, ExpectedMessage, ReceivedMessages
-from multilang_cli.replay.script import ReplayStep, ended_at_once, equal_after, script_of
+from multilang_cli.replay.script import ReplayStep, closed_behind_signal, ended_at_once, equal_after, script_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -95,7 +95,8 @@ class RecordingPlayer:
         left_out: tuple[type, ...] = () if end else (StdinClosed, Signalled)
         if ended_at_once(events):
             left_out = (*left_out, StdinClosed)
-        played = [event for event in events if not isinstance(event.body, left_out)]
+        behind = closed_behind_signal(events)
+        played = [event for event in events if not isinstance(event.body, left_out) and event.seq != behind]
         for step in script_of(played, self._kind, self._recording.version):
             if done is not None and done():
                 self.stopped_at = step.event.seq

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from multilang_cli.protocol.words.events import Deadline, Event, StdinClosed
+from multilang_cli.protocol.words.events import Deadline, Event, Signalled, StdinClosed
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.replay.case_files import step_of
 from multilang_cli.transcript.secrets import without_secrets
@@ -67,7 +67,7 @@ class _CaseWriter:
         self.left_out: list[str] = []
         self._open: set[str] = set()
         self._emitted: list[Any] = []
-        self._settled = True
+        self._settled, self._signalled = True, False
 
     def finished(self) -> list[tuple[str, dict[str, Any]]]:
         """All steps: it is given the time to settle its tuples and to say what comes after that before the end."""
@@ -89,7 +89,9 @@ class _CaseWriter:
             self._emitted.append(body.id)
         elif isinstance(body, Deadline):
             self._waited(body.waiting_for)
-        elif isinstance(body, StdinClosed):
+        elif isinstance(body, Signalled):
+            self._signalled = True
+        elif isinstance(body, StdinClosed) and not self._signalled:
             self.steps.append(("lose_worker" if body.stdout else "close_stdin", {}))
 
     def _told(self, event: Event, body: Any) -> None:

@@ -74,6 +74,16 @@ def ended_at_once(events: Iterable[Event]) -> bool:
     return False
 
 
+def closed_behind_signal(events: Iterable[Event]) -> int | None:
+    """The seq of the end of stdin that comes behind a signal, as in ``Process.destroy`` of Java; None for none."""
+    signalled = False
+    for event in events:
+        if signalled and isinstance(event.body, StdinClosed):
+            return event.seq
+        signalled = signalled or isinstance(event.body, Signalled)
+    return None
+
+
 def equal_after(events: Iterable[Event], id_: str, before: int) -> list[str]:
     """The ids of the tuples before event `before` that were fed after the tuple `id_` and are equal to it."""
     first: TupleMsg | None = None

@@ -86,6 +86,24 @@ def test_a_right_component_is_the_same_however_it_works(name: str, tmp_path: Pat
         assert compared.same, (recording.path, [reason_of(each) for each in compared.differences], compared.findings)
 
 
+HANDLES_SIGTERM = """
+import signal
+signal.signal(signal.SIGTERM, lambda *_: None)
+from multilang_cli.component.bolt import Bolt
+class Acks(Bolt):
+    def process(self, tup):
+        self.ack(tup)
+Acks().run()
+"""
+
+
+def test_the_end_of_stdin_behind_a_signal_is_no_end_of_its_own(tmp_path: Path) -> None:
+    component = Component(command=(sys.executable, "-c", HANDLES_SIGTERM), kind="bolt")
+    [recording] = recorded(component, tmp_path, "end.sigterm")
+    compared = against(recording, component.command)
+    assert compared.same, [reason_of(each) for each in compared.differences]
+
+
 BUGS: dict[str, tuple[str, str]] = {
     "ack-twice": ("ack-twice", "ack of tuple 1: it is new"),
     "leak-first": ("tuple-unsettled", "ack of tuple 1: it is missing now"),
