@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,7 +69,8 @@ def test_a_component_that_cannot_start_is_a_death(cluster: Cluster) -> None:
 
 
 def test_only_this_machine_can_connect(cluster: Cluster) -> None:
-    listening = {address for address, inode in _sockets() if inode in _inodes(cluster.pid)}
+    own = _inodes(cluster.pid)
+    listening = {address for address, inode in _sockets() if inode in own}
     assert listening
     assert listening <= {"127.0.0.1"}
 
@@ -86,8 +88,11 @@ def _sockets() -> list[tuple[str, str]]:
 
 
 def _inodes(pid: int) -> set[str]:
-    links = [str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()]
-    return {link.removeprefix("socket:[").rstrip("]") for link in links if link.startswith("socket:")}
+    found = set()
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            found.add(str(each.readlink()))
+    return {link.removeprefix("socket:[").rstrip("]") for link in found if link.startswith("socket:")}
 
 
 def test_what_outlives_its_topology_is_killed(cluster: Cluster) -> None:
