@@ -91,7 +91,8 @@ class _Wait:
             if bolt.wait(self._done, WORKS, "output", quietly=True):
                 return True
         settling.overworked = settling.overworked or bolt.now >= until
-        return False
+        # It may have answered, and be at rest, since the limit ran out.
+        return bolt.wait(self._done, 0.0, "output", quietly=True)
 
     def explained(self) -> bool:
         """See what it is that stays open, and say so: False, with a finding; True if equal tuples had it settled."""
