@@ -104,7 +104,7 @@ def session(
 
 def _import_all(names: Iterable[str]) -> None:
     # Whoever needs one of them imports it again, and says what is wrong.
-    with suppress(ImportError):
+    with suppress(Exception):
         for name in names:
             import_module(name)
 

@@ -23,7 +23,6 @@ _NOW = 0.02
 class ByHand(Session):
     """A session whose waits end as soon as `interrupted` is set: that is no finding."""
 
-    _clock_runs_on = True
     interrupted = False
 
     def wait(

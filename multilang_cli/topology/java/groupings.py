@@ -54,7 +54,9 @@ class CustomGroupings:
         self._say({**where, "values": list(values)})
         stdout = self._process.stdout
         assert stdout is not None  # noqa: S101 (it is a pipe)
-        if not select.select([stdout], [], [], CHOICE_SECONDS)[0]:
+        poll = select.poll()
+        poll.register(stdout, select.POLLIN)
+        if not poll.poll(CHOICE_SECONDS * 1000):
             self._process.kill()
             raise GroupingError(f"the custom grouping of {where['target']} did not choose within {CHOICE_SECONDS:g} s")
         line = stdout.readline()
