@@ -10,6 +10,7 @@ import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
+from multilang_cli.component import player
 from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell_bolt import ShellBolt
@@ -20,9 +21,10 @@ from multilang_cli.protocol.words.events import Deadline
 from multilang_cli.protocol.words.verdicts import Kind, Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from multilang_cli.driver.pump import EventSink
     from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Handshake
@@ -99,3 +101,18 @@ def playing(
     session = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, [Seen()])
     with session:
         yield session, context.handshake(profile, version, conf, str(pid_dir))
+
+
+def with_player(
+    judge: Conversation, follower: EventSink, script: Sequence[str], folder: Path
+) -> ShellBolt | ShellSpout:
+    """Storm's side of a conversation with the scripted player, which plays `script`; bolts get a heartbeat a second."""
+    process = ComponentProcess.start(
+        [sys.executable, "-I", "-S", player.__file__, *script],
+        cwd=folder,
+        env=worker_environment({}).variables,
+        pid_dir=private_pid_dir(),
+    )
+    if judge.profile.kind == "bolt":
+        return ShellBolt(process, judge, [follower], timer=1.0)
+    return ShellSpout(process, judge, [follower])

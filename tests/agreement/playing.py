@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,22 +27,20 @@ from multilang_cli.catalogue.oracle import (
     shown,
 )
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.component import player
-from multilang_cli.driver.environment import worker_environment
-from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.session import POLLS_EVERY, QUIET_AFTER
 from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.storm.collector import Collector
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.events import Deadline
 from multilang_cli.protocol.words.messages import SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.protocol.words.verdicts import FATAL, Fate
+from tests.sessions import with_player
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.driver.session import Session
+    from multilang_cli.driver.shell_spout import ShellSpout
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding, Profile, StormVersion
 
@@ -98,17 +95,7 @@ def play(name: str, version_id: str) -> PlayedScript:
     profile = _profile(case, version)
     follower = _Follower(Collector(version, profile))
     judge = judge_of(profile, load_rulebook())
-    process = ComponentProcess.start(
-        [sys.executable, "-I", "-S", player.__file__, str(case_file(name)), name],
-        cwd=Path.cwd(),
-        env=worker_environment({}).variables,
-        pid_dir=private_pid_dir(),
-    )
-    session: ShellBolt | ShellSpout
-    if profile.kind == "bolt":
-        session = ShellBolt(process, judge, [follower], timer=1.0)
-    else:
-        session = ShellSpout(process, judge, [follower])
+    session = with_player(judge, follower, (str(case_file(name)), name), Path.cwd())
     session.as_storm = True
     with session:
         _converse(session, case, follower.collector)

@@ -16,11 +16,7 @@ import msgspec
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.oracle import Call, Case, Verdict, shown
 from multilang_cli.catalogue.storm_conf import base_conf
-from multilang_cli.component import player
-from multilang_cli.driver.environment import worker_environment
-from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.session import POLLS_EVERY, QUIET_AFTER
-from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.storm.collector import Collector
@@ -28,10 +24,12 @@ from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.messages import Log, Malformed
 from multilang_cli.protocol.words.verdicts import FATAL, Finding
 from tests.differential.scripts import MARK, OVER
+from tests.sessions import with_player
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from multilang_cli.driver.shell_bolt import ShellBolt
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import StormVersion
 
@@ -129,20 +127,10 @@ def _play(case: Case, folder: Path, version_id: str) -> Told:
     )
     follower = _Follower(Collector(version, profile), version)
     judge = Conversation(profile, load_rulebook())
-    process = ComponentProcess.start(
-        [sys.executable, "-I", "-S", player.__file__, str(file)],
-        cwd=folder,
-        env=worker_environment({}).variables,
-        pid_dir=private_pid_dir(),
-    )
-    session: ShellBolt | ShellSpout
-    if profile.kind == "bolt":
-        session = ShellBolt(process, judge, [follower], timer=1.0)
-    else:
-        session = ShellSpout(process, judge, [follower])
+    session = with_player(judge, follower, (str(file),), folder)
     with session:
         conf = context.realistic_conf(base_conf(version.id), profile, {})
-        handshake = context.handshake(profile, version, conf, str(process.pid_dir))
+        handshake = context.handshake(profile, version, conf, str(session.process.pid_dir))
         if session.handshake(handshake, PID_SECONDS) and not follower.done:
             _converse(session, case, follower)
         found = list(follower.found)
