@@ -5,14 +5,15 @@ Headers and ends are few, so all of them are known before the events are read: a
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from itertools import groupby
+from bisect import bisect_left, bisect_right
+from itertools import groupby, islice
+from operator import lt
 from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.audit.inputs import named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 QUOTED = 100
 """Characters of a conversation's id that a reason shows."""
@@ -149,27 +150,71 @@ def _recording(head: Head) -> tuple[object, ...]:
     return (*when, head.worker, head.host, head.topology, head.component, head.task)
 
 
+class _Run(NamedTuple):
+    """Lines that follow each other, from `line` on, each with a larger number than the one before; their hashes."""
+
+    seqs: list[int]
+    told: list[int]
+    line: int
+
+
+class _Remembered(NamedTuple):
+    """Lines that were seen: by conversation those that came together, runs in the order of their numbers; the others.
+
+    Of each its hash, and its line.
+    """
+
+    runs: dict[str, list[_Run]]
+    others: dict[tuple[str, int], tuple[int, int]]
+
+    def find(self, conv: str, seq: int) -> tuple[int, int]:
+        """The hash and the line of an event; zeros for none."""
+        runs = self.runs.get(conv, [])
+        place = bisect_right(runs, seq, key=_first_seq)
+        if place:
+            run = runs[place - 1]
+            at = bisect_left(run.seqs, seq)
+            if at < len(run.seqs) and run.seqs[at] == seq:
+                return run.told[at], run.line + at
+        return self.others.get((conv, seq), (0, 0))
+
+
 class SeenLines:
     """Lines of conversations that were seen lately: a shipper may send some twice."""
 
     def __init__(self) -> None:
         self._top: dict[str, int] = {}
-        self._new: dict[tuple[str, int], tuple[int, int]] = {}
-        self._old: dict[tuple[str, int], tuple[int, int]] = {}
+        self._new = _Remembered({}, {})
+        self._old = _Remembered({}, {})
+        self._kept = 0
 
     def before(self, conv: str, seq: int, text: bytes, line: int) -> int:
         """The line that is the same as this one, which is remembered if there is none; 0 for none."""
-        place, told = (conv, seq), hash(text)
+        told = hash(text)
         if seq <= self._top.get(conv, -1):
-            known = self._new.get(place) or self._old.get(place)
-            if known is not None and known[0] == told:
-                return known[1]
+            for known in (self._new, self._old):
+                has, same = known.find(conv, seq)
+                if same and has == told:
+                    return same
         else:
             self._top[conv] = seq
-        self._new[place] = told, line
-        if len(self._new) >= REMEMBERED:
-            self._old, self._new = self._new, {}
+        self._new.others[conv, seq] = told, line
+        self._count(1)
         return 0
+
+    def take_all(self, conv: str, seqs: list[int], texts: Sequence[bytes], line: int) -> bool:
+        """Remember lines that follow each other, none of which can have been seen; False if one may have been."""
+        if seqs[0] <= self._top.get(conv, -1) or not all(map(lt, seqs, islice(seqs, 1, None))):
+            return False
+        self._top[conv] = seqs[-1]
+        self._new.runs.setdefault(conv, []).append(_Run(seqs, list(map(hash, texts)), line))
+        self._count(len(seqs))
+        return True
+
+    def _count(self, lines: int) -> None:
+        self._kept += lines
+        if self._kept >= REMEMBERED:
+            self._old, self._new, self._kept = self._new, _Remembered({}, {}), 0
 
 
 class Finder:
@@ -195,6 +240,17 @@ class Finder:
             self._since = mine[place - 1].line if place else 0
             self._until = mine[place].line if place < len(mine) else _NEVER
         return self._piece
+
+    def at_all(self, convs: Collection[str], line: int) -> Piece | None:
+        """The part that so many lines are of, from this one on; None unless it is the same for all, and counts."""
+        if len(set(convs)) > 1:
+            return None
+        piece = self.at(next(iter(convs)), line)
+        return piece if piece is not None and not piece.copy and line + len(convs) <= self._until else None
+
+
+def _first_seq(run: _Run) -> int:
+    return run.seqs[0]
 
 
 def _line(piece: Piece) -> int:

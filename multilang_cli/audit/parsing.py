@@ -54,7 +54,7 @@ SHOWN_OF_REASON = 200
 TIMEOUT = 30.0
 """Seconds of ``topology.message.timeout.secs``, unless the topology says otherwise (``defaults.yaml``)."""
 _BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
-_json = msgspec.json.Encoder().encode
+compact_json = msgspec.json.Encoder().encode
 _ESCAPE = b"\\u"
 LEAST, MOST = -(2**31), 2**31 - 1
 """What a column holds of tasks and parts."""
@@ -265,4 +265,4 @@ def _id(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return wire.encoded(_json, value).decode()
+    return wire.encoded(compact_json, value).decode()

@@ -21,6 +21,7 @@ from multilang_cli.audit.inputs import named
 from multilang_cli.audit.outline import LINE, QUOTED, Finder, Head, Outline, PartEnd, Size, outline
 from multilang_cli.audit.stages.facts import SPANS, spans_of
 from multilang_cli.audit.stages.lines import BatchTeller
+from multilang_cli.audit.stages.plain_rows import plain_rows
 from multilang_cli.audit.store.local_rows import FewRows, local_rows
 from multilang_cli.audit.store.parquet_files import commented_schema, write_batches
 from multilang_cli.audit.tables import CONVERSATIONS, EVENTS, FILES, QUARANTINE, Table, TableColumn
@@ -49,6 +50,12 @@ _CONVERSATIONS_SCHEMA = arrow_schema(CONVERSATIONS.columns)
 _QUARANTINE_SCHEMA = arrow_schema(QUARANTINE.columns)
 OF_OUTLINE = ("what", *Head._fields)
 SHOWN_OF_LINE = 200
+TOGETHER = 512
+"""Lines that are read together, at most: what is made of more does not stay in the caches."""
+FEW = 4
+"""Lines that are read one by one."""
+_FIELDS = parsing.EventRow.__struct_fields__
+_SEQ = _FIELDS.index("seq")
 _MARKS = (b'"transcript"', b'"end"')
 """One of these is in every header and end."""
 _WRITTEN_ODDLY = "it is a header or an end, but its key is written with escapes"
@@ -224,9 +231,12 @@ def _batch(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
 
 
 class _Sorted(NamedTuple):
-    """Lines of one run, sorted out. `bad`: the places of those that are no events, from 0, each with the reason."""
+    """Lines of one run, sorted out. `rows`: values as `EventRow` has them, and beside them which part each is of.
 
-    rows: list[parsing.EventRow]
+    `bad`: the places of those that are no events, from 0, each with the reason.
+    """
+
+    rows: list[tuple[Any, ...]]
     keys: list[str]
     parts: list[int]
     lines: list[int]
@@ -236,24 +246,59 @@ class _Sorted(NamedTuple):
 def _sorted_out(texts: list[bytes], first: int, finder: Finder) -> _Sorted:
     """Sort lines by what they are; `first`: the number of the first."""
     found = _Sorted([], [], [], [], [])
-    rows, keys, parts, lines, bad = found
-    parse, at, before, event = parsing.parse, finder.at, finder.seen.before, parsing.EventRow
-    for line, text in enumerate(texts, first):
-        said = parse(text)
-        if said.__class__ is event:
-            piece = at(said.conv, line)
-            if piece is not None and not piece.copy:
-                if same := before(piece.key, said.seq, text, line):
-                    bad.append((line - first, f"{LINE} {same} of '{said.conv[:QUOTED]}'"))
-                    continue
-                rows.append(said)
-                keys.append(piece.key)
-                parts.append(piece.part)
-                lines.append(line)
-                continue
-        if why := _why_not(said, text, line, finder):
-            bad.append((line - first, why))
+    for at in range(0, len(texts), TOGETHER):
+        _sort(found, texts[at : at + TOGETHER], first, first + at, finder)
     return found
+
+
+def _sort(found: _Sorted, texts: list[bytes], first: int, line: int, finder: Finder) -> None:
+    """Sort lines that follow each other, from number `line` on: together, or the halves of them, or one by one."""
+    if len(texts) < FEW:
+        _sort_each(found, texts, first, line, finder)
+        return
+    rows = plain_rows(texts)
+    if rows is None:
+        half = len(texts) // 2
+        _sort(found, texts[:half], first, line, finder)
+        _sort(found, texts[half:], first, line + half, finder)
+        return
+    piece = finder.at_all([row[0] for row in rows], line)
+    if piece is None or not finder.seen.take_all(piece.key, [row[_SEQ] for row in rows], texts, line):
+        for number, (row, text) in enumerate(zip(rows, texts, strict=True), line):
+            if why := _take(found, row, text, number, finder):
+                found.bad.append((number - first, why))
+        return
+    count = len(rows)
+    found.rows.extend(rows)
+    found.keys.extend([piece.key] * count)
+    found.parts.extend([piece.part] * count)
+    found.lines.extend(range(line, line + count))
+
+
+def _sort_each(found: _Sorted, texts: list[bytes], first: int, line: int, finder: Finder) -> None:
+    for number, text in enumerate(texts, line):
+        said = parsing.parse(text)
+        event = isinstance(said, parsing.EventRow)
+        why = _take(found, astuple(said), text, number, finder) if event else _why_not(said, text, number, finder)
+        if why:
+            found.bad.append((number - first, why))
+
+
+def _take(found: _Sorted, row: tuple[Any, ...], text: bytes, line: int, finder: Finder) -> str:
+    """Take the row of an event. Returns why it goes into quarantine instead; "" if it does not."""
+    conv, seq = row[0], row[_SEQ]
+    piece = finder.at(conv, line)
+    if piece is None:
+        return _NOT_BEGUN.format(conv[:QUOTED])
+    if piece.copy:
+        return piece.copy
+    if same := finder.seen.before(piece.key, seq, text, line):
+        return f"{LINE} {same} of '{conv[:QUOTED]}'"
+    found.rows.append(row)
+    found.keys.append(piece.key)
+    found.parts.append(piece.part)
+    found.lines.append(line)
+    return ""
 
 
 def _why_not(said: Any, text: bytes, line: int, finder: Finder) -> str:
@@ -276,8 +321,7 @@ def _event_batches(batches: Iterable[pa.RecordBatch], known: Any) -> Iterator[pa
 def _events_of(found: _Sorted, uri: str, texts: pa.Array, first: int) -> pa.RecordBatch:
     count = len(found.rows)
     raw = texts if count == len(texts) else texts.take(pa.array([line - first for line in found.lines]))
-    fields = zip(parsing.EventRow.__struct_fields__, zip(*map(astuple, found.rows), strict=True), strict=True)
-    columns: dict[str, Any] = {name: list(values) for name, values in fields}
+    columns: dict[str, Any] = dict(zip(_FIELDS, zip(*found.rows, strict=True), strict=True))
     columns |= {"conv": found.keys, "part": found.parts, "line": found.lines}
     arrays = {"file": pa.repeat(pa.scalar(named(uri)), count), "raw": raw}
     for field in _EVENTS_SCHEMA:

@@ -55,6 +55,7 @@ _INTEGERS = frozenset({int})
 _TOGETHER = frozenset({TupleMsg, TaskIds})
 _decode_tuple = msgspec.json.Decoder(TupleMsg).decode
 _decode_plain = msgspec.json.Decoder(TupleMsg | list[int]).decode_lines
+_decode_commands = msgspec.json.Decoder(SpoutCommand | list[int]).decode_lines
 _decode_any = msgspec.json.Decoder().decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
@@ -221,12 +222,25 @@ def decode(text: bytes) -> FromStorm | Malformed:
 
 
 def decode_lines(lines: bytes) -> list[FromStorm | Malformed]:
-    """The messages on these lines, as `decode` reads each: tuples and task ids alone are read together."""
+    """The messages on these lines, as `decode` reads each: of tuples and task ids, or commands and these, together."""
     try:
         found = _decode_plain(lines)
     except _REFUSED:
-        return list(map(decode, lines.split(b"\n")))
+        found = _commands(lines)
+        if not found:
+            return list(map(decode, lines.split(b"\n")))
     return [TaskIds(each) if each.__class__ is list else each for each in found]
+
+
+def _commands(lines: bytes) -> list[Any]:
+    """The commands and task ids on these lines; empty if there is anything else, or a tuple that has a command."""
+    if b'"tuple"' in lines or b"\\u" in lines:
+        return []
+    try:
+        found = _decode_commands(lines)
+    except _REFUSED:
+        return []
+    return found if all(each.__class__ is list or each.command in COMMANDS for each in found) else []
 
 
 def is_simple(said: bytes) -> bool:
