@@ -14,6 +14,7 @@ import msgspec
 from multilang_cli.catalogue.diagnosing import RecentEvents
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
+from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.protocol.words.events import Event, Gap
 from multilang_cli.protocol.words.messages import Handshake
 from multilang_cli.transcript.format import decode_header, decode_line
@@ -21,10 +22,11 @@ from multilang_cli.transcript.reader import reader_of
 from multilang_cli.transcript.redact import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.transcript.format import Header
     from multilang_cli.transcript.reader import ConversationReader
 
 JUDGED_TOGETHER = 128
@@ -77,7 +79,7 @@ class ConversationHearing:
     def take(self, part: int, what: str, raw: bytes) -> list[Row]:
         """The next line: what is found by it, or by those that waited to be judged."""
         if what == "header":
-            return self._begin(part, raw)
+            return self._take_part(part, raw)
         if what == "damaged":
             self._lack("a line that can't be read")
         elif self._judge is not None and self._reader is not None:
@@ -107,8 +109,15 @@ class ConversationHearing:
         for outlook in self._judge.outlook() if self._judge is not None else ():
             yield {"conv": self.conv, **msgspec.structs.asdict(outlook)}
 
-    def _begin(self, part: int, raw: bytes) -> list[Row]:
+    def _take_part(self, part: int, raw: bytes) -> list[Row]:
         header = decode_header(raw)
+        found = self.begin(part, header)
+        before = self._reader if part > 1 else None
+        self._reader = reader_of(header, header.transcript, before)
+        return found
+
+    def begin(self, part: int, header: Header) -> list[Row]:
+        """Go on with a part: what is found of those that waited to be judged, if parts before it are missing."""
         found: list[Row] = []
         # A line that was cut just before a new part lost nothing that this part has not.
         self._missing = ""
@@ -120,10 +129,14 @@ class ConversationHearing:
                 self._recent = RecentEvents(self._judge.profile, _rulebook(profile.storm), header.argv)
         if self._judge is not None and part > self._part + 1:
             found = self._take_up(header.snapshot, part)
-        before = self._reader if part > 1 else None
-        self._reader = reader_of(header, header.transcript, before)
         self._part = part
         return found
+
+    def take_events(self, events: Sequence[Event]) -> list[Row]:
+        """Take the next events, which were read already: what is found by them, or by those that waited."""
+        if isinstance(events, RecordedEvents) and Handshake not in set(map(type, events.bodies)):
+            return [*self._catch_up(), *self._judge_all(events)]
+        return [row for event in events for row in self._feed(event)]
 
     def _version(self, header: Any) -> str:
         return self._storm or header.profile.storm
@@ -163,12 +176,16 @@ class ConversationHearing:
 
     def _catch_up(self) -> list[Row]:
         events, self._unjudged = self._unjudged, []
+        return self._judge_all(events)
+
+    def _judge_all(self, events: Sequence[Event]) -> list[Row]:
         if not events or self._judge is None:
             return []
-        times = {event.seq: event.t for event in events}
         if self._recent is not None:
             self._recent.take(events)
-        found = [(finding, self._row(finding, times)) for finding in self._judge.feed_all(events)]
+        findings = self._judge.feed_all(events)
+        times = {event.seq: event.t for event in events} if findings else {}
+        found = [(finding, self._row(finding, times)) for finding in findings]
         if self._held is None:
             return [row for _, row in found]
         self._held += found

@@ -22,6 +22,7 @@ from multilang_cli.audit.stages import edges, events, findings, keys, ledger, qu
 from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
 from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart
 from multilang_cli.audit.stages.lines import LineSource, lines, start_workers
+from multilang_cli.audit.stages.whole_files import WholeFile, whole_files
 from multilang_cli.audit.store.local_rows import FewRows, local_rows
 from multilang_cli.audit.store.manifest import (
     Manifest,
@@ -38,6 +39,7 @@ from multilang_cli.audit.store.manifest import (
 from multilang_cli.audit.store.parquet_files import commented_schema, read_batches, tuples_of, write_batches
 from multilang_cli.audit.store.stored import StoredTables, read_pieces, stored_tables
 from multilang_cli.audit.tables import TABLES
+from multilang_cli.transcript.given import NO_SECRETS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -80,7 +82,7 @@ class StoredState:
 
     `before`: what earlier runs left. `touched`: the conversations that this run has lines of; None for all. `gone`: by
     table, what this run's rows take the place of in earlier ones; a table without an entry is made anew as a whole.
-    `damaged`: some lines are in quarantine.
+    `damaged`: some lines are in quarantine. `whole`: the files from which conversations can be judged.
     """
 
     def __init__(self, spark: SparkSession, plan: AuditPlan, folder: str, before: Stored) -> None:
@@ -92,6 +94,7 @@ class StoredState:
         self.gone: dict[str, Gone] = {}
         self.touched: frozenset[str] | None = None
         self.damaged = False
+        self.whole: list[WholeFile] = []
 
     @property
     def here(self) -> bool:
@@ -108,12 +111,17 @@ class StoredState:
         """Tasks and components that speak."""
         return self.facts.people(self.spark)
 
-    def new(self, table: str) -> DataFrame:
-        """Rows of conversations that this run is about: all of them, or those that it has lines of."""
+    @property
+    def wanted(self) -> frozenset[str]:
+        """The conversations that this run is about: all of them, or those that it has lines of."""
+        return frozenset(self.facts.parts) if self.touched is None else self.touched
+
+    def new(self, table: str, *, but: frozenset[str] = frozenset()) -> DataFrame:
+        """Rows of the conversations that this run is about. `but`: less those of these."""
         rows = self.known[table]
-        if self.touched is None:
+        if self.touched is None and not but:
             return rows
-        wanted = F.broadcast(local_rows(self.spark, [(conv,) for conv in sorted(self.touched)], "conv string"))
+        wanted = F.broadcast(local_rows(self.spark, [(conv,) for conv in sorted(self.wanted - but)], "conv string"))
         return rows.join(wanted, "conv", "left_semi").select(rows.columns)
 
 
@@ -303,6 +311,8 @@ def _events(at: StoredState, _: list[DataFrame]) -> Tables:
     counts = at.facts.counts
     of = events.unaccounted(outline, counts)
     at.damaged = bool(of)
+    if at.here and at.plan.secrets == NO_SECRETS:
+        at.whole = [file for file in whole_files(outline, at.facts, of) if at.wanted >= file.events.keys()]
     mine = {uri for uri in of if named(uri) in at.gone["events"].values} if old else of
     yield {"quarantine": events.quarantine(read, outline, mine) if mine else FewRows([], TABLES["quarantine"].ddl)}
     bad = {file: number for (file,), number in at.known.counted(TABLES["quarantine"], "file").items()} if of else {}
@@ -341,15 +351,29 @@ def _conversations_in(files: frozenset[str], known: Outline) -> frozenset[str]:
 
 
 def _findings(at: StoredState, kept: list[DataFrame]) -> Tables:
-    bad = at.known["quarantine"] if at.damaged else None
-    of = at.new("conversations"), at.new("events"), bad, at.plan.storm
     if at.here:
-        yield {"findings": OwnTable(lambda folder: {"outlooks": findings.write_judged(*of, folder)})}
+        yield {"findings": OwnTable(partial(_write_findings, at))}
         return
-    found = findings.judged(*of)
+    found = findings.judged(*_lines_to_judge(at))
     # The first that is written computes what both are made of.
     for name, rows in findings.tables(_keep(found, kept))._asdict().items():
         yield {name: rows}
+
+
+def _write_findings(at: StoredState, folder: str) -> dict[str, FewRows]:
+    """Write findings: first of the conversations that stand whole in files. The table outlooks comes of it."""
+    rows, judged = findings.write_whole(at.spark, at.whole, at.plan.storm, folder)
+    if not judged or at.wanted - judged:
+        rows += findings.write_judged(*_lines_to_judge(at, but=judged), folder)
+    return {"outlooks": FewRows(rows, TABLES["outlooks"].ddl)}
+
+
+def _lines_to_judge(
+    at: StoredState, but: frozenset[str] = frozenset()
+) -> tuple[DataFrame, DataFrame, DataFrame | None, str]:
+    """The tables that the judge reads, and the version; `but`: less those conversations."""
+    bad = at.known["quarantine"] if at.damaged else None
+    return at.new("conversations", but=but), at.new("events", but=but), bad, at.plan.storm
 
 
 def _ledger(at: StoredState, _: list[DataFrame]) -> Tables:

@@ -9,6 +9,7 @@ from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Known, Source, facts_of
 from multilang_cli.causes.languages import language_of
+from multilang_cli.protocol.wire.batches import RecordedEvents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -74,9 +75,25 @@ class RecentEvents:
         self._lines = lines
         self._kept: deque[Event] = deque()
         self._size = 0
+        self._recorded: deque[RecordedEvents] = deque()
 
     def take(self, events: Iterable[Event]) -> None:
-        """Keep what happened next."""
+        """Keep what happened next. Of a batch no event is made until causes are asked for."""
+        if isinstance(events, RecordedEvents):
+            self._recorded.append(events)
+            while sum(map(len, self._recorded)) - len(self._recorded[0]) >= DIAGNOSED_EVENTS:
+                self._recorded.popleft()
+            return
+        self._keep_recorded()
+        self._keep(events)
+
+    def _keep_recorded(self) -> None:
+        """Keep the events of the batches that came last."""
+        for batch in self._recorded:
+            self._keep(batch)
+        self._recorded.clear()
+
+    def _keep(self, events: Iterable[Event]) -> None:
         for event in events:
             self._kept.append(event)
             self._size += len(event.raw)
@@ -85,6 +102,7 @@ class RecentEvents:
 
     def causes(self, findings: Sequence[Finding]) -> tuple[Cause, ...]:
         """Name the causes of these findings, the one that explains most first."""
+        self._keep_recorded()
         stderr = b"".join(event.raw for event in self._kept if event.channel == "err")[-_STDERR:]
         text = stderr.decode("utf-8", "backslashreplace")
         return causes_heard(

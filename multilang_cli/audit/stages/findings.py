@@ -13,16 +13,20 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.hearing import hear
+from multilang_cli.audit.inputs import size as bytes_of
 from multilang_cli.audit.outline import AGAIN
-from multilang_cli.audit.store.local_rows import FewRows
-from multilang_cli.audit.store.parquet_files import commented_schema, write_passing
+from multilang_cli.audit.stages.lines import READ_BY_DRIVER, shares
+from multilang_cli.audit.stages.whole_files import heard
+from multilang_cli.audit.store.parquet_files import commented_schema, tuples_of, write_passing
 from multilang_cli.audit.tables import FINDINGS, OUTLOOKS
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
+
+    from multilang_cli.audit.stages.whole_files import WholeFile
 
 _COLUMNS = {column.name: column for column in (*FINDINGS.columns, *OUTLOOKS.columns)}
 _SCHEMA = arrow_schema(_COLUMNS.values())
@@ -49,12 +53,29 @@ def judged(conversations: DataFrame, events: DataFrame, quarantine: DataFrame | 
 
 def write_judged(
     conversations: DataFrame, events: DataFrame, quarantine: DataFrame | None, storm: str, folder: str
-) -> FewRows:
+) -> Sequence[tuple[Any, ...]]:
     """Write findings into a folder of this machine, in the tasks that judge. Returns the outlooks, which are few."""
     make_private(Path(folder))
     write = partial(_judge_and_write, storm=storm, folder=str(Path(folder).absolute()))
     ordered = _in_order(conversations, events, quarantine)
-    return FewRows(ordered.mapInArrow(write, OUTLOOKS.ddl).collect(), OUTLOOKS.ddl)
+    return ordered.mapInArrow(write, OUTLOOKS.ddl).collect()
+
+
+def write_whole(
+    spark: SparkSession, files: Sequence[WholeFile], storm: str, folder: str
+) -> tuple[list[tuple[Any, ...]], frozenset[str]]:
+    """Write the same of conversations that stand whole in files. Returns the outlooks, and what was judged so."""
+    make_private(Path(folder))
+    sized = [(bytes_of([file.path]), file) for file in files]
+    write = partial(_hear_and_write, storm=storm, folder=str(Path(folder).absolute()))
+    rows: Sequence[tuple[Any, ...]]
+    if sum(size for size, _ in sized) <= READ_BY_DRIVER:
+        rows = list(tuples_of(write(files, number=0, own="driver"))) if files else ()
+    else:
+        tasks = shares(sized, spark.sparkContext.defaultParallelism)
+        hear_all = partial(_hear_shares, tasks=tasks, write=write)
+        rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(hear_all, OUTLOOKS.ddl).collect()
+    return [tuple(row) for row in rows if row[1] is not None], frozenset(row[0] for row in rows)
 
 
 def _in_order(conversations: DataFrame, events: DataFrame, quarantine: DataFrame | None) -> DataFrame:
@@ -99,22 +120,55 @@ def _judge_batches(batches: Iterable[pa.RecordBatch], storm: str) -> Iterator[pa
 
 
 def _judge_and_write(batches: Iterable[pa.RecordBatch], storm: str, folder: str) -> Iterator[pa.RecordBatch]:
-    task = TaskContext.get()
-    assert task is not None  # noqa: S101 (it runs in one)
+    task = _task()
+    path = Path(folder, f"part-{task.partitionId():05d}.parquet")
+    yield _written(_judged(batches, storm), path, str(task.taskAttemptId()))
+
+
+def _hear_shares(
+    batches: Iterable[pa.RecordBatch], tasks: tuple[tuple[WholeFile, ...], ...], write: Any
+) -> Iterator[pa.RecordBatch]:
+    for number in chain.from_iterable(batch.column(0).to_pylist() for batch in batches):
+        yield from write(tasks[number], number=number, own=str(_task().taskAttemptId()))
+
+
+def _hear_and_write(
+    files: Iterable[WholeFile], storm: str, folder: str, number: int, own: str
+) -> Iterator[pa.RecordBatch]:
+    """Outlooks; and each conversation that was judged, without a version."""
+    judged: list[str] = []
+
+    def found() -> Iterator[list[dict[str, Any]]]:
+        """Rows of the files that have nothing odd."""
+        for file in files:
+            if (rows := heard(file, storm)) is not None:
+                judged.extend(file.events)
+                yield rows
+
+    yield _written(found(), Path(folder, f"whole-{number:05d}.parquet"), own)
+    yield _batch([{"conv": conv} for conv in judged], _OUTLOOKS)
+
+
+def _written(rows: Iterable[list[dict[str, Any]]], path: Path, own: str) -> pa.RecordBatch:
+    """The outlooks among rows; findings are written. A task that is run again writes the same file again."""
     outlooks: list[dict[str, Any]] = []
 
-    def found() -> Iterator[pa.RecordBatch]:
-        """Findings; outlooks are put aside."""
-        for some in _judged(batches, storm):
+    def findings() -> Iterator[pa.RecordBatch]:
+        """The others."""
+        for some in rows:
             outlooks.extend(row for row in some if row.get("version") is not None)
             if mine := [row for row in some if row.get("version") is None]:
                 yield _batch(mine, _FINDINGS)
 
-    # A task that is run again writes the same file again.
-    path = Path(folder, f"part-{task.partitionId():05d}.parquet")
-    for _ in write_passing(found(), path, commented_schema(FINDINGS), str(task.taskAttemptId())):
+    for _ in write_passing(findings(), path, commented_schema(FINDINGS), own):
         pass
-    yield _batch(outlooks, _OUTLOOKS)
+    return _batch(outlooks, _OUTLOOKS)
+
+
+def _task() -> TaskContext:
+    task = TaskContext.get()
+    assert task is not None  # noqa: S101 (it runs in one)
+    return task
 
 
 def _judged(batches: Iterable[pa.RecordBatch], storm: str) -> Iterator[list[dict[str, Any]]]:

@@ -163,13 +163,17 @@ def _shared_out(paths: Sequence[str], workers: int) -> tuple[tuple[FilePiece, ..
     total = sum(sizes.values())
     count = max(workers, -(-total // TASK_BYTES))
     most = max(SMALL, -(-total // count))
-    pieces = chain.from_iterable(_cut(path, size, most) for path, size in sizes.items())
-    shares: list[tuple[int, int, list[FilePiece]]] = [(0, number, []) for number in range(count)]
-    for size, piece in sorted(pieces, key=lambda each: (-each[0], each[1].path, each[1].start)):
-        has, number, share = heapq.heappop(shares)
-        share.append(piece)
-        heapq.heappush(shares, (has + size, number, share))
-    return tuple(tuple(share) for _, _, share in sorted(shares) if share)
+    return shares(chain.from_iterable(_cut(path, size, most) for path, size in sizes.items()), count)
+
+
+def shares(sized: Iterable[tuple[float, Any]], count: int) -> tuple[tuple[Any, ...], ...]:
+    """Share out what is to be read, each with its size, to at most so many tasks: none has much more than others."""
+    found: list[tuple[float, int, list[Any]]] = [(0, number, []) for number in range(count)]
+    for size, each in sorted(sized, key=lambda one: (-one[0], *one[1])):
+        has, number, share = heapq.heappop(found)
+        share.append(each)
+        heapq.heappush(found, (has + size, number, share))
+    return tuple(tuple(share) for _, _, share in sorted(found) if share)
 
 
 def _cut(path: str, size: int, most: int) -> Iterator[tuple[int, FilePiece]]:

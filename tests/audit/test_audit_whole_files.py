@@ -1,0 +1,121 @@
+"""Conversations that stand whole in one file are judged from there: the same rows, or none where anything is odd."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from multilang_cli.audit.hearing import hear
+from multilang_cli.audit.outline import Head, Size, outline
+from multilang_cli.audit.stages import whole_files as stage
+from multilang_cli.audit.stages.facts import AuditFacts, Span
+from multilang_cli.audit.stages.whole_files import WholeFile, heard, whole_files
+from multilang_cli.catalogue import notation
+from multilang_cli.catalogue.loader import load_rules
+from tests.audit.test_audit import lines
+from tests.pages import ACKED, TWICE, record, recorded
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from multilang_cli.protocol.words.verdicts import Kind
+
+GAP = b'{"conv":"t","seq":7,"t":0.75,"ch":"control","msg":{"event":"gap","why":"full"}}\n'
+SPAN = Span(9, 1.0, 0.0, 1.0, exited=False, over=None, why=None, gap=None, least=0, most=8, total=36, xor=8)
+
+
+def whole(path: Path, *convs: str) -> WholeFile:
+    """The file, with as many events of each conversation as it has lines of it."""
+    told = list(lines([path]))
+    counts = {conv: sum(line[0] == conv and line[2] == "event" for line in told) for conv in convs or (path.stem,)}
+    return WholeFile(str(path), {conv: conv for conv in counts}, counts)
+
+
+def in_order(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted(map(str, rows))
+
+
+def test_the_conversations_of_all_rules_are_judged_as_lines_of_tables_are(tmp_path: Path) -> None:
+    found = 0
+    for rule in load_rules().values():
+        if rule.profile.get("feed") is None:
+            kind: Kind = "spout" if rule.kind == "spout" else "bolt"
+            path = record(tmp_path / f"{rule.id}.ndjson", notation.parse(rule.bad), kind, profile=rule.profile)
+            if (rows := heard(whole(path), "")) is not None:
+                assert in_order(rows) == in_order(list(hear(lines([path]))))
+                found += 1
+    assert found > 100
+
+
+def test_conversations_that_share_a_file_are_judged_each_for_itself(tmp_path: Path) -> None:
+    two = [recorded(tmp_path / f"{name}.ndjson", text * 9) for name, text in (("a", ACKED), ("b", TWICE))]
+    mixed = tmp_path / "mixed.ndjson"
+    pairs = zip(*(path.read_bytes().splitlines(keepends=True) for path in two), strict=False)
+    mixed.write_bytes(b"".join(line for pair in pairs for line in pair))
+    told = [line for conv in "ab" for line in lines([mixed]) if line[0] == conv]
+    rows = heard(whole(mixed, "a", "b"), "")
+    assert rows is not None
+    assert in_order(rows) == in_order(list(hear(told)))
+    assert {row["conv"] for row in rows if row.get("rule") == "bolt.ack.unknown"} <= {"b"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: [*text[:4], b"junk\n", *text[5:]],
+        lambda text: [*text[:4], *text[5:]],
+        lambda text: [*text[:4], text[5], text[4], *text[6:]],
+        lambda text: [*text[:-2], text[-2][:9]],
+        lambda text: [*text[:5], text[4].replace(b'"t":', b'"t": '), *text[5:]],
+        lambda text: text[1:],
+        lambda _: [],
+        lambda text: text[:-2],
+        lambda text: [*text[:8], GAP, text[7].replace(b'"t":', b'"t": '), text[10]],
+    ],
+    ids=["damaged", "gone", "swapped", "cut", "again", "no header", "empty", "fewer", "backwards"],
+)
+def test_a_file_with_anything_odd_is_left_to_the_tables(change: Any, tmp_path: Path) -> None:
+    path = recorded(tmp_path / "t.ndjson", TWICE)
+    file = whole(path)
+    assert heard(file, "")
+    path.write_bytes(b"".join(change(path.read_bytes().splitlines(keepends=True))))
+    assert heard(file, "") is None
+
+
+def test_a_file_that_grew_or_went_is_left_to_the_tables(tmp_path: Path) -> None:
+    path = recorded(tmp_path / "t.ndjson", TWICE)
+    file = whole(path)
+    assert heard(file._replace(events={"t": file.events["t"] - 1}), "") is None
+    path.unlink()
+    assert heard(file, "") is None
+
+
+def test_findings_that_are_held_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = whole(recorded(tmp_path / "t.ndjson", TWICE * 50))
+    assert heard(file, "")
+    monkeypatch.setattr(stage, "MOST_ROWS", 1)
+    monkeypatch.setattr("multilang_cli.audit.hearing.MOST_HELD", 1)
+    assert heard(file, "") is None
+
+
+def test_files_are_whole_that_have_all_of_their_conversations_and_no_other_has() -> None:
+    def head(file: str, nth: int, conv: str, part: int = 1, started: float = 5.0) -> Head:
+        return Head(file, 0, nth, conv, part, started, "", "", "", "", 1)
+
+    heads = [
+        head("/one", 1, "a"), head("/one", 3, "b"),
+        head("/parted", 1, "c"), head("/rest", 1, "c", 2),
+        head("/parts", 1, "d"), head("/parts", 4, "d", 2),
+        head("/damaged", 1, "e"),
+        head("/twice", 1, "f"), head("/twice", 4, "f", started=6.0),
+        head("/copied", 1, "g"), head("/copy", 1, "g"),
+        head("hdfs://far", 1, "h"),
+        *(head("/many", nth, f"m{nth}") for nth in range(1, 40)),
+    ]  # fmt: skip
+    known = outline([Size(file, 0, 50) for file in {each.file for each in heads}], heads, [])
+    keys = {piece.key for of in known.pieces.values() for each in of.values() for piece in each}
+    facts = AuditFacts({}, dict.fromkeys(keys - {"b"}, SPAN), {})
+    assert [file.path for file in whole_files(known, facts, {"/damaged"})] == ["/parts"]
+    facts = AuditFacts({}, dict.fromkeys(keys, SPAN), {})
+    assert {file.path for file in whole_files(known, facts, {"/damaged"})} == {"/one", "/parts"}
