@@ -23,9 +23,20 @@ for name in set(os.environ) - set(_worker):
 os.environ.update(_worker)
 
 
+SAMPLE = 6
+"""Sets of parameters that CI plays of a test that starts processes, unless its marker says how many."""
+
+
 def spread(count: int, total: int) -> set[int]:
     """Places of `count` among `total`, at even distances, the first among them; all of them if there are fewer."""
     return {total * number // count for number in range(count)} if count < total else set(range(total))
+
+
+def _sample(item: pytest.Function) -> int:
+    """Sets of parameters of a test that CI plays; 0 for all of them."""
+    if (mark := item.get_closest_marker("sample")) is not None:
+        return int(mark.args[0])
+    return SAMPLE if item.get_closest_marker("component") is not None else 0
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -33,12 +44,10 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
     """Leave what a sample does not hold to the soak: before pytest chooses by markers."""
     sampled: dict[tuple[str, str], list[pytest.Function]] = {}
     for item in items:
-        if item.get_closest_marker("sample") is not None:
+        if _sample(item):
             sampled.setdefault((str(item.path), item.originalname), []).append(item)
     for each in sampled.values():
-        mark = each[0].get_closest_marker("sample")
-        assert mark is not None
-        kept = spread(mark.args[0], len(each))
+        kept = spread(_sample(each[0]), len(each))
         for place, item in enumerate(each):
             if place not in kept:
                 item.add_marker("soak")

@@ -84,7 +84,7 @@ def resources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_a_library_has_the_findings_that_are_listed(resources: Path, name: str, tmp_path: Path) -> None:
     subject = SUBJECTS[name]

@@ -75,7 +75,7 @@ def test_every_language_of_testees_has_a_recipe() -> None:
 
 
 @pytest.mark.component
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_recipe_does_what_it_says(name: str, tmp_path: Path) -> None:
     library_in(tmp_path, name.lower())

@@ -19,6 +19,7 @@ IN_CI = ("python", "shell")
 CELLS = [(language, name) for language in IN_CI for name in changes(language)]
 
 
+@pytest.mark.sample(500)
 @pytest.mark.parametrize(("language", "name"), CELLS, ids=[f"{language}-{name}" for language, name in CELLS])
 def test_the_mistake_is_the_first_thing_read(language: str, name: str, tmp_path: Path) -> None:
     assert wrong_with(name, play(language, name, tmp_path)) == ""

@@ -74,6 +74,7 @@ ThirdIsLoose().run()
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("options", "toml", "code"),
     [

@@ -169,6 +169,7 @@ def test_every_option_of_run_is_offered(home: Path) -> None:
     assert options <= set(in_bash(home, "run", "--"))
 
 
+@pytest.mark.sample(6)
 def test_every_source_of_values_is_one_that_a_command_asks(home: Path) -> None:
     helps = {name: mlcheck(*name.split(), "--help", cwd=home).stdout for name in COMMANDS if name not in GROUPS}
     for key in VALUES:

@@ -68,7 +68,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Component]:
     return examples(copy_examples(tmp_path_factory.mktemp("examples")))
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", [name for name, _ in EXAMPLE_FILES])
 def test_an_example_is_the_same_in_every_language(name: str, shipped: dict[str, Component], tmp_path: Path) -> None:
     component = shipped[name]

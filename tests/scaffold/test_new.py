@@ -57,7 +57,7 @@ def files_in(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @each
 def test_what_ci_would_run_is_green(language: str, kind: str, tmp_path: Path) -> None:
     new(tmp_path, kind, "--language", language, "made here")
@@ -102,7 +102,7 @@ def test_a_testee_is_the_shipped_one(language: str, tmp_path: Path) -> None:
     assert f"It tests {shipped.library.name} (" in said
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("language", [name for name, each in languages().items() if each.testee])
 def test_a_new_testee_is_built_and_plays(language: str, tmp_path: Path) -> None:
     new(tmp_path, "testee", "--language", language)

@@ -62,7 +62,7 @@ def stored(folder: Path, part: str) -> dict[str, Verdict]:
     return next(each.verdicts for each in library.parts if each.name == part)
 
 
-@pytest.mark.sample(26)
+@pytest.mark.sample(20)
 @pytest.mark.library
 @pytest.mark.timeout(900)
 @each_part
@@ -76,7 +76,7 @@ def test_a_testee_passes_what_the_matrix_says(folder: Path, part: str, tmp_path:
     assert (other, found.keys()) == ([], expected.keys()), AGAIN
 
 
-@pytest.mark.sample(70)
+@pytest.mark.sample(40)
 @pytest.mark.library
 @each_mutant
 def test_a_mutant_is_killed_by_the_cases_that_claim_it(folder: Path, name: str, tmp_path: Path) -> None:

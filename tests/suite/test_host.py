@@ -172,7 +172,7 @@ def test_a_small_host_that_knows_nothing_of_mlcheck_passes(tmp_path: Path) -> No
 
 
 @pytest.mark.component
-@pytest.mark.sample(12)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_planted_bug_breaks_its_rule(tmp_path: Path, mutant: str) -> None:
     rule, case = MUTANTS[mutant]

@@ -51,7 +51,7 @@ def test_every_rule_that_a_component_can_break_has_a_mutant() -> None:
 
 
 @pytest.mark.component
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("mutant", CLAIMED, ids=lambda mutant: f"{mutant.home}-{mutant.name}")
 def test_a_mutant_is_killed_by_the_cases_that_claim_it(mutant: Planted, tmp_path: Path) -> None:
     assert missed(mutant, tmp_path) == {}

@@ -60,7 +60,7 @@ PLAYED = [(name, storm) for name in ("bolt", "spout") for storm in VERSIONS]
 PLAYED += [("undeclared-bolt", "2.8.3"), ("undeclared-bolt", "0.9.7"), ("no-ackers", "2.8.3"), ("no-ackers", "1.2.4")]
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("name", "storm"), PLAYED)
 def test_no_case_says_what_no_storm_says(name: str, storm: str, tmp_path: Path) -> None:
     result = run_suite(component(name), RunOptions(record=str(tmp_path), storm=storm, jobs=2))

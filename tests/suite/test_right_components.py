@@ -24,7 +24,7 @@ JOBS = 2
 COMPONENTS = unusual()
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_nothing_is_found(name: str, tmp_path: Path) -> None:
     fair = WORTH_A_WORD.get(name.partition("-")[2], set())

@@ -209,6 +209,7 @@ def test_no_first_message_in_one_case_only_is_a_failure_of_that_case(tmp_path: P
     assert (result.exit_code, result.complete) == (1, True)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("times", [1, 3])
 def test_ctrl_c_at_any_moment_ends_with_130_and_no_traceback(tmp_path: Path, times: int) -> None:
     bolt = [sys.executable, "-m", "multilang_cli", "run", "--kind", "bolt", "--limit", "settle=3"]

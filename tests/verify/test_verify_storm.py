@@ -299,7 +299,7 @@ class TestRealStorm:
         assert ran.returncode == 0, ran.stdout
         assert f"Storm 2.8.3 does the same in {len(oracle_cases())} cases" in verdict_of(ran.stdout)
 
-    @pytest.mark.sample(2)
+    @pytest.mark.sample(1)
     @pytest.mark.parametrize("version", VERSIONS[::-1])
     def test_a_version_does_in_a_sample_what_is_recorded(self, tmp_path: Path, version: str) -> None:
         ran = mlcheck("verify-storm", version, "--jobs", "2", "--sample", "--verbose", cwd=tmp_path)
