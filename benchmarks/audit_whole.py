@@ -35,7 +35,7 @@ LOST = 1
 _DUCKDB = (Path(__file__).parent / "audit_whole.sql").read_text(encoding="utf-8")
 _EMPTY = (
     "from multilang_cli.audit.session import session\n"
-    "spark = session('local[2]', brief=True)\n"
+    "spark = session('local[2]', size={})\n"
     "spark.range(1000).selectExpr('sum(id)').collect()\n"
     "spark.stop()\n"
 )
@@ -64,7 +64,8 @@ def figures(folder: Path, most: int) -> tuple[list[Figure], list[str]]:
             continue
         place = folder / f"recordings-{roots}"
         lines = made(place, roots)
-        empty = _ran([sys.executable, "-c", _EMPTY], env)
+        size = sum(file.stat().st_size for file in place.iterdir())
+        empty = _ran([sys.executable, "-c", _EMPTY.format(size)], env)
         whole = _ran(_audit(place, folder / f"tables-{roots}"), env, well=LOST)
         above = Taken(whole.seconds - empty.seconds, whole.cpu - empty.cpu)
         duck = _duckdb(place)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -48,10 +49,14 @@ BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:NewRatio=1"
 Rows are garbage at once: with half of the memory for what is new, a tenth of the time is saved.
 """
 BRIEFLY = {"spark.sql.shuffle.partitions": str(os.cpu_count() or 1)}
+INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Rows are worked on by Spark's own classes, not by code that it makes and compiles for each query."""
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """Set by spark-submit: Java runs already, and has been told the master."""
 LITTLE = 256 * 2**20
 """Bytes of recordings up to which it is."""
+LEAST = 16 * 2**20
+"""Bytes of recordings up to which compiling takes longer than its code saves: a fifth of all CPU at 5 MB."""
 
 
 class SparkMissingError(Exception):
@@ -63,11 +68,11 @@ def session(
     conf: Mapping[str, str] | None = None,
     *,
     quiet: bool = True,
-    brief: bool = False,
+    size: float = inf,
     keep: bool = False,
     meanwhile: Sequence[str] = (),
 ) -> SparkSession:
-    """The session. `conf`: Spark's own settings, over ours. `quiet`: errors only. `brief`: it has little to do.
+    """The session. `conf`: Spark's own settings, over ours. `quiet`: errors only. `size`: bytes that it reads, about.
 
     `keep`: Java may write an archive of its classes at its end. Below spark-submit its master counts, not `master`.
     `meanwhile`: modules that are imported while Java starts, for which Python only waits. Raises SparkMissingError.
@@ -88,10 +93,13 @@ def session(
     settings = {**USUAL, **(QUIET if quiet else LOUD), **(LOCAL if master.startswith("local") else {})}
     local = master.startswith("local")
     kept = java_options(version, make=keep) if local and SUBMITTED not in os.environ else ""
+    brief = size <= LITTLE
     java = (settings.get(JAVA, ""), HERE if local else "", BRIEF if brief else "", kept)
     settings[JAVA] = " ".join(filter(None, java))
     if brief and local:
         settings |= BRIEFLY
+    if size <= LEAST and local:
+        settings |= INTERPRETED
     settings |= conf or {}
     if local:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

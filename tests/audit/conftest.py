@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.audit.session import session
+from multilang_cli.audit.session import LITTLE, session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def spark() -> Iterator[SparkSession]:
     """Spark on this machine, two tasks at a time, and a Java that compiles little: tests are over too soon for more."""
     small = {"spark.sql.shuffle.partitions": "2", "spark.default.parallelism": "2"}
-    made = session("local[2]", small, brief=True)
+    made = session("local[2]", small, size=LITTLE)
     yield made
     made.stop()
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.inputs import AuditPlan
-from multilang_cli.audit.session import LITTLE, SUBMITTED
+from multilang_cli.audit.session import SUBMITTED
 from multilang_cli.audit.store.manifest import FOLDER, ManifestError, trees_before
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.cli.audit.spark import holds_anything, pairs_of, running
@@ -47,9 +48,9 @@ def audit_given(given: dict[str, Any]) -> int:
     started = "by spark-submit" if SUBMITTED in os.environ else given["master"]
     remark(f"{len(found.transcripts)} files; Spark is started: {started}")
     files = (*found.transcripts, *found.histories)
-    brief = bool(files) and inputs.size(files) <= LITTLE
+    size = inputs.size(files) if files else inf
     with running(
-        _WHAT, given["master"], settings, quiet=not given["spark_log"], brief=brief, keep=True, meanwhile=_NEEDED
+        _WHAT, given["master"], settings, quiet=not given["spark_log"], size=size, keep=True, meanwhile=_NEEDED
     ) as spark:
         plan = AuditPlan(_found(given["inputs"], spark), storm, GIVEN.told())
         result = _audit(spark, plan, given, reports)

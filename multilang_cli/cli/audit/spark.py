@@ -7,6 +7,7 @@ import os
 import stat
 import warnings
 from contextlib import contextmanager, suppress
+from math import inf
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,15 +37,15 @@ def running(
     settings: Mapping[str, str],
     *,
     quiet: bool = True,
-    brief: bool = False,
+    size: float = inf,
     keep: bool = False,
     meanwhile: Sequence[str] = (),
 ) -> Iterator[SparkSession]:
-    """A session that ends with the block; `brief`, `keep`, `meanwhile`: as ``session`` takes them.
+    """A session that ends with the block; `size`, `keep`, `meanwhile`: as ``session`` takes them.
 
     Raises CommandError, also for what Spark says in the block.
     """
-    spark = _started(command, master, settings, quiet=quiet, brief=brief, keep=keep, meanwhile=meanwhile)
+    spark = _started(command, master, settings, quiet=quiet, size=size, keep=keep, meanwhile=meanwhile)
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]  # noqa: PLC0415 (an extra)
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
