@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.catalogue.secrets import load_secrets
@@ -17,6 +18,8 @@ HIDDEN = "***"
 _NO_SPACE = "\0"
 """What stands for a space in a word: no word of a command has one."""
 _NOTHING = (None, "", True, False)
+_NAMES, _NAME = 2_048, 128
+"""Names that are remembered, and characters of each: every task of a topology is told the same conf."""
 
 Found = dict[str, list[Any]]
 """Secrets by the key that told them."""
@@ -24,10 +27,15 @@ Found = dict[str, list[Any]]
 
 def is_name(key: str, names: re.Pattern[str] | None = None) -> bool:
     """True if the value of a key of settings is secret. `names`: other names than the usual ones."""
-    known = load_secrets()
-    if any(name.search(key) for name in GIVEN.names):
+    usual = names or load_secrets().keys
+    return (_is_name if len(key) <= _NAME else _is_name.__wrapped__)(key, usual, GIVEN.names)
+
+
+@lru_cache(maxsize=_NAMES)
+def _is_name(key: str, names: re.Pattern[str], given: tuple[re.Pattern[str], ...]) -> bool:
+    if any(name.search(key) for name in given):
         return True
-    return (names or known.keys).search(key) is not None and known.harmless.search(key) is None
+    return names.search(key) is not None and load_secrets().harmless.search(key) is None
 
 
 def redacted(conf: Mapping[str, Any], names: re.Pattern[str] | None = None) -> tuple[dict[str, Any], Found]:
