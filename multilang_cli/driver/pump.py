@@ -20,7 +20,7 @@ from multilang_cli.driver.waits import describing
 from multilang_cli.protocol.storm.reading import read_frame, read_frames
 from multilang_cli.protocol.storm.taking import taken
 from multilang_cli.protocol.wire.batches import Batch
-from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Frame, Framer, Frames
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, LENGTHY, Frame, Framer, Frames
 from multilang_cli.protocol.words.events import Chunk, Event, Exited, Signalled, Started, StdoutClosed, WriteFailed
 from multilang_cli.protocol.words.messages import FromComponent, Malformed, Pid
 
@@ -105,6 +105,8 @@ class Pump:
 
     _ids_overtake = True
     """True if a thread of Storm's own writes what is queued, so that task ids may come before it."""
+    _lengthy = LENGTHY
+    """Bytes that may come together from which on they are read together."""
     _clock_runs_on = False
     """True if time goes by between two rounds as well: then somebody else decides when to look."""
 
@@ -127,7 +129,7 @@ class Pump:
         self.handlers = self._own_handlers
         self._sinks = tuple(sinks)
         self._router = Router(self.profile)
-        self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)))
+        self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)), lengthy=self._lengthy)
         self._seq = 0
         self._looked = 0.0
         self._eof = self._closing = self._held_open = False
@@ -193,23 +195,18 @@ class Pump:
         """Leave the component's stdout unread, or read it again."""
         self.process.hold_stdout(hold=hold)
 
-    def _hear(self, frames: Sequence[Frame], sent: tuple[Event, ...] = ()) -> None:
-        """Have messages judged, and do what follows from them. `sent`: what they answer, and nobody has judged yet."""
+    def _hear(self, frames: Sequence[Frame]) -> None:
+        """Have messages judged, and do what follows from them."""
         now = self.clock.now
         if frames and not self.judge.state.said:
             self._hear_first(frames[0], now)
             frames = frames[1:]
         if not frames:
-            if sent:
-                self._happened(sent)
             return
         said = read_frames(frames)
         events = self._events(frames, said, now)
         self._seq += len(events)
-        if sent and isinstance(events, Batch):
-            self._happened(sent)
-            sent = ()
-        found = self._happened((*sent, *events) if sent else events)
+        found = self._happened(events)
         passed_over = self.judge.passed_over(found) if found else frozenset()
         if isinstance(events, Batch) and not passed_over:
             self._react_all(events)

@@ -12,17 +12,20 @@ from multilang_cli.driver.process import READ_SIZE, BrokenStdin
 from multilang_cli.driver.session import POLLS_EVERY, Session
 from multilang_cli.driver.shell_bolt import KEPT_EMITS, kept
 from multilang_cli.protocol.judge.spout_rules import acked_inside
-from multilang_cli.protocol.storm.reading import SYNCS
+from multilang_cli.protocol.storm.reading import SYNCS, read_frames
 from multilang_cli.protocol.wire import encoding as wire
+from multilang_cli.protocol.wire.batches import Batch
+from multilang_cli.protocol.wire.framing import Frames
 from multilang_cli.protocol.words.events import Activation, Event
 from multilang_cli.protocol.words.messages import Emit, Json, SpoutCommand, Sync, TaskIds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from multilang_cli.driver.process import ComponentProcess
     from multilang_cli.driver.pump import EventSink
     from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.wire.framing import Frame
     from multilang_cli.protocol.words.verdicts import Finding
 
 NEXT = SpoutCommand("next")
@@ -30,6 +33,10 @@ TALKS_FOR_LIMITS = 3
 """How many times its limit a command may take in which the spout goes on talking; the limit for silence comes after."""
 WRITTEN_IN_ONE_GO = 4
 """Messages up to which a command, and what is to be said before it, is written and answered in one go."""
+
+
+def _is_plain(message: object) -> bool:
+    return message.__class__ is Sync or (message.__class__ is Emit and not message.hazards)
 
 
 class ShellSpout(Session):
@@ -54,6 +61,7 @@ class ShellSpout(Session):
         "id_count",
     )
 
+    _lengthy = 0
     _ids_overtake = False
     """One thread of Storm's writes both: task ids come behind the command in whose answer it reads the emit."""
 
@@ -197,19 +205,43 @@ class ShellSpout(Session):
         out = self.stdin
         if len(out.queue) > WRITTEN_IN_ONE_GO or not self._is_free():
             return
-        asked = self.now
-        sent = tuple([out.put(each, seq, asked) for seq, each in enumerate(out.queue, self._seq)])
-        self._seq += len(sent)
-        out.queue.clear()
+        told = out.taken(self._seq, self.now)
+        self._seq += len(told)
         data = None
-        if len(out.buffer) <= select.PIPE_BUF:
+        if len(told.data) <= select.PIPE_BUF:
             with suppress(BrokenStdin):  # which the next write will tell
-                data = self.process.exchange(bytes(out.buffer), limit)
+                data = self.process.exchange(told.data, limit)
         if data is None:
-            self._happened(sent)
+            out.buffer += told.data
+        if not data or not self._answers(told, frames := self._framer.feed(data)):
+            self._happened(told)
+            if data:
+                self._hear(frames)
+
+    def _answers(self, told: Batch, frames: Sequence[Frame]) -> bool:
+        """Take `frames` in if they are all that answers a command, and plainly right; else nothing is done."""
+        if not isinstance(frames, Frames):
+            return False
+        said = Batch(
+            self._seq, self.now, "out", read_frames(frames), data=frames.data, offset=frames.offset, texts=frames.texts
+        )
+        if not self.judge.pass_turn(told, said):
+            return False
+        self._seq += len(said)
+        for sink in self._sinks:
+            sink.take(told, ())
+            sink.take(said, ())
+        self._react_all(said)
+        return True
+
+    def _react_all(self, batch: Batch) -> None:
+        """Read all at once where nobody else handles messages, and nothing in an emit has to be looked at again."""
+        others = self.handlers is not self._own_handlers or self.deaf_from is not None
+        if others or not all(map(_is_plain, batch.bodies)):
+            super()._react_all(batch)
             return
-        out.buffer.clear()
-        self._hear(self._framer.feed(data), sent)
+        self._unread += zip(batch.bodies, map(len, batch.texts), strict=True)
+        self._read()
 
     def _passed(self, asked: float, answered: float, sync: bytes, found: list[Finding]) -> None:
         """Note a next and its sync, which were judged."""

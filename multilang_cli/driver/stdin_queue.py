@@ -166,6 +166,15 @@ class StdinQueue:
             events.append(self.sent(message, raw, at, now))
         return events
 
+    def taken(self, seq: int, now: float) -> Batch:
+        """Take all that is queued, for whoever writes its bytes himself; nothing else may be in the buffer."""
+        messages = list(self.queue)
+        self.queue.clear()
+        data = b"".join([wire.encode(each, self._version) for each in messages])
+        batch = Batch(seq, now, "in", messages, data=data, offset=self.written)
+        self.written += len(data)
+        return batch
+
     def _put_together(self, messages: list[FromStorm], data: bytes, seq: int, now: float) -> Batch:
         batch = Batch(seq, now, "in", messages, data=data, offset=self.written)
         self.buffer += data

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FLUSH_AT = 256 * 1024
 """Bytes that are kept before they are written."""
 
+_FEW = 5
+"""Events up to which each is written by itself."""
 _FAULTS = {"message-cut": b"cut", "frame-too-long": b"too-long"}
 _NAMES = {name: name.encode() for name in ("in", "out", "err", "process", "control")}
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
@@ -97,16 +99,18 @@ class TranscriptWriter:
 
     def _take_batch(self, batch: Batch) -> bool:
         """Add all of `batch` at once; False if one of its frames may be none that can stand in a line."""
-        data, channel, events = batch.data, batch.channel, len(batch)
-        kinds = set(map(type, batch.bodies))
-        if batch.offset != self._ends[channel] or Malformed in kinds:
+        data, channel, events = batch.data, batch.channel, len(batch.bodies)
+        if batch.offset != self._ends[channel] or not self._can_stand(batch):
             return False
-        if self._redactor is not None and not (kinds.isdisjoint(TOLD) and self._redactor.passes(data)):
-            return False
-        numbers = encode(list(range(batch.seq, batch.seq + events)))[1:-1].split(b",")
-        middle = b',"t":%.6f,"ch":"%b","msg":' % (batch.t, _NAMES[channel])
-        between = b"}\n" + self._conv
-        lines = b"%b%b}\n" % (self._conv, between.join(map(middle.join, zip(numbers, batch.texts, strict=True))))
+        conv, middle = self._conv, b',"t":%.6f,"ch":"%b","msg":' % (batch.t, _NAMES[channel])
+        if events < _FEW:
+            lines = b"".join(
+                [b"%b%d%b%b}\n" % (conv, seq, middle, text) for seq, text in enumerate(batch.texts, batch.seq)]
+            )
+        else:
+            between = b"}\n" + conv
+            numbers = encode(list(range(batch.seq, batch.seq + events)))[1:-1].split(b",")
+            lines = b"%b%b}\n" % (conv, between.join(map(middle.join, zip(numbers, batch.texts, strict=True))))
         self._lines.append(lines)
         self._size += len(lines)
         self._events[channel] += events
@@ -115,6 +119,13 @@ class TranscriptWriter:
         if self._size >= self._flush_at:
             self.flush()
         return True
+
+    def _can_stand(self, batch: Batch) -> bool:
+        """True if each frame of `batch` can stand in a line as it is."""
+        redactor = self._redactor
+        if not TOLD.isdisjoint(map(type, batch.bodies)) and (redactor or Malformed in map(type, batch.bodies)):
+            return False
+        return redactor is None or redactor.passes(batch.data)
 
     def write(self, event: Event, plain: bool | None = None) -> None:
         """Add one event.

@@ -474,6 +474,72 @@ def test_an_empty_next_is_passed_as_the_handlers_judge_it(steps: list[Step], qui
     assert passed or not quiet
 
 
+Turn = tuple[list[Message], list[Message]]
+NEXT_ALONE: Turn = ([SpoutCommand("next")], [Sync()])
+GIVEN_ONE: Turn = ([SpoutCommand("next")], [Emit(["x", 1], id="m"), Sync()])
+TURNS: list[Turn] = [
+    NEXT_ALONE,
+    GIVEN_ONE,
+    ([TaskIds([4]), TaskIds([]), SpoutCommand("next")], [Emit(["x", 1], id=7), Emit(["y", 2], id="7"), Sync()]),
+    ([SpoutCommand("next")], [Emit(["x", 1], need_task_ids=False), Emit(["x", 1], stream="default"), Sync()]),
+    ([SpoutCommand("next")], [Emit(["x", 1], id="m"), Emit(["y", 1], id="m"), Sync()]),
+    ([TaskIds([4]), SpoutCommand("ack", "m")], [Sync()]),
+    ([SpoutCommand("fail", "m")], [Emit(["x", 1], id="m"), Sync()]),
+    ([SpoutCommand("fail", 7)], [Sync()]),
+    ([SpoutCommand("activate")], [Sync()]),
+    ([SpoutCommand("deactivate")], [Sync()]),
+    ([SpoutCommand("next"), TaskIds([4])], [Sync()]),
+    ([SpoutCommand("next")], [Emit(["x", 1]), Log("hello"), Sync()]),
+    ([SpoutCommand("next")], [Sync(), Sync()]),
+    ([SpoutCommand("next")], [Sync(), Emit(["x", 1])]),
+    ([SpoutCommand("next")], [Emit(["x", 1])]),
+    ([SpoutCommand("next")], [Emit(["x"]), Sync()]),
+    ([SpoutCommand("next")], [Emit(["x", 1], stream="nope"), Sync()]),
+    ([SpoutCommand("next")], [Emit(["x", 1], anchors=("1",)), Sync()]),
+    ([SpoutCommand("next")], [Emit(["x", 1], task=4), Sync()]),
+    ([SpoutCommand("next")], [Emit(["x", {}], hazards=("nested",)), Sync()]),
+    ([SpoutCommand("next")], [Ack("m"), Sync()]),
+]
+plain_turns = st.sampled_from([NEXT_ALONE, GIVEN_ONE, *TURNS[:8]])
+lone = [([(channel, body)], False) for said in ASKED for channel, body in said]
+turns = st.lists(
+    st.tuples(st.one_of(plain_turns, st.sampled_from([*TURNS, *lone])), st.sampled_from([0.001, 29.0, 31.0]))
+)
+
+
+@pytest.mark.long
+@given(turns, st.integers(0, 250), st.sampled_from(["2.8.3", "0.9.7", "1.2.4"]), st.booleans())
+@example([(GIVEN_ONE, 0.001), (TURNS[5], 0.001)], 250, "2.8.3", False)
+def test_a_turn_of_a_spout_is_passed_as_the_handlers_judge_it(
+    steps: list[tuple[Any, float]], quiet: int, storm: str, without_ackers: bool
+) -> None:
+    """A command and its whole answer at once, or each event by itself: the same findings, and the same state."""
+    profile = msgspec.structs.replace(example_profile("spout"), storm=storm)
+    if without_ackers:
+        profile = msgspec.structs.replace(profile, conf={**profile.conf, "topology.acker.executors": 0})
+    at_once, one_by_one = (Conversation(profile, load_rulebook()) for _ in range(2))
+    passed, seq, now = 0, 0, 0.0
+    for (told, said), wait in [((BEGIN, False), 0.1), *[(NEXT_ALONE, 0.01)] * quiet, *steps, (GIVEN_ONE, 0.1)]:
+        if said is False:
+            events = [Event(seq + n, now, channel, body) for n, (channel, body) in enumerate(told)]
+            found = at_once.feed_all(events)
+        else:
+            halves = [("in", now, told), ("out", now + wait, said)]
+            every = [(channel, t, body) for channel, t, bodies in halves for body in bodies]
+            events = [Event(seq + n, t, channel, body) for n, (channel, t, body) in enumerate(every)]  # type: ignore[arg-type]
+            both = [
+                Batch(first, t, channel, bodies, data=b"", offset=0)  # type: ignore[arg-type]
+                for first, (channel, t, bodies) in zip((seq, seq + len(told)), halves, strict=True)
+            ]
+            passes = at_once.pass_turn(*both)
+            passed += passes
+            found = [] if passes else at_once.feed_all(events)
+        seq, now = seq + len(events), now + wait
+        assert one_by_one.feed_all(events) == found
+        assert one_by_one.snapshot() == at_once.snapshot()
+    assert passed or not quiet
+
+
 DEEP = ["command", "id", "tuple", "anchors", "stream", "task", "msg", "level", "name", "params", "pid"]
 
 

@@ -126,6 +126,13 @@ class Conversation(RuleContext):
         found = self._found = []
         return found if spout_rules.pass_empty_next(self, seq, asked, answered) else None
 
+    def pass_turn(self, told: Batch, said: Batch) -> bool:
+        """Judge a command to a spout, with what stands before it, and the whole answer, if all is plainly right.
+
+        False, and nothing is judged, if it takes the events to tell.
+        """
+        return not self._watched and spout_rules.pass_turn(self, told, said)
+
     def _without_right(self, batch: Batch) -> Sequence[Event]:
         """The rest of `batch` for the handlers, without what is plainly right at its beginning."""
         right = bolt_rules.pass_right(self, batch)

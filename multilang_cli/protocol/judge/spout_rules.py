@@ -22,11 +22,15 @@ from multilang_cli.protocol.words.messages import (
     Metrics,
     SpoutCommand,
     Sync,
+    TaskIds,
 )
 from multilang_cli.protocol.words.rulebook import covers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from multilang_cli.protocol.judge.context import RuleContext
+    from multilang_cli.protocol.wire.batches import Batch
     from multilang_cli.protocol.words.verdicts import Level
 
 _ACKS_NOWHERE = ">=0.10,<2.0"
@@ -34,6 +38,9 @@ _ACKS_NOWHERE = ">=0.10,<2.0"
 _SORTED = msgspec.json.Encoder(order="sorted", enc_hook=str)
 """Numbers that only Java's parsers make, such as BigInteger, as text."""
 _SYNC = Sync()
+_PLAIN = frozenset({"next", "ack", "fail"})
+"""Commands that move nothing but what is pending."""
+_IDS = frozenset({TaskIds})
 _UNSET = "<1.0.3"
 """Storm versions in which a command does not set the clock of silence, only a message or activate (STORM-2213)."""
 BURST = 8_000
@@ -227,6 +234,7 @@ def pass_empty_next(judge: RuleContext, seq: int, asked: float, answered: float)
     What a handler asks of the two is asked here too, or they are not passed.
     """
     state = judge.state
+    # Not by `_is_between`: one call more is a fortieth of what a next and its sync cost.
     if state.commands or state.reading or state.later or state.unread or state.unread_logs:
         return False
     if state.phase != "running" or state.unheard or answered - state.heard > judge.timeout:
@@ -243,6 +251,72 @@ def pass_empty_next(judge: RuleContext, seq: int, asked: float, answered: float)
         state.quiet_calls += 1
     else:
         _answered(judge, Event(seq + 1, answered, "out", _SYNC), Pending(seq, asked, "next"))
+    return True
+
+
+def _is_between(judge: RuleContext, answered: float) -> bool:
+    """True if nothing is left of earlier commands, and no silence until `answered` can be too long."""
+    state = judge.state
+    if state.commands or state.reading or state.later or state.unread or state.unread_logs:
+        return False
+    return state.phase == "running" and not state.unheard and answered - state.heard <= judge.timeout
+
+
+def pass_turn(judge: RuleContext, told: Batch, said: Batch) -> bool:
+    """Judge a command, with task ids before it, and its answer up to the sync, as the handlers would.
+
+    False if they have to, and nothing is judged. What a handler asks of a message is asked here too.
+    """
+    state, command, emits = judge.state, told.bodies[-1], said.bodies[:-1]
+    passed = command.__class__ is SpoutCommand and command.command in _PLAIN and said.bodies[-1].__class__ is Sync
+    if not passed or not _is_between(judge, said.t):
+        return False
+    ids = len(told.bodies) - 1
+    if ids and not _IDS.issuperset(map(type, told.bodies[:ids])):
+        return False
+    quiet = 0 if emits or command.command != "next" else state.quiet_calls + 1
+    if quiet and not quiet % TIMED_TOGETHER:
+        return False
+    if emits and (command.command != "next" or not _take_emits(judge, emits, said.seq)):
+        return False
+    if command.command != "next":
+        state.message_ids.pop(key_of(command.id), None)
+    if not state.quiet_calls:
+        state.quiet_since = told.t
+    state.commanded += 1
+    if not emits:
+        state.emits = 0
+    state.emitted = bool(emits)
+    state.task_ids = max(0, state.task_ids - ids) + state.emits
+    state.stderr = 0
+    state.quiet_calls, state.reentered = quiet, -1
+    state.heard = said.t
+    state.last_seq = state.last_sync = said.seq + len(emits)
+    return True
+
+
+def _take_emits(judge: RuleContext, emits: Sequence[Any], seq: int) -> bool:
+    """Take the emits that answer a next; False, and none is taken, if one of them is not plainly right."""
+    state, wanted = judge.state, 0
+    known, pending, ids = state.message_ids, dict[str, PendingEmit](), 0
+    for at, emit in enumerate(emits, seq):
+        if emit.__class__ is not Emit or emit.anchors or not emit_rules.is_plain(judge, emit):
+            return False
+        wanted += emit.need_task_ids
+        if emit.id is not None:
+            ids += 1
+            key = key_of(emit.id)
+            if key in known or acked_inside(judge, emit):
+                return False
+            pending[key] = PendingEmit(at, state.commanded + 1, emit.stream, _checksum(emit.values))
+    if len(pending) < ids or wanted >= BURST:
+        return False
+    state.emits = wanted
+    state.with_id += ids
+    state.without_id += len(emits) - ids
+    known |= pending
+    while len(known) > REMEMBERED:
+        known.pop(next(iter(known)))
     return True
 
 

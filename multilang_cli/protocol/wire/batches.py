@@ -37,7 +37,6 @@ class Batch(LazySequence[Event]):
         offset: int,
         texts: Sequence[bytes] = (),
     ) -> None:
-        super().__init__()
         self.seq = seq
         self.t = t
         self.channel = channel
@@ -84,7 +83,6 @@ class RecordedEvents(LazySequence[Event]):
         offsets: dict[Channel, int],
         is_simple: bool,
     ) -> None:
-        super().__init__()
         self.seq = seq
         self.bodies = bodies
         self.times = times

@@ -99,7 +99,6 @@ class Frames(LazySequence[Frame]):
     __slots__ = ("data", "offset", "texts")
 
     def __init__(self, data: bytes, offset: int) -> None:
-        super().__init__()
         self.data = data
         self.offset = offset
         self.texts = texts_of(data)
@@ -161,14 +160,15 @@ class Framer:
         """Take `data` in if all frames that are now complete are a `plain_run`; else nothing is taken."""
         if self._carriage or len(self._buffer) > len(data):
             return None
-        whole = bytes(self._buffer) + data
+        whole = bytes(self._buffer) + data if self._buffer else data
         stop = whole.rfind(TERMINATOR) + len(TERMINATOR)
         found, rest = whole[:stop], whole[stop:]
         if len(whole) > self.limit or not plain_run(found) or b"\r" in rest:
             return None
         run = Frames(found, self.offset)
-        self._buffer[:] = rest
-        self._searched = 0
+        if self._buffer or rest:
+            self._buffer[:] = rest
+            self._searched = 0
         self.offset += len(found)
         return run
 

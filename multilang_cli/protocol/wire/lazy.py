@@ -17,17 +17,18 @@ class LazySequence(Sequence[T]):
 
     __slots__ = ("_items",)
 
-    def __init__(self) -> None:
-        self._items: list[T] = []
+    _items: list[T]
 
     @abstractmethod
     def _made(self) -> list[T]:
         """All items, in order."""
 
     def _all(self) -> list[T]:
-        if not self._items:
-            self._items = self._made()
-        return self._items
+        try:
+            return self._items
+        except AttributeError:
+            self._items = made = self._made()
+            return made
 
     def __iter__(self) -> Iterator[T]:
         return iter(self._all())

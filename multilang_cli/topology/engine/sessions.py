@@ -309,6 +309,10 @@ class SpoutTask(TaskSession, ShellSpout):
         super()._heard_sync(sync, size)
         self._take_sync()
 
+    def _react_all(self, batch: Batch) -> None:
+        super()._react_all(batch)
+        self._take_sync()
+
     def _take_sync(self) -> None:
         """A sync ends what was asked, be it one that came too early."""
         if self.answered:
