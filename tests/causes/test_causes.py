@@ -320,6 +320,7 @@ ADAPTERS = {
     "ModuleNotFoundError: No module named 'storm.twisted'": "module-missing",
     "ModuleNotFoundError: No module named 'stormy'": "module-missing",
     "Error: Cannot find module './storm'": "adapter-missing",
+    "Error: Cannot find module '/srv/graphs/demo'": "adapter-missing",
     "Error: Cannot find module 'storm'": "module-missing",
     "bolt.rb:1:in `require': cannot load such file -- ./storm (LoadError)": "adapter-missing",
     "bolt.rb:1:in `require': cannot load such file -- storm (LoadError)": "adapter-missing",
