@@ -145,6 +145,10 @@ class _Form:
         return re.compile(self.form.because) if self.form.because else None
 
     @cached_property
+    def _thrown(self) -> re.Pattern[str] | None:
+        return re.compile(self.form.thrown, re.MULTILINE) if self.form.thrown else None
+
+    @cached_property
     def misread(self) -> re.Pattern[str] | None:
         """The pattern by which JSON parsers of the language refuse a text."""
         return re.compile(self.form.misread) if self.form.misread else None
@@ -200,12 +204,18 @@ class _Form:
         """The frame nearest to where it happened that stands in the user's own source."""
         groups = match.groupdict()
         named = [(groups["file"], int(groups["line"]), "", "")] if groups.get("file") else []
-        frames = [self._read(text, each) for each in self._frame.finditer(text)] if self._frame else []
+        at = self._thrown_at(text)
+        frames = [self._read(text, each) for each in self._frame.finditer(text, at)] if self._frame else []
         last = frames[-1:] if _UNREAD.match(match["text"]) else []
         if last and not (self._foreign and self._foreign.search(last[0][0])):
             return own(last, roots, self._foreign)
         ordered = [*named, *(frames if self.form.innermost == "first" else reversed(frames))]
         return own(ordered, roots, self._foreign)
+
+    def _thrown_at(self, text: str) -> int:
+        """Where the frames begin that threw: those before are of handlers that threw it again."""
+        thrown = [each.end() for each in self._thrown.finditer(text)] if self._thrown else []
+        return thrown[-1] if thrown else 0
 
     def _read(self, text: str, frame: re.Match[str]) -> tuple[str, int, str, str]:
         code = mark = ""

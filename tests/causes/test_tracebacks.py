@@ -195,6 +195,22 @@ main.main()
 """,
         Place("main.go", 12),
     ),
+    "go, thrown again by the function that recovers it": (
+        """panic: runtime error: index out of range [0] with length 0 [recovered]
+\tpanic: Recovered panic: runtime error: index out of range [0] with length 0
+
+goroutine 1 [running]:
+log.Panicf({0x50e0b4?, 0x11d0a464dd20?}, {0x11d0a464dcd8?, 0x11d0a464dce8?, 0x448885?})
+\t/usr/local/go/src/log/log.go:460 +0x74
+main.main.func1()
+\t/srv/main.go:43 +0x45
+panic({0x500d20?, 0x11d0a4630510?})
+\t/usr/local/go/src/runtime/panic.go:860 +0x13a
+main.main()
+\t/srv/main.go:56 +0x279
+""",
+        Place("main.go", 56),
+    ),
     "java": (
         """Exception in thread "main" java.lang.IllegalStateException: no
 \tat java.base/java.util.List.get(List.java:3)
