@@ -176,8 +176,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def trace(self) -> str:
-        """Its stderr, and what it told Storm before it ended: where the text of an exception may stand."""
-        return "\n".join((self.stderr, *(map(_in_lines, (self.words, self.seen.reported)) if self.is_over else ())))
+        """Its stderr, and what it told Storm last of all: where the text of an exception may stand."""
+        told = (self.seen.words, self.seen.reported if self.is_over else "")
+        return "\n".join((self.stderr, *map(_in_lines, told)))
 
     @property
     def rest_is(self) -> Bytes:

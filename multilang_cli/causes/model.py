@@ -76,7 +76,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     `struck`: it was silent, got this, and died at once. `rules`: one of these was broken. `matches`: a pattern that
     the message of such a finding has. `exception`, `stderr`: patterns found in the uncaught exception and in stderr;
-    `trace`: one found in stderr, or in what it told Storm before it ended.
+    `trace`: one found in stderr, or in what it told Storm last of all.
     `waits`: a pattern found in what it was seen to be doing in a silence. `late`: what it wrote only after its stdin
     was closed. `made_up`: what it was given last was made up by us. `fed`: a tuple was sent to it before. `handled`:
     its pid file proves that it had read the handshake before its stdin was closed. `pieced`: a message was written to
