@@ -118,6 +118,7 @@ FRAMES: list[tuple[Literal["in", "out"], bytes]] = [
             b'"tuple":["x",1],"task":4',
             b'"tuple":["x",1],"task":0',
             b'"tuple":["x",1],"stream":"nope"',
+            b'"tuple":["x",1],"stream":""',
         )
     ],
 ]

@@ -29,7 +29,8 @@ def is_plain(judge: RuleContext, emit: Emit) -> bool:
         return False
     if judge.arities.get(emit.stream) == len(emit.values):
         return True
-    return judge.streams is None and judge.check_values is None and not emit.stream.startswith(SYSTEM_PREFIX)
+    named = emit.stream and not emit.stream.startswith(SYSTEM_PREFIX)
+    return bool(named) and judge.streams is None and judge.check_values is None
 
 
 def check(judge: RuleContext, event: Event, emit: Emit, *, without_tuple: bool = False) -> None:
@@ -48,8 +49,9 @@ def check(judge: RuleContext, event: Event, emit: Emit, *, without_tuple: bool =
         when = "unknown" if not own else "" if without_tuple else _variant_of_own(judge, emit)
         judge.breach("stream-system", event, text, when=when, subject=emit.stream)
         spec = own_spec(judge, emit.stream)
-    elif streams is not None and declared:
-        text = f"emit on the stream {emit.stream!r}, which is not declared"
+    elif not emit.stream or (streams is not None and declared):
+        # Nobody declares an empty one, and no tuple makes it: a library writes it where it should leave the member out.
+        text = f"emit on the stream {emit.stream!r}, which is {'not declared' if emit.stream else 'not the default one'}"
         when = "direct" if emit.task else ""
         judge.breach("stream-undeclared", event, text, when=when, subject=emit.stream, stable=emit.stream)
     if spec is not None and emit.task:
