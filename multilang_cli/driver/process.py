@@ -40,7 +40,8 @@ READ_SIZE = 64 * 1024
 """Bytes that one read asks for. From 128 KiB on malloc maps memory each time: small reads take ten times longer."""
 STDERR_KEPT = 64 * 1024
 """Bytes of stderr that are kept, its end."""
-_PID_DIR = "mlcheck-pid-"
+_PID_DIR = "mlcheck-pids-as-long-as-those-of-storm-local-workers-"
+"""A worker's is `storm.local.dir`/workers/UUID/pids: what has room for less has to show it here."""
 _WITHOUT_PIDFD = 0.02
 """Seconds between looks at the process where the system can't wake us."""
 

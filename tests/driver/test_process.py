@@ -259,6 +259,12 @@ def test_what_the_system_refuses_is_said(
     assert not pid_dir.exists()
 
 
+def test_the_pid_directory_is_as_long_as_that_of_a_worker() -> None:
+    pid_dir = private_pid_dir()
+    pid_dir.rmdir()
+    assert len(str(pid_dir)) >= len("/var/lib/storm/workers/00000000-0000-0000-0000-000000000000/pids")
+
+
 def test_a_missing_folder_and_a_nul_byte_are_said(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="working directory"):
         start("true", cwd=tmp_path / "nowhere")
