@@ -76,6 +76,15 @@ Stack trace:
 stack traceback:
 \t[C]: in function 'cjson.encode'
 """,
+    "r": """Error in x[[3]] : subscript out of bounds
+Calls: handle -> word
+Execution halted
+""",
+    "r, a long call": """Error in fromJSON(paste(lines, collapse = "")) : 
+  unexpected character 'e'
+Execution halted
+""",
+    "r, that it can't parse": "Error: unexpected ')' in \"f())\"\nExecution halted\n",
     "nothing of the kind": "INFO starting\nbye\n",
     "nothing": "",
 }
@@ -98,6 +107,9 @@ CAUSES = {
     "c++": "vector::_M_range_check",
     "perl": 'Can\'t locate object method "user" via package "Tuple" at b.pl line 7',
     "lua, by its path": "words.lua:16: Cannot serialise number",
+    "r": "subscript out of bounds",
+    "r, a long call": "unexpected character 'e'",
+    "r, that it can't parse": "unexpected ')' in \"f())\"",
     "nothing of the kind": "",
     "nothing": "",
 }
