@@ -243,6 +243,8 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "mislays": lambda facts: facts.seen.mislaid.any,
     "overwritten": lambda facts: facts.seen.mislaid.overwritten,
     "half_done": lambda facts: facts.seen.mislaid.half_done,
+    "lone_end": lambda facts: facts.seen.lone_end,
+    "last_word": lambda facts: facts.is_over and facts.seen.last_word,
     "misplaced": lambda facts: facts.known.misplaced,
     "overgrown": lambda facts: bool(facts.known.held),
 }

@@ -100,6 +100,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     tuple.
     `of_a_text`: what such a finding names is a piece of a tuple's text.
     `escaped`: a tuple that it was sent has a backslash in its bytes.
+    `lone_end`: it wrote a line `end` with nothing before it. `last_word`: it ended, and the last that it wrote is no
+    message.
     `misplaced`: a file of its pid's name stands beside the pid directory. `overgrown`: it was stopped for the memory
     that it held. `languages`: it is written in one of these, "" where that is not known.
     `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with. `also`: one
@@ -159,6 +161,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     clean: bool | None = None
     settled_last: bool | None = None
     misplaced: bool | None = None
+    lone_end: bool | None = None
+    last_word: bool | None = None
     overgrown: bool | None = None
     mislays: bool | None = None
     half_done: bool | None = None
@@ -197,7 +201,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
     ``diagnosis.words_of``. `by_source`: its line is the one that `suspects` find, whatever an exception names.
     `by_place`: in one place of the source it is one trouble, whatever its exceptions
-    say. `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
+    say. `by_chance`: it shows in some runs and not in others, whatever the case. `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
     `suspects`: patterns of lines that do such things, by language, the surest first.
     """
 
@@ -213,6 +217,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     folds: tuple[str, ...] = ()
     by_place: bool = False
     by_source: bool = False
+    by_chance: bool = False
     suspects: dict[str, tuple[str, ...]] = {}
     example: Example
     alike: tuple[Example, ...] = ()

@@ -138,6 +138,7 @@ class Seen:
         self.rest = self.late = self.words = self.reported = self.complaint = self.muttered = ""
         self._texts: deque[str] = deque(maxlen=_TEXTS)
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
+        self.lone_end = self.last_word = False
         self.emitting = Emitting()
         self.naive = NaiveReader()
         self.hasty = NaiveReader(always=True)
@@ -218,6 +219,8 @@ class Seen:
             handler(self, event, event.body)
 
     def _heard(self, event: Event) -> None:
+        self.lone_end = self.lone_end or event.raw == b"end\n"
+        self.last_word = isinstance(event.body, Malformed)
         self.echoed = self.echoed or (bool(self._handshake) and event.raw.startswith(self._handshake))
         if self._dismissed:
             self.late = (self.late + event.raw.decode("utf-8", "backslashreplace"))[:MOST_LATE]

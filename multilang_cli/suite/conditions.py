@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 def with_conditions(subjects: Sequence[SubjectResult], cases: Iterable[Case]) -> list[SubjectResult]:
     """The subjects, their first causes with the condition of the case where all that have the cause have one.
 
-    A cause that is about the condition by itself says it already.
+    A cause that is about the condition by itself says it already; one that comes by chance has none.
     """
     under = {case.id: case.under for case in cases if case.under}
-    says_so = {known.id for known in load_causes() if any(each.pieced or each.over for each in known.when)}
+    known_causes = load_causes()
+    says_so = {known.id for known in known_causes if any(each.pieced or each.over for each in known.when)}
+    says_so.update(known.id for known in known_causes if known.by_chance)
     plain = {_key(each.causes[0]) for each in subjects if each.causes and each.id not in under}
     if not any(each.verdict == "pass" for each in subjects):
         return list(subjects)
