@@ -220,6 +220,8 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
     activated = _asked(checked, "spout", _activated_next, patient=True)
     if activated.answered:
         return Probe("spout", _SPOUT)
+    if as_bolt.died and _knows_activate(activated) and not as_bolt.replies.said["sync"]:
+        return Probe("spout", "it answers `activate` with a sync, and no `next`: a spout")
     if checked.version.heartbeats and as_bolt.died:
         action = f"dies of `next`{activated.end}" if activated.died else "does not answer `next`"
         how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {action}"
@@ -230,6 +232,11 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
         # What is no message is none of a bolt, nor of a spout.
         return Probe(None, unsure, fault=True, met=fed.met)
     return Probe(None, unsure, met=(*as_bolt.met, *as_spout.met))
+
+
+def _knows_activate(activated: _Answer) -> bool:
+    """True if it answered `activate` and lived on: the sync of who tells Storm of an error as well answers nothing."""
+    return bool(activated.replies.said["sync"]) and not activated.replies.complaint
 
 
 def _of_its_role(as_bolt: Met, as_spout: Met) -> Met:

@@ -156,6 +156,12 @@ def test_who_dies_as_a_bolt_and_hangs_as_a_spout_is_at_fault(tmp_path: Path) -> 
     assert "as a bolt it dies of a heartbeat; it exited with code 4; as a spout it does not answer `next`" in found.how
 
 
+def test_who_answers_activate_and_dies_of_next_and_of_a_heartbeat_is_a_spout(tmp_path: Path) -> None:
+    text = "while True:\n    if read().get('command') != 'activate': sys.exit(4)\n    send({'command': 'sync'})\n"
+    found = asked(tmp_path, BEGIN + text)
+    assert (found.kind, found.how) == ("spout", "it answers `activate` with a sync, and no `next`: a spout")
+
+
 def test_who_dies_of_next_before_it_is_activated_is_a_spout_all_the_same(tmp_path: Path) -> None:
     text = "active = False\nwhile True:\n    said = read()\n    active = active or said.get('command') == 'activate'\n"
     text += "    if active: send({'command': 'sync'})\n    else: sys.exit(4)\n"
