@@ -201,7 +201,8 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
     ``diagnosis.words_of``. `by_source`: its line is the one that `suspects` find, whatever an exception names.
     `by_place`: in one place of the source it is one trouble, whatever its exceptions
-    say. `by_chance`: it shows in some runs and not in others, whatever the case. `folds`: rules whose findings are consequences. `mend`, `code`: as in `Cause`, by language.
+    say. `by_chance`: it shows in some runs and not in others, whatever the case. `folds`: rules whose findings are
+    consequences. `mend`, `code`: as in `Cause`, by language.
     `suspects`: patterns of lines that do such things, by language, the surest first.
     """
 
@@ -233,7 +234,7 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     runtimes write where the main thread stands, and end. `starts`: a call that starts a program which writes to the
     same stdout. `because`: an exception that goes on, and of which those behind it come. `method`: a frame with no
     line, with a group `method`; `defines`: the line that such a method begins with, ``{method}`` in place of its name.
-    `thrown`: the call that throws, in a stack; frames before the last one are those of a handler that threw again.
+    `causes_follow`: the exceptions that led to one are written behind it. `thrown`: the call that throws, in a stack; frames before the last one are those of a handler that threw again.
     """
 
     language: str
@@ -250,3 +251,4 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     method: str = ""
     defines: str = ""
     thrown: str = ""
+    causes_follow: bool = False

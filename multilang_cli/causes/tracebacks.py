@@ -85,6 +85,7 @@ class Tracebacks:
         top = max(ranks)
         last = [each for each, rank in zip(found, ranks, strict=True) if rank == top]
         match, form = max(last, key=lambda each: each[1].has_frames(text))
+        match = form.thrown_last(text, match)
         root = form.root_of(text, match, roots)
         begin, end = form.extent(text, root)
         first = text[begin:].split("\n", 1)[0]
@@ -168,6 +169,15 @@ class _Form:
             starts = [each.start() for each in self._frame.finditer(text, 0, match.end())][-1:]
         begin = max(starts, default=text.rfind("\n", 0, match.start("text")) + 1)
         return begin, len(text) if self.form.innermost == "first" else match.end()
+
+    def thrown_last(self, text: str, match: re.Match[str]) -> re.Match[str]:
+        """The exception of which it ended, where those that led to it are written behind it."""
+        before = [each for each in self.exceptions(text[: match.start()]) if each.end() <= match.start()]
+        for each in sorted(before, key=lambda each: -each.end()) if self.form.causes_follow else ():
+            if any(line.strip() == line != "" for line in text[each.end() : match.start()].split("\n")):
+                break
+            match = each
+        return match
 
     def root_of(self, text: str, match: re.Match[str], roots: Sequence[str]) -> re.Match[str]:
         """The exception in whose handler this one was raised by accident, the first of several; else itself.

@@ -80,10 +80,7 @@ stack traceback:
 Calls: handle -> word
 Execution halted
 """,
-    "r, a long call": """Error in fromJSON(paste(lines, collapse = "")) : 
-  unexpected character 'e'
-Execution halted
-""",
+    "r, a long call": "Error in fromJSON(paste(lines)) : \n  unexpected character 'e'\nExecution halted\n",
     "r, that it can't parse": "Error: unexpected ')' in \"f())\"\nExecution halted\n",
     "nothing of the kind": "INFO starting\nbye\n",
     "nothing": "",
@@ -187,6 +184,25 @@ TypeError: Cannot read properties of undefined (reading 'name')
     "ruby": (
         """/srv/bolt.rb:12:in `process': undefined method `split' for nil:NilClass (NoMethodError)
 \tfrom /srv/storm.rb:9:in `run'
+""",
+        Place("bolt.rb", 12),
+    ),
+    "ruby, with the exception in whose handler it was thrown": (
+        """/srv/bolt.rb:25:in `rescue in each': undefined method `wait_readable' for #<IO:<STDIN>> (NoMethodError)
+
+      @input.wait_readable(0.2)
+            ^^^^^^^^^^^^^^
+\tfrom /srv/bolt.rb:20:in `block in each'
+<internal:io>:63:in `read_nonblock': read would block (IO::EAGAINWaitReadable)
+\tfrom /srv/bolt.rb:20:in `block in each'
+""",
+        Place("bolt.rb", 25),
+    ),
+    "ruby, of two threads": (
+        """#<Thread:0x1 /srv/bolt.rb:9 run> terminated with exception (report_on_exception is true):
+/srv/bolt.rb:9:in `f': no (RuntimeError)
+#<Thread:0x2 /srv/bolt.rb:9 run> terminated with exception (report_on_exception is true):
+/srv/bolt.rb:12:in `f': no (RuntimeError)
 """,
         Place("bolt.rb", 12),
     ),
