@@ -51,7 +51,8 @@ def check(judge: RuleContext, event: Event, emit: Emit, *, without_tuple: bool =
         spec = own_spec(judge, emit.stream)
     elif not emit.stream or (streams is not None and declared):
         # Nobody declares an empty one, and no tuple makes it: a library writes it where it should leave the member out.
-        text = f"emit on the stream {emit.stream!r}, which is {'not declared' if emit.stream else 'not the default one'}"
+        what = "declared" if emit.stream else "the default one"
+        text = f"emit on the stream {emit.stream!r}, which is not {what}"
         when = "direct" if emit.task else ""
         judge.breach("stream-undeclared", event, text, when=when, subject=emit.stream, stable=emit.stream)
     if spec is not None and emit.task:
