@@ -234,7 +234,8 @@ class TracebackForm(msgspec.Struct, frozen=True, kw_only=True):
     runtimes write where the main thread stands, and end. `starts`: a call that starts a program which writes to the
     same stdout. `because`: an exception that goes on, and of which those behind it come. `method`: a frame with no
     line, with a group `method`; `defines`: the line that such a method begins with, ``{method}`` in place of its name.
-    `causes_follow`: the exceptions that led to one are written behind it. `thrown`: the call that throws, in a stack; frames before the last one are those of a handler that threw again.
+    `causes_follow`: the exceptions that led to one are written behind it. `thrown`: the call that throws, in a stack;
+    frames before the last one are those of a handler that threw again.
     """
 
     language: str

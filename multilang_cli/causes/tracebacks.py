@@ -223,7 +223,7 @@ class _Form:
         return own(ordered, roots, self._foreign)
 
     def _thrown_at(self, text: str) -> int:
-        """Where the frames begin that threw: those before are of handlers that threw it again."""
+        """The place behind which the frames stand that threw: those before are of handlers that threw it again."""
         thrown = [each.end() for each in self._thrown.finditer(text)] if self._thrown else []
         return thrown[-1] if thrown else 0
 
