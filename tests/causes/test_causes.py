@@ -315,6 +315,16 @@ def test_who_fails_a_tuple_for_an_error_and_ends_dies_of_that_tuple() -> None:
     assert (dies, lives_on, unsaid) == ("dies-of-a-tuple", "dies", "dies")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [ACK % 9, '< {"command":"emit","anchors":["9"],"tuple":["a",1],"need_task_ids":false}\n'],
+    ids=["ack", "emit"],
+)
+def test_what_comes_of_a_heartbeat_comes_since_storm_sends_them(said: str) -> None:
+    cause = diagnose(facts_in(notation.parse(HEARTBEAT % 9 + said), "bolt"), CAUSES.values(), RULES)[0]
+    assert (cause.id, cause.since) == ("heartbeat-not-answered", "0.9.3")
+
+
 ADAPTERS = {
     "ModuleNotFoundError: No module named 'storm'": "adapter-missing",
     "ModuleNotFoundError: No module named 'storm.twisted'": "module-missing",
