@@ -16,6 +16,7 @@ from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import Frame, frame_text
 from multilang_cli.protocol.words.events import Activation, Deadline, Exited, Gap, Started
+from multilang_cli.protocol.words.large import LargeValues
 from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
@@ -265,4 +266,4 @@ def _id(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return wire.encoded(compact_json, value).decode()
+    return (value.compact if isinstance(value, LargeValues) else wire.encoded(compact_json, value)).decode()

@@ -16,6 +16,7 @@ from multilang_cli.protocol.words.events import (
     StdinClosed,
     StdoutClosed,
 )
+from multilang_cli.protocol.words.large import strings_of
 from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
@@ -338,7 +339,7 @@ class Seen:
         self.fed = self.fed or asked == "tuple"
         self.escaped = self.escaped or (asked == "tuple" and b"\\" in event.raw)
         self._err = "" if asked == "tuple" else self._err
-        self._texts.extend(value[-_OF_A_TEXT:] for value in message.values if isinstance(value, str))
+        self._texts.extend(value[-_OF_A_TEXT:] for value in strings_of(message.values))
         self._sent(event, asked, message.id)
         if asked == "tuple" and not self._dismissed:
             self.mislaid.sent(message)

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from multilang_cli.judging.culprit import went_wrong_at
+from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import SpoutCommand, TupleMsg
 from multilang_cli.repl.session_config import SessionConfig
 from multilang_cli.repl.starting import play_setup
@@ -32,7 +33,7 @@ def _next(stop: Event | None) -> str:
     if isinstance(body, TupleMsg) and body.is_heartbeat:
         return ": heartbeat"
     if isinstance(body, TupleMsg):
-        return f": tuple {json.dumps(body.values, ensure_ascii=False)}"
+        return f": tuple {json.dumps(plain(body.values), ensure_ascii=False)}"
     if isinstance(body, SpoutCommand):
         return f": {body.command}{f' {body.id}' if body.id is not None else ''}"
     return ""

@@ -10,6 +10,7 @@ from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log
 from multilang_cli.reports.failure import show_excerpt
 from multilang_cli.reports.formats.console import as_text
@@ -91,7 +92,7 @@ class _Replies:
         self.said.clear()
         return Answer(
             id_,
-            [EmittedTuple(b.values, b.stream, b.anchors, b.task, b.id) for b in bodies if isinstance(b, Emit)],
+            [EmittedTuple(plain(b.values), b.stream, b.anchors, b.task, b.id) for b in bodies if isinstance(b, Emit)],
             [body.id for body in bodies if isinstance(body, Ack)],
             [body.id for body in bodies if isinstance(body, Fail)],
             [body.msg or "" for body in bodies if isinstance(body, Log)],

@@ -132,7 +132,7 @@ class RuleContext:
         return event.channel != "out" or self.profile.kind == "bolt" or state.reading > 0 or not state.said
 
     def effects_by_conf(
-        self, hazard: str, values: list[Json], effects: dict[str, VersionEffect]
+        self, hazard: str, values: Sequence[Json], effects: dict[str, VersionEffect]
     ) -> dict[str, VersionEffect]:
         """The effects of values that can't be serialized, as conf has it; `effects` if it says nothing of that."""
         return effects_with(self.profile.conf, hazard, values, effects, self._dialects)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.verdicts import StreamSpec
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def check(judge: RuleContext, event: Event, emit: Emit, *, without_tuple: bool =
     if spec is not None and declared and not without_tuple:
         _arity(judge, event, emit, spec)
     checks = judge.check_values is not None and declared and not without_tuple
-    if checks and judge.check_values is not None and (why := judge.check_values(emit.stream, emit.values)):
+    if checks and judge.check_values is not None and (why := judge.check_values(emit.stream, plain(emit.values))):
         text = f"values on the stream {emit.stream!r} that its declared schema refuses: {why}"
         judge.breach("values-unlike-schema", event, text, subject=emit.stream, stable=emit.stream)
     for hazard in emit.hazards:

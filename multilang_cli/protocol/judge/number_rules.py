@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from multilang_cli.protocol.words.large import LargeValues
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,12 +27,14 @@ _KEPT_INTEGERS = 64
 
 def remember(state: State, values: Values) -> None:
     """Keep what a tuple holds of integers that no double holds."""
-    for value in values:
+    large = values.__class__ is LargeValues
+    for value in () if large else values:
         kind = value.__class__
         if kind is not str and (kind in _DEEP or (kind is int and not -EXACT < value < EXACT)):
             break
     else:
-        return
+        if not large:
+            return
     found = [number for number in _large(values) if isinstance(number, int) and float(number) != number]
     state.integers += found
     del state.integers[:-_KEPT_INTEGERS]
@@ -74,3 +78,5 @@ def _large(value: Json) -> Iterator[int | float]:
     elif isinstance(value, dict):
         for item in value.values():
             yield from _large(item)
+    elif isinstance(value, LargeValues):
+        yield from (item for number in value.numbers() for item in _large(number))

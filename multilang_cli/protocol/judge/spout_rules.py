@@ -12,6 +12,7 @@ from multilang_cli.protocol.judge import emit_rules, life_rules
 from multilang_cli.protocol.judge.bolt_rules import TIMER
 from multilang_cli.protocol.judge.state import REMEMBERED, Later, Pending, PendingEmit
 from multilang_cli.protocol.words.events import Activation, End, Event
+from multilang_cli.protocol.words.large import LargeValues
 from multilang_cli.protocol.words.messages import (
     Ack,
     Emit,
@@ -164,7 +165,9 @@ def _message_id(judge: RuleContext, event: Event, emit: Emit) -> None:
 
 
 def _checksum(values: Json) -> int:
-    """The same for values that are the same, whatever the order of their keys."""
+    """The same for values that are the same, whatever the order of their keys; for all that are large."""
+    if isinstance(values, LargeValues):
+        return 0
     try:
         return zlib.crc32(_SORTED.encode(values))
     except (RecursionError, ValueError, OverflowError):

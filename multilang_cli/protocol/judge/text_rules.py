@@ -8,8 +8,10 @@ says of a missing argument comes of printing a message as if it were a format.
 from __future__ import annotations
 
 import re
+from collections import deque
 from typing import TYPE_CHECKING
 
+from multilang_cli.protocol.words.large import LargeValues
 from multilang_cli.protocol.words.shortening import shown
 
 if TYPE_CHECKING:
@@ -39,7 +41,8 @@ _FORMATTED = re.compile(r"%!(\w)\(MISSING\)")
 
 def remember(state: State, message: TupleMsg) -> None:
     """Keep what a tuple holds of text beyond ASCII."""
-    state.texts += [text[:_LONGEST_KEPT_TEXT] for text in _texts(message.values)]
+    latest = deque((text[:_LONGEST_KEPT_TEXT] for text in _texts(message.values)), _KEPT_TEXTS)
+    state.texts += latest
     del state.texts[:-_KEPT_TEXTS]
 
 
@@ -136,3 +139,5 @@ def _texts(value: Json) -> Iterator[str]:
         for key, item in value.items():
             yield from _texts(key)
             yield from _texts(item)
+    elif isinstance(value, LargeValues):
+        yield from value.texts()

@@ -15,6 +15,7 @@ from multilang_cli.protocol.storm import dialects
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.wire.lenient import Irregularity, LenientError, read_leniently
 from multilang_cli.protocol.wire.shapes import INT64, ShapeFault, message_of, pid_of
+from multilang_cli.protocol.words.large import NUMBER, STRING
 from multilang_cli.protocol.words.messages import FromComponent, Json, Malformed
 from multilang_cli.protocol.words.shortening import head
 
@@ -36,13 +37,11 @@ HARMLESS = frozenset({"json-duplicate-key", "lone-surrogate", "number-too-large"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BARE_PID = re.compile(rb"\s*[0-9]{1,10}\s*")
 _END_LINE = re.compile(r"^[^\S\n]*end[^\S\n]*$", re.MULTILINE)
-STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-"""A string of JSON."""
-_NUMBER = re.compile(rb"-?[0-9][-+.0-9eE]*")
-_STRING_OR_NUMBER = re.compile(STRING.pattern + b"|" + _NUMBER.pattern)
-_MAY_BE_DECIMAL = re.compile(rb"[-+.0-9eE]{19}")
+STRING_OR_NUMBER = re.compile(STRING.pattern + b"|" + NUMBER.pattern, re.DOTALL)
+"""Either, in JSON that is valid."""
+MAY_BE_DECIMAL = re.compile(rb"[-+.0-9eE]{19}")
 """What stands in every text with a number that json-smart makes a BigDecimal, or with an integer beyond 64 bits."""
-_MAY_BE_TRAP = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}|\\u[dD]")
+MAY_BE_TRAP = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}|\\u[dD]")
 """What stands in every text with a value that is a trap, unless for its depth."""
 _HOLDERS = (dict, list)
 _TEXT = range(0x09, 0x80)
@@ -129,24 +128,24 @@ def all_read_alike(text: bytes, trap: Trap | None) -> bool:
     """
     if trap is not None and (trap.kind != "json-duplicate-key" or _may_be_deep(text)):
         return False
-    return _MAY_BE_DECIMAL.search(text) is None
+    return MAY_BE_DECIMAL.search(text) is None
 
 
 def trap_of(value: Json, duplicates: list[str], text: bytes) -> Trap | None:
     """A danger in JSON that Python's parser accepts: None if it is regular."""
     harmless: Trap | None = None
     try:
-        for item, depth in _walk(value) if _is_deep(value, text) or _MAY_BE_TRAP.search(text) else ():
-            trap = _trap_of_value(item, depth, text)
+        for item, depth in _walk(value) if _is_deep(value, text) or MAY_BE_TRAP.search(text) else ():
+            trap = trap_of_value(item, depth, text)
             if trap is None or trap.kind in HARMLESS:
                 harmless = harmless or trap
             else:
                 return trap
     except RecursionError:
-        return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
-    deleted = _deleted(text) if _DELETE in text and _BACKSLASH in text else None
+        return too_deep(0)
+    deleted = deleted_in(text)
     if deleted is not None:
-        return Trap("json-delete-character", deleted, "a raw U+007F in a string that has an escape")
+        return delete_character(deleted)
     if harmless is None and duplicates:
         name = json.dumps(duplicates[0]).encode()
         return Trap("json-duplicate-key", max(0, text.rfind(name)), f"the key {head(duplicates[0], 40)!r} stands twice")
@@ -168,24 +167,41 @@ def _is_deep(value: Json, text: bytes) -> bool:
     return bool(level)
 
 
-def _deleted(text: bytes) -> int | None:
+def too_deep(at: int) -> Trap:
+    """The trap of a value that is nested deeper than each of Storm's parsers stands."""
+    return Trap("json-too-deep", at, f"nested more than {MAX_DEPTH} deep")
+
+
+def integer_too_big(at: int) -> Trap:
+    """The trap of an integer that begins there."""
+    return Trap("integer-too-big", at, "an integer that does not fit 64 bits")
+
+
+def delete_character(at: int) -> Trap:
+    """The trap of a string that begins there and has both a raw U+007F and an escape."""
+    return Trap("json-delete-character", at, "a raw U+007F in a string that has an escape")
+
+
+def deleted_in(text: bytes) -> int | None:
     """The place where the first string begins that has both a raw U+007F and an escape; looks at each string once."""
+    if _DELETE not in text or _BACKSLASH not in text:
+        return None
     both = (found.start() for found in STRING.finditer(text) if _DELETE in found[0] and _BACKSLASH in found[0])
     return next(both, None)
 
 
 def _overflow(text: bytes) -> int:
     """The place where the first number begins that is too large for a double."""
-    numbers = (found for found in _STRING_OR_NUMBER.finditer(text) if found[0][:1] != b'"')
+    numbers = (found for found in STRING_OR_NUMBER.finditer(text) if found[0][:1] != b'"')
     return next((number.start() for number in numbers if math.isinf(float(number[0]))), 0)
 
 
-def _trap_of_value(item: Json, depth: int, text: bytes) -> Trap | None:
+def trap_of_value(item: Json, depth: int, text: bytes) -> Trap | None:
+    """A danger in one value of a `text`, without those that it holds."""
     if depth > MAX_DEPTH:
-        return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
+        return too_deep(0)
     if type(item) is int and item not in INT64:
-        at = max(0, text.find(str(item).encode()))
-        return Trap("integer-too-big", at, "an integer that does not fit 64 bits")
+        return integer_too_big(max(0, text.find(str(item).encode())))
     if isinstance(item, float) and math.isinf(item):
         return Trap("number-too-large", 0, "a number too large for a double")
     if isinstance(item, str) and _SURROGATE.search(item):
@@ -212,8 +228,8 @@ def hazards_of(values: list[Any], text: bytes) -> tuple[str, ...]:
     found: list[str] = []
     if any(isinstance(value, dict | list) for value in values):
         found.append("nested")
-    if _MAY_BE_DECIMAL.search(text) and any(isinstance(item, float) for item, _ in _walk(values)):
-        numbers = [number.decode() for number in _NUMBER.findall(STRING.sub(b"", text))]
+    if MAY_BE_DECIMAL.search(text) and any(isinstance(item, float) for item, _ in _walk(values)):
+        numbers = [number.decode() for number in NUMBER.findall(STRING.sub(b"", text))]
         decimals = [number for number in numbers if dialects.is_big_decimal(number)]
         if any(map(dialects.is_beyond_scale, decimals)):
             found.insert(0, "scale")
@@ -313,7 +329,7 @@ def _segments(text: str, expecting_pid: bool) -> tuple[Trap, tuple[FromComponent
 
 def _trap_of_segments(text: str, objects: list[_Object], broken: LenientError | None, saved: int) -> Trap:
     if not objects and text.lstrip().startswith("[") and _is_too_deep(text):
-        return Trap("json-too-deep", 0, f"nested more than {MAX_DEPTH} deep")
+        return too_deep(0)
     start = objects[0].start if objects else max(0, text.find("{"))
     before = (text[:start] if objects or broken else text).strip()
     if before.startswith(("//", "/*", "#")) and objects:

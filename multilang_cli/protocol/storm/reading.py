@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.protocol.storm import diagnosis
+from multilang_cli.protocol.storm import diagnosis, large
 from multilang_cli.protocol.wire.framing import TERMINATOR, Frames
 from multilang_cli.protocol.wire.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
+from multilang_cli.protocol.words.large import LARGEST_DECODED, STRING, plain
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
     Ack,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 _LONG = 17
 """Characters of a number with a fraction from which it may have more digits than a double holds."""
 _IN_NUMBERS = bytes(ord("0") if char in b"0123456789.eE+-" else char if char == ord('"') else 32 for char in range(256))
-_HUGE = 1024 * 1024
-"""Bytes beyond which a text is not copied as a whole: what is made of one message is a small multiple of its size."""
 _LONG_NUMBER = b" " + b"0" * _LONG
 """What a long number looks like after translation by `_IN_NUMBERS`, unless a string begins with it."""
 
@@ -89,7 +88,7 @@ def read_frame(frame: Frame, *, expecting_pid: bool = False) -> FromComponent | 
     if frame.fault:
         return diagnosis.faulty_frame(frame)
     if expecting_pid:
-        return _examine(_text(frame), True, frame.raw)
+        return _read_first(_text(frame), frame.raw)
     return SYNCS.get(frame.raw) or _read(_text(frame), frame.raw)
 
 
@@ -113,6 +112,8 @@ def read_lines(lines: bytes) -> list[FromComponent | Malformed]:
 
 def _read_together(run: bytes, texts: list[bytes]) -> list[FromComponent | Malformed] | None:
     """The messages in `texts`, a `plain_run`; None if there could be a trap in any of them."""
+    if len(run) > LARGEST_DECODED:
+        return None
     try:
         messages: list[FromComponent | Malformed] = list(map(_decode, texts))
     except _REFUSED:
@@ -151,11 +152,37 @@ def _text(frame: Frame) -> bytes:
 
 def read(text: bytes, *, expecting_pid: bool = False, raw: bytes | None = None) -> FromComponent | Malformed:
     """The message in `text`, a frame without its terminator. `raw`: the whole frame, for Storm's readings."""
-    return _examine(text, True, raw) if expecting_pid else _read(text, raw)
+    return _read_first(text, raw) if expecting_pid else _read(text, raw)
+
+
+def _read_first(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
+    found = _read_large(text, True, raw) if len(text) > LARGEST_DECODED else None
+    return _examine(text, True, raw) if found is None else found
+
+
+def _read_large(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromComponent | Malformed | None:
+    """The message in `text` if its values are large: it is read without them, and they are looked through."""
+    whole = text + TERMINATOR if raw is None else raw
+    try:
+        short = large.shortened(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return diagnosis.irregular(text, whole, expecting_pid=expecting_pid)
+    if short is None:
+        return None
+    if isinstance(short, diagnosis.Trap):
+        return diagnosis.malformed(short, text, whole, (), expecting_pid=expecting_pid, strict=False)
+    meant = large.restored(read(short.text, expecting_pid=expecting_pid), short)
+    mistaken = isinstance(meant, Malformed) and meant.kind != "json-duplicate-key"
+    if short.trap is None or (mistaken and short.trap.kind in diagnosis.HARMLESS):
+        return meant
+    salvage = meant.salvage if isinstance(meant, Malformed) else (meant,)
+    return diagnosis.malformed(short.trap, text, whole, salvage, expecting_pid=expecting_pid, strict=False)
 
 
 # Called for every message: no keyword arguments on this path, they make a call several times slower.
 def _read(text: bytes, raw: bytes | None) -> FromComponent | Malformed:
+    if len(text) > LARGEST_DECODED and (found := _read_large(text, False, raw)) is not None:
+        return found
     if _DELETE in text and _BACKSLASH in text:
         return _examine(text, False, raw)
     try:
@@ -187,9 +214,9 @@ def _has_long_number(run: bytes, between: bytes) -> bool:
 
 def _parts(run: bytes) -> Iterable[bytes]:
     """A text in parts, none of them huge, that overlap by more than a long number takes."""
-    if len(run) <= _HUGE:
+    if len(run) <= LARGEST_DECODED:
         return (run,)
-    return (run[at : at + _HUGE + len(_LONG_NUMBER)] for at in range(0, len(run), _HUGE))
+    return (run[at : at + LARGEST_DECODED + len(_LONG_NUMBER)] for at in range(0, len(run), LARGEST_DECODED))
 
 
 def _keys_of_emit(emit: Emit) -> int:
@@ -249,7 +276,7 @@ def _has_simple_keys(text: bytes, known: frozenset[str]) -> bool:
         fields = _decode_any(text)
     except _REFUSED:
         return False
-    return fields.keys() <= known and diagnosis.STRING.sub(b"", text).count(b":") == len(fields)
+    return fields.keys() <= known and STRING.sub(b"", text).count(b":") == len(fields)
 
 
 def _examine(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromComponent | Malformed:
@@ -299,7 +326,7 @@ def _judge_value(
 def _with_hazards(messages: tuple[FromComponent, ...], text: bytes) -> tuple[FromComponent, ...]:
     """The messages, each emit with what is dangerous in its values."""
     return tuple(
-        msgspec.structs.replace(message, hazards=diagnosis.hazards_of(message.values, text))
+        msgspec.structs.replace(message, hazards=diagnosis.hazards_of(plain(message.values), text))
         if isinstance(message, Emit)
         else message
         for message in messages

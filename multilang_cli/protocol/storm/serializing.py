@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from multilang_cli.protocol.words.large import LargeValues
 from multilang_cli.protocol.words.rulebook import HARMLESS, VersionEffect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from multilang_cli.protocol.storm.dialects import Dialect
     from multilang_cli.protocol.words.messages import Json
@@ -36,7 +37,7 @@ def registered(conf: Mapping[str, Any]) -> frozenset[str]:
 def effects_with(
     conf: Mapping[str, Any],
     hazard: str,
-    values: list[Json],
+    values: Sequence[Json],
     effects: dict[str, VersionEffect],
     dialects: Mapping[str, Dialect],
 ) -> dict[str, VersionEffect]:
@@ -53,16 +54,21 @@ def effects_with(
     }
 
 
-def _classes(hazard: str, values: list[Json], dialect: Dialect) -> set[str]:
+def _classes(hazard: str, values: Sequence[Json], dialect: Dialect) -> set[str]:
     """The classes of a hazard's values, as far as they need to be registered."""
     if hazard == "decimal":
         return {"java.math.BigDecimal"}
     package = _PACKAGES.get(dialect, "")
-    found: set[str] = set()
+    kinds = values.holders() if isinstance(values, LargeValues) else _holders(values)
+    return {package + ("JSONObject" if kind is dict else "JSONArray") for kind in kinds}
+
+
+def _holders(values: Sequence[Json]) -> set[type]:
+    found: set[type] = set()
     waiting: list[Any] = list(values)
     while waiting:
         value = waiting.pop()
         if isinstance(value, list | dict):
             waiting.extend(value.values() if isinstance(value, dict) else value)
-            found.add(package + ("JSONObject" if isinstance(value, dict) else "JSONArray"))
+            found.add(type(value))
     return found

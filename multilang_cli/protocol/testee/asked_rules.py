@@ -12,6 +12,7 @@ from multilang_cli.protocol.judge.context import Role
 from multilang_cli.protocol.words import asked
 from multilang_cli.protocol.words.asked import Asked, Memory
 from multilang_cli.protocol.words.events import Deadline
+from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import (
     SYSTEM_TASK,
     Ack,
@@ -87,7 +88,7 @@ def _tuple(judge: RuleContext, event: Event, message: TupleMsg) -> None:
         return
     memory = _memory(judge)
     memory.queue += asked.of_tuple(message, event.seq, memory.names, basic=judge.profile.testee in BY_ITSELF)
-    if asked.ends(asked.plan_of(message.values) or []):
+    if asked.ends(asked.plan_of(plain(message.values)) or []):
         memory.free.add(message.id)
         judge.state.dismissed = True
 

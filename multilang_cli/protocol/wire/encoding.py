@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol.wire.framing import TERMINATOR
+from multilang_cli.protocol.words.large import LARGEST_DECODED, LargeValues, pieces, plain
 from multilang_cli.protocol.words.messages import FromStorm, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
 
 if TYPE_CHECKING:
@@ -35,17 +36,27 @@ EXCERPT = 200
 _SLASH, _BACKSLASH, _DELETE = b"/\\\x7f"
 _ESCAPED = re.compile("[\x7f-\x9f\u2000-\u20ff]")
 _HALF = re.compile("[\ud800-\udfff]")
-_HUGE = 1024 * 1024
-"""Bytes beyond which a text is not copied as a whole."""
 _SHAPES = bytes(ord("0") if char in b"-0123456789" else 32 if char in b"[,: " else 120 for char in range(256))
 _INEXACT = b" " + b"0" * 16
 """What an integer that a double may not hold looks like after translation by `_SHAPES`."""
 _LOWER_HEX = re.compile(rb"(?<!\\)((?:\\\\)*)\\u(00[01][0-9a-f])")
 
 
-def _plain(value: Any) -> int:
+class _Outline(msgspec.Struct, gc=False):
+    """A tuple whose values are as they were written."""
+
+    comp: str | None
+    tuple: msgspec.Raw
+    task: int
+    stream: str
+    id: str
+
+
+def _plain(value: Any) -> Any:
     if isinstance(value, int):
         return int(value)
+    if isinstance(value, LargeValues):
+        return list(value)
     raise TypeError(type(value).__name__)
 
 
@@ -54,6 +65,7 @@ _encode, _encode_lines = _encoder.encode, _encoder.encode_lines
 _INTEGERS = frozenset({int})
 _TOGETHER = frozenset({TupleMsg, TaskIds})
 _decode_tuple = msgspec.json.Decoder(TupleMsg).decode
+_decode_outline = msgspec.json.Decoder(_Outline).decode
 _decode_plain = msgspec.json.Decoder(TupleMsg | list[int]).decode_lines
 _decode_commands = msgspec.json.Decoder(SpoutCommand | list[int]).decode_lines
 _decode_any = msgspec.json.Decoder().decode
@@ -121,7 +133,7 @@ def encode_tuple(message: TupleMsg) -> bytes:
 
 
 def _with_bare_nan(message: TupleMsg) -> bytes:
-    return encode_tuple(msgspec.structs.replace(message, values=_bare(repaired(message.values))))
+    return encode_tuple(msgspec.structs.replace(message, values=_bare(repaired(plain(message.values)))))
 
 
 def _bare(value: Any) -> Any:
@@ -146,7 +158,7 @@ def encoded(encode: Callable[[Any], bytes], value: Any) -> bytes:
         try:
             return encode(value)
         except UnicodeEncodeError:
-            return encode(repaired(msgspec.to_builtins(value, builtin_types=(Decimal,))))
+            return encode(repaired(msgspec.to_builtins(value, builtin_types=(Decimal,), enc_hook=_plain)))
     except RecursionError:
         return _encoded_deep(encode, value)
 
@@ -215,10 +227,26 @@ def decode(text: bytes) -> FromStorm | Malformed:
     """
     if text.startswith(b"["):
         return _decode_other(text)
+    if len(text) > LARGEST_DECODED:
+        return _decode_large(text)
     try:
         return _decode_tuple(text)
     except _REFUSED:
         return _decode_other(text)
+
+
+def _decode_large(text: bytes) -> FromStorm | Malformed:
+    """A message that is large: so are the values of a tuple, which stay as they are."""
+    try:
+        found = _decode_outline(text)
+        values = memoryview(found.tuple)
+        for piece in pieces(values) if not text.isascii() else ():
+            piece.decode()
+    except _REFUSED:
+        return _decode_other(text)
+    if values[0] != ord("["):
+        return _decode_other(text)
+    return TupleMsg(found.comp, LargeValues(values), found.task, found.stream, found.id)
 
 
 def decode_lines(lines: bytes) -> list[FromStorm | Malformed]:
@@ -250,9 +278,9 @@ def is_simple(said: bytes) -> bool:
     """
     if not said.isascii():
         return False
-    if len(said) <= _HUGE:
+    if len(said) <= LARGEST_DECODED:
         return _INEXACT not in said.translate(_SHAPES)
-    parts = (said[at : at + _HUGE + len(_INEXACT)] for at in range(0, len(said), _HUGE))
+    parts = (said[at : at + LARGEST_DECODED + len(_INEXACT)] for at in range(0, len(said), LARGEST_DECODED))
     return not any(_INEXACT in part.translate(_SHAPES) for part in parts)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from multilang_cli.protocol.words.large import LargeValues, plain
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM, Json, TupleMsg
 
 if TYPE_CHECKING:
@@ -122,10 +123,10 @@ def of_tuple(message: TupleMsg, seq: int, names: dict[str, str], *, basic: bool)
     names[INPUT] = message.id
     if message.is_tick:
         return [Asked("ack", seq, message.id)]
-    plan = plan_of(message.values)
-    rest = message.values[1:]
+    values = plain(message.values)
+    plan, rest = plan_of(values), values[1:]
     if plan is None:
-        plan, rest = [{"do": "echo"}, *([] if basic else [{"do": "ack"}])], message.values
+        plan, rest = [{"do": "echo"}, *([] if basic else [{"do": "ack"}])], values
     asked = [each for action in done(plan) for each in _of_action(action, seq, names, rest)]
     seen = as_seen(message)
     asked = [msgspec.structs.replace(each, values=[seen]) if each.told == "tuple" else each for each in asked]
@@ -209,7 +210,7 @@ def as_seen(message: TupleMsg) -> dict[str, Json]:
         "component": message.comp,
         "stream": message.stream,
         "task": message.task,
-        "values": message.values,
+        "values": plain(message.values),
     }
 
 
@@ -218,6 +219,8 @@ def same(ours: Json, theirs: Json, *, one_number: bool = False) -> bool:
 
     No digit may be lost all the same: Python compares an integer and a float exactly.
     """
+    if isinstance(theirs, LargeValues):
+        return same(ours, plain(theirs), one_number=one_number)
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return ours.keys() == theirs.keys() and all(
             same(value, theirs[key], one_number=one_number) for key, value in ours.items()

@@ -25,6 +25,21 @@ Json = Any
 """A value as JSON has it: None, bool, int (exact, of any size), float, str, list, dict with str keys."""
 
 
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from multilang_cli.protocol.words.large import LargeValues
+
+    Values: TypeAlias = list[Any] | LargeValues
+    TupleValues: TypeAlias = list[Any] | LargeValues
+else:
+    # What fast reading takes: anything else is a hazard or a trap, and read with care.
+    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+    _Double = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+    Values = list[bool | _Int64 | _Double | str | None]
+    TupleValues = list[Any]
+
+
 class Handshake(msgspec.Struct, frozen=True):
     """Storm's first message: the merged configuration, the pid directory and the topology context.
 
@@ -45,7 +60,7 @@ class TupleMsg(msgspec.Struct, frozen=True, gc=False, rename={"values": "tuple"}
     """
 
     comp: str | None
-    values: list[Json]
+    values: TupleValues
     task: int
     stream: str
     id: str
@@ -78,15 +93,6 @@ class Pid(msgspec.Struct, frozen=True, gc=False):
     """The component's first message: its process id."""
 
     pid: int
-
-
-if TYPE_CHECKING:
-    Values = list[Any]
-else:
-    # What fast reading takes: anything else is a hazard or a trap, and read with care.
-    _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-    _Double = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
-    Values = list[bool | _Int64 | _Double | str | None]
 
 
 class Emit(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM, Handshake, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.repl import parsing
 from multilang_cli.repl.commands.looking import numbers_of
@@ -34,7 +35,7 @@ def typed(event: Event, source: str = "") -> str:
         return "heartbeat" if body.is_heartbeat else "tick"
     if isinstance(body, TupleMsg):
         stream = "" if body.stream == DEFAULT_STREAM else f" stream={body.stream}"
-        return f"tuple {_json(body.values)}{stream}{'' if body.comp == source else f' comp={body.comp}'}"
+        return f"tuple {_json(plain(body.values))}{stream}{'' if body.comp == source else f' comp={body.comp}'}"
     return f"raw {parsing.as_escaped(event.raw)}"
 
 

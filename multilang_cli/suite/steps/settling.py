@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
+from multilang_cli.protocol.words.large import as_raw
 from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
 from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.reports.model import SubjectResult
@@ -126,7 +127,7 @@ class FedTuples:
 
     def is_sample(self, message: TupleMsg) -> bool:
         """True if a tuple is one of the declared samples."""
-        data = msgspec.json.encode(message.values)
+        data = msgspec.json.encode(message.values, enc_hook=as_raw)
         return len(data) <= LONGEST_COMPARED and (message.comp, message.stream, data) in self._samples
 
     def passed_over(self, lead: int = 1) -> Fed | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.protocol.judge.spout_rules import key_of
+from multilang_cli.protocol.words.large import as_raw
 from multilang_cli.protocol.words.messages import Emit, SpoutCommand
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class ReplayWatch:
                 self._commanded(event.body)
 
     def _came(self, emit: Emit) -> None:
-        values = msgspec.json.encode(emit.values)
+        values = msgspec.json.encode(emit.values, enc_hook=as_raw)
         key = key_of(emit.id) if emit.id is not None else ""
         self._run.replayed = self._run.replayed or key in self._failed or values in self._failed.values()
         if emit.id is not None:

@@ -17,6 +17,7 @@ from multilang_cli.acking.ids import acker_index, generate_id
 from multilang_cli.acking.messages import AckAck, AckFail, AckInit
 from multilang_cli.acking.pending import Outcome, WaitingTuple
 from multilang_cli.protocol.wire.encoding import encoded
+from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, SYSTEM_TASK, TICK_STREAM, TupleMsg
 from multilang_cli.topology.engine.logged import LoggedProblems
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor, SpoutTaskCommand
@@ -175,7 +176,7 @@ class Flow:
         """Tell of an emission, and send its `tuples` to their `targets`; its number. `tracked`: root and anchors."""
         self._emissions = number = self._emissions + 1
         self.spoken = t = self.t
-        component, given, stream, java = self.components[task], emit.values, emit.stream, self._java
+        component, given, stream, java = self.components[task], plain(emit.values), emit.stream, self._java
         values = encoded(_encode_values, given if java is None else java.shown(given)).decode()
         self.tell(
             Emitted(
