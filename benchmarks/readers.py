@@ -35,6 +35,7 @@ from multilang_cli.audit import parsing
 from multilang_cli.audit.generator.histories import history
 from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
 from multilang_cli.audit.stages.file_lines import packed
+from multilang_cli.audit.store.manifest import FOLDER, ManifestError, newest, trees_before
 from multilang_cli.catalogue.feed_file import FeedError
 from multilang_cli.catalogue.feed_file import read as read_feed
 from multilang_cli.catalogue.loader import load_rulebook
@@ -111,6 +112,10 @@ PROGRESS = (
     b'{"topology":{"id":"i","name":"n"},"offset":5,"partition":0,"broker":{"host":"h","port":1},"topic":"t",'
     b'"mlcheck":{"done":[7],"given_up":null}}'
 )
+MANIFEST = (
+    b'{"schema":1,"number":2,"mlcheck":"0.2.0","storm":"2.8.3","inputs":{"/a.ndjson":[10,20]},"trees":{"acked":5},'
+    b'"tables":{"events":[{"folder":"events/000001-aaaaaa","column":"input","gone":["/b"]}]},"hidden":"ab:cd"}'
+)
 OWNER = ProgressOwner("d", "t", 1)
 
 
@@ -156,6 +161,17 @@ def _specs(path: Path) -> object:
     (path.parent / "topologies").mkdir()
     path.rename(path.parent / "topologies" / path.name)
     return toml_value(config_text(components_in(path.parent), "a project"), "mlcheck.toml")
+
+
+def _manifests(path: Path) -> object:
+    """The manifest that counts of an audit's folder, and the one before it."""
+    place = path.parent / FOLDER
+    place.mkdir()
+    for number in (1, 2):
+        (place / f"{number:06d}.json").write_bytes(path.read_bytes())
+    # Spark is asked for folders that are elsewhere.
+    none: Any = None
+    return trees_before(str(path.parent)), newest(none, str(path.parent))
 
 
 def _jars() -> list[bytes]:
@@ -211,6 +227,7 @@ READERS = {
     ),
     "replay": FileReader("f.ndjson", load_recording, _BROKEN, _recordings),
     "audit": FileReader("f.ndjson", _lines, (), _recordings),
+    "manifest": FileReader("f.json", _manifests, (ManifestError,), lambda: [MANIFEST]),
     "bundle": FileReader("f.zip", _unpack, (BundleError,), _bundles),
     "matrix": FileReader(
         DATA, lambda path: read_matrix(path.parent), (msgspec.MsgspecError,), _found("docs/matrix/matrix.json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import stat
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from multilang_cli.tap.run import why_not_recorded
 from multilang_cli.terminal.fault import report_fault
 from multilang_cli.transcript.archives import LEAST_BYTES
 from tests.command import BOLT, ROOT, mlcheck
+from tests.pages import TWICE
+from tests.pages import recorded as transcript
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -187,12 +190,16 @@ def test_the_tables_of_an_audit_are_their_owners_alone(tmp_path: Path) -> None:
         (("replay", "{}", "--record", "again", "--", BOLT), "again/replay-"),
         (("report", "{}", "--bundle", "b.zip"), "b.zip"),
         (("new", "bolt", "--language", "python", "fresh"), "fresh/"),
+        (("report", "{}", "-o", "page.html"), "page.html"),
+        (("promote", "{}", "-o", "bolt.again.yaml"), "bolt.again.yaml"),
+        (("init", "resources"), "mlcheck.toml"),
     ],
-    ids=["replay", "bundle", "new"],
+    ids=["replay", "bundle", "new", "report", "promote", "init"],
 )
-def test_a_file_that_can_no_longer_be_written_is_named(
-    words: tuple[str, ...], where: str, recorded: Path, tmp_path: Path
-) -> None:
+def test_a_file_that_can_no_longer_be_written_is_named(words: tuple[str, ...], where: str, tmp_path: Path) -> None:
+    recorded = transcript(tmp_path / "twice.ndjson", TWICE)
+    (tmp_path / "resources").mkdir()
+    shutil.copy(BOLT, tmp_path / "resources")
     command = [sys.executable, "-m", "multilang_cli", *(word.format(recorded) for word in words)]
     ran = subprocess.run(
         ["bash", "-c", 'ulimit -f 0; exec "$@"', "bash", *command],
@@ -206,6 +213,7 @@ def test_a_file_that_can_no_longer_be_written_is_named(
     assert where in ran.stderr
     assert "File too large" in ran.stderr
     assert "None" not in ran.stderr
+    assert not (tmp_path / where).is_file()
 
 
 def test_details_of_a_fault_follow_no_link_among_temporary_files(

@@ -18,6 +18,7 @@ from multilang_cli.bench.paging import page_of
 from multilang_cli.bench.summing import WindowFigures, cell_of, document, ratios_of, sentences_of
 from multilang_cli.driver.launch import LaunchError, readable
 from multilang_cli.protocol.judge.context import storm_timeout
+from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.declared import not_started, one_subject
@@ -225,7 +226,7 @@ def _write(path: str, text: str) -> None:
             with stdout_may_close():
                 sys.stdout.write(text)
         else:
-            Path(path).write_text(text, encoding="utf-8")
+            write_whole(Path(path), text.encode())
     except OSError as error:
         raise CommandError(f"bench: {path}: can't be written: {error.strerror}.") from None
 

@@ -9,6 +9,7 @@ import typer
 
 from multilang_cli.catalogue.texts import TextError
 from multilang_cli.cli.options.as_json import Json, print_json
+from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.scaffold import streamparse
 from multilang_cli.scaffold.config_file import components_beside, config_text
 from multilang_cli.subject.config import NAME
@@ -49,7 +50,7 @@ def init(
         write(text)
         return 0
     try:
-        Path(output).write_text(text, encoding="utf-8")
+        write_whole(Path(output), text.encode())
     except OSError as error:
         raise CommandError(f"init: {output} can't be written: {error.strerror}.") from None
     if as_json:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from multilang_cli.repl.commands.table import Misuse
 from multilang_cli.replay.case_files import ID, NoCaseError, step_of, write_case_file
+from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.transcript.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def write_case(life: ComponentRun, name: str) -> SavedCase:
     storm = [] if setup.version.id == setup.usual else ["--storm", setup.version.id]
     words = [*setup.again, *storm, "--suite", str(path), "-k", name]
     if life.fed:
-        fed.write_text("".join(f"{json.dumps(secrets.clean(values))}\n" for values in life.fed), encoding="utf-8")
+        write_whole(fed, "".join(f"{json.dumps(secrets.clean(values))}\n" for values in life.fed).encode())
         words += ["--tuples", str(fed)]
     again = shlex.join([*words, "--", *secrets.words(setup.subject.component.command)])
     return SavedCase(path, tuple(dict.fromkeys(life.left_out)), again)

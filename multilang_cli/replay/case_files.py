@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from multilang_cli.catalogue import schemas
+from multilang_cli.reports.formats.registry import write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +35,7 @@ def write_case_file(path: Path, case: dict[str, Any]) -> None:
         raise NoCaseError(f"{path} is there already; choose another name, nothing is overwritten")
     if wrong := schemas.explain(case, "case"):
         raise NoCaseError(wrong[0])
-    path.write_text(_text_of(case), encoding="utf-8")
+    write_whole(path, _text_of(case).encode())
 
 
 def _text_of(case: dict[str, Any]) -> str:

@@ -142,12 +142,16 @@ def _write(texts: dict[str, str], folder: Path) -> None:
     for file in texts:
         if os.path.lexists(folder / file):
             raise ScaffoldError(f"{folder / file} is there already, and nothing is overwritten")
+    begun: list[Path] = []
     for file, text in texts.items():
         try:
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             with (folder / file).open("x", encoding="utf-8", newline="") as new:
+                begun.append(folder / file)
                 new.write(text)
         except OSError as error:
+            for path in begun:
+                path.unlink(missing_ok=True)
             where = error.filename or folder / file
             raise ScaffoldError(f"{where}: can't be written: {error.strerror}") from None
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import yaml
 
+from multilang_cli.reports.formats.registry import write_whole
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -17,7 +19,7 @@ def write_case(case: Case, path: Path) -> None:
     """Write a case to `path`, which is replaced. ``read_case`` gives it back. Raises OSError."""
     # As ASCII: PyYAML reads some line separators otherwise than it writes them.
     text = yaml.safe_dump(document(case), sort_keys=False, width=110)
-    path.write_text(text, encoding="ascii")
+    write_whole(path, text.encode("ascii"))
 
 
 def document(case: Case) -> dict[str, Any]:
