@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import shutil
 import stat
@@ -76,6 +77,13 @@ def test_a_full_disk_is_told_before_anything_is_lost(tmp_path: Path, monkeypatch
     full = os.statvfs_result([0 if at == 4 else value for at, value in enumerate(whole)])
     monkeypatch.setattr(os, "statvfs", lambda _: full)
     assert why_not_recorded(tmp_path) == "No space left on device"
+
+
+def test_no_duration_is_a_difference_of_times_of_day() -> None:
+    """The clock of a machine may be set back: only the age of a file, which has no other time, is told by it."""
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "multilang_cli").rglob("*.py")}
+    told = [path.name for path, text in sources.items() if re.search(r"(time\.time|now)\([UTC]*\)\)? - ", text)]
+    assert told == ["class_archive.py"]
 
 
 @pytest.mark.component

@@ -219,7 +219,7 @@ def _result(
         storm=setup.version.id,
         seed=setup.seed,
         started_at=began.isoformat(timespec="seconds"),
-        duration=round((datetime.now(UTC) - began).total_seconds(), 3),
+        duration=round(engine.now, 3),
         platform={"system": platform.system(), "machine": platform.machine(), "python": platform.python_version()},
         strict=strict,
         subjects=(*subjects, _of_run(engine, outcome)),
