@@ -150,6 +150,12 @@ def test_commands_that_are_read_together_are_read_alike(text: bytes) -> None:
     assert decode_lines(b"\n".join(lines)) == list(map(decode, lines))
 
 
+def test_large_values_are_read_alike() -> None:
+    large = b'{"conv":"c","seq":%d,"t":0.5,"ch":"out","msg":{"command":"emit","tuple":[[' + b"1," * 2**19 + b"1]]}}"
+    lines = numbered([*PLAIN, large, *PLAIN])
+    assert sorted_out(lines)[0] == expected(lines)
+
+
 def test_columns_hold_what_is_read_together() -> None:
     lines = numbered([*PLAIN, *SPOUT])
     batch = events._events_of(

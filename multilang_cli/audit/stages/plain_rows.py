@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from multilang_cli.audit.parsing import KEPT_OF_TEXT, LEAST, MOST, MOST_SEQ, compact_json
 from multilang_cli.protocol.storm.reading import read_lines
 from multilang_cli.protocol.wire.encoding import decode_lines
+from multilang_cli.protocol.words.large import LARGEST_DECODED
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, SpoutCommand, Sync, TaskIds, TupleMsg
 from multilang_cli.transcript.format import BAD, decode_plain_lines
 
@@ -26,6 +27,9 @@ class _OddError(Exception):
 def plain_rows(texts: Sequence[bytes]) -> list[Row] | None:
     """The rows of lines; None unless all are of plain frames with nothing odd about them."""
     data = b"\n".join(texts)
+    # Values that are kept as JSON are in longer ones.
+    if len(data) > LARGEST_DECODED:
+        return None
     try:
         lines = decode_plain_lines(data)
     except BAD:
