@@ -72,6 +72,8 @@ PACKAGES = {
 PYTEST = (str(BIN / "python"), "-u", "-m", "pytest", "-q", "--durations=3", "-m")
 MANY = ("-n", str(min(8, 2 * (os.cpu_count() or 1))), "--dist", "worksteal")
 """Tests at once: two a core, as they wait for processes half of the time."""
+TWO = ("-n", "2", "--dist", "loadfile")
+"""Files of tests that start Java, two at a time: half of the time it starts, plans or waits, on one core."""
 REPORTS = ROOT / ".cache" / "tests"
 BYTECODE = ROOT / ".cache" / "bytecode"
 COUNT = re.compile(r'\b(errors|failures|skipped|tests)="(\d+)"')
@@ -105,8 +107,8 @@ STAGES = (
     Stage("library", 450, (*PYTEST, f"library and {CI}", *MANY), programs=True),
     Stage("oracle", 360, (*PYTEST, f"oracle and not storm and not install and {CI}")),
     Stage("kafka", 300, (*PYTEST, f"kafka and not storm and not install and {CI}"), programs=True),
-    Stage("spark", 600, (*PYTEST, f"spark and not storm and not install and {CI}"), programs=True),
-    Stage("storm", 720, (*PYTEST, f"storm and not install and {CI}"), programs=True),
+    Stage("spark", 600, (*PYTEST, f"spark and not storm and not install and {CI}", *TWO), programs=True),
+    Stage("storm", 720, (*PYTEST, f"storm and not install and {CI}", *TWO), programs=True),
     Stage("browser", 150, (*PYTEST, f"browser and {CI}", "-n", "2"), programs=True),
     Stage("install", 180, (*PYTEST, "install")),
 )
