@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli import __version__
 from multilang_cli.audit.inputs import AuditPlan, here, is_url, named
+from multilang_cli.audit.session import beside
 from multilang_cli.audit.stages import edges, events, findings, keys, ledger, quality, restarts, roots, summary
 from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
 from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart
@@ -362,9 +363,10 @@ def _findings(at: StoredState, kept: list[DataFrame]) -> Tables:
 
 def _write_findings(at: StoredState, folder: str) -> dict[str, FewRows]:
     """Write findings: first of the conversations that stand whole in files. The table outlooks comes of it."""
-    rows, judged = findings.write_whole(at.spark, at.whole, at.plan.storm, folder)
-    if not judged or at.wanted - judged:
-        rows += findings.write_judged(*_lines_to_judge(at, but=judged), folder)
+    with beside(at.spark):
+        rows, judged = findings.write_whole(at.spark, at.whole, at.plan.storm, folder)
+        if not judged or at.wanted - judged:
+            rows += findings.write_judged(*_lines_to_judge(at, but=judged), folder)
     return {"outlooks": FewRows(rows, TABLES["outlooks"].ddl)}
 
 

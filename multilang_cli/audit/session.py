@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from math import inf
 from pathlib import Path
@@ -14,7 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -38,9 +38,13 @@ LOCAL = {
     "spark.driver.memory": "2g",
     # Spark's own 200 are for clusters: here most of them are empty, and each costs a task in every stage.
     "spark.sql.shuffle.partitions": str(4 * (os.cpu_count() or 1)),
+    "spark.scheduler.mode": "FAIR",
+    "spark.scheduler.allocation.file": f"file://{Path(__file__).parent / 'pools.xml'}",
     # It runs each stage of a query as a job of its own, which costs more here than better plans give back.
     "spark.sql.adaptive.enabled": "false",
 }
+BESIDE = "beside"
+"""The pool of tasks that run where no other waits for a core; elsewhere than here there may be none, and no harm."""
 HERE = "-XX:+UseParallelGC"
 """Java's options on this machine: nobody waits for an answer while garbage is collected, so it is done at once."""
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:NewRatio=1"
@@ -108,6 +112,16 @@ def session(
         builder = builder.config(name, value)
     Thread(target=_import_all, args=(meanwhile,), daemon=True).start()
     return builder.getOrCreate()
+
+
+@contextmanager
+def beside(spark: SparkSession) -> Iterator[None]:
+    """Run what this thread asks for in the block where no other task waits for a core."""
+    spark.sparkContext.setLocalProperty("spark.scheduler.pool", BESIDE)
+    try:
+        yield
+    finally:
+        spark.sparkContext.setLocalProperty("spark.scheduler.pool", None)  # type: ignore[arg-type]
 
 
 def _import_all(names: Iterable[str]) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from multilang_cli.audit.generator.taps import transcripts
 from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
+from multilang_cli.audit.session import BESIDE, beside
 from tests.audit.recorded import write_tables
 from tests.command import ROOT
 
@@ -66,3 +67,12 @@ def test_no_plan_has_more_exchanges_than_the_documents_say(spark: SparkSession, 
     told = {name: tuple(map(int, numbers)) for name, *numbers in _ROW.findall(text)}
     found = {name: counted(made) for name, made in plans(spark, tmp_path).items()}
     assert found == told
+
+
+def test_what_runs_beside_is_in_a_pool_that_all_others_go_before(spark: SparkSession) -> None:
+    java: Any = spark.sparkContext._jsc.sc()
+    pools = {name: java.getPoolForName(name).get() for name in ("default", BESIDE)}
+    assert pools["default"].minShare() > pools[BESIDE].minShare() == 0
+    with beside(spark):
+        assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") == BESIDE
+    assert spark.sparkContext.getLocalProperty("spark.scheduler.pool") is None

@@ -33,6 +33,8 @@ _SCHEMA = arrow_schema(_COLUMNS.values())
 _FINDINGS, _OUTLOOKS = arrow_schema(FINDINGS.columns), arrow_schema(OUTLOOKS.columns)
 DDL = ", ".join(f"`{column.name}` {column.type}" for column in _COLUMNS.values())
 ROWS_TOGETHER = 1024
+TASKS_A_CORE = 4
+"""Tasks that judge, where files allow it: short ones fit in where no other task runs."""
 
 
 class JudgedTables(NamedTuple):
@@ -72,7 +74,7 @@ def write_whole(
     if sum(size for size, _ in sized) <= READ_BY_DRIVER:
         rows = list(tuples_of(write(files, number=0, own="driver"))) if files else ()
     else:
-        tasks = shares(sized, spark.sparkContext.defaultParallelism)
+        tasks = shares(sized, TASKS_A_CORE * spark.sparkContext.defaultParallelism)
         hear_all = partial(_hear_shares, tasks=tasks, write=write)
         rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(hear_all, OUTLOOKS.ddl).collect()
     return [tuple(row) for row in rows if row[1] is not None], frozenset(row[0] for row in rows)
