@@ -219,7 +219,7 @@ const OTHERS = {
   },
   'conf-wrong-key': (storm, base) => receiveAs(base, (text) => text.replace('"conf":', '"config":{},"conf":{},"old":')),
   'timer-outlives': never,
-  'outlives-sigterm': () => process.on('SIGTERM', () => {}),
+  'outlives-sigterm': () => process.on('SIGTERM', never),
   'silent-activate': (storm) => silentAfter(storm, 'activate', 'deactivate'),
   'silent-fail': (storm) => silentAfter(storm, 'fail'),
   'sync-first': (storm) => {
