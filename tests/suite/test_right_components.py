@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from multilang_cli.driver.session import Session
 from multilang_cli.subject.options import RunOptions
 from multilang_cli.suite.probe import kind_of
 from multilang_cli.suite.runner.suite_run import run_suite
@@ -61,7 +62,13 @@ def test_who_settles_by_a_clock_is_not_too_slow_for_a_backlog(tmp_path: Path) ->
     assert (subject.verdict, subject.reason) == ("pass", "")
 
 
-def test_who_works_for_long_on_a_large_tuple_is_waited_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("glance", [True, False], ids=["seen at work", "at rest at a glance"])
+def test_who_works_for_long_on_a_large_tuple_is_waited_for(
+    glance: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = iter([glance])
+    works = vars(Session)["working"]
+    monkeypatch.setattr(Session, "working", property(lambda bolt: next(seen, True) and works.fget(bolt)))
     options = RunOptions(record=str(tmp_path), include=("bolt.value.large",))
     [subject] = run_suite(COMPONENTS["bolt-ponders"], options).subjects
     assert (subject.verdict, subject.reason) == ("pass", "")

@@ -27,6 +27,10 @@ WHILE = 10.0
 """Seconds for which tuples are fed again at least: enough for all of them, unless the bolt is slow."""
 WORKS = 0.5
 """Seconds after which it is looked again whether a bolt still works on what it may refuse."""
+GLANCES = 4
+"""Times in a row that a bolt is to be seen at rest before it counts as such."""
+BETWEEN_GLANCES = 0.05
+"""Seconds between them: what works on megabytes waits for memory, or for the rest of a message, now and then."""
 MOST_HOLES = 5
 """Tuples that are looked at in one wait: each is of another value than those before."""
 
@@ -87,12 +91,17 @@ class _Wait:
         """Wait on for who may refuse what it was given, while it works: slow is no refusal. In vain once in a run."""
         bolt, settling = self.bolt, self.stage.settling
         until = self.began + self.stage.limits["settle"]
-        while not settling.overworked and bolt.now < until and bolt.working:
+        while not settling.overworked and bolt.now < until and self._is_at_work():
             if bolt.wait(self._done, WORKS, "output", quietly=True):
                 return True
         settling.overworked = settling.overworked or bolt.now >= until
         # It may have answered, and be at rest, since the limit ran out.
         return bolt.wait(self._done, 0.0, "output", quietly=True)
+
+    def _is_at_work(self) -> bool:
+        bolt = self.bolt
+        looks = (bolt.working or bolt.wait(self._done, BETWEEN_GLANCES, "output", quietly=True) for _ in range(GLANCES))
+        return any(looks)
 
     def explained(self) -> bool:
         """See what it is that stays open, and say so: False, with a finding; True if equal tuples had it settled."""
