@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FLUSH_AT = 256 * 1024
 """Bytes that are kept before they are written."""
 
-_FEW = 5
+_FEW_EVENTS = 5
 """Events up to which each is written by itself."""
 _FAULTS = {"message-cut": b"cut", "frame-too-long": b"too-long"}
 _NAMES = {name: name.encode() for name in ("in", "out", "err", "process", "control")}
@@ -103,7 +103,7 @@ class TranscriptWriter:
         if batch.offset != self._ends[channel] or not self._can_stand(batch):
             return False
         conv, middle = self._conv, b',"t":%.6f,"ch":"%b","msg":' % (batch.t, _NAMES[channel])
-        if events < _FEW:
+        if events < _FEW_EVENTS:
             lines = b"".join(
                 [b"%b%d%b%b}\n" % (conv, seq, middle, text) for seq, text in enumerate(batch.texts, batch.seq)]
             )

@@ -122,9 +122,9 @@ def test_the_conversations_of_all_rules_make_the_same_rows(tmp_path: Path) -> No
         rows, _ = sorted_out(lines)
         assert rows == expected(lines)
         for at in range(len(lines)):
-            if found := plain_rows(lines[at : at + events.FEW]):
+            if found := plain_rows(lines[at : at + events.LEAST_TOGETHER]):
                 together += 1
-                assert found == expected(lines[at : at + events.FEW])
+                assert found == expected(lines[at : at + events.LEAST_TOGETHER])
     assert together > 100
 
 

@@ -52,8 +52,8 @@ OF_OUTLINE = ("what", *Head._fields)
 SHOWN_OF_LINE = 200
 TOGETHER = 512
 """Lines that are read together, at most: what is made of more does not stay in the caches."""
-FEW = 4
-"""Lines that are read one by one."""
+LEAST_TOGETHER = 4
+"""Lines of which fewer are read one by one."""
 _FIELDS = parsing.EventRow.__struct_fields__
 _SEQ = _FIELDS.index("seq")
 _MARKS = (b'"transcript"', b'"end"')
@@ -253,7 +253,7 @@ def _sorted_out(texts: list[bytes], first: int, finder: Finder) -> _Sorted:
 
 def _sort(found: _Sorted, texts: list[bytes], first: int, line: int, finder: Finder) -> None:
     """Sort lines that follow each other, from number `line` on: together, or the halves of them, or one by one."""
-    if len(texts) < FEW:
+    if len(texts) < LEAST_TOGETHER:
         _sort_each(found, texts, first, line, finder)
         return
     rows = plain_rows(texts)
