@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -43,6 +43,9 @@ from multilang_cli.transcript.format import (
     decode_line,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 KINDS = (
     "handshake", "pid", "tuple", "heartbeat", "tick", "task-ids", "next", "activate", "deactivate", "emit", "ack",
     "fail", "log", "error", "sync", "metrics", "malformed", "stderr",
@@ -55,7 +58,7 @@ SHOWN_OF_REASON = 200
 TIMEOUT = 30.0
 """Seconds of ``topology.message.timeout.secs``, unless the topology says otherwise (``defaults.yaml``)."""
 _BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError)
-compact_json = msgspec.json.Encoder().encode
+_json = msgspec.json.Encoder().encode
 _ESCAPE = b"\\u"
 LEAST, MOST = -(2**31), 2**31 - 1
 """What a column holds of tasks and parts."""
@@ -82,6 +85,12 @@ class EventRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     values: str | None = None
     says: str | None = None
     size: int = 0
+
+
+_SAID = EventRow.__struct_fields__[4:14]
+_TASK, _TASKS = _SAID.index("task"), _SAID.index("tasks")
+Said = tuple[Any, ...]
+"""What a message says: the values of a row from `kind` to `says`."""
 
 
 class HeaderRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,18 +183,21 @@ def _event(line: EventLine) -> EventRow | Quarantined:
     if line.ch not in FRAMES:
         return EventRow(conv=line.conv, seq=line.seq, t=line.t, ch=line.ch, **_fact(line))
     text = bytes(line.msg) if line.raw64 is None else frame_text(b64decode(line.raw64, validate=True))
-    said = _from_storm(wire.decode(text)) if line.ch == "in" else _from_component(line, text)
-    return EventRow(conv=line.conv, seq=line.seq, t=line.t, ch=line.ch, size=len(text), **_storable(said, text))
-
-
-def _storable(said: dict[str, Any], text: bytes) -> dict[str, Any]:
-    """Values that the table's columns can hold: no half of a surrogate pair, and no task that Storm could not have."""
+    said = _said_by_storm(text) if line.ch == "in" else _said_by_component(line, text)
+    fields = dict(zip(_SAID, said, strict=True))
     if _ESCAPE in text:
-        said = wire.repaired(said)
-    task, tasks = said.get("task"), said.get("tasks")
-    if (task is not None and not LEAST <= task <= MOST) or (tasks and not (min(tasks) >= LEAST and max(tasks) <= MOST)):
-        return {**said, "task": None, "tasks": None}
-    return said
+        fields = wire.repaired(fields)
+    if not fits(said):
+        fields |= {"task": None, "tasks": None}
+    return EventRow(conv=line.conv, seq=line.seq, t=line.t, ch=line.ch, size=len(text), **fields)
+
+
+def fits(said: Said) -> bool:
+    """True if its tasks are such as Storm could have, and columns hold."""
+    task, tasks = said[_TASK], said[_TASKS]
+    if task is not None and not LEAST <= task <= MOST:
+        return False
+    return not tasks or (min(tasks) >= LEAST and max(tasks) <= MOST)
 
 
 def _fact(line: EventLine) -> dict[str, Any]:
@@ -206,64 +218,64 @@ def _fact(line: EventLine) -> dict[str, Any]:
     return {"kind": kind, "says": says if says is None else says[:KEPT_OF_TEXT]}
 
 
-def _from_storm(said: object) -> dict[str, Any]:
-    match said:
-        case TupleMsg():
-            kind = "heartbeat" if said.is_heartbeat else "tick" if said.is_tick else "tuple"
-            return {
-                "kind": kind,
-                "id": said.id,
-                "comp": said.comp,
-                "stream": said.stream,
-                "task": said.task,
-                "values": _text(said.values),
-            }
-        case TaskIds():
-            return {"kind": "task-ids", "tasks": tuple(said.tasks)}
-        case SpoutCommand():
-            return {"kind": said.command, "id": _id(said.id) if said.command in {"ack", "fail"} else None}
-        case Handshake():
-            return {"kind": "handshake"}
-    return {"kind": "malformed"}
+def _said_by_storm(text: bytes) -> Said:
+    message = wire.decode(text)
+    return _MALFORMED if isinstance(message, Malformed) else COLUMNS[type(message)](message)
 
 
-def _from_component(line: EventLine, text: bytes) -> dict[str, Any]:
+def _said_by_component(line: EventLine, text: bytes) -> Said:
     # Only the first message is a pid, and only it has such a key: asking for one needs no memory of what came before.
     expecting_pid = b'"pid"' in text and b'"command"' not in text
     if line.raw64 is None:
-        said = read_text(text, expecting_pid=expecting_pid)
+        message = read_text(text, expecting_pid=expecting_pid)
     else:
-        said = read_frame(Frame(0, b64decode(line.raw64), "", line.fault), expecting_pid=expecting_pid)
-    meant = said.salvage[0] if isinstance(said, Malformed) and len(said.salvage) == 1 else said
-    match meant:
-        case Emit():
-            return {
-                "kind": "emit",
-                "id": None if meant.id is None else _id(meant.id),
-                "stream": meant.stream,
-                "task": meant.task,
-                "anchors": meant.anchors,
-                "asks": meant.wants_task_ids,
-                "values": _text(meant.values),
-            }
-        case Ack() | Fail():
-            return {"kind": "ack" if isinstance(meant, Ack) else "fail", "id": str(meant.id)}
-        case Log() | Error():
-            kind = "log" if isinstance(meant, Log) else "error"
-            return {"kind": kind, "says": None if meant.msg is None else meant.msg[:KEPT_OF_TEXT]}
-        case Sync():
-            return {"kind": "sync"}
-        case Metrics():
-            return {"kind": "metrics", "says": meant.name[:KEPT_OF_TEXT]}
-        case Pid():
-            return {"kind": "pid", "says": str(meant.pid)}
-    return {"kind": "malformed", "says": meant.detail[:KEPT_OF_TEXT]}
+        message = read_frame(Frame(0, b64decode(line.raw64), "", line.fault), expecting_pid=expecting_pid)
+    meant = message.salvage[0] if isinstance(message, Malformed) and len(message.salvage) == 1 else message
+    return _saying("malformed", meant.detail) if isinstance(meant, Malformed) else COLUMNS[type(meant)](meant)
 
 
-def _id(value: Any) -> str:
-    """A message id as JSON: 7 and "7" are not the same."""
-    return _text(value)
+def _of_tuple(told: TupleMsg) -> Said:
+    kind = "heartbeat" if told.is_heartbeat else "tick" if told.is_tick else "tuple"
+    return kind, told.id, told.comp, told.stream, told.task, None, None, None, _text(told.values), None
+
+
+def _of_command(told: SpoutCommand) -> Said:
+    return _of(told.command, _text(told.id) if told.command in {"ack", "fail"} else None)
+
+
+def _of_emit(said: Emit) -> Said:
+    name = None if said.id is None else _text(said.id)
+    values = _text(said.values)
+    return "emit", name, None, said.stream, said.task, said.anchors, None, said.wants_task_ids, values, None
+
+
+def _of(kind: str, name: str | None = None) -> Said:
+    return kind, name, None, None, None, None, None, None, None, None
+
+
+def _saying(kind: str, text: str | None) -> Said:
+    says = None if text is None else text[:KEPT_OF_TEXT]
+    return kind, None, None, None, None, None, None, None, None, says
 
 
 def _text(value: Any) -> str:
-    return (value.compact if isinstance(value, LargeValues) else wire.encoded(compact_json, value)).decode()
+    """JSON of values, or of a message id: 7 and "7" are not the same."""
+    return (value.compact if isinstance(value, LargeValues) else wire.encoded(_json, value)).decode()
+
+
+COLUMNS: dict[type, Callable[[Any], Said]] = {
+    TupleMsg: _of_tuple,
+    TaskIds: lambda told: ("task-ids", None, None, None, None, None, tuple(told.tasks), None, None, None),
+    SpoutCommand: _of_command,
+    Handshake: lambda _: _of("handshake"),
+    Emit: _of_emit,
+    Ack: lambda said: _of("ack", str(said.id)),
+    Fail: lambda said: _of("fail", str(said.id)),
+    Sync: lambda _: _of("sync"),
+    Log: lambda said: _saying("log", said.msg),
+    Error: lambda said: _saying("error", said.msg),
+    Metrics: lambda said: _saying("metrics", said.name),
+    Pid: lambda said: _saying("pid", str(said.pid)),
+}
+"""By the kind of a message: what a row has of it."""
+_MALFORMED = _of("malformed")

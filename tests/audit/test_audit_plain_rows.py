@@ -107,12 +107,14 @@ def test_a_line_that_is_odd_changes_no_other(odd: bytes, of: list[bytes]) -> Non
     assert together is None or together == rows
 
 
+@pytest.mark.long
 @given(st.lists(st.sampled_from([*PLAIN, *SPOUT, *ODD]), max_size=40))
 def test_any_lines_make_the_same_rows(some: list[bytes]) -> None:
     lines = numbered(some)
     assert sorted_out(lines)[0] == expected(lines)
 
 
+@pytest.mark.long
 def test_the_conversations_of_all_rules_make_the_same_rows(tmp_path: Path) -> None:
     together = 0
     for number, (rule, talk) in enumerate(TALKS):

@@ -36,6 +36,7 @@ def in_order(rows: list[dict[str, Any]]) -> list[str]:
     return sorted(map(str, rows))
 
 
+@pytest.mark.long
 def test_the_conversations_of_all_rules_are_judged_as_lines_of_tables_are(tmp_path: Path) -> None:
     found = 0
     for rule in load_rules().values():
