@@ -8,7 +8,7 @@ import re
 import stat
 from contextlib import suppress
 from functools import cache
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,7 @@ _MODULE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _PATH = re.compile(r"(?:\\ |\S)+")
 """A path in a rule for make, its blanks escaped."""
 _MAIN = re.compile(r"func main\(|fn main\(|(?:int|void) main\(|\b(?:void|int|Task(?:<int>)?)\s+Main\s*\(")
+_JAVA_SOURCES = ("src", "src/main/java")
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
 _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
@@ -55,7 +56,8 @@ _UNMARKED = ("c", "cpp")
 def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     """The source of a component: its own files stand below its working directory, and beside its program."""
     programs = [cwd / word for word in words_of(argv) if language_of([word]) and "." in Path(word).name]
-    programs += _modules(argv, cwd) if language_of(argv) == "python" else []
+    if named := _NAMED.get(language_of(argv)):
+        programs += named(argv, cwd)
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
     language = language_of(argv) or built_from(cwd / argv[0]) or _written_beside(cwd / argv[0])
@@ -81,6 +83,18 @@ def _modules(argv: Sequence[str], cwd: Path) -> list[Path]:
     named = (name for word in words if word[:1] != "-" for name in (word, word.rpartition(".")[0]))
     paths = (cwd / f"{name.replace('.', '/')}.py" for name in named if _MODULE.fullmatch(name))
     return [path for path in paths if path.is_file()]
+
+
+def _classes(argv: Sequence[str], cwd: Path) -> list[Path]:
+    """The file of the class that Java is told to run: in its class path, or where builds keep sources."""
+    told = (text for flag, text in pairwise(argv) if flag in {"-cp", "-classpath", "--class-path"})
+    folders = [cwd / path for path in ("", *_JAVA_SOURCES, *":".join(told).split(":"))]
+    names = [f"{word.replace('.', '/')}.java" for word in argv[1:] if _MODULE.fullmatch(word)]
+    return [path for name in names for folder in folders if (path := folder / name).is_file()][:1]
+
+
+_NAMED = {"python": _modules, "java": _classes}
+"""Languages whose programs can be named without their files."""
 
 
 def _listed_by_cargo(program: Path) -> list[Path]:

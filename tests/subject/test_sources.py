@@ -46,6 +46,21 @@ def test_a_module_that_python_runs_is_the_program(words: tuple[str, ...], tmp_pa
     assert found.programs == (str((tmp_path / "count" / "words.py").resolve()),)
 
 
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (("-cp", ".", "Count"), "Count.java"),
+        (("-Xmx1g", "-classpath", "lib/a.jar:classes", "words.Count"), "classes/words/Count.java"),
+        (("words.Count",), "src/main/java/words/Count.java"),
+    ],
+)
+def test_a_class_that_java_runs_is_the_program(words: tuple[str, ...], file: str, tmp_path: Path) -> None:
+    for name in (file, "Other.java"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("class Some {}\n")
+    assert source_of(["java", *words], tmp_path, "bolt").programs == (str((tmp_path / file).resolve()),)
+
+
 def test_a_name_as_long_as_names_may_be_has_no_source_beside_it(tmp_path: Path) -> None:
     program = tmp_path / ("b" * 254)
     program.write_bytes(b"\x7fELF")

@@ -220,7 +220,8 @@ def _program(command: tuple[str, ...]) -> str:
     ]
     # A suffix tells a file; a dot alone is a folder, as in a class path.
     named = [word for word in words[1:] if PurePosixPath(word).suffix]
-    word = (named or words or [""])[0]
+    # Java's words are options and then the class, which needs no package.
+    word = (named or (words[1:] if PurePosixPath(words[0]).name == "java" else []) or words)[0]
     return word if width(word) <= _LONG_PATH else word.rpartition("/")[2]
 
 
