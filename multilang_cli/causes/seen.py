@@ -220,7 +220,7 @@ class Seen:
             handler(self, event, event.body)
 
     def _heard(self, event: Event) -> None:
-        self.lone_end = self.lone_end or event.raw == b"end\n"
+        self.lone_end = self.lone_end or event.raw.lstrip() == b"end\n"
         self.last_word = isinstance(event.body, Malformed)
         self.echoed = self.echoed or (bool(self._handshake) and event.raw.startswith(self._handshake))
         if self._dismissed:
