@@ -9,6 +9,7 @@ from multilang_cli.catalogue import loader, notation
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.words.feeds import Feed
+from multilang_cli.protocol.words.verdicts import Kind
 
 TASKS = '{"1":"__acker","2":"src","3":"comp","4":"sink","5":"sink","6":"dsink","7":"fsink"}'
 CONTEXT = f'{{"task->component":{TASKS},"taskid":3}}'
@@ -29,9 +30,9 @@ def talk(*lines: str, conf: str = "") -> str:
     return GREETED.replace("CONF", conf) + "\n".join(timed)
 
 
-def breaches(text: str, storm: str = "0.9.7") -> list[str]:
+def breaches(text: str, storm: str = "0.9.7", kind: Kind = "bolt") -> list[str]:
     """The rules of hosts that Storm's side of a conversation breaks, each once."""
-    profile = msgspec.structs.replace(loader.example_profile("bolt"), feed=Feed(free=True), storm=storm)
+    profile = msgspec.structs.replace(loader.example_profile(kind), feed=Feed(free=True), storm=storm)
     judge = Conversation(profile, loader.load_rulebook(), roles=roles_of(profile))
     return sorted({finding.rule for event in notation.parse(text) for finding in judge.feed(event)})
 
@@ -60,3 +61,20 @@ def test_a_host_keeps_storms_time(name: str) -> None:
 
 def test_a_storm_without_heartbeats_owes_none() -> None:
     assert breaches(talk("9", WAITED), storm="0.9.2") == []
+
+
+NEXT = '> {"id":"","command":"next"}'
+AHEAD = (NEXT, SYNC, SYNC, SYNC, NEXT, NEXT, NEXT, EMIT, SYNC, EMIT, SYNC, EMIT, SYNC)
+"""Two syncs too many, which Storm takes for the answers to its next two commands; then emits that it reads one by one."""
+SPOUTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
+    "ids come with the command that reads their emit": ((*AHEAD, "> [4]", NEXT, "> [4]", NEXT, "> [4]", NEXT), []),
+    "ids of an emit that was read": ((*AHEAD, "> [4]", NEXT, NEXT), ["host-task-ids-missing"]),
+    "ids of an emit that nobody has read": ((*AHEAD, "> [4]", "> [4]"), ["host-task-ids-extra"]),
+    "a command before its time": ((*AHEAD, "> [4]", NEXT, "> [4]", NEXT, "> [4]", NEXT, NEXT), ["host-unsynced"]),
+}
+
+
+@pytest.mark.parametrize("name", SPOUTS)
+def test_what_a_spout_says_ahead_is_read_with_the_commands_that_follow(name: str) -> None:
+    said, wanted = SPOUTS[name]
+    assert breaches(talk(*said), kind="spout") == wanted

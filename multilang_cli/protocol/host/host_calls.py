@@ -26,10 +26,8 @@ def command(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     inside = message.command == "ack" and key_of(message.id) in memory.inside
     if not inside:
         _in_turn(judge, event, message)
-    if memory.early:
-        memory.early -= 1
-    else:
-        memory.commands.append(event.seq)
+    memory.commands.append(event.seq)
+    _read_ahead(memory)
     if message.command in _SETTLES:
         _settled(judge, event, message)
     elif message.command in _ACTIVITY:
@@ -49,14 +47,23 @@ def command(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
 def _in_turn(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     """Nothing is pending by now: neither the sync of the command before, nor task ids."""
     memory = memory_of(judge)
-    if memory.commands and not memory.early:
+    if memory.commands:
         text = f"{message.command} was sent before the sync of the command before it"
         judge.breach("host-unsynced", event, text, subject=message.command, related=(memory.commands[-1],))
         memory.commands.clear()
-    if memory.wanted:
-        _unanswered(judge, event, memory)
-    # What was said after the sync is read only now.
-    memory.wanted, memory.unread = memory.unread, []
+    for emit in memory.wanted:
+        text = f"the task ids of an emit on the stream {emit.stream!r} did not come before the next command"
+        judge.breach("host-task-ids-missing", event, text, subject=emit.stream, related=(emit.seq,))
+    memory.wanted.clear()
+
+
+def _read_ahead(memory: HostMemory) -> None:
+    """Take what the spout said behind a sync as the answer to the command that was just sent, as Storm reads it."""
+    while memory.commands and memory.unread:
+        if (emit := memory.unread.pop(0)) is None:
+            memory.commands.pop()
+        else:
+            memory.wanted.append(emit)
 
 
 def _settled(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
@@ -95,12 +102,6 @@ def _is_active(judge: RuleContext) -> bool:
     return not judge.version.activate if active is None else active
 
 
-def _unanswered(judge: RuleContext, event: Event, memory: HostMemory) -> None:
-    for emit in memory.wanted:
-        text = f"the task ids of an emit on the stream {emit.stream!r} did not come before the next command"
-        judge.breach("host-task-ids-missing", event, text, subject=emit.stream, related=(emit.seq,))
-
-
 def _called(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
     memory = memory_of(judge)
     same_call = [place for place, call in enumerate(memory.calls) if call.call == message.command]
@@ -132,15 +133,14 @@ def _name(message: SpoutCommand) -> str:
 
 
 def sync(judge: RuleContext, _: Event, __: Sync) -> None:
-    """The spout is done with a command; a sync that none waits for will end the next one at once."""
+    """The spout is done with a command; a sync that none waits for ends the next one, when Storm comes to it."""
     memory = memory_of(judge)
     if judge.profile.kind == "bolt":
         memory.beats = max(0, memory.beats - 1)
     elif memory.commands:
         memory.commands.pop()
     else:
-        memory.early += 1
-        memory.shifted = True
+        memory.unread.append(None)
 
 
 def emit(judge: RuleContext, event: Event, message: Emit) -> None:
@@ -154,8 +154,11 @@ def emit(judge: RuleContext, event: Event, message: Emit) -> None:
         if not is_free(judge):
             memory.message_ids.append(message.id)
     if message.wants_task_ids:
-        read = not spout or bool(memory.commands)
-        (memory.wanted if read else memory.unread).append(Wanted(event.seq, message.stream, event.t, memory.sent))
+        wanted = Wanted(event.seq, message.stream, event.t, memory.sent)
+        if spout and not memory.commands:
+            memory.unread.append(wanted)
+        else:
+            memory.wanted.append(wanted)
 
 
 def check_pending(judge: RuleContext, event: Event) -> None:

@@ -219,8 +219,6 @@ def check_pending(judge: RuleContext, event: Event) -> None:
 def task_ids(judge: RuleContext, event: Event, message: TaskIds) -> None:
     """Task ids answer the emits that asked for them, in their order."""
     memory = memory_of(judge)
-    if not memory.wanted and memory.shifted and memory.unread:
-        memory.wanted.append(memory.unread.pop(0))
     if not memory.wanted:
         text = f"the task ids {shown(message.tasks)} were sent, and no emit asked for any"
         judge.breach("host-task-ids-extra", event, text)

@@ -60,9 +60,9 @@ class HostMemory(msgspec.Struct):
 
     `greeted`: it sent a handshake. `tuples`, `calls`: what is still to be said; `passed`: tuples passed over by
     later ones. `ids`: of the tuples it sent, with their seqs. `wanted`: emits that still want their task ids;
-    `unread`: those that a spout said after its sync, so that Storm reads them with its next command.
-    `commands`: the seqs of the commands that the spout has not answered, one inside another with no ackers. `early`:
-    syncs that no command waited for; `shifted`: there was one, so that answers no longer fit their commands.
+    `unread`: what a spout said while no command waited, so that Storm reads it with its next ones: those of its emits,
+    and None for each sync, in their order.
+    `commands`: the seqs of the commands that the spout has not answered, one inside another with no ackers.
     `message_ids`: of the spout's emits. `pending`: how many emits of an id still have to be acked or failed, by its
     JSON text; `inside`: the ids of those that are acked before the emit returns. `active`: None where nobody told.
     `shown_tasks`, `shown_sources`: task->component and source->stream->fields of the context, None where a version
@@ -78,10 +78,8 @@ class HostMemory(msgspec.Struct):
     passed: list[FedTuple] = []
     ids: dict[str, int] = {}
     wanted: list[Wanted] = []
-    unread: list[Wanted] = []
+    unread: list[Wanted | None] = []
     commands: list[int] = []
-    early: int = 0
-    shifted: bool = False
     message_ids: list[Json] = []
     pending: dict[str, int] = {}
     inside: list[str] = []
