@@ -244,6 +244,7 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "overwritten": lambda facts: facts.seen.mislaid.overwritten,
     "half_done": lambda facts: facts.seen.mislaid.half_done,
     "lone_end": lambda facts: facts.seen.lone_end,
+    "answers_ids": lambda facts: facts.seen.answers_ids,
     "last_word": lambda facts: facts.is_over and facts.seen.last_word,
     "misplaced": lambda facts: facts.known.misplaced,
     "overgrown": lambda facts: bool(facts.known.held),

@@ -101,7 +101,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `of_a_text`: what such a finding names is a piece of a tuple's text.
     `escaped`: a tuple that it was sent has a backslash in its bytes.
     `lone_end`: it wrote a line `end` with nothing, or an empty line, before it. `last_word`: it ended, and the last
-    that it wrote is no message.
+    that it wrote is no message. `answers_ids`: it said no more syncs that nobody asked for than task ids came.
     `misplaced`: a file of its pid's name stands beside the pid directory. `overgrown`: it was stopped for the memory
     that it held. `languages`: it is written in one of these, "" where that is not known.
     `source`, `wrote`: patterns found in a line of its source, and in the message that is found fault with. `also`: one
@@ -162,6 +162,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     settled_last: bool | None = None
     misplaced: bool | None = None
     lone_end: bool | None = None
+    answers_ids: bool | None = None
     last_word: bool | None = None
     overgrown: bool | None = None
     mislays: bool | None = None

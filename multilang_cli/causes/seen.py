@@ -139,7 +139,8 @@ class Seen:
         self.rest = self.late = self.words = self.reported = self.complaint = self.muttered = ""
         self._texts: deque[str] = deque(maxlen=_TEXTS)
         self.escaped = self.fed = self.emitted = self.own_pid = self.echoed = False
-        self.lone_end = self.last_word = False
+        self.lone_end = self.last_word = self.answers_ids = False
+        self._ids_came = self._unasked = 0
         self.emitting = Emitting()
         self.naive = NaiveReader()
         self.hasty = NaiveReader(always=True)
@@ -288,6 +289,9 @@ class Seen:
             self.naive.answered(self.pending[at][1])
             self.hasty.synced()
             self._has_read(at)
+        else:
+            self._unasked += 1
+            self.answers_ids = self._unasked <= self._ids_came and (self.answers_ids or self._unasked == 1)
 
     def _has_read(self, at: int) -> None:
         """Note that it answers what it was sent `at`: it has read all that came before that."""
@@ -356,7 +360,8 @@ class Seen:
         """Task ids: only none at all are special."""
         self.naive.sent(IDS)
         self.hasty.sent(IDS)
-        self.behind_ids = bool(message.tasks)
+        self.behind_ids = True
+        self._ids_came += 1
         self.emitting.ids_sent()
         self.of_ids = bool(message.tasks)
         if not message.tasks:

@@ -179,16 +179,16 @@ def _order(trouble: Trouble, most: int) -> tuple[object, ...]:
 
 def _trouble(alike: list[SubjectResult]) -> Trouble:
     # A short story is told rather than a long one; what differs by a few events differs from run to run.
-    often = Counter(subject.causes[0].id for subject in alike)
-    verdict = min((subject.verdict for subject in alike), key=_BY_CAUSE.index)
-    alike.sort(
-        key=lambda subject: (
-            subject.verdict != verdict,
-            subject.causes[0].certainty == "likely",
-            -often[subject.causes[0].id],
-            *_telling(subject.causes[0]),
-        )
-    )
+    # What is certain in a few of many of them alone is seldom the better account.
+    often = Counter((subject.causes[0].id, subject.causes[0].certainty) for subject in alike)
+    verdict, most = min((subject.verdict for subject in alike), key=_BY_CAUSE.index), max(often.values())
+
+    def order(subject: SubjectResult) -> tuple[object, ...]:
+        cause = subject.causes[0]
+        count = often[cause.id, cause.certainty]
+        return subject.verdict != verdict, count * _RARE < most, cause.certainty == "likely", -count, *_telling(cause)
+
+    alike.sort(key=order)
     return Trouble(verdict, alike[0].causes[0], tuple(alike))
 
 
