@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 _BEGINS = "(kind = 'bolt' and ch = 'in' and what in ('tuple', 'tick') or kind = 'spout' and what = 'emit')"
 _SETTLES = "(what in ('ack', 'fail') and ch = if(kind = 'bolt', 'out', 'in'))"
 _BY_ID = "(partition by key, id order by seq)"
-_BY_TUPLE = "partition by key, id, nth order by seq"
-_ALL = f"({_BY_TUPLE} rows between unbounded preceding and unbounded following)"
 
-_BUSY = "max(settled_t) over (partition by n order by begun rows between unbounded preceding and 1 preceding)"
+_BUSY = "max(settled_t) over (partition by n order by seq rows between unbounded preceding and 1 preceding)"
 _WAITING = "if(kind = 'bolt' and after is not null, greatest(0, least(settled_t, coalesce(busy, t)) - t), null)"
 """The time for which earlier tuples were under way: a bolt that works on one at a time had not begun it."""
 
@@ -32,8 +30,8 @@ VERDICT = """case
     when settled > 1 then 'twice'
     when settled = 1 and lateness = 'surely' then 'late'
     when settled = 1 then 'once'
-    when begun_what = 'tick' then 'free'
-    when gap_at >= begun then 'unknown'
+    when tick then 'free'
+    when gap_at >= seq then 'unknown'
     when exited or last_t - t > 2 * timeout then 'never'
     else 'open' end"""
 LATENESS = """case
@@ -51,34 +49,30 @@ def ledger(ends: DataFrame, events: DataFrame) -> DataFrame:
         f"{_BEGINS} as begins", f"{_SETTLES} as settles",
     )  # fmt: skip
     mine = mine.where("id is not null and (begins or settles)")
-    numbered = mine.selectExpr("*", f"count_if(begins) over {_BY_ID} as nth")
-    rows = _firsts(numbered).selectExpr("*", f"{_BUSY} as busy").join(ends, "n")
+    rows = _tuples(mine).selectExpr("*", f"{_BUSY} as busy").join(ends, "n")
     found = rows.selectExpr("*", "settled_t - t as after", "started + t as at")
     found = found.selectExpr("*", f"{LATENESS} as lateness", f"{_WAITING} as waiting")
     found = found.withColumn("verdict", F.expr(VERDICT))
     return found.select([column.name for column in LEDGER.columns])
 
 
-def _firsts(numbered: DataFrame) -> DataFrame:
-    """One row for each tuple: the event that it begins with, which is its first, and what all that settled it tell.
+def _tuples(mine: DataFrame) -> DataFrame:
+    """One row for each tuple: how it began, and what all that settled it tell.
 
-    Nothing is grouped, so its texts stay where they are: for aggregates of texts Spark would sort all rows once more.
+    The event that it begins with is handed on to those that settle it, so that its texts are what is grouped by: where
+    an aggregate is a text, Spark sorts all rows once more.
     """
-    told = numbered.selectExpr(
-        "*",
-        f"row_number() over ({_BY_TUPLE}) as turn",
-        f"count_if(settles) over {_ALL} as settled",
-        f"first_value(if(settles, what, null), true) over {_ALL} as by",
-        f"min(if(settles, t, null)) over {_ALL} as settled_t",
-        f"min(if(settles, seq, null)) over {_ALL} as settled_seq",
+    begun = "if(begins, struct(stream, comp, source, seq, what = 'tick' as tick), null)"
+    numbered = mine.selectExpr(
+        "n", "key", "id", "if(settles, what, null) as by", "seq", "t",
+        f"count_if(begins) over {_BY_ID} as nth", f"last_value({begun}, true) over {_BY_ID} as begun",
+    )  # fmt: skip
+    told = numbered.groupBy("n", "key", "id", "nth", "begun").agg(
+        F.expr("min(t) filter (where by is null) as t"),
+        F.expr("count(by) as settled"),
+        F.expr("min(t) filter (where by is not null) as settled_t"),
+        F.expr("min(seq) filter (where by = 'ack') as acked"),
+        F.expr("min(seq) filter (where by = 'fail') as failed"),
     )
-    begun = ("stream", "comp", "source", "seq", "t")
-    own = ("n", "id", "nth", "settled", "settled_t")
-    return told.where("turn = 1").selectExpr(
-        *own,
-        *(f"if(begins, {name}, null) as {name}" for name in begun),
-        "if(begins, what, null) as begun_what",
-        "if(begins, seq, null) as begun",
-        "settled_seq",
-        "by",
-    )
+    own = ("n", "id", "nth", "begun.*", "t", "settled", "settled_t", "least(acked, failed) as settled_seq")
+    return told.selectExpr(*own, "case least(acked, failed) when acked then 'ack' when failed then 'fail' end as by")
