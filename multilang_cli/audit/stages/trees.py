@@ -41,10 +41,13 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame) -> DataFrame:
     """The table marks, inferred from the table events, of conversations that `facts` has."""
     spark = events.sparkSession
     known = people(facts)
-    said = _placed(events, known)
-    # What is used several times is kept when it is first computed, by the job that needs it.
-    sent = _sent(said).localCheckpoint(eager=False)
-    paired = _pairs(sent, said, known).localCheckpoint(eager=False)
+    rows = [(p.conv, p.n, p.run, p.role, p.component, p.me, p.started, p.gap) for p in known]
+    whose = F.broadcast(local_rows(spark, rows, _WHOSE))
+    said = _placed(events, whose, known)
+    # What is used several times is kept when it is first computed, by the job that needs it; where all that is joined
+    # with it is joined by one key, it is kept by that.
+    sent = _sent(said, whose).localCheckpoint(eager=False)
+    paired = _pairs(sent, said, known).repartition("emission").localCheckpoint(eager=False)
     met = _met(paired)
     names = [each.conv for each in known]
     fastest = {(names[row.sender], names[row.receiver]): row.least for row in met if row.least is not None}
@@ -54,15 +57,12 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame) -> DataFrame:
     return _marks(said, _trees(said, sent, paired, depth), _lives(said, lived), F.broadcast(ends))
 
 
-def _placed(events: DataFrame, known: Sequence[Person]) -> DataFrame:
+def _placed(events: DataFrame, whose: DataFrame, known: Sequence[Person]) -> DataFrame:
     """Events that matter here, each once, with whose they are."""
-    spark = events.sparkSession
-    rows = [(p.conv, p.n, p.run, p.role, p.component, p.me, p.started, p.gap) for p in known]
-    whose = F.broadcast(local_rows(spark, rows, _WHOSE))
     said = events.where("kind in ('emit', 'task-ids', 'tuple', 'ack', 'fail')")
     doubled = [(each.conv,) for each in known if each.doubled]
     if doubled:
-        which = F.broadcast(local_rows(spark, doubled, "conv string"))
+        which = F.broadcast(local_rows(events.sparkSession, doubled, "conv string"))
         again = said.join(which, "conv", "left_semi").dropDuplicates(["conv", "seq"])
         said = said.join(which, "conv", "left_anti").unionByName(again)
     return said.join(whose, "conv").withColumn("at", F.expr("started + t"))
@@ -75,28 +75,30 @@ def _lives(said: DataFrame, lived: Sequence[Life]) -> DataFrame:
 # --- emissions and what became of them --------------------------------------------------------------------------------
 
 
-def _sent(said: DataFrame) -> DataFrame:
+def _sent(said: DataFrame, whose: DataFrame) -> DataFrame:
     """One row for each emit and task it went to; `target` null where that is not known.
 
     The n-th reply with task ids answers the n-th emit that asks for them.
     """
     rows = said.where("kind in ('emit', 'task-ids')").selectExpr(
-        "n", "seq", "run", "me", "role", "stream", "at", "gap", "conv", "tasks", "task",
-        "kind = 'emit' as emits", f"kind = 'emit' and {_ASKING} as asking", "xxhash64(values) as hash",
-        "xxhash64(conv, seq) as emission",
+        "n", "seq", "stream", "at", "tasks", "task", "kind = 'emit' as emits",
+        f"kind = 'emit' and {_ASKING} as asking", "xxhash64(values) as hash",
         "transform(array_distinct(anchors), each -> xxhash64(conv, each)) as anchors",
     )  # fmt: skip
     turn = "over (partition by n order by seq)"
-    numbered = rows.where("asking or not emits").selectExpr(
-        "*", f"if(emits, count_if(emits) {turn}, count_if(not emits) {turn}) as nth"
+    numbered = rows.selectExpr(
+        "*", f"case when asking then count_if(asking) {turn} when not emits then count_if(not emits) {turn} end as nth"
     )
-    asked = numbered.selectExpr("*", "max(tasks) over (partition by n, nth) as reply").where("emits").drop("nth")
-    told = rows.where("emits and not asking").withColumn("reply", F.expr("if(task > 0, array(task), null)"))
+    # An emit and its reply stand side by side then: a window for each pair would cost more than all else here.
+    behind = "over (partition by n order by nth, emits desc)"
+    answered = numbered.selectExpr("*", f"if(lead(nth) {behind} = nth, lead(tasks) {behind}, null) as reply")
     # An emit to nobody has an empty reply: it made no edge.
-    both = asked.unionByName(told).withColumn("target", F.explode(F.expr("coalesce(reply, array(cast(null as int)))")))
-    return both.selectExpr(
-        "n", "seq", "run", "me", "role", "stream", "at", "gap", "hash", "emission", "anchors", "target",
-        "xxhash64(conv, seq, target) as edge", "xxhash64(run, me, stream, target) as channel",
+    target = "explode(coalesce(if(asking, reply, if(task > 0, array(task), null)), array(cast(null as int)))) as target"
+    told = answered.where("emits").selectExpr("n", "seq", "stream", "at", "hash", "anchors", target)
+    # What is the same for a whole conversation is joined again, rather than moved with each emit.
+    return told.join(whose, "n").selectExpr(
+        "n", "seq", "run", "me", "role", "stream", "at", "gap", "hash", "xxhash64(conv, seq) as emission", "anchors",
+        "target", "xxhash64(conv, seq, target) as edge", "xxhash64(run, me, stream, target) as channel",
     )  # fmt: skip
 
 
@@ -175,8 +177,9 @@ def deepest(met: Collection[tuple[int, int]], spouts: Collection[int]) -> int:
 
 def _trees(said: DataFrame, sent: DataFrame, paired: DataFrame, depth: int) -> DataFrame:
     """Every tuple of every root's tree: level by level, from what the spout emitted. `depth`: levels, 0 for unknown."""
-    anchored = sent.where("role = 'bolt'").select("emission", F.explode("anchors").alias("anchor")).distinct()
-    children = anchored.join(paired, "emission").localCheckpoint(eager=False)
+    anchored = sent.where("role = 'bolt'").select("emission", F.explode("anchors").alias("anchor"))
+    children = anchored.repartition("emission").distinct().join(paired, "emission")
+    children = children.repartition("anchor").sortWithinPartitions("anchor").localCheckpoint(eager=False)
     roots = said.where("role = 'spout' and kind = 'emit' and id is not null")
     level = roots.selectExpr("xxhash64(conv, seq) as emission").join(paired, "emission")
     level = level.withColumn("root", F.col("emission")).select(_LEGS)
