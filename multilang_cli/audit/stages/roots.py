@@ -33,9 +33,10 @@ def roots(
     """The table roots of the table marks. `timeout`: seconds from which on an open tuple counts as never acked.
 
     `run_ends`: by `run`, how far its recording goes (`run_end`), where `marks` are not all of it. `timeouts`: by `run`,
-    its own `timeout`, where it is known.
+    its own `timeout`, where it is known. One row a root is kept by executors: not for a cluster that takes them away.
     """
-    whole = _whole(marks)
+    # It is used twice, and kept when it is first computed.
+    whole = _whole(marks).localCheckpoint(eager=False)
     suspicious = whole.where("not clean")
     exact = _exact(marks.join(suspicious.select(_KEY), _KEY, "left_semi"))
     names = marks.where("what = 'emit'").groupBy(_KEY).agg(F.max("id").alias("message_id"))
