@@ -1,12 +1,12 @@
 """``mlcheck topology plan``."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from multilang_cli.cli.app import Color, Storm
-from multilang_cli.cli.options.as_json import Json, print_json
+from multilang_cli.cli.options.as_json import Json
+from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.options.run_options import Conf
 from multilang_cli.cli.topology.flux_file import (
     Ackers,
@@ -19,10 +19,9 @@ from multilang_cli.cli.topology.flux_file import (
     Resources,
     Streamparse,
 )
-from multilang_cli.terminal.exits import ExitCode
-from multilang_cli.terminal.output import remark, stdout_may_close
 
 
+@handled_by("topology.console.plan:plan_given")
 def plan(
     flux: Flux = None,
     *,
@@ -41,43 +40,8 @@ def plan(
     ] = None,
     as_json: Json = False,
     color: Color = None,
-) -> int:
+) -> None:
     """Show what becomes of a topology: its graph, tasks and groupings, and what is not guaranteed.
 
     FLUX: a topology in Storm's Flux YAML. Nothing is started.
     """
-    from multilang_cli.catalogue.loader import load_rulebook  # noqa: PLC0415 (slow to import, not needed for --help)
-    from multilang_cli.reports.page import Page  # noqa: PLC0415
-    from multilang_cli.subject.outputs import console_of  # noqa: PLC0415
-    from multilang_cli.subject.storms import known_storm  # noqa: PLC0415
-    from multilang_cli.topology import planning  # noqa: PLC0415
-    from multilang_cli.topology.console.drawing import draw  # noqa: PLC0415
-    from multilang_cli.topology.console.flux_file import class_path_of, read_file  # noqa: PLC0415
-    from multilang_cli.topology.console.histories import history_in  # noqa: PLC0415
-    from multilang_cli.topology.console.settings import topology_settings  # noqa: PLC0415
-
-    settings = topology_settings()
-    version = known_storm(storm or settings.storm) or load_rulebook().newest.id
-    console = console_of(color)
-    read = settings.under(
-        read_file(
-            flux,
-            version,
-            filters or (),
-            properties or (),
-            resources,
-            env_filter=env_filter,
-            conf=conf or (),
-            ackers=ackers,
-            jars=class_path_of(jars or (), class_path or ""),
-            project=streamparse,
-        )
-    )
-    made = planning.plan(read.topology, version, history_in(Path(run), f"--run {run}") if run else ())
-    if as_json:
-        for note in read.notes:
-            remark(str(note))
-        return print_json(planning.to_json(made))
-    with stdout_may_close():
-        draw(Page(console), made, read.notes, ran=run is not None)
-    return ExitCode.CONFORMANT

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from multilang_cli.catalogue.texts import TextError, file_text
 from multilang_cli.protocol.words.verdicts import ACKERS
 from multilang_cli.subject.config import ConfigError
 from multilang_cli.subject.flag_values import conf_value, pair
 from multilang_cli.terminal.exits import CommandError
+from multilang_cli.topology.declaring import components_of
 from multilang_cli.topology.flux import FluxError, NeedsJavaError, read_flux, read_properties
 from multilang_cli.topology.java.program import JavaHostError, fetched
 from multilang_cli.topology.java.reading import JavaFile, read_java_flux
@@ -21,72 +24,72 @@ from multilang_cli.transcript.secrets import declare
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from multilang_cli.subject.options import Component
     from multilang_cli.topology.flux import FluxFile
 
 
-def class_path_of(jars: Sequence[str], class_path: str) -> tuple[str, ...]:
-    """The entries of a class path, jars first."""
-    return (*jars, *(each for each in class_path.split(os.pathsep) if each))
+class FluxFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Flags that name a Flux file, and what goes over it.
 
-
-def read_file(
-    flux: str | None,
-    storm: str,
-    filters: Sequence[str] = (),
-    properties: Sequence[str] = (),
-    resources: str | None = None,
-    *,
-    env_filter: bool = False,
-    conf: Sequence[str] = (),
-    ackers: int | None = None,
-    jars: Sequence[str] = (),
-    project: str | None = None,
-) -> FluxFile:
-    """Read the file, `conf` and `ackers` over it. `storm`: a version's id. Raises CommandError.
-
-    `jars`: of Java components, for a file that names Java classes: Storm's own Flux reads it. `project`: of
-    streamparse, instead of a file.
+    `jars`, `class_path`: of Java components, for a file that names Java classes: Storm's own Flux reads it.
+    `streamparse`: a project of streamparse, instead of a file. `conf` and `ackers` go over the file's.
     """
-    if bool(flux) == bool(project):
+
+    flux: str = ""
+    properties: tuple[str, ...] = ()
+    filters: tuple[str, ...] = ()
+    env_filter: bool = False
+    resources: str | None = None
+    jars: tuple[str, ...] = ()
+    class_path: str = ""
+    streamparse: str = ""
+    conf: tuple[str, ...] = ()
+    ackers: int | None = None
+
+
+def read_file(flags: FluxFlags, storm: str) -> FluxFile:
+    """Read the file that is named. `storm`: a version's id. Raises CommandError."""
+    if bool(flags.flux) == bool(flags.streamparse):
         raise CommandError("give a Flux file, or --streamparse DIR.")
     try:
-        known = _known(filters)
-        known |= dict(pair("--property", each, "K=V") for each in properties)
-        given = known if filters or properties else None
-        over = dict(map(conf_value, conf)) | ({} if ackers is None else {ACKERS: ackers})
-        folder = Path(resources) if resources else None
-        try:
-            found = (
-                read_project(project, storm, over)
-                if project
-                else read_flux(
-                    Path(flux or ""),
-                    given,
-                    os.environ if env_filter else None,
-                    folder,
-                    storm,
-                    conf=over,
-                    jars=jars,
-                    fetch=fetched,
-                )
-            )
-        except NeedsJavaError as needs:
-            asked = JavaFile(
-                path=Path(flux or ""),
-                storm=storm,
-                jars=tuple(jars),
-                properties=given,
-                env=env_filter,
-                resources=folder,
-                conf=over,
-            )
-            found = _by_java(needs, asked)
+        known = _known(flags.filters)
+        known |= dict(pair("--property", each, "K=V") for each in flags.properties)
+        over = dict(map(conf_value, flags.conf)) | ({} if flags.ackers is None else {ACKERS: flags.ackers})
+        if flags.streamparse:
+            found = read_project(flags.streamparse, storm, over)
+        else:
+            found = _read(flags, storm, known if flags.filters or flags.properties else None, over)
     except (ConfigError, FluxError, JavaHostError, ProjectError) as error:
         raise CommandError(str(error)) from None
     declare([found.topology.conf, os.environ])
     for component in found.topology.components.values():
         declare([component.conf, component.env], component.command)
     return found
+
+
+def components_of_flux(flux: str) -> tuple[Component, ...]:
+    """The shell components of a file, as it stands. Raises CommandError."""
+    return components_of(read_file(FluxFlags(flux=flux), "").topology)
+
+
+def _read(flags: FluxFlags, storm: str, properties: dict[str, str] | None, conf: dict[str, Any]) -> FluxFile:
+    """The file, read by us or, where it needs Java, by Storm. Raises FluxError, JavaHostError."""
+    path, folder = Path(flags.flux), Path(flags.resources) if flags.resources else None
+    jars = (*flags.jars, *(each for each in flags.class_path.split(os.pathsep) if each))
+    environment = os.environ if flags.env_filter else None
+    try:
+        return read_flux(path, properties, environment, folder, storm, conf=conf, jars=jars, fetch=fetched)
+    except NeedsJavaError as needs:
+        asked = JavaFile(
+            path=path,
+            storm=storm,
+            jars=jars,
+            properties=properties,
+            env=flags.env_filter,
+            resources=folder,
+            conf=conf,
+        )
+        return _by_java(needs, asked)
 
 
 def _by_java(needs: NeedsJavaError, asked: JavaFile) -> FluxFile:

@@ -20,7 +20,7 @@ from multilang_cli.subject.outputs import checked_reports, console_of, write_rep
 from multilang_cli.subject.storms import known_storm
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close
-from multilang_cli.topology.console.flux_file import class_path_of, read_file
+from multilang_cli.topology.console.flux_file import FluxFlags, read_file
 from multilang_cli.topology.console.searching import searched
 from multilang_cli.topology.console.settings import topology_settings
 from multilang_cli.topology.console.showing import progress_of, show_run
@@ -50,20 +50,10 @@ FILES_A_TASK = 6
 FILES_OF_OURS = 64
 
 
-class TopologyFlags(msgspec.Struct, frozen=True, kw_only=True):
+class TopologyFlags(FluxFlags, frozen=True, kw_only=True):
     """The command line."""
 
-    flux: str = ""
     storm: str = ""
-    properties: tuple[str, ...] = ()
-    filters: tuple[str, ...] = ()
-    env_filter: bool = False
-    resources: str | None = None
-    jars: tuple[str, ...] = ()
-    class_path: str = ""
-    streamparse: str = ""
-    conf: tuple[str, ...] = ()
-    ackers: int | None = None
     messages: int = 0
     seconds: float = 0.0
     idle: float = 1.0
@@ -92,20 +82,8 @@ def run_given(values: dict[str, Any]) -> int:
     storm = known_storm(given.storm)
     rulebook = load_rulebook(storm)
     version = rulebook.version(storm) if storm else rulebook.newest
-    read = settings.under(
-        read_file(
-            given.flux,
-            version.id,
-            given.filters,
-            given.properties,
-            given.resources,
-            env_filter=given.env_filter,
-            conf=(*given.conf, *_guarantee(given.guarantee)),
-            ackers=given.ackers,
-            jars=class_path_of(given.jars, given.class_path),
-            project=given.streamparse,
-        )
-    )
+    conf = (*given.conf, *_guarantee(given.guarantee))
+    read = settings.under(read_file(msgspec.structs.replace(given, conf=conf), version.id))
     if not given.quiet:
         for note in read.notes:
             remark(str(note))
