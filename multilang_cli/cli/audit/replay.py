@@ -1,30 +1,18 @@
 """``mlcheck audit replay``."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog, holds_anything, pairs_of, running
+from multilang_cli.cli.audit.spark_options import Master, SparkConf, SparkLog
+from multilang_cli.cli.options.handled import handled_by
 from multilang_cli.cli.options.replay_options import Compare, Ignore, Key
-from multilang_cli.driver.launch import LaunchError
-from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
-from multilang_cli.reports.escape import json_lines
-from multilang_cli.subject.declared import not_started
-from multilang_cli.subject.options import Component, RunOptions
-from multilang_cli.subject.recordings import paths_of
-from multilang_cli.subject.subject import Subject
-from multilang_cli.terminal.exits import CommandError, ExitCode
-from multilang_cli.terminal.nearest import did_you_mean
-from multilang_cli.terminal.output import remark, stdout_may_close, write
-from multilang_cli.transcript.given import GIVEN
-from multilang_cli.transcript.secrets import declare
 
-_WHAT = "audit replay"
 Words = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
 
 
+@handled_by("audit.console.replaying:replay_given")
 def replay(
     words: Words,
     *,
@@ -37,52 +25,9 @@ def replay(
     master: Master = "local[*]",
     spark_conf: SparkConf = None,
     spark_log: SparkLog = False,
-) -> int:
+) -> None:
     """Play recordings to a new version of a component, on all executors, and compare: INPUT... -- COMMAND.
 
     INPUT: transcripts (.ndjson, .gz, .zst) or folders of them; COMMAND begins with the first word that is neither. One
     process runs for each task of Spark's. Exit code 0: the same; 1: something differs.
     """
-    count = next((place for place, word in enumerate(words) if not _is_input(word)), len(words))
-    inputs, argv = words[:count], words[count:]
-    if not argv:
-        raise CommandError(f"{_WHAT}: which component? mlcheck audit replay INPUT... -- COMMAND.")
-    if holds_anything(_WHAT, output):
-        raise CommandError(f"{_WHAT}: {output} exists already; choose another with -o.")
-    files = paths_of(_WHAT, inputs) if inputs else []
-    if not files:
-        raise CommandError(f"{_WHAT}: there are no transcripts in {', '.join(words[:1])}.", ExitCode.NOTHING_SELECTED)
-    wanted, subject = _wanted(ignore, comparing, key), _subject(argv, cwd or Path.cwd())
-    with running(_WHAT, master, pairs_of(_WHAT, spark_conf or ()), quiet=not spark_log) as spark:
-        from multilang_cli.audit.replaying import Request, run  # noqa: PLC0415 (needs Spark)
-
-        found, troubles = run(spark, files, Request(subject, wanted, GIVEN.told()), str(output), only)
-    with stdout_may_close():
-        write(json_lines(found))
-    return ExitCode.NOT_CONFORMANT if found or troubles else ExitCode.CONFORMANT
-
-
-def _is_input(word: str) -> bool:
-    return Path(word).is_dir() or word.endswith((".ndjson", ".ndjson.gz", ".ndjson.zst"))
-
-
-def _subject(argv: list[str], cwd: Path) -> Subject:
-    """The command that every executor plays to. Raises CommandError where it can't be started, as seen from here."""
-    declare([os.environ], argv)
-    try:
-        subject = Subject.of(Component(command=tuple(argv), cwd=str(cwd)), RunOptions(), how_to_keep="")
-    except LaunchError as error:
-        raise not_started(error, _WHAT) from None
-    for note in subject.surroundings:
-        remark(f"Note: {note}")
-    return subject
-
-
-def _wanted(ignore: list[str] | None, compare: list[str] | None, key: list[str] | None) -> ComparisonOptions:
-    """The aspects that are compared: names of fields are known only where the recordings are read."""
-    for word in compare or ():
-        if word not in ASPECTS:
-            raise CommandError(f"{_WHAT}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")
-    ignored = frozenset(ignore or ())
-    aspects = (USUAL - ignored) | frozenset(compare or ())
-    return ComparisonOptions(aspects=aspects, ignored=ignored - frozenset(ASPECTS), key=frozenset(key or ()))

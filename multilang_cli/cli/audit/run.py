@@ -1,11 +1,11 @@
-"""``mlcheck audit``: the command line. What it does is in ``auditing``."""
+"""``mlcheck audit run``."""
 
 from typing import Annotated
 
 import typer
 
 from multilang_cli.cli.app import Color, Reports, Storm
-from multilang_cli.cli.audit.spark import Master, SparkConf, SparkLog
+from multilang_cli.cli.audit.spark_options import Master, SparkConf, SparkLog
 from multilang_cli.cli.options.handled import handled_by
 
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
@@ -13,7 +13,7 @@ Output = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Wher
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace tables that are there already.")]
 
 
-@handled_by("cli.audit.auditing:audit_given")
+@handled_by("audit.console.auditing:audit_given")
 def run(
     inputs: Inputs,
     *,

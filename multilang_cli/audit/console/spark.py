@@ -1,4 +1,4 @@
-"""Common parts of the audit's commands that use Spark: the options of Spark, and its session."""
+"""Common parts of the audit's commands: a session of Spark's, its settings, the folder that is written."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import stat
 import warnings
 from contextlib import contextmanager, suppress
 from math import inf
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from multilang_cli.terminal.exits import CommandError
 
@@ -21,13 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _CAUSE = "Caused by:"
-Master = Annotated[
-    str, typer.Option("--master", metavar="URL", help="Spark's master: local[4], spark://HOST:PORT or yarn.")
-]
-SparkConf = Annotated[
-    list[str] | None, typer.Option("--spark-conf", metavar="K=V", help="A setting of Spark's. May be repeated.")
-]
-SparkLog = Annotated[bool, typer.Option("--spark-log", help="Show what Spark logs.")]
 
 
 @contextmanager

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.audit import inputs
+from multilang_cli.audit.console.spark import holds_anything, pairs_of, running
 from multilang_cli.audit.inputs import AuditPlan
 from multilang_cli.audit.session import SUBMITTED
 from multilang_cli.audit.store.manifest import FOLDER, ManifestError, trees_before
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.cli.audit.spark import holds_anything, pairs_of, running
 from multilang_cli.reports.formats.registry import STDOUT, Report, ReportError, put
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.config import ConfigError, find, load

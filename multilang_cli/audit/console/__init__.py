@@ -1,0 +1,1 @@
+"""The audit's commands: what the command line says, and what people see."""

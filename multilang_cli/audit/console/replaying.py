@@ -1,0 +1,72 @@
+"""Implementation of ``mlcheck audit replay``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from multilang_cli.audit.console.spark import holds_anything, pairs_of, running
+from multilang_cli.driver.launch import LaunchError
+from multilang_cli.replay.said import ASPECTS, USUAL, ComparisonOptions
+from multilang_cli.reports.escape import json_lines
+from multilang_cli.subject.declared import not_started
+from multilang_cli.subject.options import Component, RunOptions
+from multilang_cli.subject.recordings import paths_of
+from multilang_cli.subject.subject import Subject
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.terminal.output import remark, stdout_may_close, write
+from multilang_cli.transcript.given import GIVEN
+from multilang_cli.transcript.secrets import declare
+
+_WHAT = "audit replay"
+
+
+def replay_given(given: dict[str, Any]) -> int:
+    """Play the recordings and compare; returns the exit code. Raises CommandError."""
+    words, output = given["words"], given["output"]
+    count = next((place for place, word in enumerate(words) if not _is_input(word)), len(words))
+    inputs, argv = words[:count], words[count:]
+    if not argv:
+        raise CommandError(f"{_WHAT}: which component? mlcheck audit replay INPUT... -- COMMAND.")
+    if holds_anything(_WHAT, output):
+        raise CommandError(f"{_WHAT}: {output} exists already; choose another with -o.")
+    files = paths_of(_WHAT, inputs) if inputs else []
+    if not files:
+        raise CommandError(f"{_WHAT}: there are no transcripts in {', '.join(words[:1])}.", ExitCode.NOTHING_SELECTED)
+    wanted, subject = _wanted(given), _subject(argv, given.get("cwd") or Path.cwd())
+    settings = pairs_of(_WHAT, given.get("spark_conf", ()))
+    with running(_WHAT, given["master"], settings, quiet=not given["spark_log"]) as spark:
+        from multilang_cli.audit.replaying import Request, run  # noqa: PLC0415 (needs Spark)
+
+        found, troubles = run(spark, files, Request(subject, wanted, GIVEN.told()), str(output), given.get("only"))
+    with stdout_may_close():
+        write(json_lines(found))
+    return ExitCode.NOT_CONFORMANT if found or troubles else ExitCode.CONFORMANT
+
+
+def _is_input(word: str) -> bool:
+    return Path(word).is_dir() or word.endswith((".ndjson", ".ndjson.gz", ".ndjson.zst"))
+
+
+def _subject(argv: list[str], cwd: Path) -> Subject:
+    """The command that every executor plays to. Raises CommandError where it can't be started, as seen from here."""
+    declare([os.environ], argv)
+    try:
+        subject = Subject.of(Component(command=tuple(argv), cwd=str(cwd)), RunOptions(), how_to_keep="")
+    except LaunchError as error:
+        raise not_started(error, _WHAT) from None
+    for note in subject.surroundings:
+        remark(f"Note: {note}")
+    return subject
+
+
+def _wanted(given: dict[str, Any]) -> ComparisonOptions:
+    """The aspects that are compared: names of fields are known only where the recordings are read."""
+    compared, ignored = given.get("comparing", ()), frozenset(given.get("ignore", ()))
+    for word in compared:
+        if word not in ASPECTS:
+            raise CommandError(f"{_WHAT}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")
+    aspects = (USUAL - ignored) | frozenset(compared)
+    return ComparisonOptions(aspects=aspects, ignored=ignored - frozenset(ASPECTS), key=frozenset(given.get("key", ())))
