@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
-from multilang_cli.cli.recordings import recorded as cli_recorded
 from multilang_cli.judging import linting
 from multilang_cli.judging.linting import judge_transcripts, lint_result
 from multilang_cli.judging.unread import MOST_NOTES
 from multilang_cli.protocol.words.events import Chunk, Event, Exited
 from multilang_cli.protocol.words.messages import Handshake, Pid
+from multilang_cli.recordings import judged as judged_recordings
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 from tests.command import ROOT, mlcheck, refusal
@@ -266,8 +266,8 @@ def test_what_is_no_transcript_is_told_what_one_is(tmp_path: Path) -> None:
 def test_who_has_to_wait_long_is_told(
     size: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli_recorded, "LARGE_RECORDINGS", size)
-    cli_recorded.judged("lint", [str(record(tmp_path / "t.ndjson", [HANDSHAKE, PID]))], "")
+    monkeypatch.setattr(judged_recordings, "LARGE_RECORDINGS", size)
+    judged_recordings.judged("lint", [str(record(tmp_path / "t.ndjson", [HANDSHAKE, PID]))], "")
     assert capsys.readouterr().err == told
 
 

@@ -1,4 +1,4 @@
-"""Common parts of `lint` and `report`: find transcripts, judge them."""
+"""Transcripts that the command line names, found and judged: the beginning of `lint` and `report`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The Kafka spout's lag, for people."""

@@ -1,0 +1,74 @@
+"""Pages of the docs: listed, found by a word, shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.catalogue.pages import for_terminal, load_pages, search_pages
+from multilang_cli.subject.outputs import console_of, write_json
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.terminal.output import stdout_may_close, write
+
+if TYPE_CHECKING:
+    from multilang_cli.catalogue.pages import DocsPage, PageMatch
+
+PAGES_NAMED = 12
+"""Pages that a search names."""
+
+
+def docs_given(given: dict[str, Any]) -> int:
+    """Show the page that the words name, or those that have them; returns the exit code. Raises CommandError."""
+    pages, wanted, as_json = load_pages(), " ".join(given.get("words", ())), given["as_json"]
+    if not wanted:
+        write_json([_named(page) for page in pages.values()]) if as_json else _list(list(pages.values()))
+        return ExitCode.CONFORMANT
+    page = pages.get(wanted) or pages.get(f"tutorials/{wanted}")
+    found = [] if page else search_pages(wanted, pages)
+    if len(found) > 1:
+        write_json([_matching(each) for each in found]) if as_json else _show_matches(found)
+        return ExitCode.CONFORMANT
+    if page is None and not found:
+        raise CommandError(f"docs: no page has {wanted[:60]!r}{did_you_mean(wanted, pages)} `mlcheck docs` lists all.")
+    page = page or found[0].page
+    if as_json:
+        write_json({**_named(page), "text": page.text})
+    else:
+        _show(page, given.get("color"))
+    return ExitCode.CONFORMANT
+
+
+def _matching(match: PageMatch) -> dict[str, Any]:
+    return {**_named(match.page), "headings": match.headings}
+
+
+def _named(page: DocsPage) -> dict[str, str]:
+    return {"name": page.name, "title": page.title}
+
+
+def _list(pages: list[DocsPage]) -> None:
+    wide = max(len(page.name) for page in pages)
+    lines = [f"{page.name:{wide}}  {page.title}\n" for page in pages]
+    write("".join([*lines, "\nmlcheck docs NAME shows a page, mlcheck docs WORD finds those that have a word.\n"]))
+
+
+def _show_matches(found: list[PageMatch]) -> None:
+    for match in found[:PAGES_NAMED]:
+        write(f"mlcheck docs {match.page.name}\n    {match.page.title}\n")
+        for heading in match.headings[:3]:
+            write(f"    - {heading}\n")
+    if len(found) > PAGES_NAMED:
+        write(f"and {len(found) - PAGES_NAMED} more pages; add a word\n")
+
+
+def _show(page: DocsPage, color: str | None) -> None:
+    """Show a page: laid out on a terminal, as plain Markdown elsewhere."""
+    console = console_of(color)
+    text = for_terminal(page)
+    if not console.is_terminal:
+        write(text)
+        return
+    from rich.markdown import Markdown  # noqa: PLC0415 (slow to import)
+
+    with stdout_may_close():
+        console.print(Markdown(text), width=min(console.width, 100))

@@ -1,0 +1,137 @@
+"""Explains what is named: a rule, a cause, a case, a sentence of the protocol, or what a worker's log says."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.catalogue.loader import load_causes, load_rulebook
+from multilang_cli.catalogue.worker_log import load_index, process_of
+from multilang_cli.catalogue.written import load_sentences
+from multilang_cli.reports.explaining.causes import render_cause
+from multilang_cli.reports.explaining.explain import render_rule
+from multilang_cli.reports.explaining.sentence import render_sentence
+from multilang_cli.reports.explaining.worker_log import bounded_lines, read_log, show_log, show_recognised
+from multilang_cli.reports.page import Page
+from multilang_cli.subject.outputs import console_of, write_json
+from multilang_cli.suite.cases.case import load_cases
+from multilang_cli.suite.cases.showing import render_case
+from multilang_cli.suite.hosts.case import load_host_cases
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.nearest import did_you_mean
+from multilang_cli.terminal.output import remark, stdout_may_close
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from multilang_cli.catalogue.worker_log import Recognised
+    from multilang_cli.suite.cases.case import Case
+
+MOST_SHOWN = 3
+"""Texts that are shown where a part stands in several."""
+
+
+def explain_given(given: dict[str, Any]) -> int:
+    """Explain what the options name; returns the exit code. Raises CommandError."""
+    name, log, as_json = given["name"], given["log"], given["as_json"]
+    if bool(name) == bool(log):
+        raise CommandError("explain: give a rule, a cause, a case or an error's text, or a worker's log by --log FILE.")
+    console = console_of(given.get("color"))
+    if log:
+        return _explain_log(Page(console), log, as_json=as_json)
+    if as_json:
+        write_json(_facts(name, _cases()))
+        return ExitCode.CONFORMANT
+    with stdout_may_close():
+        _show(name, console)
+    return ExitCode.CONFORMANT
+
+
+def _show(name: str, console: Console) -> None:
+    """Show all that is known of `name`. Raises CommandError."""
+    rulebook, cases, sentences = load_rulebook(), _cases(), load_sentences()
+    causes = {cause.id: cause for cause in load_causes()}
+    if name in rulebook.rules:
+        render_rule(rulebook.rules[name], rulebook, console)
+    elif name in causes:
+        render_cause(causes[name], console)
+    elif name in cases:
+        render_case(cases[name], console)
+    elif name in sentences:
+        render_sentence(sentences[name], _titles(cases), console)
+    elif found := _recognised(name):
+        show_recognised(Page(console), found, process_of(name), rulebook)
+    else:
+        raise CommandError(_unknown(name, [*rulebook.rules, *causes, *cases, *sentences]))
+
+
+def _facts(name: str, cases: dict[str, Case]) -> dict[str, Any]:
+    """All that is known of `name`, and of which sort it is. Raises CommandError."""
+    rules, causes = load_rulebook().rules, {cause.id: cause for cause in load_causes()}
+    sentences, asdict = load_sentences(), msgspec.structs.asdict
+    for about, known in (("rule", rules), ("cause", causes), ("case", cases)):
+        if name in known:
+            return {"about": about, **asdict(known[name])}
+    if name in sentences:
+        return {"about": "sentence", "section": sentences[name].number, **asdict(sentences[name].sentence)}
+    if found := _recognised(name):
+        return {"about": "text", "found": found, "process": process_of(name)}
+    raise CommandError(_unknown(name, [*rules, *causes, *cases, *sentences]))
+
+
+def _recognised(text: str) -> list[Recognised]:
+    """The texts of Storm's that stand in what was pasted; or those that this is a part of. Raises CommandError."""
+    if found := load_index().recognise(text):
+        return found
+    held = load_index().holding(text)
+    if len(held) > MOST_SHOWN:
+        raise CommandError(f"explain: {text[:60]!r} stands in {len(held)} texts of Storm's: paste a whole line.")
+    return held
+
+
+def _cases() -> dict[str, Case]:
+    return {case.id: case for case in (*load_cases(), *load_cases("library"))}
+
+
+def _titles(cases: dict[str, Case]) -> dict[str, str]:
+    """The titles of all cases, those that hosts are checked with too."""
+    return {id_: case.title for id_, case in cases.items()} | {case.id: case.title for case in load_host_cases()}
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    if any(character.isspace() for character in name.strip()):
+        return (
+            f"explain: {name[:60]!r} is no text of Storm's shell classes. Paste an error's whole line, or hand over "
+            "the worker's log by --log FILE; `mlcheck docs worker-log` shows how. What hangs: `mlcheck docs hang`."
+        )
+    hint = did_you_mean(name, known)
+    return (
+        f"explain: there is no rule, cause, case or sentence {name[:60]!r}{hint} `mlcheck list rules` shows all rules."
+    )
+
+
+def _explain_log(page: Page, name: str, *, as_json: bool) -> int:
+    """Explain a log. Exit code 4 if no text of Storm's shell classes stands in it."""
+    try:
+        with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8", errors="replace") as file:
+            if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty() and name != "-":
+                raise CommandError(f"explain: {name} is a device, which may have no end: give a worker's log.")
+            summary = read_log(bounded_lines(file))
+    except OSError as error:
+        raise CommandError(f"explain: {name} can't be read: {error.strerror}.") from None
+    if not summary.found:
+        remark(f"explain: {name}: nothing that Storm's shell classes write stands in its {summary.lines} lines.")
+        return ExitCode.NOTHING_SELECTED
+    if as_json:
+        found = [each._asdict() for each in summary.found]
+        write_json({"about": "log", "lines": summary.lines, "found": found, "unknown": summary.unknown})
+        return ExitCode.CONFORMANT
+    with stdout_may_close():
+        show_log(page, summary, load_rulebook())
+    return ExitCode.CONFORMANT

@@ -1,0 +1,97 @@
+"""Lists of what there is: a line each, its fields parted by spaces, or JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from multilang_cli.catalogue.loader import load_rules, load_versions
+from multilang_cli.catalogue.written import load_sentences
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import remark, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_CASE = ("id", "level", "kind", "title")
+
+
+def rules_given(given: dict[str, Any]) -> int:
+    """List the rules."""
+    return _print(_CASE, ((rule.id, rule.level, rule.kind, rule.title) for rule in load_rules().values()), given)
+
+
+def protocol_given(given: dict[str, Any]) -> int:
+    """List the sentences of the written protocol."""
+    rows = (
+        (placed.sentence.id, placed.number, placed.sentence.level, placed.sentence.binds, placed.sentence.text.strip())
+        for placed in load_sentences().values()
+    )
+    return _print(("id", "section", "level", "binds", "text"), rows, given)
+
+
+def cases_given(given: dict[str, Any]) -> int:
+    """List the cases of both suites."""
+    from multilang_cli.suite.cases.case import load_cases  # noqa: PLC0415 (slow to import)
+
+    found = [*load_cases(), *load_cases("library")]
+    return _print(_CASE, ((case.id, case.level, case.testee or case.kind, case.title) for case in found), given)
+
+
+def host_cases_given(given: dict[str, Any]) -> int:
+    """List the cases for hosts."""
+    from multilang_cli.suite.hosts.case import load_host_cases  # noqa: PLC0415 (slow to import)
+
+    return _print(_CASE, ((case.id, case.level, case.kind, case.title) for case in load_host_cases()), given)
+
+
+def versions_given(given: dict[str, Any]) -> int:
+    """List the Storm versions."""
+    rows = ((version.id, "verified" if version.verified else "unverified", version.note) for version in load_versions())
+    return _print(("id", "standing", "note"), rows, given)
+
+
+def kills_given(given: dict[str, Any]) -> int:
+    """List the mutants that each case kills, in the order of the cases. Raises CommandError."""
+    from multilang_cli.subject.config import ConfigError  # noqa: PLC0415 (slow to import)
+    from multilang_cli.suite.cases import kills as killing  # noqa: PLC0415
+    from multilang_cli.suite.cases.case import load_cases  # noqa: PLC0415
+
+    whole: bool = given["whole"]
+    try:
+        claims = list(killing.claimed())
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
+    known = {kill.case for kill in claims}
+    shown = [kill for kill in killing.seen() if whole or kill.case not in known]
+    places = {case.id: place for place, case in enumerate([*load_cases(), *load_cases("library")])}
+    # Cases that are gone stand last.
+    lines = sorted(
+        [*([] if whole else claims), *shown],
+        key=lambda kill: (places.get(kill.case, len(places)), kill.home, kill.mutant),
+    )
+    _print(
+        ("case", "testee", "mutant", "rules", "seen"),
+        ((kill.case, kill.home, kill.mutant, tuple(kill.rules), kill.seen_on or "claimed") for kill in lines),
+        given,
+    )
+    for soak in killing.soaked():
+        count = sum(len(mutant.kills) for mutant in soak.mutants.values())
+        remark(
+            f"{soak.home}: {len(soak.mutants)} mutants, {count} kills, played on {soak.played_on}, Storm {soak.storm}"
+        )
+    return ExitCode.CONFORMANT
+
+
+def _print(keys: Sequence[str], rows: Iterable[Sequence[Any]], given: dict[str, Any]) -> int:
+    """Rows in columns, the last of any width; or as objects with these keys."""
+    found = list(rows)
+    if given["as_json"]:
+        from multilang_cli.subject.outputs import write_json  # noqa: PLC0415 (slow to import)
+
+        write_json([dict(zip(keys, row, strict=True)) for row in found])
+        return ExitCode.CONFORMANT
+    lines = [[cell if isinstance(cell, str) else ",".join(cell) for cell in row] for row in found]
+    if lines:
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
+        write("".join("  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() + "\n" for line in lines))
+    return ExitCode.CONFORMANT

@@ -1,0 +1,84 @@
+"""mlcheck.toml for components that there are already."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from multilang_cli.catalogue.texts import TextError
+from multilang_cli.reports.formats.registry import write_whole
+from multilang_cli.scaffold import streamparse
+from multilang_cli.scaffold.config_file import components_beside, config_text
+from multilang_cli.subject.outputs import write_json
+from multilang_cli.terminal.exits import CommandError, ExitCode
+from multilang_cli.terminal.output import write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.subject.options import Component
+
+FLUX = (".yaml", ".yml")
+
+
+def init_given(given: dict[str, Any], components_of_flux: Callable[[str], tuple[Component, ...]]) -> int:
+    """Write the file for what stands in the source; returns the exit code. Raises CommandError.
+
+    `components_of_flux`: reads the components of a Flux file.
+    """
+    output, as_json = given["output"], given["as_json"]
+    if output != "-" and os.path.lexists(output):
+        raise CommandError(
+            f"init: {output} is there already, and nothing is overwritten; --output - shows what it would be."
+        )
+    if output == "-" and as_json:
+        raise CommandError("init: --output - prints the file, --json what was written; leave out one of them.")
+    components, origin = _found(Path(given["source"]), components_of_flux)
+    if not components:
+        raise CommandError(f"init: no shell component was found in {origin}.")
+    home = Path() if output == "-" else Path(output).parent
+    text = config_text([_from_here(each, home) for each in components], origin)
+    if output == "-":
+        write(text)
+        return ExitCode.CONFORMANT
+    try:
+        write_whole(Path(output), text.encode())
+    except OSError as error:
+        raise CommandError(f"init: {output} can't be written: {error.strerror}.") from None
+    names = [each.name for each in components]
+    if as_json:
+        write_json({"output": output, "origin": origin, "components": names})
+        return ExitCode.CONFORMANT
+    write(f"{output}: {len(names)} component{'s' if len(names) > 1 else ''}: {', '.join(names)}\n")
+    write("\nNext: mlcheck run --dry-run; then a tuple of each source as `samples`, and mlcheck run\n")
+    return ExitCode.CONFORMANT
+
+
+def _found(path: Path, components_of_flux: Callable[[str], tuple[Component, ...]]) -> tuple[tuple[Component, ...], str]:
+    """The components, and what they were read from in words. Raises CommandError."""
+    try:
+        if path.suffix in FLUX and path.is_file():
+            return components_of_flux(str(path)), f"the Flux file {path.name}"
+        if (path / "topologies").is_dir():
+            return streamparse.components_in(path), "a streamparse project"
+        if path.is_dir():
+            inner = path / "resources" if (path / "resources").is_dir() else path
+            return components_beside(inner), f"the folder {inner.resolve().name}"
+    except OSError as error:
+        raise CommandError(f"init: {error.filename} can't be read: {error.strerror}.") from None
+    except TextError as error:
+        raise CommandError(f"init: {error}.") from None
+    except SyntaxError as error:
+        raise CommandError(f"init: {error.filename}:{error.lineno}: this is not Python 3: {error.msg}.") from None
+    raise CommandError(f"init: {path} is neither a Flux file (.yaml) nor a folder.")
+
+
+def _from_here(component: Component, home: Path) -> Component:
+    """The component with its directory as seen from where the file is written."""
+    if component.cwd is None:
+        return component
+    cwd = os.path.relpath(component.cwd, home)
+    return msgspec.structs.replace(component, cwd=None if cwd == "." else cwd)
