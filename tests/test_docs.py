@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import html
+import io
 import re
 import runpy
 import shlex
 import tomllib
+from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -64,16 +67,22 @@ def test_pages_and_their_commands_are_found() -> None:
     assert len(mlcheck_lines()) >= 10
 
 
+@cache
+def options_of(name: str) -> frozenset[str]:
+    """The options that the help of a command names."""
+    with redirect_stdout(io.StringIO()) as shown:
+        assert dispatch([*name.split(), "--help"]) == 0, f"no command {name}"
+    return frozenset(re.findall(r"(?<![\w-])--?[a-z][\w-]*", shown.getvalue()))
+
+
 @pytest.mark.parametrize("words", mlcheck_lines(), ids=" ".join)
-def test_commands_and_options_exist(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_and_options_exist(words: list[str]) -> None:
     if words[0].startswith("--"):
         assert dispatch(words) == 0
         return
     for name in names_of(words):
-        assert dispatch([*name.split(), "--help"]) == 0, f"no command {name}"
-        known = set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", capsys.readouterr().out))
         own = words[: words.index("--")] if "--" in words else words
-        assert {word for word in own if word.startswith("-")} <= known
+        assert {word for word in own if word.startswith("-")} <= options_of(name)
 
 
 def test_rules_and_cases_that_are_named_exist() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,14 +70,20 @@ def lines_of(page: Path) -> list[str]:
 LINES = sorted({PROGRAM.sub("", line) for page in PAGES for line in lines_of(page)})
 
 
-def given(words: list[str]) -> dict[str, Any]:
-    """What typer makes of a command line, by parameter. Raises as typer does."""
-    name = " ".join(words[:2]) if words[0] in GROUPS else words[0]
+@cache
+def parser_of(name: str) -> Any:
+    """The command as typer has it."""
     entry = COMMANDS[name]
     app = typer.Typer(add_completion=False)
     function = getattr(importlib.import_module(f"multilang_cli.cli.{entry.module}"), entry.function)
     app.command(context_settings=SETTINGS)(accepting(function, name))
-    context = typer.main.get_command(app).make_context(f"mlcheck {name}", words[len(name.split()) :])
+    return typer.main.get_command(app)
+
+
+def given(words: list[str]) -> dict[str, Any]:
+    """What typer makes of a command line, by parameter. Raises as typer does."""
+    name = " ".join(words[:2]) if words[0] in GROUPS else words[0]
+    context = parser_of(name).make_context(f"mlcheck {name}", words[len(name.split()) :])
     return {key: value for key, value in context.params.items() if value}
 
 
