@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from multilang_cli.driver.pipes import PIPE_SIZE, resize
+from multilang_cli.driver.reaper import COOKIE_PREFIX
 from multilang_cli.tap import child as tap_child
 from multilang_cli.tap.feed import Unpacker
 from multilang_cli.tap.forward import Forwarder
@@ -60,11 +61,11 @@ def tap(plan: TapPlan) -> NoReturn:
     forwarder = Forwarder(helper.queue)
     child = tap_child.start(words, env, forwarder.on_signal)
     code = forwarder.forward(child, words)
-    for fd in (1, 0, 2):
-        with suppress(OSError):
-            os.close(fd)
+    played = any(name.startswith(os.fsencode(COOKIE_PREFIX)) for name in env)
+    if not played:
+        _close_all()
     with suppress(Exception):  # whatever it is, the exit code is the component's
-        _finish(helper, forwarder.now, patient=forwarder.host_left or terminal)
+        _finish(helper, forwarder.now, patient=forwarder.host_left or terminal or played)
     os._exit(code)
 
 
@@ -91,6 +92,13 @@ def _warn(plan: TapPlan) -> bool:
         if why and poller.poll(0):
             os.write(2, f"mlcheck tap: nothing is recorded: {ascii(str(plan.folder))[1:-1]}: {why}\n".encode())
     return bool(why)
+
+
+def _close_all() -> None:
+    """Let Storm see the end of stdout and stderr, and that nobody reads."""
+    for fd in (1, 0, 2):
+        with suppress(OSError):
+            os.close(fd)
 
 
 def _open_all() -> None:
@@ -171,7 +179,10 @@ def _record(fd: int, plan: TapPlan, tap: int, started: datetime) -> None:
 
 
 def _finish(helper: _Helper, t: float, *, patient: bool) -> None:
-    """Have the rest recorded. Only if `patient` this is waited for: Storm may be asking for the exit code."""
+    """Have the rest recorded. Only if `patient` this is waited for: Storm may be asking for the exit code.
+
+    mlcheck, where it plays Storm, ends what a component leaves behind, the recorder as well: it waits with open pipes.
+    """
     queue = helper.queue
     if queue.waiting and not os.fork():
         try:

@@ -442,6 +442,17 @@ def test_the_last_messages_are_there_when_the_component_crashes(tmp_path: Path) 
     assert until(lambda: how in next(folder.glob("*.log")).read_text(encoding="utf-8"))
 
 
+def test_a_death_is_recorded_where_mlcheck_plays_storm(tmp_path: Path) -> None:
+    code = Path(BOLT).read_text(encoding="utf-8").replace('message["tuple"]', 'message["no such key"]')
+    (tmp_path / "bolt.py").write_text(code, encoding="utf-8")
+    tapped = (*TAP, "--record", str(tmp_path / "record"), "--", "python3", "bolt.py")
+    ran = mlcheck("run", "--kind", "bolt", "-k", "bolt.settle.once", "--tuple", '["a"]', "--", *tapped, cwd=tmp_path)
+    assert "KeyError: 'no such key'" in ran.stdout
+    files = sorted((tmp_path / "record").glob("*.ndjson"))
+    assert files
+    assert all('"end":{' in file.read_text(encoding="utf-8") for file in files)
+
+
 # --- recording fails --------------------------------------------------------------------------------------------
 
 
