@@ -111,7 +111,7 @@ def stream(text: str) -> tuple[str, StreamDeclaration]:
     if any(":" in field for field in fields):
         written = f"{name}:{listed.replace(':', ',')}"
         raise ConfigError(f"--stream: fields are parted by commas, as in {written[:60]!r}, not {text[:60]!r}.")
-    if not (name and colon and all(fields)) or len(set(fields)) < len(fields):
+    if not (name and colon and all(fields)) or len(set(fields)) < len(fields) or "!" in listed:
         expected = f"expected NAME:field,field with {DIRECT} at the end if it is direct, no field twice"
         raise ConfigError(f"--stream: {expected}, not {text[:60]!r}.")
     return name, StreamDeclaration(fields, direct=plain != text)
