@@ -118,7 +118,8 @@ def _worst(known: StoredTables) -> Iterator[tuple[str, str]]:
             continue
         if row.open_id is not None:
             what += f"; tuple {_shown(row.open_id)} was with {_shown(at.component)}, task {row.open_task}"
-        yield f"{what}; event {at.seq} of {_shown(at.conv)}", f"mlcheck report {shlex.quote(_shown(at.file))}"
+        command = f"mlcheck report -o tree.html {shlex.quote(_shown(at.file))}"
+        yield f"{what}; event {at.seq} of {_shown(at.conv)}", command
 
 
 def _shown(text: str) -> str:

@@ -328,7 +328,7 @@ def _show_others(page: Page, first: Trouble, others: list[Trouble], result: RunR
         lead = f"  Also    {_LEVELS.get(verdict, verdict)}, {count} case{'s' if count != 1 else ''}: "
         page.line(lead + _head(page, text, max(page.columns - len(lead), 20)))
     if len(lines) > room.others:
-        page.line(f"  and {len(lines) - room.others} more: mlcheck run -v, or mlcheck report")
+        page.line(f"  and {len(lines) - room.others} more: mlcheck run -v")
 
 
 def _show_end(page: Page, first: Trouble, result: RunResult) -> None:
