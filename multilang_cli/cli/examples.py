@@ -14,11 +14,12 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "repl": ("mlcheck repl bolt.py", "mlcheck repl --kind bolt --source steps.repl bolt.py"),
     "lint": ("mlcheck lint .mlcheck/last", "mlcheck lint --storm 1.2 incident.ndjson"),
-    "report": ("mlcheck report --open incident.ndjson",),
+    "report": ("mlcheck report incident.ndjson -o incident.html", "mlcheck report --open incident.zip -o incident"),
     "replay": (
         "mlcheck replay incident.ndjson -- python3 bolt.py",
         "mlcheck replay incident.ndjson --until 120 --then repl -- python3 bolt.py",
     ),
+    "diff": ("mlcheck diff incident.ndjson later.ndjson",),
     "shrink": ("mlcheck shrink incident.ndjson -o small.ndjson -- python3 bolt.py",),
     "promote": ("mlcheck promote small.ndjson -o bolt.thirteen.yaml",),
     "tap": ("mlcheck tap --record /var/tmp/tap -- python3 bolt.py",),
@@ -27,19 +28,34 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "mlcheck topology run --fault kill:split@20 topology.yaml",
     ),
     "topology plan": ("mlcheck topology plan topology.yaml",),
-    "topology explain": ("mlcheck topology explain", "mlcheck topology explain .mlcheck/topology/NAME --emission 7"),
+    "topology explain": ("mlcheck topology explain", "mlcheck topology explain .mlcheck/topology/NAME --emission 1"),
     "fuzz": ("mlcheck fuzz --kind bolt bolt.py",),
     "bench": ("mlcheck bench bolt.py",),
     "host": ("mlcheck host -- java -jar host.jar",),
     "matrix": ("mlcheck matrix testees -o matrix",),
     "audit run": ("mlcheck audit run recordings/ -o audit",),
+    "audit watch": ("mlcheck audit watch recordings/ -o watched",),
+    "audit replay": ("mlcheck audit replay recordings/ -o compared -- python3 bolt.py",),
     "new": ("mlcheck new bolt --language python words", "mlcheck new testee --language go library"),
     "init": ("mlcheck init topology.yaml", "mlcheck init my-streamparse-project --output -"),
     "docs": ("mlcheck docs heartbeat", "mlcheck docs worker-log"),
-    "verify-storm": ("mlcheck verify-storm 2.8.3",),
+    "list rules": ("mlcheck list rules", "mlcheck list rules --json"),
+    "list cases": ("mlcheck list cases",),
+    "list host-cases": ("mlcheck list host-cases",),
+    "list protocol": ("mlcheck list protocol",),
+    "list versions": ("mlcheck list versions",),
+    "list --kills": ("mlcheck list --kills",),
+    "config show": ("mlcheck config show",),
+    "schema list": ("mlcheck schema list",),
+    "schema show": ("mlcheck schema show messages/emit",),
     "schema validate": ("mlcheck schema validate config mlcheck.toml",),
+    "verify-storm": ("mlcheck verify-storm 2.8.3",),
+    "kafka demo": ("mlcheck kafka demo",),
+    "kafka lag": ("mlcheck kafka lag sentences -b broker:9092 --id my-topology",),
+    "demo": ("mlcheck demo", "mlcheck demo --no-input"),
+    "completion": ("mlcheck completion bash",),
 }
-"""Command lines by command; a test parses each."""
+"""Command lines of each command; tests run them."""
 
 MOST_USED: dict[str, tuple[str, ...]] = {
     "run": ("--kind", "--tuple", "--stream", "--storm", "-k", "--report"),
@@ -63,7 +79,7 @@ PANELS: dict[str, tuple[str, ...]] = {
     ),
     "What comes out": (
         *("--strict", "--report", "--record", "--record-all", "--transcripts", "--color", "--quiet", "--verbose"),
-        *("--redact", "--help"),
+        *("--redact", "--json", "--help"),
     ),
 }
 """Panels of options, in their order."""

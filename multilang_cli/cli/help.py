@@ -11,12 +11,19 @@ from multilang_cli.cli.examples import EXAMPLES, MOST_USED, PANELS
 
 _DEFAULT = re.compile(r"\s*\[default: (.+?)(?:; [^\]]*)?\]$")
 _RANGE = re.compile(r"\s*\[[^\]]*x[<>]=?[^\]]*\]$")
-_TYPES = {"<int range>": "N", "<float range>": "S", "INTEGER": "N", "FLOAT": "S", "TEXT": "TEXT"}
+_TYPES = {"<int range>": "N", "<float range>": "S", "INTEGER": "N", "FLOAT": "S", " <str>": ""}
+_NEEDED = re.compile(r"\{([^{}|]+)\}")
 _USED, _REST = "Most used", "Options"
 
 
 class PanelledCommand(TyperCommand):
     """A command whose help has panels (``examples.PANELS``). Without a panel of its own, an option is in the last."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line: without brackets what has to be given, in one pair what may be."""
+        return [
+            _NEEDED.sub(r"\1", word).replace("[[", "[").replace("]]", "]") for word in super().collect_usage_pieces(ctx)
+        ]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the examples and the panels."""

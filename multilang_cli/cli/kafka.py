@@ -11,8 +11,12 @@ from multilang_cli.cli.options.handled import handled_by
 @handled_by("kafka.console.lag:lag_given")
 def lag(
     topic: Annotated[str, typer.Argument(metavar="TOPIC", hidden=True)],
-    servers: Annotated[str, typer.Option("--bootstrap-servers", "-b", help="HOST:PORT, several with commas.")],
-    group: Annotated[str, typer.Option("--id", help="The spout's id: its consumer group.")] = "mlcheck-kafka-spout",
+    servers: Annotated[
+        str, typer.Option("--bootstrap-servers", "-b", metavar="HOST:PORT", help="Several with commas.")
+    ],
+    group: Annotated[
+        str, typer.Option("--id", metavar="ID", help="The spout's id: its consumer group.")
+    ] = "mlcheck-kafka-spout",
     client: Annotated[
         list[str] | None, typer.Option("--client", metavar="K=V", help="A setting of librdkafka.")
     ] = None,

@@ -143,7 +143,9 @@ class _Following:
             return None
         self.root = event.root
         if event.root is None:
-            raise NoRootError(f"emission {event.n} has no message id, or there is no acker: nobody follows it")
+            raise NoRootError(
+                f"emission {event.n} has no message id, or there is no acker: nobody follows it; take a spout's: 1"
+            )
         return AckStep(event.t, f"{self._who(event.task)} emits {_short(event.values)}: root {hexadecimal(event.root)}")
 
     def _delivered(self, event: Delivered) -> AckStep | None:
