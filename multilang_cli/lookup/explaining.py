@@ -126,7 +126,11 @@ def _explain_log(page: Page, name: str, *, as_json: bool) -> int:
     except OSError as error:
         raise CommandError(f"explain: {name} can't be read: {error.strerror}.") from None
     if not summary.found:
-        remark(f"explain: {name}: nothing that Storm's shell classes write stands in its {summary.lines} lines.")
+        where = "stdin" if name == "-" else name
+        remark(
+            f"explain: {where}: nothing that Storm's shell classes write stands in it ({summary.lines:,} lines). The "
+            "worker that lost its component wrote worker.log, below workers-artifacts/TOPOLOGY/PORT in Storm's logs."
+        )
         return ExitCode.NOTHING_SELECTED
     if as_json:
         found = [each._asdict() for each in summary.found]

@@ -100,7 +100,7 @@ def show_log(page: Page, summary: LogSummary, rulebook: Rulebook) -> None:
     """Show what a log tells: each text with its count and its first line, the most telling in full."""
     for each in summary.found:
         times = "once" if each.times == 1 else f"{each.times} times, first"
-        page.para(f"{times} in line {each.line}", label=each.what.entry.text, hang=4)
+        page.para(each.what.entry.text, label=f"{times} in line {each.line}")
     if summary.unknown:
         count, line = len(summary.unknown), summary.unknown[0]
         page.para(f"{count} errors of Storm's shell classes are not known here, first in line {line}")
