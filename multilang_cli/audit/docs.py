@@ -1,4 +1,4 @@
-"""The tables in words, for ``docs/audit.md``, and as JSON Schema: made of ``tables``, so that they can't differ."""
+"""The tables in words, for ``docs/audit-tables.md``, and as JSON Schema: made of ``tables``, so they can't differ."""
 
 from __future__ import annotations
 

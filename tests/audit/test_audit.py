@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Kind
 
 DOCS = ROOT / "docs" / "audit.md"
+TABLES = ROOT / "docs" / "audit-tables.md"
 
 
 def lines(paths: Sequence[Path]) -> Iterator[tuple[str, int, str, bytes]]:
@@ -139,7 +140,7 @@ def test_what_can_not_be_read_is_named_whatever_it_is_and_the_rest_is_found(tmp_
 
 
 def test_the_documents_have_every_table() -> None:
-    text = DOCS.read_text(encoding="utf-8")
+    text = TABLES.read_text(encoding="utf-8")
     shown = text.partition("<!-- tables: begin -->\n")[2].partition("<!-- tables: end -->")[0]
     assert shown == docs.markdown()
     published = json.loads((ROOT / "schemas" / "audit.schema.json").read_text(encoding="utf-8"))
