@@ -9,6 +9,7 @@ from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.terminal.output import stdout_may_close, write
+from multilang_cli.terminal.table import in_columns, screen_width
 
 if TYPE_CHECKING:
     from multilang_cli.catalogue.pages import DocsPage, PageMatch
@@ -47,9 +48,8 @@ def _named(page: DocsPage) -> dict[str, str]:
 
 
 def _list(pages: list[DocsPage]) -> None:
-    wide = max(len(page.name) for page in pages)
-    lines = [f"{page.name:{wide}}  {page.title}\n" for page in pages]
-    write("".join([*lines, "\nmlcheck docs NAME shows a page, mlcheck docs WORD finds those that have a word.\n"]))
+    lines = in_columns(((page.name, page.title) for page in pages), screen_width())
+    write(f"{lines}\nmlcheck docs NAME shows a page, mlcheck docs WORD finds those that have a word.\n")
 
 
 def _show_matches(found: list[PageMatch]) -> None:

@@ -8,6 +8,7 @@ from multilang_cli.catalogue.loader import load_rules, load_versions
 from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, write
+from multilang_cli.terminal.table import in_columns, screen_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -90,8 +91,9 @@ def _print(keys: Sequence[str], rows: Iterable[Sequence[Any]], given: dict[str, 
 
         write_json([dict(zip(keys, row, strict=True)) for row in found])
         return ExitCode.CONFORMANT
-    lines = [[cell if isinstance(cell, str) else ",".join(cell) for cell in row] for row in found]
-    if lines:
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)][:-1]
-        write("".join("  ".join([*map(str.ljust, line, widths), line[-1]]).rstrip() + "\n" for line in lines))
+    write(in_columns(([_cell(cell) for cell in row] for row in found), screen_width()))
     return ExitCode.CONFORMANT
+
+
+def _cell(cell: Any) -> str:
+    return " ".join(cell.split()) if isinstance(cell, str) else ",".join(cell)
