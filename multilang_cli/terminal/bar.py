@@ -42,7 +42,7 @@ class Bar:
 
     def __call__(self, text: str, done: int, total: int) -> None:
         """A part begins, or goes on; fewer than before, or another total, is the beginning of something else."""
-        counted = f"{done + 1}/{total}" if total else ""
+        counted = f"{min(done + 1, total)}/{total}" if total else ""
         told: dict[str, Any] = {"description": text, "counted": counted, "visible": True}
         if total != self._now[1] or done < self._now[0]:
             self._progress.reset(self._task, total=total or None, completed=done, **told)

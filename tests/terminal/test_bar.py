@@ -19,7 +19,7 @@ pytestmark = pytest.mark.component
 PARTS = """
 from multilang_cli.terminal.output import progress_line, remark
 with progress_line(verbose=False, quiet=False) as progress:
-    for done in range(4):
+    for done in range(5):
         progress(f"part {done} of a name that is longer than a line of this terminal has place for", done, 4)
         remark(f"a line {done}")
         input()
@@ -40,16 +40,17 @@ def at_terminal(folder: Path, *words: str, term: str = "xterm") -> Any:
 
 def test_lines_stand_above_it_and_nothing_of_it_stays(tmp_path: Path) -> None:
     child = at_terminal(tmp_path, "-c", PARTS)
-    for done in range(4):
+    for done in range(5):  # the last part is one more than was promised
         child.expect_exact(f"a line {done}\r\n")
-        child.expect_exact(f"{done + 1}/4 ")
+        child.expect_exact(f"{min(done + 1, 4)}/4 ")
         child.expect(rf"(\d+ s left )?part {done} of a name[^\r\n]*…")
-        assert bool(child.match[1]) == (done > 1)
+        assert bool(child.match[1]) == (done in {2, 3})
         child.send("\r")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0
     assert child.before.rpartition(ERASED)[1:] == (ERASED, "")
+    assert "5/4" not in child.before
 
 
 def test_a_run_has_one_that_is_gone_when_its_result_is_shown(tmp_path: Path) -> None:
@@ -65,7 +66,7 @@ def test_a_run_has_one_that_is_gone_when_its_result_is_shown(tmp_path: Path) -> 
 
 def test_a_terminal_that_can_not_draw_has_none(tmp_path: Path) -> None:
     child = at_terminal(tmp_path, "-c", PARTS, term="dumb")
-    for done in range(4):
+    for done in range(5):
         child.expect_exact(f"a line {done}\r\n")
         child.send("\r")
     child.expect(pexpect.EOF)
