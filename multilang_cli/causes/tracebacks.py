@@ -165,7 +165,7 @@ class _Form:
     def extent(self, text: str, match: re.Match[str]) -> tuple[int, int]:
         """The begin and the end of an exception's traceback: what comes after the frames is not its own."""
         starts = [each.start() for each in self._begins.finditer(text, 0, match.end())] if self._begins else []
-        if not starts and self._frame is not None and _UNREAD.match(match["text"]):
+        if not starts and self._frame is not None and self._is_unread(match["text"]):
             starts = [each.start() for each in self._frame.finditer(text, 0, match.end())][-1:]
         begin = max(starts, default=text.rfind("\n", 0, match.start("text")) + 1)
         return begin, len(text) if self.form.innermost == "first" else match.end()
@@ -216,11 +216,15 @@ class _Form:
         named = [(groups["file"], int(groups["line"]), "", "")] if groups.get("file") else []
         at = self._thrown_at(text)
         frames = [self._read(text, each) for each in self._frame.finditer(text, at)] if self._frame else []
-        last = frames[-1:] if _UNREAD.match(match["text"]) else []
+        last = frames[-1:] if self._is_unread(match["text"]) else []
         if last and not (self._foreign and self._foreign.search(last[0][0])):
             return own(last, roots, self._foreign)
         ordered = [*named, *(frames if self.form.innermost == "first" else reversed(frames))]
         return own(ordered, roots, self._foreign)
+
+    def _is_unread(self, exception: str) -> bool:
+        """True if a source could not be read, not a text that it read as JSON: both are a SyntaxError of JavaScript."""
+        return _UNREAD.match(exception) is not None and not (self.misread and self.misread.search(exception))
 
     def _thrown_at(self, text: str) -> int:
         """The place behind which the frames stand that threw: those before are of handlers that threw it again."""
