@@ -17,6 +17,12 @@ COMMANDS = {
     ("sh", "-c", "read line; echo x"): "shell",
     ("php", "-r", "include 'bolt.inc';"): "php",
     ("Rscript", "bolt.R"): "r",
+    ("gawk", "-f", "bolt"): "awk",
+    ("./bolt.awk",): "awk",
+    ("elixir", "bolt.exs"): "elixir",
+    ("./bolt.escript",): "erlang",
+    ("ocaml", "unix.cma", "bolt.ml"): "ocaml",
+    ("guile", "-s", "bolt"): "scheme",
     ("./bolt",): "",
 }
 

@@ -82,6 +82,8 @@ Execution halted
 """,
     "r, a long call": "Error in fromJSON(paste(lines)) : \n  unexpected character 'e'\nExecution halted\n",
     "r, that it can't parse": "Error: unexpected ')' in \"f())\"\nExecution halted\n",
+    "erlang": "escript: exception error: no match of right hand side value [1,2]\n  in function  erl_eval:expr/6\n",
+    "scheme": "ERROR: In procedure car:\nIn procedure car: Wrong type (expecting pair): 1\n",
     "nothing of the kind": "INFO starting\nbye\n",
     "nothing": "",
 }
@@ -107,6 +109,8 @@ CAUSES = {
     "r": "subscript out of bounds",
     "r, a long call": "unexpected character 'e'",
     "r, that it can't parse": "unexpected ')' in \"f())\"",
+    "erlang": "no match of right hand side value [1,2]",
+    "scheme": "In procedure car: Wrong type (expecting pair): 1",
     "nothing of the kind": "",
     "nothing": "",
 }
@@ -181,6 +185,27 @@ TypeError: Cannot read properties of undefined (reading 'name')
 """,
         Place("lib.js", 7),
     ),
+    "node, JSON that it can't read": (
+        """<anonymous_script>:1
+undefined
+^
+
+SyntaxError: "undefined" is not valid JSON
+    at JSON.parse (<anonymous>)
+    at Bolt.process (/srv/bolt.js:14:28)
+    at Socket.<anonymous> (/srv/lib/protocol.js:38:10)
+    at Socket.emit (node:events:524:28)
+""",
+        Place("bolt.js", 14),
+    ),
+    "elixir": (
+        """** (MatchError) no match of right hand side value: 1
+    lib/bolt.exs:2: A.f/1
+    (elixir 1.14.0) lib/code.ex:1245: Code.require_file/2
+""",
+        Place("lib/bolt.exs", 2),
+    ),
+    "awk": ("gawk: /srv/bolt.awk:2: (FILENAME=- FNR=1) fatal: division by zero attempted\n", Place("bolt.awk", 2)),
     "ruby": (
         """/srv/bolt.rb:12:in `process': undefined method `split' for nil:NilClass (NoMethodError)
 \tfrom /srv/storm.rb:9:in `run'
