@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
@@ -80,14 +81,16 @@ def _only(fits: Callable[[Sequence[str]], bool], sources: Mapping[str, Sequence[
 
 def _scores(text: str, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, str, int, str]]:
     for file, lines in sources.items():
+        # What runs a program tells its name as well.
+        name = posixpath.splitext(posixpath.basename(file))[0]
         for number, line in enumerate(lines, 1):
-            if not _COMMENT.match(line) and (score := _score(text, line)):
+            if not _COMMENT.match(line) and (score := _score(text, line, name)):
                 yield score, file, number, line
 
 
-def _score(text: str, line: str) -> int:
+def _score(text: str, line: str, name: str) -> int:
     """Characters of `text` that the strings of a line account for; 0 if they may stand there by chance."""
-    found = [piece for piece in _pieces(line) if piece in text]
+    found = [piece for piece in _pieces(line) if piece in text and piece != name]
     score = sum(map(len, found))
     begins = any(text.lstrip().startswith(piece) for piece in found)
     return score if begins or score * _SHARE_OF_TEXT >= len(text) else 0

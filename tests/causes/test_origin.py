@@ -20,6 +20,7 @@ TEXTS = {
     "a value and nothing of the program's": ("[1, 2]", ['print("a, b")', "print(value)"], None),
     "a text with a clock before it": ("12:00:01 INFO bad line", ['log("bad line")'], 1),
     "a name that stands in it": ("renamed 'incoming/a.txt' -> 'done/a.txt'", ['DIR = "incoming"'], None),
+    "the name of its file": ("FAILED_words_bolt_ImportError", ['log = logging.getLogger("words_bolt")'], None),
     "a piece that may be chance": ("word: tuple", ['m["tuple"]'], None),
 }
 
@@ -27,7 +28,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_the_line_that_wrote_it(name: str) -> None:
     text, lines, expected = TEXTS[name]
-    place = origin_of(text, {"bolt": lines})
+    place = origin_of(text, {"src/words_bolt.py": lines})
     assert (place and place.line) == expected
 
 
@@ -44,6 +45,12 @@ STARTERS = {
     "a call of JavaScript": ("javascript", ["spawnSync('mv', [a, b], {stdio: 'inherit'});"], 1),
     "stdio of each": ("javascript", ["spawn('mv', [a], { stdio: ['ignore', 'inherit', 2] });"], 1),
     "a call of Go": ("go", ["\tcommand.Stdout = os.Stdout"], 1),
+    "a call of Lua": ("lua", ["  os.execute('mv ' .. a)", "print(a)"], 1),
+    "a pipe of Lua to write to": ("lua", ['local wc = io.popen("wc " .. f(a), "w")', 'io.popen("ls", "r")'], 1),
+    "a call of R": ("r", ['system(paste("mv", a))', 'x <- system("date", intern = TRUE)'], 1),
+    "a call of Java": ("java", ["new ProcessBuilder(command).inheritIO().start();", "pipe.start();"], 1),
+    "a call of awk": ("awk", ['{ system("mv " $1) }', 'system("mv a b >&2")', "a || b { print 1 }"], 1),
+    "a pipe of awk": ("awk", ['print text | "sort"', 'print text | "cat >&2"', 'print "a > b"'], 1),
     "a comment": ("python", ['# os.system("mv")'], None),
 }
 
