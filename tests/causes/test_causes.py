@@ -439,7 +439,7 @@ def test_pieces_are_lost_by_who_answers_the_same_command_where_it_comes_whole(
     [
         ("Error: Task with id bolt not found", "needs-its-own-name"),
         ("ValueError: unknown component: spout", "needs-its-own-name"),
-        ("NameError: name 'bolt' is not defined", "dies-at-start"),
+        ("NameError: name 'bolt' is not defined", "name-unknown"),
         ("ModuleNotFoundError: No module named 'bolt'", "module-missing"),
     ],
 )
