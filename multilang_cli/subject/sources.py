@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import re
+import shutil
 import stat
 from contextlib import suppress
 from functools import cache
@@ -47,20 +48,21 @@ _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
 _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
 """What compilers leave in their programs."""
-_SOURCES = {"go": ".go", "rust": ".rs", "c": ".c", "cpp": ".cpp"}
+_SOURCES = {"go": ".go", "rust": ".rs", "c": ".c", "cpp": ".cpp", "ocaml": ".ml"}
 """The end of the names of sources of compiled programs."""
-_UNMARKED = ("c", "cpp")
+_UNMARKED = ("c", "cpp", "ocaml")
 """Languages whose compilers leave no mark: a source of the program's name beside it tells."""
 
 
 def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     """The source of a component: its own files stand below its working directory, and beside its program."""
+    named = language_of(argv) or _by_shebang(argv[0], cwd)
     programs = [cwd / word for word in words_of(argv) if language_of([word]) and "." in Path(word).name]
-    if named := _NAMED.get(language_of(argv)):
-        programs += named(argv, cwd)
+    if find := _NAMED.get(named):
+        programs += find(argv, cwd)
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
-    language = language_of(argv) or built_from(cwd / argv[0]) or _written_beside(cwd / argv[0])
+    language = named or built_from(cwd / argv[0]) or _written_beside(cwd / argv[0])
     if not programs and language in _SOURCES:
         # A compiled program is most often called as its source, or as the folder of it.
         suffix, built = _SOURCES[language], [Path(word) for word in words_of(argv)]
@@ -77,9 +79,20 @@ def _written_beside(program: Path) -> str:
     return next((each for each in _UNMARKED if os.path.isfile(f"{program}{_SOURCES[each]}")), "")  # noqa: PTH113
 
 
+@cache
+def _by_shebang(program: str, cwd: Path) -> str:
+    """The language that a script without a suffix names in its first line, such as what an installer makes."""
+    path = program if "/" in program else shutil.which(program) or program
+    try:
+        first = next(iter(source_lines(cwd / path)), "")[:MOST_OF_A_LINE]
+    except (OSError, ValueError):
+        return ""
+    return language_of(first[2:].split()) if first.startswith("#!") else ""
+
+
 def _modules(argv: Sequence[str], cwd: Path) -> list[Path]:
-    """The files of the modules behind ``-m``, and of the classes that such a module is told to run."""
-    words = argv[argv.index("-m") + 1 :] if "-m" in argv else ()
+    """The files of the modules behind ``-m``, and of the classes that such a module, or a script, is told to run."""
+    words = argv[argv.index("-m") + 1 :] if "-m" in argv else argv[1:]
     named = (name for word in words if word[:1] != "-" for name in (word, word.rpartition(".")[0]))
     paths = (cwd / f"{name.replace('.', '/')}.py" for name in named if _MODULE.fullmatch(name))
     return [path for path in paths if path.is_file()]

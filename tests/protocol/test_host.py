@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import pytest
 
@@ -9,7 +11,9 @@ from multilang_cli.catalogue import loader, notation
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.words.feeds import Feed
-from multilang_cli.protocol.words.verdicts import Kind
+
+if TYPE_CHECKING:
+    from multilang_cli.protocol.words.verdicts import Kind
 
 TASKS = '{"1":"__acker","2":"src","3":"comp","4":"sink","5":"sink","6":"dsink","7":"fsink"}'
 CONTEXT = f'{{"task->component":{TASKS},"taskid":3}}'
@@ -65,7 +69,7 @@ def test_a_storm_without_heartbeats_owes_none() -> None:
 
 NEXT = '> {"id":"","command":"next"}'
 AHEAD = (NEXT, SYNC, SYNC, SYNC, NEXT, NEXT, NEXT, EMIT, SYNC, EMIT, SYNC, EMIT, SYNC)
-"""Two syncs too many, which Storm takes for the answers to its next two commands; then emits that it reads one by one."""
+"""Two syncs too many, which Storm takes for the answers to its next commands; then emits that it reads one by one."""
 SPOUTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "ids come with the command that reads their emit": ((*AHEAD, "> [4]", NEXT, "> [4]", NEXT, "> [4]", NEXT), []),
     "ids of an emit that was read": ((*AHEAD, "> [4]", NEXT, NEXT), ["host-task-ids-missing"]),

@@ -65,3 +65,13 @@ def test_a_name_as_long_as_names_may_be_has_no_source_beside_it(tmp_path: Path) 
     program = tmp_path / ("b" * 254)
     program.write_bytes(b"\x7fELF")
     assert source_of([f"./{program.name}"], tmp_path, "bolt").language == ""
+
+
+def test_a_script_without_a_suffix_is_known_by_its_shebang_and_runs_what_it_names(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("#!/usr/bin/env python3\nimport sys\n")
+    (tmp_path / "bolts").mkdir()
+    count = tmp_path / "bolts" / "count.py"
+    count.write_text("class Count:\n")
+    found = source_of(["./run", "bolts.count.Count"], tmp_path, "bolt")
+    assert found.language == "python"
+    assert found.programs == (str(count),)
