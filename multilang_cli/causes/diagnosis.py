@@ -226,6 +226,7 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "stalled": lambda facts: facts.seen.stalled,
     "of_ids": lambda facts: facts.of_ids,
     "threw": lambda facts: facts.death is not None,
+    "printed": lambda facts: facts.printed is not None,
     "behind_ids": lambda facts: facts.behind_ids,
     "swallowed": lambda facts: facts.seen.naive.lost,
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
@@ -280,6 +281,7 @@ def words_of(facts: Facts) -> _Fitting:
         complaint=short(facts.seen.complaint),
         muttered=last_line(facts.seen.muttered),
         refusal=facts.refusal.told if facts.refusal else "",
+        printed=facts.printed.told if facts.printed else "",
         why=short(facts.seen.failed_for),
     )
 
@@ -295,6 +297,7 @@ def _cause_of(
     by_death = not words.finding or signature.exception or _is_of_the_end(words.finding, facts)
     by_death = by_death and not signature.rest
     death = facts.refusal if signature.failed else facts.thrown if by_death else None
+    death = facts.printed if signature.printed else death
     language = facts.source.language or (death.language if death else "")
     seq = words.finding.seq if words.finding else facts.seq
     stood = facts.known.stood if seq in facts.seen.silences else facts.known.starter if words.by_child else None

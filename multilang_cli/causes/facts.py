@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 PIPE = 64 * 1024
 """Bytes that a pipe holds: of a longer message so many stand in it, whoever reads."""
+_TEXT = "stdout-text"
 MOST_WORDS = 80
 """Characters of a log that a sentence shows."""
 
@@ -67,7 +68,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     `seen`: the conversation. `asked`: the first that it had not answered, `unanswered`: the first command or heartbeat.
     `death`: the uncaught exception in its `stderr`, or in what it told Storm before it ended; `late_death`: that in
-    `late_stderr`, what it wrote only after it was told to end. `refusal`: that of which it failed a tuple. `wrote`: the
+    `late_stderr`, what it wrote only after it was told to end; `printed`: that in text on its stdout. `refusal`: that of which it failed a tuple. `wrote`: the
     beginning of each message that is found fault with, by its event. `misread`: a JSON parser of it refused a text.
     """
 
@@ -81,6 +82,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     death: Death | None = None
     refusal: Death | None = None
     late_death: Death | None = None
+    printed: Death | None = None
     misread: bool = False
     wrote: dict[int, str] = {}
 
@@ -235,6 +237,7 @@ def facts_of(
             wrote[event.seq] = event.raw[:MOST_LATE].decode("utf-8", "backslashreplace")
     stderr, late_stderr = map(bounded, _parted(known.stderr, seen.late_stderr))
     pending = tuple(seen.pending.values())
+    texts = (wrote[finding.seq] for finding in findings if finding.rule == _TEXT and finding.seq in wrote)
     told = (seen.words, seen.reported) if seen.exited else ()
     return Facts(
         source=source,
@@ -248,6 +251,7 @@ def facts_of(
         death=tracebacks.death_in(stderr, source.roots, source.language) or _told_death(tracebacks, source, *told),
         refusal=_told_death(tracebacks, source, seen.failed_for, bounded(seen.failed_err)),
         late_death=tracebacks.death_in(late_stderr, source.roots, source.language),
+        printed=tracebacks.death_in(next(texts, ""), source.roots, source.language),
         misread=any(map(tracebacks.misread_in, (stderr, *told))),
         wrote=wrote,
     )
