@@ -52,6 +52,8 @@ LAST_CHANCE = 1.0
 """Seconds in which a silent component has to say what it held back, once its stdin is closed."""
 _WRITES: dict[type, str] = {Ack: "ack", Emit: "emit", Fail: "fail", Log: "log", Sync: "sync"}
 """The command of a message."""
+_SPELT = re.compile(rb'"command" ?: ?"(ack|emit|fail|log|sync)"')
+"""The command of a message that can't be read as JSON, where its beginning can."""
 _NAMED = re.compile(r" in (?P<file>/\S+?) on line (?P<line>\d{1,6})\b")
 """A place as PHP names it in what it prints of an error."""
 _LONGEST_SOURCE_LINE = 200
@@ -111,7 +113,7 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     patterns += known.suspects.get(source.language, ()) if known is not None else ()
     patterns += [_LOOKS_FOR.format(facts.unanswered)] if _UNANSWERED in cause.rules and facts.unanswered else []
     event = watch.events.get(cause.seq) if cause.seq is not None else None
-    command = _command_of(event.body) if event is not None and event.channel == "out" else ""
+    command = _command_of(event) if event is not None and event.channel == "out" else ""
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
     # Nor does the message behind a text say who printed that.
     written = command and (command != "sync" or _EXTRA in cause.rules) and _TEXT not in cause.rules
@@ -121,9 +123,11 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     return msgspec.structs.replace(cause, place=place, suspect=suspect)
 
 
-def _command_of(body: object) -> str:
-    """The command of a message, of an irregular one what was meant; "" for what has none."""
-    return next((command for each in _meant(body) if (command := _WRITES.get(each.__class__))), "")
+def _command_of(event: Event) -> str:
+    """The command of a message, of an irregular one what was meant, or what it spells; "" for what has none."""
+    meant = next((command for each in _meant(event.body) if (command := _WRITES.get(each.__class__))), "")
+    spelt = _SPELT.search(event.raw, 0, _LONGEST_SOURCE_LINE) if not meant else None
+    return meant or (spelt[1].decode() if spelt else "")
 
 
 def _meant(body: object) -> Sequence[object]:
