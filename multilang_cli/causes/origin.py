@@ -74,7 +74,7 @@ def _only(fits: Callable[[Sequence[str]], bool], sources: Mapping[str, Sequence[
         Place(file, number, line.strip())
         for file, lines in sources.items()
         for number, line in enumerate(lines, 1)
-        if not _COMMENT.match(line) and fits(lines[number - 1 : number + _CALL])
+        if line.strip() and not _COMMENT.match(line) and fits(lines[number - 1 : number + _CALL])
     ]
     return found[0] if len(found) == 1 else None
 

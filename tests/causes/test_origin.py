@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
+from multilang_cli.causes.model import Place
 from multilang_cli.causes.origin import only_line, only_line_with, origin_of
 
 TEXTS = {
@@ -74,6 +75,14 @@ def test_a_suspect_is_looked_for_in_all_of_a_line_and_nowhere_behind_it() -> Non
     sources = {"bolt.py": ["import sys", "sys.stdin.reconfigure(encoding='Latin-1')", "# latin-1"]}
     place = only_line_with("(?i)latin.?1", sources)
     assert (place and place.line) == 2
+
+
+def test_blank_lines_before_a_suspect_are_no_other_lines() -> None:
+    lines = ["import sys", "", "    ", '    print("no table")', "", "    print(word)"]
+    prints = next(each for each in load_causes() if each.id == "prints-to-stdout").suspects["python"]
+    assert only_line_with(prints[0], {"bolt.py": lines[:4]}) == Place("bolt.py", 4, 'print("no table")')
+    found = [only_line_with(pattern, {"bolt.py": lines}) for pattern in prints]
+    assert found[:2] == [None, Place("bolt.py", 6, "print(word)")]
 
 
 STANDING = {
