@@ -68,7 +68,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
     `seen`: the conversation. `asked`: the first that it had not answered, `unanswered`: the first command or heartbeat.
     `death`: the uncaught exception in its `stderr`, or in what it told Storm before it ended; `late_death`: that in
-    `late_stderr`, what it wrote only after it was told to end; `printed`: that in text on its stdout. `refusal`: that of which it failed a tuple. `wrote`: the
+    `late_stderr`, what it wrote only after it was told to end; `printed`: that in text on its stdout.
+    `refusal`: that of which it failed a tuple. `wrote`: the
     beginning of each message that is found fault with, by its event. `misread`: a JSON parser of it refused a text.
     """
 
@@ -255,6 +256,17 @@ def facts_of(
         misread=any(map(tracebacks.misread_in, (stderr, *told))),
         wrote=wrote,
     )
+
+
+def said_in_time(stderr: str, events: Iterable[Event], about: int | None) -> str:
+    """The stderr without what came of the end that it was told to make, where `about`, an event, was before that.
+
+    Of a silence all is kept: what it complains of once its stdin is closed tells why it was silent.
+    """
+    seen = Seen("asked", {})
+    for event in events:
+        seen.take(event)
+    return stderr if about is None or about in seen.silences else _parted(stderr, seen.late_stderr)[0]
 
 
 def _told_death(tracebacks: Tracebacks, source: Source, *texts: str) -> Death | None:

@@ -91,7 +91,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     `behind_ids`: task ids came since it said anything.
     `swallowed`: what it never answered are just those messages that it read behind an emit that asks for task ids;
     `swallowed_unasked`: behind any emit.
-    `threw`: an uncaught exception is known; `printed`: one stands in the text on its stdout. `complained`: of a tuple that it settled never it logged something.
+    `threw`: an uncaught exception is known; `printed`: one stands in the text on its stdout.
+    `complained`: of a tuple that it settled never it logged something.
     `muttered`: the last that it wrote to stderr of such a tuple says that something is wrong. `only_ticks`: ticks stay
     open, and no other tuple.
     `failed`: it failed a tuple. `threw_then`: an exception is known of which it failed that; `said_why`: it told Storm

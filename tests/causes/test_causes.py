@@ -10,7 +10,7 @@ import pytest
 from multilang_cli.catalogue import loader, locate, notation
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.causes.diagnosis import diagnose
-from multilang_cli.causes.facts import Facts, Known, Source, facts_of
+from multilang_cli.causes.facts import Facts, Known, Source, facts_of, said_in_time
 from multilang_cli.causes.model import Place
 from multilang_cli.causes.unheard import what_they_are
 
@@ -291,6 +291,23 @@ def test_an_end_that_came_later_is_not_the_place_of_what_was_wrong_before() -> N
 """)
     places = {cause.id: cause.place for cause in diagnose(facts_in(events, "bolt"), CAUSES.values(), RULES)}
     assert places == {"dies-of-a-heartbeat": Place("a.py", 7), "speaks-before-its-pid": None}
+
+
+def test_what_it_throws_at_an_end_that_it_was_told_to_make_is_not_shown_of_what_was_wrong_before() -> None:
+    thrown = "Exception: Read EOF from stdin\n"
+    events = notation.parse(
+        f"""{GREETING}< {{"pid":1}}
+{TUPLE % 1}2>text "warming up\\n"
+< {{"command":"ack","id":"1"}}
+< {{"command":"ack","id":"1"}}
+! {{"event": "stdin-closed"}}
+2>text "Exception: Read EOF from stdin\\n"
+! {{"event": "exited", "code": 1}}
+"""
+    )
+    twice = max(event.seq for event in events if event.channel == "out")
+    assert said_in_time(f"warming up\n{thrown}", events, twice) == "warming up\n"
+    assert said_in_time(f"warming up\n{thrown}", events, None) == f"warming up\n{thrown}"
 
 
 def test_an_error_that_was_told_to_storm_before_the_fail_names_the_line() -> None:

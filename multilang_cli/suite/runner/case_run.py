@@ -15,6 +15,7 @@ from packaging.version import Version
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.catalogue.written import clause_of
+from multilang_cli.causes.facts import said_in_time
 from multilang_cli.causes.seen import COMMANDS
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.memory import TooMuchMemoryError, ceiling, shown
@@ -367,7 +368,9 @@ class CaseRun:
         about = causes[0].seq if causes else None
         if about is None and causes and not findings:
             about = max((seq for seq, event in watch.events.items() if event.channel in {"in", "out"}), default=None)
-        return msgspec.structs.replace(result, causes=causes, excerpt=self._excerpt(findings, watch, about))
+        stderr = said_in_time(result.stderr_tail, watch.events.values(), about)
+        excerpt = self._excerpt(findings, watch, about)
+        return msgspec.structs.replace(result, causes=causes, excerpt=excerpt, stderr_tail=stderr)
 
     def _at_fault(self, result: SubjectResult, fault: str) -> SubjectResult:
         """The result where we said what no Storm says: whatever came of it is not the component's."""
