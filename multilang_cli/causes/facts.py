@@ -258,15 +258,21 @@ def facts_of(
     )
 
 
-def said_in_time(stderr: str, events: Iterable[Event], about: int | None) -> str:
+def said_in_time(stderr: str, events: Mapping[int, Event], sizes: Mapping[int, int], about: int | None) -> str:
     """The stderr without what came of the end that it was told to make, where `about`, an event, was before that.
 
-    Of a silence all is kept: what it complains of once its stdin is closed tells why it was silent.
+    Of a silence all is kept: what it complains of once its stdin is closed tells why it was silent. What was read once
+    it had ended is among no events. `sizes`: see `Known`.
     """
-    seen = Seen("asked", {})
-    for event in events:
+    seen, heard = Seen("asked", sizes), 0
+    for event in events.values():
         seen.take(event)
-    return stderr if about is None or about in seen.silences else _parted(stderr, seen.late_stderr)[0]
+        heard += sizes.get(event.seq, len(event.raw)) if event.channel == "err" else 0
+    if about is None or about in seen.silences or seen.exited is not None:
+        return stderr
+    all_are_there = len(events) == max(events) - min(events) + 1
+    unheard = max(0, len(stderr.encode()) - heard) if all_are_there else 0
+    return _parted(stderr, seen.late_stderr + unheard)[0]
 
 
 def _told_death(tracebacks: Tracebacks, source: Source, *texts: str) -> Death | None:

@@ -306,8 +306,11 @@ def test_what_it_throws_at_an_end_that_it_was_told_to_make_is_not_shown_of_what_
 """
     )
     twice = max(event.seq for event in events if event.channel == "out")
-    assert said_in_time(f"warming up\n{thrown}", events, twice) == "warming up\n"
-    assert said_in_time(f"warming up\n{thrown}", events, None) == f"warming up\n{thrown}"
+    kept = {event.seq: event for event in events}
+    said = f"warming up\n{thrown}"
+    assert said_in_time(said, kept, {}, twice) == "warming up\n"
+    assert said_in_time(f"{said}{thrown}", kept, {}, twice) == "warming up\n"
+    assert said_in_time(said, kept, {}, None) == said
 
 
 def test_an_error_that_was_told_to_storm_before_the_fail_names_the_line() -> None:

@@ -368,7 +368,7 @@ class CaseRun:
         about = causes[0].seq if causes else None
         if about is None and causes and not findings:
             about = max((seq for seq, event in watch.events.items() if event.channel in {"in", "out"}), default=None)
-        stderr = said_in_time(result.stderr_tail, watch.events.values(), about)
+        stderr = said_in_time(result.stderr_tail, watch.events, watch.sizes, about)
         excerpt = self._excerpt(findings, watch, about)
         return msgspec.structs.replace(result, causes=causes, excerpt=excerpt, stderr_tail=stderr)
 
