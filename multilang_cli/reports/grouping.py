@@ -179,17 +179,16 @@ def _order(trouble: Trouble, most: int) -> tuple[object, ...]:
 
 def _trouble(alike: list[SubjectResult]) -> Trouble:
     # A short story is told rather than a long one; what differs by a few events differs from run to run.
-    # What is certain in a few of many of them alone is seldom the better account.
     often = Counter((subject.causes[0].id, subject.causes[0].certainty) for subject in alike)
-    verdict, most = min((subject.verdict for subject in alike), key=_BY_CAUSE.index), max(often.values())
-
-    def order(subject: SubjectResult) -> tuple[object, ...]:
-        cause = subject.causes[0]
-        count = often[cause.id, cause.certainty]
-        return subject.verdict != verdict, count * _RARE < most, cause.certainty == "likely", -count, *_telling(cause)
-
-    alike.sort(key=order)
+    verdict = min((subject.verdict for subject in alike), key=_BY_CAUSE.index)
+    alike.sort(key=lambda subject: (subject.verdict != verdict, *_place(subject.causes[0], often)))
     return Trouble(verdict, alike[0].causes[0], tuple(alike))
+
+
+def _place(cause: Cause, often: Counter[tuple[str, str]]) -> tuple[object, ...]:
+    # What is certain in a few of many of them alone is seldom the better account.
+    count = often[cause.id, cause.certainty]
+    return count * _RARE < max(often.values()), cause.certainty == "likely", -count, *_telling(cause)
 
 
 def _telling(cause: Cause) -> tuple[object, ...]:
