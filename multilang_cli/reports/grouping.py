@@ -12,7 +12,7 @@ from multilang_cli.reports.verdict import decisive, effect_in_words, weigh
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.causes.model import Cause
+    from multilang_cli.causes.model import Cause, Certainty
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import Fate, Finding, Rule
     from multilang_cli.reports.model import RunResult, SubjectResult, Verdict
@@ -185,7 +185,7 @@ def _trouble(alike: list[SubjectResult]) -> Trouble:
     return Trouble(verdict, alike[0].causes[0], tuple(alike))
 
 
-def _place(cause: Cause, often: Counter[tuple[str, str]]) -> tuple[object, ...]:
+def _place(cause: Cause, often: Counter[tuple[str, Certainty]]) -> tuple[object, ...]:
     # What is certain in a few of many of them alone is seldom the better account.
     count = often[cause.id, cause.certainty]
     return count * _RARE < max(often.values()), cause.certainty == "likely", -count, *_telling(cause)
