@@ -60,8 +60,6 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     programs = [cwd / word for word in words_of(argv) if language_of([word]) and "." in Path(word).name]
     if find := _NAMED.get(named):
         programs += find(argv, cwd)
-    beside = [str(program.parent) for program in programs if program.is_file()]
-    roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
     language = named or built_from(cwd / argv[0]) or _written_beside(cwd / argv[0])
     if not programs and language in _SOURCES:
         # A compiled program is most often called as its source, or as the folder of it.
@@ -70,6 +68,8 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
         names += [f"{folder}{word.stem}/main{suffix}" for word in built for folder in ("", "cmd/", "src/bin/")]
         listed = _listed_by_cargo(cwd / argv[0]) if language == "rust" else []
         programs = listed or [program for name in names if (program := cwd / name).is_file()]
+    beside = [str(program.parent) for program in programs if program.is_file()]
+    roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
     files = tuple(str(program.resolve()) for program in programs)
     return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
 

@@ -75,3 +75,13 @@ def test_a_script_without_a_suffix_is_known_by_its_shebang_and_runs_what_it_name
     found = source_of(["./run", "bolts.count.Count"], tmp_path, "bolt")
     assert found.language == "python"
     assert found.programs == (str(count),)
+
+
+def test_the_folder_of_a_compiled_program_is_one_in_which_its_sources_stand(tmp_path: Path) -> None:
+    folder = tmp_path / "bolts"
+    folder.mkdir()
+    (folder / "count").write_bytes(b"\x7fELF /rustc/1234/library")
+    (folder / "count.rs").write_text("fn main() {}\n")
+    found = source_of(["bolts/count"], tmp_path, "bolt")
+    assert found.roots == (str(tmp_path.resolve()), str(folder.resolve()))
+    assert set(lines_of(found)) == {"bolts/count.rs"}
