@@ -1,6 +1,7 @@
 """``python -m benchmarks.kills``: every mutant against every case for its kind, kept in ``conformance/kills``.
 
-The tests play the pairs that are claimed. This plays all: which cases kill a mutant, and which kill none.
+The tests play the pairs that are claimed. This plays all: which cases kill a mutant, and which kill none. With `--case`
+only that case is played, and put into what is kept: minutes instead of an hour, for a case that is new.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.formats.registry import write_whole
 from multilang_cli.subject.options import RunOptions
 from multilang_cli.suite.cases.case import load_cases
-from multilang_cli.suite.cases.kills import Killed, Soaked, seen
+from multilang_cli.suite.cases.kills import Killed, Soaked, seen, soaked
 from multilang_cli.suite.runner.suite_run import run_suite, suite_hash
 from multilang_cli.suite.verdict.baseline import broken, rule_of
 from tests.planted import missed, planted
@@ -37,26 +38,36 @@ def main() -> int:
     parser.add_argument("homes", nargs="*", metavar="HOME", help="a testee's folder, or a file of tests/mutants")
     parser.add_argument("--jobs", type=int, default=4, help="cases at once (default: 4)")
     parser.add_argument("--timeout", type=float, default=5, help="seconds to wait for an answer (default: 5)")
+    parser.add_argument(
+        "--case", metavar="ID", default="", help="play this case only, and keep what was seen of others"
+    )
     parser.add_argument("--into", type=Path, default=SHIPPED, help=f"folder of the results (default: {SHIPPED})")
     chosen = parser.parse_args()
     if unknown := set(chosen.homes) - {mutant.home for mutant in planted()}:
         parser.error(f"no mutants are in {', '.join(sorted(unknown))}")
     for home, mutants in groupby(planted(), lambda mutant: mutant.home):
         if not chosen.homes or home in chosen.homes:
-            keep(home, {m.name: played(m, chosen.jobs, chosen.timeout) for m in mutants}, chosen.into)
+            found = {m.name: played(m, chosen.jobs, chosen.timeout, chosen.case) for m in mutants}
+            keep(
+                _with_others(home, found, chosen.case, chosen.into) if chosen.case else _whole(home, found), chosen.into
+            )
     return _lazy(chosen.into)
 
 
-def played(mutant: Planted, jobs: int, timeout: float) -> Killed:
-    """A mutant against all cases; those that are said to kill it and did not get another chance, alone."""
+def played(mutant: Planted, jobs: int, timeout: float, only: str = "") -> Killed:
+    """A mutant against all cases, or `only` one; those that should have killed it and did not, again, alone."""
     began, kills = time.monotonic(), dict[str, set[str]]()
     with tempfile.TemporaryDirectory() as folder:
         for component in mutant.components:
-            result = run_suite(component, RunOptions(record=folder, jobs=jobs, timeout=timeout, exhaustive=True))
+            options = RunOptions(record=folder, jobs=jobs, timeout=timeout, exhaustive=True)
+            if only:
+                options = msgspec.structs.replace(options, include=(only,))
+            result = run_suite(component, options)
             for subject in result.subjects:
                 if rules := {rule_of(name) for name in broken(subject, result.storm)}:
                     kills.setdefault(subject.id, set()).update(rules)
-        doubtful = {case: rule for case, rule in mutant.claims.items() if rule not in kills.get(case, ())}
+        claims = {case: rule for case, rule in mutant.claims.items() if only in {"", case}}
+        doubtful = {case: rule for case, rule in claims.items() if rule not in kills.get(case, ())}
         lost = missed(mutant._replace(claims=doubtful), Path(folder))
     for case in doubtful.keys() - lost.keys():
         # A rule that is a note kills nothing: its case is green.
@@ -67,17 +78,34 @@ def played(mutant: Planted, jobs: int, timeout: float) -> Killed:
     return Killed(about=mutant.about, kills={case: tuple(sorted(kills[case])) for case in sorted(kills)})
 
 
-def keep(home: str, mutants: dict[str, Killed], folder: Path) -> None:
-    """Write what became of the mutants of one home."""
-    soaked = Soaked(
+def _whole(home: str, mutants: dict[str, Killed]) -> Soaked:
+    """Everything that was just seen of one home."""
+    return Soaked(
         home=home,
         played_on=datetime.now(UTC).date().isoformat(),
         storm=load_rulebook().newest.id,
         suite=suite_hash([*load_cases(), *load_cases("library")]),
         mutants=mutants,
     )
-    text = msgspec.json.format(msgspec.json.encode(soaked), indent=1)
-    write_whole(folder / f"{home}.json", text + b"\n")
+
+
+def _with_others(home: str, mutants: dict[str, Killed], case: str, folder: Path) -> Soaked:
+    """The soak that is kept, its day and its hash too, with what was just seen of one case."""
+    [soak] = [each for each in soaked(folder) if each.home == home]
+    merged = dict(soak.mutants)
+    for name, found in mutants.items():
+        # One that the soak did not meet was not played against the other cases: it is kept for what it shows here.
+        if name in merged or found.kills:
+            before = merged[name].kills if name in merged else {}
+            kills = {other: rules for other, rules in before.items() if other != case} | found.kills
+            merged[name] = Killed(about=found.about, kills=dict(sorted(kills.items())))
+    return msgspec.structs.replace(soak, mutants=merged)
+
+
+def keep(soak: Soaked, folder: Path) -> None:
+    """Write what became of the mutants of one home."""
+    text = msgspec.json.format(msgspec.json.encode(soak), indent=1)
+    write_whole(folder / f"{soak.home}.json", text + b"\n")
 
 
 def _lazy(folder: Path) -> int:

@@ -165,8 +165,7 @@ def _sync(judge: RuleContext, event: Event, _: Sync) -> None:
         state.heartbeats.pop(0)
 
 
-def _said(judge: RuleContext, event: Event, message: Log | Error) -> None:
-    del message
+def _said(judge: RuleContext, event: Event, _: Log | Error) -> None:
     judge.state.heard = event.t
 
 
