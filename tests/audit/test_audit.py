@@ -61,6 +61,7 @@ def compared(paths: Sequence[Path]) -> tuple[list[Any], list[Any]]:
     )
 
 
+@pytest.mark.long
 def test_executors_find_in_the_bad_example_of_every_rule_what_lint_finds(tmp_path: Path) -> None:
     paths = []
     for rule in load_rules().values():

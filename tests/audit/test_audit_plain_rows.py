@@ -152,6 +152,7 @@ def test_commands_that_are_read_together_are_read_alike(text: bytes) -> None:
     assert decode_lines(b"\n".join(lines)) == list(map(decode, lines))
 
 
+@pytest.mark.long
 def test_large_values_are_read_alike() -> None:
     large = b'{"conv":"c","seq":%d,"t":0.5,"ch":"out","msg":{"command":"emit","tuple":[[' + b"1," * 2**19 + b"1]]}}"
     lines = numbered([*PLAIN, large, *PLAIN])

@@ -238,6 +238,7 @@ def test_an_id_of_somebody_else_is_none(text: object) -> None:
     assert MessageId.read(text) is None
 
 
+@pytest.mark.long
 @given(st.data())
 def test_nothing_is_stored_before_it_is_acked_whatever_the_order(data: st.DataObject) -> None:
     """Whatever is acked and failed in whatever order: what may be stored is acked, and in the end all is."""

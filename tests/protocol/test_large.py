@@ -106,6 +106,7 @@ def test_what_is_large_is_read_as_what_is_small(values: str, around: str) -> Non
     assert repr(_as_lists(found)) == repr(_as_lists(otherwise))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("nothing_is_small")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(VALUES, max_size=5), st.booleans())

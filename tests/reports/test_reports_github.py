@@ -180,6 +180,7 @@ def test_a_component_can_not_give_a_command(text: str) -> None:
     check_harmless(text)
 
 
+@pytest.mark.long
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from([*HOSTILE_TEXTS, *"\r\n\u2028 :#[]%,=", "::", "##[", "\x0b\x0c"])).map("".join))
 def test_no_text_of_a_component_is_a_command(text: str) -> None:

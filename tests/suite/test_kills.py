@@ -66,6 +66,7 @@ def test_a_mutant_that_is_none_is_missed(tmp_path: Path) -> None:
     assert missed(spared, tmp_path) == {"bolt.settle.once": "pass, without ack-twice: "}
 
 
+@pytest.mark.long
 def test_the_stored_soaks_hold_to_their_schema_and_name_cases() -> None:
     files = sorted(data_path("conformance", "kills").glob("*.json"))
     assert {mutant.home for mutant in planted()} >= {soak.home for soak in soaked()} == {file.stem for file in files}

@@ -53,6 +53,7 @@ def test_what_waits_comes_whole_and_in_order(pieces: list[bytes]) -> None:
         os.close(read)
 
 
+@pytest.mark.long
 def test_small_records_take_no_more_memory_than_the_limit(pipe: tuple[int, int]) -> None:
     read, write = pipe
     limit = 256 * 1024
