@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-LEAST_LAST = 32
+LEAST_BESIDE = 32
 """Characters that the last column has at least; with less it stands below the others."""
 INDENT = "    "
 
@@ -29,7 +29,7 @@ def in_columns(rows: Iterable[Sequence[str]], columns: int | None) -> str:
     before = sum(widths) + 2 * len(widths)
     if columns is None:
         return "".join(f"{_padded(line, widths)}{line[-1]}".rstrip() + "\n" for line in lines)
-    if columns - before < LEAST_LAST:
+    if columns - before < LEAST_BESIDE:
         return "".join(_stacked(line, columns) for line in lines)
     return "".join(_wrapped(_padded(line, widths) + line[-1], columns, " " * before) for line in lines)
 
