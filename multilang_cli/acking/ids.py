@@ -1,8 +1,10 @@
-"""Root ids and edge ids (``MessageId.generateId``): random signed 64-bit integers, from a source that is handed in."""
+"""Ids of roots, edges (``MessageId.generateId``) and tuples: random signed 64-bit integers, from a source handed in."""
 
 from __future__ import annotations
 
 from typing import Protocol
+
+import msgspec
 
 _SIGN = 1 << 63
 _SPAN = 1 << 64
@@ -26,6 +28,18 @@ def generate_id(source: RandomSource) -> int:
     while not (bits := source.getrandbits(64)):
         pass
     return bits - _SPAN if bits >= _SIGN else bits
+
+
+def tuple_id(source: RandomSource) -> str:
+    """A random id of a tuple on its way to a shell component, which is told it as text."""
+    return str(source.getrandbits(64) - _SIGN)
+
+
+def tuple_ids(source: RandomSource, count: int) -> list[str]:
+    """As many ids as `tuple_id` gives in so many calls, at once."""
+    bits = source.getrandbits
+    drawn = msgspec.json.encode([bits(64) - _SIGN for _ in range(count)])
+    return drawn[1:-1].decode().split(",") if count else []
 
 
 def acker_index(root: int, ackers: int) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from itertools import cycle, islice, repeat
+from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.acking.ids import tuple_id, tuple_ids
 from multilang_cli.driver.session import FULL, POLLS_EVERY, Session
 from multilang_cli.protocol.wire.context import SOURCE
 from multilang_cli.protocol.words.messages import (
@@ -43,7 +44,6 @@ KEPT_BYTES = 16_384
 """Bytes of an emit, beyond which its values are not kept."""
 ELSEWHERE = 2
 """The task of a component of which the context knows nothing."""
-_HALF = 2**63
 _EMITS_AND_SILENT = frozenset({Emit, Ack, Log})
 """What a bolt mostly says: emits, and what ShellBolt does nothing about."""
 ANSWERS = 0.5
@@ -94,7 +94,7 @@ class ShellBolt(Session):
 
     __slots__ = (
         "_beats",
-        "_bits",
+        "_random",
         "_reminded",
         "_tasks",
         "_ticked",
@@ -133,16 +133,12 @@ class ShellBolt(Session):
         self.max_pending: int | None = pending if isinstance(pending, int) and pending > 0 else None
         self._beats = _Every(timer)
         self._ticks = _Every(ticks)
-        self._bits = random.Random(seed).getrandbits  # noqa: S311 (ids need no secrecy)
+        self._random = random.Random(seed)  # noqa: S311 (ids need no secrecy)
         self._tasks = {component: task for task, component in reversed(self.profile.tasks.items())}
 
     def new_id(self) -> str:
         """A tuple id as ShellBolt makes them (``MessageId.generateId``)."""
-        return str(self._bits(64) - _HALF)
-
-    def _new_ids(self, count: int) -> Iterator[str]:
-        """As many ids as `new_id` gives in so many calls; each is drawn when it is taken."""
-        return map(str, map((-_HALF).__add__, map(self._bits, repeat(64, count))))
+        return tuple_id(self._random)
 
     def message(self, values: list[Json], comp: str | None = None, stream: str | None = None) -> TupleMsg:
         """A tuple of the component `comp`, from a task that the context names so.
@@ -327,8 +323,9 @@ class ShellBolt(Session):
         origins = cycle((comp, stream, self._task_of(comp)) for comp, stream in sources or [self._usual()])
         while not exhausted:
             room = self._room(window)
-            fresh = zip(islice(source, room), self._new_ids(room), origins, strict=False)
-            said = [TupleMsg(comp, values, task, stream, id_) for values, id_, (comp, stream, task) in fresh]
+            fresh = list(islice(source, room))
+            columns = zip(fresh, tuple_ids(self._random, len(fresh)), origins, strict=False)
+            said = [TupleMsg(comp, values, task, stream, id_) for values, id_, (comp, stream, task) in columns]
             queue.extend(said)
             exhausted = len(said) < room
             if not self.wait(lambda: len(is_open) + len(queue) <= goal and self._room(window) > 0, limit, "settle"):

@@ -10,7 +10,7 @@ import pytest
 from multilang_cli.acking import collectors
 from multilang_cli.acking.acker import Acker, AckRecord
 from multilang_cli.acking.collectors import Anchored
-from multilang_cli.acking.ids import generate_id
+from multilang_cli.acking.ids import generate_id, tuple_id, tuple_ids
 from multilang_cli.acking.messages import AckAck, AckerMessage, AckFail, AckInit, AckResetTimeout, Reply
 from multilang_cli.acking.pending import SpoutPending, WaitingTuple
 from multilang_cli.acking.rotating import RotatingMap
@@ -66,6 +66,13 @@ def test_ids_take_both_signs_and_stay_signed_under_xor() -> None:
     assert len(set(ids)) == 100
     assert min(ids) < 0 < max(ids)
     assert all(-(2**63) <= one ^ other < 2**63 for one in ids for other in ids)
+
+
+@pytest.mark.parametrize("count", [0, 1, 100])
+def test_ids_drawn_together_are_those_drawn_one_by_one(count: int) -> None:
+    together, alone = Random(7), Random(7)  # noqa: S311
+    assert tuple_ids(together, count) == [tuple_id(alone) for _ in range(count)]
+    assert tuple_id(together) == tuple_id(alone)
 
 
 def test_the_worked_example_step_by_step() -> None:

@@ -141,6 +141,14 @@ def test_a_long_number_is_looked_at_by_itself() -> None:
     assert (first.hazards, second.hazards) == ((), ("decimal",))
 
 
+@pytest.mark.parametrize(
+    "odd", [*ODD, '{"command":"emit","tuple":[1],"tuple":[2]}', '{"command":"emit","tuple":[1],"x":2}']
+)
+def test_many_odd_frames_alike_are_read_as_if_alone(odd: str) -> None:
+    frames = Framer(lengthy=0).feed(f"{odd}\nend\n".encode() * 3)
+    assert repr(list(reading.read_frames(frames))) == repr([reading.read_frame(frame) for frame in frames])
+
+
 @pytest.mark.parametrize("odd", ODD)
 def test_one_odd_frame_among_plain_ones_is_read_as_if_alone(odd: str) -> None:
     frames = Framer(lengthy=0).feed("".join(f"{text}\nend\n" for text in (WHOLE[1], odd, WHOLE[1])).encode())

@@ -78,9 +78,16 @@ def plain_run(data: bytes) -> int:
     >>> plain_run(b'{"command":"sync"}\nend\n' * 3)
     3
     """
-    frames = data.count(_JOINT) + 1
-    ends = data.startswith(b"{") and data.endswith(b"}" + TERMINATOR)
-    return frames if ends and data.count(b"\n") == 2 * frames and b"\r" not in data else 0
+    return len(plain_texts(data))
+
+
+def plain_texts(data: bytes) -> list[bytes]:
+    """The frames in `data`, each without its terminator, if they are a `plain_run`; none else."""
+    if not data.startswith(b"{") or not data.endswith(b"}" + TERMINATOR) or b"\r" in data:
+        return []
+    texts = texts_of(data)
+    # Looking for a byte in what is joined again is several times faster than counting it in all.
+    return [] if data.count(_JOINT) + 1 != len(texts) or b"\n" in b"".join(texts) else texts
 
 
 def texts_of(run: bytes) -> list[bytes]:
@@ -98,10 +105,10 @@ class Frames(LazySequence[Frame]):
 
     __slots__ = ("data", "offset", "texts")
 
-    def __init__(self, data: bytes, offset: int) -> None:
+    def __init__(self, data: bytes, offset: int, texts: list[bytes]) -> None:
         self.data = data
         self.offset = offset
-        self.texts = texts_of(data)
+        self.texts = texts
 
     def _made(self) -> list[Frame]:
         raws = [text + TERMINATOR for text in self.texts]
@@ -163,9 +170,9 @@ class Framer:
         whole = bytes(self._buffer) + data if self._buffer else data
         stop = whole.rfind(TERMINATOR) + len(TERMINATOR)
         found, rest = whole[:stop], whole[stop:]
-        if len(whole) > self.limit or not plain_run(found) or b"\r" in rest:
+        if len(whole) > self.limit or b"\r" in rest or not (texts := plain_texts(found)):
             return None
-        run = Frames(found, self.offset)
+        run = Frames(found, self.offset, texts)
         if self._buffer or rest:
             self._buffer[:] = rest
             self._searched = 0
