@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from multilang_cli.acking.ids import RandomSource
 
 
-class Anchored(msgspec.Struct):
+class Anchored(msgspec.Struct, gc=False):
     """The part of a delivered tuple that acking needs (``TupleImpl`` with its ``MessageId``).
 
     `edges`: root id to edge id, one for each tree that the tuple stands in (``MessageId.anchorsToIds``); empty for an

@@ -13,7 +13,7 @@ PENDING_BUCKETS = 2
 """A tuple times out between 1 and 2 ticks after its emit."""
 
 
-class WaitingTuple(msgspec.Struct, frozen=True):
+class WaitingTuple(msgspec.Struct, frozen=True, gc=False):
     """A tuple that a spout's `task` emitted at `t` seconds under its own message id, a JSON value."""
 
     message_id: Any
@@ -21,7 +21,7 @@ class WaitingTuple(msgspec.Struct, frozen=True):
     t: float
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """The end of a spout's tuple, at `t` seconds; `latency`: seconds since its emit."""
 
     kind: Literal["acked", "failed", "timed out"]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 
-class _Happened(msgspec.Struct, frozen=True, kw_only=True, tag_field="k"):
+class _Happened(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="k"):
     t: float
 
 

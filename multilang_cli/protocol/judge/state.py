@@ -91,7 +91,7 @@ def _packed(ids: dict[str, int]) -> str:
     return json.dumps(ids)
 
 
-class Pending(msgspec.Struct, array_like=True):
+class Pending(msgspec.Struct, array_like=True, gc=False):
     """Something asked for and not yet answered: the event that asked, its time in seconds, and what it was."""
 
     seq: int
@@ -99,7 +99,7 @@ class Pending(msgspec.Struct, array_like=True):
     what: str = ""
 
 
-class PendingEmit(msgspec.Struct, array_like=True):
+class PendingEmit(msgspec.Struct, array_like=True, gc=False):
     """A pending emit of a spout: its event, the number of the command, its stream, a checksum of its values."""
 
     seq: int
