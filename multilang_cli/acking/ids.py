@@ -10,6 +10,7 @@ _SIGN = 1 << 63
 _SPAN = 1 << 64
 _INT = 32
 _LOW = (1 << _INT) - 1
+_encode = msgspec.json.Encoder().encode
 
 
 class RandomSource(Protocol):
@@ -32,13 +33,13 @@ def generate_id(source: RandomSource) -> int:
 
 def tuple_id(source: RandomSource) -> str:
     """A random id of a tuple on its way to a shell component, which is told it as text."""
-    return str(source.getrandbits(64) - _SIGN)
+    return _encode(source.getrandbits(64) - _SIGN).decode()
 
 
 def tuple_ids(source: RandomSource, count: int) -> list[str]:
     """As many ids as `tuple_id` gives in so many calls, at once."""
     bits = source.getrandbits
-    drawn = msgspec.json.encode([bits(64) - _SIGN for _ in range(count)])
+    drawn = _encode([bits(64) - _SIGN for _ in range(count)])
     return drawn[1:-1].decode().split(",") if count else []
 
 

@@ -103,7 +103,9 @@ class TranscriptWriter:
         if batch.offset != self._ends[channel] or not self._can_stand(batch):
             return False
         conv, middle = self._conv, b',"t":%.6f,"ch":"%b","msg":' % (batch.t, _NAMES[channel])
-        if events < _FEW_EVENTS:
+        if events == 1:
+            lines = b"%b%d%b%b}\n" % (conv, batch.seq, middle, data[: -len(TERMINATOR)])
+        elif events < _FEW_EVENTS:
             lines = b"".join(
                 [b"%b%d%b%b}\n" % (conv, seq, middle, text) for seq, text in enumerate(batch.texts, batch.seq)]
             )

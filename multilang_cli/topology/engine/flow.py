@@ -13,7 +13,7 @@ import msgspec
 
 from multilang_cli.acking import collectors
 from multilang_cli.acking.collectors import Anchored
-from multilang_cli.acking.ids import acker_index, generate_id
+from multilang_cli.acking.ids import acker_index, generate_id, tuple_id
 from multilang_cli.acking.messages import AckAck, AckFail, AckInit
 from multilang_cli.acking.pending import Outcome, WaitingTuple
 from multilang_cli.protocol.wire.encoding import encoded
@@ -41,7 +41,6 @@ RECEIVE_BUFFER = 32768
 """Deliveries that a task's queue holds before spouts are held back (``topology.executor.receive.buffer.size``)."""
 UNTRACKED: tuple[None, tuple[int, ...]] = None, ()
 """The root and the anchors of an emission that nobody waits for."""
-_HALF = 1 << 63
 _WHAT: dict[type, Literal["init", "ack", "fail"]] = {AckInit: "init", AckAck: "ack", AckFail: "fail"}
 _encode_values = msgspec.json.Encoder(decimal_format="number").encode
 
@@ -106,7 +105,6 @@ class Flow:
         self._ackers_to_run: set[int] = set()
         self._java = java
         self._random = random
-        self._bits = random.getrandbits
         self.tell = tell
         self.watched = True
         self._emissions = 0
@@ -192,7 +190,7 @@ class Flow:
             )
         )
         for target, anchored in zip(targets, tuples, strict=True):
-            id_ = str(self._bits(64) - _HALF)
+            id_ = tuple_id(self._random)
             message = TupleMsg(component, given if java is None else java.given(given, target), task, stream, id_)
             self._send(number, target, message, anchored.edges, False)
         tally = self.tallies[task]
@@ -220,8 +218,7 @@ class Flow:
 
     def repeat(self, delivery: Delivery) -> int:
         """Send the same tuple to the same task once more, as a network might; the number of that delivery."""
-        id_ = str(self._bits(64) - _HALF)
-        message = msgspec.structs.replace(delivery.message, id=id_)
+        message = msgspec.structs.replace(delivery.message, id=tuple_id(self._random))
         return self._send(delivery.emit, delivery.task, message, dict(delivery.edges), True)
 
     # --- what a bolt's task is given, and what it says of it ------------------------------------------------------
@@ -229,8 +226,7 @@ class Flow:
     def tick(self, task: int, seconds: int) -> None:
         """Queue a tick tuple, which is nobody's emission."""
         if task in self.up:
-            id_ = str(self._bits(64) - _HALF)
-            message = TupleMsg(SYSTEM_COMPONENT, [seconds], SYSTEM_TASK, TICK_STREAM, id_)
+            message = TupleMsg(SYSTEM_COMPONENT, [seconds], SYSTEM_TASK, TICK_STREAM, tuple_id(self._random))
             self._send(0, task, message, {}, False)
 
     def take(self, task: int, most: int) -> list[TupleMsg]:
