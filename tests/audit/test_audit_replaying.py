@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from multilang_cli.audit.console.replaying import replay_given
 from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.generator.trees import TreesPlan
-from multilang_cli.cli.audit.replay import replay
 from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.subject.options import Component, RunOptions
 from multilang_cli.subject.subject import Subject
@@ -87,7 +87,8 @@ def test_on_spark_the_same_component_does_the_same(tmp_path: Path, capfd: pytest
     (tmp_path / name).write_bytes(b"\n".join(lines) + b"\n")
     words = [str(tmp_path / name), sys.executable, str(SPLIT)]
     settings = [f"{each}={value}" for each, value in FEW.items()]
-    code = replay(words, output=tmp_path / "compared", master="local[1]", spark_conf=settings)
+    more = {"master": "local[1]", "spark_conf": settings, "spark_log": False}
+    code = replay_given({"words": words, "output": tmp_path / "compared", **more})
     assert (code, capfd.readouterr().out) == (ExitCode.CONFORMANT, "")
     [row] = pq.read_table(tmp_path / "compared").to_pylist()
     assert (row["conv"], row["differences"], row["problem"]) == (name.removesuffix(".ndjson"), 0, None)
