@@ -264,11 +264,13 @@ def said_in_time(stderr: str, events: Mapping[int, Event], sizes: Mapping[int, i
     Of a silence all is kept: what it complains of once its stdin is closed tells why it was silent. What was read once
     it had ended is among no events. `sizes`: see `Known`.
     """
+    if about is None or not stderr:
+        return stderr
     seen, heard = Seen("asked", sizes), 0
     for event in events.values():
         seen.take(event)
         heard += sizes.get(event.seq, len(event.raw)) if event.channel == "err" else 0
-    if about is None or about in seen.silences or seen.exited is not None:
+    if about in seen.silences or seen.exited is not None:
         return stderr
     all_are_there = len(events) == max(events) - min(events) + 1
     unheard = max(0, len(stderr.encode()) - heard) if all_are_there else 0

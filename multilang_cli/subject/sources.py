@@ -70,7 +70,7 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
         programs = listed or [program for name in names if (program := cwd / name).is_file()]
     beside = [str(program.parent) for program in programs if program.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
-    files = tuple(str(program.resolve()) for program in programs)
+    files = tuple(dict.fromkeys(str(program.resolve()) for program in programs))
     return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
 
 

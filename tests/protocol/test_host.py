@@ -78,6 +78,19 @@ SPOUTS: dict[str, tuple[tuple[str, ...], list[str]]] = {
 }
 
 
+def test_syncs_that_nobody_waits_for_are_counted_and_survive_a_snapshot() -> None:
+    profile = msgspec.structs.replace(loader.example_profile("spout"), feed=Feed(free=True), storm="0.9.7")
+    first, then = (Conversation(profile, loader.load_rulebook(), roles=roles_of(profile)) for _ in range(2))
+    events = list(notation.parse(talk(*[SYNC] * 500, EMIT, SYNC, *[NEXT] * 501, "> [4]", NEXT, NEXT)))
+    middle = events.index(next(event for event in events if event.channel == "in" and event.seq > 3))
+    found = [finding.rule for event in events[:middle] for finding in first.feed(event)]
+    assert first.state.hosted is not None
+    assert len(first.state.hosted.unread) == 3
+    then.restore(first.snapshot())
+    found += [finding.rule for event in events[middle:] for finding in then.feed(event)]
+    assert found == ["host-unsynced"]
+
+
 @pytest.mark.parametrize("name", SPOUTS)
 def test_what_a_spout_says_ahead_is_read_with_the_commands_that_follow(name: str) -> None:
     said, wanted = SPOUTS[name]

@@ -181,6 +181,14 @@ def test_what_few_cases_show_comes_behind_what_nearly_all_show() -> None:
     assert troubles_of(result(with_cause(killed, id="k"), *often[:8]))[0].cause.id == "killed"
 
 
+def test_what_is_certain_in_few_of_a_trouble_does_not_speak_for_the_likely_many() -> None:
+    likely = msgspec.structs.replace(DEATH, certainty="likely", last="", place=None, headline="it does so")
+    certain = msgspec.structs.replace(likely, certainty="certain", headline="it does something")
+    often = [with_cause(likely, id=f"a{number}") for number in range(9)]
+    assert troubles_of(result(with_cause(certain, id="k"), *often))[0].cause.headline == "it does so"
+    assert troubles_of(result(with_cause(certain, id="k"), *often[:8]))[0].cause.headline == "it does something"
+
+
 def test_a_failure_without_a_cause_needs_more_than_a_screen_and_a_pass_does_not() -> None:
     assert not fits_one_screen(result(TWICE))
     right = result(*passed("d", "e"))

@@ -60,10 +60,13 @@ def _in_turn(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
 def _read_ahead(memory: HostMemory) -> None:
     """Take what the spout said behind a sync as the answer to the command that was just sent, as Storm reads it."""
     while memory.commands and memory.unread:
-        if (emit := memory.unread.pop(0)) is None:
-            memory.commands.pop()
-        else:
-            memory.wanted.append(emit)
+        said = memory.unread.pop(0)
+        if isinstance(said, Wanted):
+            memory.wanted.append(said)
+            continue
+        memory.commands.pop()
+        if said > 1:
+            memory.unread.insert(0, said - 1)
 
 
 def _settled(judge: RuleContext, event: Event, message: SpoutCommand) -> None:
@@ -139,8 +142,10 @@ def sync(judge: RuleContext, _: Event, __: Sync) -> None:
         memory.beats = max(0, memory.beats - 1)
     elif memory.commands:
         memory.commands.pop()
+    elif memory.unread and isinstance(memory.unread[-1], int):
+        memory.unread[-1] += 1
     else:
-        memory.unread.append(None)
+        memory.unread.append(1)
 
 
 def emit(judge: RuleContext, event: Event, message: Emit) -> None:

@@ -61,7 +61,7 @@ class HostMemory(msgspec.Struct):
     `greeted`: it sent a handshake. `tuples`, `calls`: what is still to be said; `passed`: tuples passed over by
     later ones. `ids`: of the tuples it sent, with their seqs. `wanted`: emits that still want their task ids;
     `unread`: what a spout said while no command waited, so that Storm reads it with its next ones: those of its emits,
-    and None for each sync, in their order.
+    and how many syncs came between them, in their order.
     `commands`: the seqs of the commands that the spout has not answered, one inside another with no ackers.
     `message_ids`: of the spout's emits. `pending`: how many emits of an id still have to be acked or failed, by its
     JSON text; `inside`: the ids of those that are acked before the emit returns. `active`: None where nobody told.
@@ -78,7 +78,7 @@ class HostMemory(msgspec.Struct):
     passed: list[FedTuple] = []
     ids: dict[str, int] = {}
     wanted: list[Wanted] = []
-    unread: list[Wanted | None] = []
+    unread: list[Wanted | int] = []
     commands: list[int] = []
     message_ids: list[Json] = []
     pending: dict[str, int] = {}
