@@ -27,7 +27,8 @@ NUMBER = re.compile(rb"-?[0-9][-+.0-9eE]*")
 """A number of JSON, where no string is."""
 _TOKEN = re.compile(STRING.pattern + b"|" + NUMBER.pattern + rb"|[ \t\r\n]+", re.DOTALL)
 _MAY_BE_INEXACT = re.compile(rb"[0-9.]{16}|[eE]")
-_WHOLE = re.compile(rb'(?:[^"]++|' + STRING.pattern + rb")*+", re.DOTALL)
+# Not possessive: Python 3.11.2 takes for matched what such a group matched in part before it failed.
+_WHOLE = re.compile(rb'(?:[^"]++|' + STRING.pattern + rb")*", re.DOTALL)
 _REST = re.compile(rb"[-+.0-9eE]*+(?:[ \t\r\n]*+:)?+")
 """Belongs to the end of a piece: digits of a number, the colon behind a key."""
 _COMMA, _QUOTE = b',"'
