@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,6 +86,7 @@ def _show(result: Result) -> None:
         print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     for note in result.notes:
         print(f"  - {note}")
+    print(f"  - Python {platform.python_version()} of {Path(sys.executable).resolve()}")
     print(f"  - load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs, ours included")
     print(flush=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -77,3 +78,15 @@ def test_counts_of_a_report(tmp_path: Path, opening: str, counts: dev.Counts) ->
 )
 def test_a_sample_is_spread(count: int, total: int, places: set[int]) -> None:
     assert spread(count, total) == places
+
+
+@pytest.mark.parametrize(("version", "ours"), [((3, 9), False), ((3, 10), False), ((3, 11), True), ((3, 14), True)])
+def test_a_system_python_is_taken_if_it_is_new_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: tuple[int, int], *, ours: bool
+) -> None:
+    system = tmp_path / "python3"
+    seen = f"import sys; sys.version_info = {version}; exec(sys.argv[2])"
+    system.write_text(f"#!/bin/sh\nexec {sys.executable} -c '{seen}' \"$@\"\n", encoding="utf-8")
+    system.chmod(0o700)
+    monkeypatch.setattr(dev, "SYSTEM_PYTHON", system)
+    assert dev.quick_python() == (str(system) if ours else sys.executable)
