@@ -100,13 +100,19 @@ class RecentEvents:
         while len(self._kept) > DIAGNOSED_EVENTS or (self._size > MOST_BYTES and len(self._kept) > 1):
             self._size -= len(self._kept.popleft().raw)
 
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events that are kept, the oldest first."""
+        self._keep_recorded()
+        return tuple(self._kept)
+
     def causes(self, findings: Sequence[Finding]) -> tuple[Cause, ...]:
         """Name the causes of these findings, the one that explains most first."""
-        self._keep_recorded()
-        stderr = b"".join(event.raw for event in self._kept if event.channel == "err")[-_STDERR:]
+        events = self.events
+        stderr = b"".join(event.raw for event in events if event.channel == "err")[-_STDERR:]
         text = stderr.decode("utf-8", "backslashreplace")
         return causes_heard(
-            tuple(self._kept),
+            events,
             findings,
             self._profile,
             self._rulebook,

@@ -262,6 +262,8 @@ def _below(file: str, roots: Sequence[str]) -> str | None:
     if not posixpath.isabs(file):
         path = posixpath.normpath(file)
         return None if path.startswith("..") else path
+    if not roots:
+        return file
     for root in roots:
         if file.startswith(f"{root.rstrip('/')}/"):
             return posixpath.relpath(file, root)

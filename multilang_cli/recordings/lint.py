@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from multilang_cli.recordings.judged import judged
 from multilang_cli.reports.coverage import render_coverage
 from multilang_cli.reports.explaining.explain import render_findings
 from multilang_cli.reports.formats.registry import STDOUT
+from multilang_cli.reports.formats.screen import render_recordings
+from multilang_cli.reports.grouping import troubles_of
 from multilang_cli.reports.page import Page
 from multilang_cli.subject.outputs import checked_reports, console_of, write_reports
 from multilang_cli.subject.recordings import paths_of, spare
@@ -32,7 +35,10 @@ def lint_given(given: dict[str, Any]) -> int:
     write_reports(reports, result, rulebook)
     if all(each.path != STDOUT for each in reports):
         with stdout_may_close():
-            render_findings(result, rulebook, console)
+            if troubles_of(result) and not given.get("verbose"):
+                render_recordings(result, console, f"mlcheck lint -v {shlex.join(transcripts)}")
+            else:
+                render_findings(result, rulebook, console)
             for note in result.notes:
                 Page(console).para(note, label="Note:")
             if coverage:

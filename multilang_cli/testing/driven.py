@@ -14,7 +14,7 @@ from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log
 from multilang_cli.reports.failure import show_excerpt
 from multilang_cli.reports.formats.console import as_text
-from multilang_cli.reports.formats.screen import show_story
+from multilang_cli.reports.formats.trouble import show_story
 from multilang_cli.reports.grouping import in_a_sentence
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.reports.page import Page

@@ -14,11 +14,12 @@ import msgspec
 
 from multilang_cli import __version__
 from multilang_cli.catalogue.diagnosing import RecentEvents
+from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.wire.encoding import encoded
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.registry import write_whole
-from multilang_cli.reports.model import ComponentReport, Exit, RunResult, SubjectResult, Suite, Tool
+from multilang_cli.reports.model import ComponentReport, ExcerptLine, Exit, RunResult, SubjectResult, Suite, Tool
 from multilang_cli.reports.verdict import Circumstances, conclude, verdict_of
 from multilang_cli.subject.sources import lines_of, source_of
 from multilang_cli.topology.blame import stories
@@ -242,18 +243,27 @@ def _lives(engine: Engine) -> list[TaskRun]:
     return sorted(found, key=lambda life: (life.session.task, life.attempt))
 
 
-def _causes(setup: Setup, life: TaskRun, findings: Sequence[Finding]) -> tuple[Cause, ...]:
-    """The causes of what was found in a life of a task, as far as the last of its transcript tells."""
+class Diagnosis(NamedTuple):
+    """The causes of what went wrong in a life of a task, and the few messages that tell of it."""
+
+    causes: tuple[Cause, ...] = ()
+    excerpt: tuple[ExcerptLine, ...] = ()
+
+
+def _diagnosed(setup: Setup, life: TaskRun, findings: Sequence[Finding]) -> Diagnosis:
+    """The diagnosis of what was found in a life of a task, as far as the last of its transcript tells."""
     try:
         if not findings or not setup.transcripts or life.transcript.stat().st_size > MOST_READ:
-            return ()
+            return Diagnosis()
         profile = life.session.profile
         source = source_of(life.argv, life.cwd, profile.kind)
         recent = RecentEvents(profile, setup.rulebook, source=source, lines=lines_of(source))
         recent.take(read_transcript(life.transcript))
     except (OSError, TranscriptError):
-        return ()
-    return recent.causes(findings)
+        return Diagnosis()
+    causes = recent.causes(findings)
+    about = causes[0].seq if causes else None
+    return Diagnosis(causes, excerpt_of(findings, {event.seq: event for event in recent.events}, about=about))
 
 
 def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
@@ -263,6 +273,7 @@ def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
     verdict, reason = verdict_of(findings, setup.version.id)
     if session.overflowed:
         verdict, reason = "untestable", "a message is longer than our limit; Storm has none"
+    diagnosis = _diagnosed(setup, life, findings) if verdict in {"fail", "warn"} else Diagnosis()
     ended = session.exit if not session.ended_by_us else None
     again = f" (its life {life.attempt})" if life.attempt > 1 else ""
     return SubjectResult(
@@ -273,7 +284,8 @@ def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
         reason=reason,
         duration=round(session.now, 3),
         findings=findings,
-        causes=_causes(setup, life, findings) if verdict in {"fail", "warn"} else (),
+        causes=diagnosis.causes,
+        excerpt=diagnosis.excerpt,
         outlook=session.judge.outlook() if spared is None else (),
         stderr_tail=decode(session.process.stderr_tail[-STDERR_SHOWN:]),
         exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,

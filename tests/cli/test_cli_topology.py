@@ -141,7 +141,7 @@ def test_the_command_line_goes_over_the_file(flux: Path) -> None:
 def test_a_bolt_that_dies_is_found_and_shown(flux: Path) -> None:
     ran = mlcheck("topology", "run", flux.name, "--conf", "dies=cow", "--seconds", "2", cwd=flux.parent)
     assert ran.returncode == 1
-    assert "exited with code 7" in ran.stdout
+    assert "exit code 7" in ran.stdout
     assert "FAIL" in ran.stdout
 
 
@@ -310,9 +310,9 @@ def test_a_task_that_dies_tells_its_cause_and_mend(flux: Path) -> None:
     flux.write_text(flux.read_text().replace(str(HERE / "count.py"), str(flux.parent / "count.py")))
     ran = mlcheck("topology", "run", str(flux), cwd=flux.parent)
     said = " ".join(ran.stdout.split())
-    assert "Cause it needs the module no_such_module, which is not installed where it runs" in said
-    assert "(count.py:1)" in said
-    assert "Mend Install no_such_module for the interpreter that runs it" in said
+    assert "it needs the module no_such_module, which is not installed where it runs" in said
+    assert "count.py:1 import no_such_module" in said
+    assert "Do Install no_such_module for the interpreter that runs it" in said
     assert ran.stdout.splitlines()[-1] == "Next: mlcheck explain module-missing"
 
 

@@ -227,7 +227,11 @@ def test_of_many_conversations_those_with_findings_are_shown(tmp_path: Path) -> 
     for number in range(12):
         record(tmp_path / f"c{number:02}.ndjson", [HANDSHAKE, PID])
     recorded(tmp_path / "wrong.ndjson", TWICE)
-    ran = mlcheck("lint", ".", cwd=tmp_path)
+    first = mlcheck("lint", ".", cwd=tmp_path).stdout.splitlines()
+    assert first[0] == "13 conversations, judged as Storm 2.8.3 does"
+    assert first[2].startswith("FAIL  it settles a tuple twice")
+    assert any(line.startswith("  In      wrong: ") for line in first)
+    ran = mlcheck("lint", "-v", ".", cwd=tmp_path)
     assert ran.stdout.count("nothing found") == 1
     assert "c00, c01, c02, c03, c04, c05 and 6 more  nothing found" in ran.stdout
     assert "must ack-twice" in ran.stdout
@@ -238,7 +242,8 @@ def test_of_many_conversations_those_with_findings_are_shown(tmp_path: Path) -> 
 def test_who_died_is_shown_with_its_last_words(tmp_path: Path) -> None:
     said = Event(2, 0.2, "err", Chunk(17), b"KeyError: 'tuple'")
     record(tmp_path / "died.ndjson", [HANDSHAKE, PID, said, Event(3, 0.3, "process", Exited(code=1))])
-    ran = mlcheck("lint", "died.ndjson", cwd=tmp_path)
+    assert "KeyError: 'tuple'" in mlcheck("lint", "died.ndjson", cwd=tmp_path).stdout
+    ran = mlcheck("lint", "-v", "died.ndjson", cwd=tmp_path)
     assert "must exited" in ran.stdout
     assert "the component exited with code 1" in ran.stdout
     assert "| KeyError: 'tuple'\n" in ran.stdout

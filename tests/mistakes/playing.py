@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from multilang_cli.reports.formats.console import as_text
-from multilang_cli.reports.formats.screen import MOST_LINES, render_screen
+from multilang_cli.reports.formats.screen import render_screen
+from multilang_cli.reports.formats.trouble import MOST_LINES
 from multilang_cli.reports.grouping import troubles_of
 from multilang_cli.subject.options import Component, RunOptions, StreamDeclaration
 from multilang_cli.suite.runner.suite_run import run_suite

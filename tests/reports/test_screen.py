@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -26,10 +27,12 @@ from multilang_cli.reports.formats.console import as_text, pretty_text
 from multilang_cli.reports.formats.github import to_github
 from multilang_cli.reports.formats.junit import to_junit
 from multilang_cli.reports.formats.markdown import to_markdown
-from multilang_cli.reports.formats.screen import MOST_LINES, fits_one_screen, render_screen
+from multilang_cli.reports.formats.screen import fits_one_screen, render_screen
+from multilang_cli.reports.formats.trouble import MOST_LINES
 from multilang_cli.reports.grouping import told_first, troubles_of
 from multilang_cli.reports.message_words import in_short, telling, text_of_fact
-from tests.command import mlcheck
+from tests.command import SPOUT, mlcheck
+from tests.flux import SHELL_BOLT, SHELL_SPOUT
 from tests.results import RULEBOOK, TWICE, passed, result
 
 if TYPE_CHECKING:
@@ -124,9 +127,35 @@ def test_the_line_is_named_where_no_traceback_names_it(name: str, tmp_path: Path
 def test_a_recording_tells_the_same_cause(tmp_path: Path) -> None:
     (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
     mlcheck("run", "--kind", "bolt", "-k", "bolt.settle.once", "--", sys.executable, "raises.py", cwd=tmp_path)
-    ran = mlcheck("lint", ".mlcheck/last/bolt.settle.once.ndjson", cwd=tmp_path)
-    lines = [line.strip() for line in ran.stdout.splitlines()]
-    assert "Cause     it dies of a made-up tuple: IndexError: list index out of range" in lines
+    recording = ".mlcheck/last/bolt.settle.once.ndjson"
+    lines = mlcheck("lint", recording, cwd=tmp_path).stdout.splitlines()
+    told = "it dies of a made-up tuple: IndexError: list index out of range"
+    assert lines[2] == f"FAIL  {told}"
+    assert lines[4].endswith(f"raises.py:{RAISES.splitlines().index(COUNTS) + 1}    {COUNTS.strip()}")
+    assert len(lines) <= MOST_LINES
+    assert lines[-1] == "FAIL  1 failed; exit code 1"
+    assert f"  Cause     {told}" in mlcheck("lint", "-v", recording, cwd=tmp_path).stdout.splitlines()
+
+
+@pytest.mark.component
+def test_the_cause_comes_first_in_a_topology(tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
+    spout, bolt = [sys.executable, str(SPOUT)], [sys.executable, "raises.py"]
+    flux = {
+        "name": "words",
+        "spouts": [{"id": "spout", "className": SHELL_SPOUT, "constructorArgs": [spout, ["sentence"]]}],
+        "bolts": [{"id": "bolt", "className": SHELL_BOLT, "constructorArgs": [bolt, ["word"]]}],
+        "streams": [{"from": "spout", "to": "bolt", "grouping": {"type": "SHUFFLE"}}],
+    }
+    (tmp_path / "topology.yaml").write_text(json.dumps(flux), encoding="utf-8")
+    lines = mlcheck("topology", "run", "--messages", "3", "topology.yaml", cwd=tmp_path).stdout.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("FAIL"))
+    table = next(number for number, line in enumerate(lines) if line.startswith("  component"))
+    assert lines[at] == "FAIL  it dies of a tuple: IndexError: list index out of range"
+    assert lines[at + 2].startswith("    raises.py:")
+    assert any(line.startswith("    --> ") and "exit code 1" in line for line in lines[at:table])
+    assert any(line.startswith("  In      bolt-") for line in lines[at:table])
+    assert at < table <= MOST_LINES
 
 
 @pytest.mark.parametrize(("samples", "marked"), [((), True), ((["a b", 1],), False)])

@@ -20,6 +20,9 @@ def lint(
     coverage: Annotated[
         bool, typer.Option("--coverage", help="Say which rules and clauses the recordings exercised, and which never.")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Show each finding of each conversation, not the cause alone.")
+    ] = False,
     open_ended: Annotated[
         bool, typer.Option("--open-ended", help="Take a missing end, as of a tap that still runs.")
     ] = False,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from multilang_cli.reports.escape import escape
 from multilang_cli.reports.failure import show_group, stderr_lines
 from multilang_cli.reports.formats.console import MOST_GROUPS, show_summary, summary_of
-from multilang_cli.reports.grouping import groups_of
+from multilang_cli.reports.formats.trouble import MOST_LINES, fitting, show_first
+from multilang_cli.reports.grouping import groups_of, troubles_of
 from multilang_cli.reports.verdict import word_of
 from multilang_cli.terminal.output import on_terminal, progress_line, remark
 from multilang_cli.topology.blame import told
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from multilang_cli.protocol.words.rulebook import Rulebook
+    from multilang_cli.reports.formats.trouble import Room
     from multilang_cli.reports.page import Page
     from multilang_cli.terminal.output import Progress
     from multilang_cli.topology.engine.engine import Engine
@@ -30,6 +32,8 @@ UNBOUNDED = 60.0
 """Seconds after which a run that nobody bounded is told of."""
 MOST_SHOWN = 2
 """Emissions that were not acked of which the terminal tells; more are on the page."""
+MOST_AROUND = 4
+"""Lines of a screen that the heading takes, and what stands right behind the cause."""
 MOST_WORDS = 6
 """Lines of stderr of a spout that emitted nothing."""
 _QUANTILES = (("median", 0.5), ("95 %", 0.95), ("99 %", 0.99), ("at most", 1.0))
@@ -73,36 +77,58 @@ def _show_progress(engine: Engine, goal: Goal, progress: Progress) -> None:
 
 def show_run(page: Page, run: TopologyRun, setup: Setup, rulebook: Rulebook, *, quiet: bool) -> None:
     """Show a run: a line for each component, what is wrong, where the rest stands; if `quiet` only the summary."""
-    result, outcome = run.result, run.outcome
+    result = run.result
     if quiet:
         page.line(f"{word_of(result)}  {summary_of(result)}")
         return
+    _show_header(page, run, setup)
+    page.blank()
+    explained = _show_cause(page, run, setup)
+    _show_table(page, run, setup)
+    _show_measures(page, run)
+    if not explained:
+        _show_stories(page, run)
+    for subject in result.subjects:
+        if subject.verdict == "untestable":
+            page.blank()
+            page.para(escape(f"{subject.id}: {subject.reason}"), label="Not known:", label_style="yellow", hang=11)
+    if not explained and not any(tally.emitted for tally in run.tallies.values()):
+        _show_last_words(page, run, setup)
+    for group in groups_of(result)[:MOST_GROUPS]:
+        if not (explained and group.first.causes):
+            page.blank()
+            show_group(page, group, rulebook)
+    page.blank()
+    for note in result.notes:
+        page.para(note, label="Note:", label_style="yellow", hang=10)
+    if said := run.account.sentence:
+        page.para(escape(said), "bold", label="Messages:", hang=10)
+    page.line(f"Recorded: {setup.folder} (result.json, history.ndjson, transcripts/, stderr/)")
+    show_summary(page, result)
+
+
+def _show_header(page: Page, run: TopologyRun, setup: Setup) -> None:
+    result, outcome = run.result, run.outcome
     page.para(f"{result.tool.name} {result.tool.version}, topology {setup.topology.name}, Storm {result.storm}", "bold")
     acked = sum(tally.acked for name, tally in run.tallies.items() if setup.topology.components[name].kind == "spout")
     rate = f", {acked / outcome.seconds:,.0f} acked a second" if acked and outcome.seconds else ""
     first = f", the first after {outcome.first:.2f} s" if outcome.first is not None else ""
     ackers = len(setup.layout.ackers)
     page.para(f"{outcome.seconds:.1f} s{rate}{first}; {ackers} acker{'' if ackers == 1 else 's'}", indent=2)
-    for note in result.notes:
-        page.para(note, label="Note:", label_style="yellow", indent=2, hang=8)
-    page.blank()
-    _show_table(page, run, setup)
-    _show_measures(page, run)
-    _show_stories(page, run)
-    for subject in result.subjects:
-        if subject.verdict == "untestable":
-            page.blank()
-            page.para(escape(f"{subject.id}: {subject.reason}"), label="Not known:", label_style="yellow", hang=11)
-    if not any(tally.emitted for tally in run.tallies.values()):
-        _show_last_words(page, run, setup)
-    for group in groups_of(result)[:MOST_GROUPS]:
+
+
+def _show_cause(page: Page, run: TopologyRun, setup: Setup) -> bool:
+    """Show why a component went wrong, if that is known: what became of its tuples followed from it."""
+    if not troubles_of(run.result):
+        return False
+    all_seen = f"{setup.folder}/result.json"
+
+    def show(page: Page, room: Room) -> None:
+        show_first(page, run.result, room, all_seen)
         page.blank()
-        show_group(page, group, rulebook)
-    page.blank()
-    if said := run.account.sentence:
-        page.para(escape(said), "bold", label="Messages:", hang=10)
-    page.line(f"Recorded: {setup.folder} (result.json, history.ndjson, transcripts/, stderr/)")
-    show_summary(page, result)
+
+    show(page, fitting(show, page.columns, MOST_LINES - MOST_AROUND))
+    return True
 
 
 def _show_measures(page: Page, run: TopologyRun) -> None:

@@ -1,0 +1,278 @@
+"""One trouble on a screen: the cause, where it is, what was said, what Storm does, what to do.
+
+For a person who reads one line: the headline is in the component's words. What is less telling goes first where there
+is no room.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import starmap
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from multilang_cli.protocol.words.shortening import CUT
+from multilang_cli.reports.escape import Shown, chunks, width
+from multilang_cli.reports.failure import stderr_lines
+from multilang_cli.reports.formats.console import as_text
+from multilang_cli.reports.grouping import Trouble, fates_of, troubles_of
+from multilang_cli.reports.message_words import channel_of, in_short, telling
+from multilang_cli.reports.page import MOST_CELLS, Page
+from multilang_cli.reports.verdict import FATE_WORDS, word_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from multilang_cli.causes.model import Cause, Place
+    from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.reports.model import RunResult, SubjectResult
+
+MOST_LINES = 24
+"""Lines of a terminal that nobody has made larger: what is less telling goes first to keep within them."""
+
+
+class Room(NamedTuple):
+    """Lines that each part of any length may take: messages, stderr, other causes, and each of the sentences."""
+
+    rows: int
+    stderr: int
+    others: int
+    sentence: int
+
+    def cut(self, page: Page, text: str, hang: int) -> str:
+        """A sentence that may hold a component's own words, in lines that hang at column `hang`."""
+        return head(page, text, self.sentence * (page.columns - hang - _SLACK) + _SLACK)
+
+
+_ROOMS = tuple(
+    starmap(
+        Room,
+        [
+            (6, 6, 4, 4),
+            (6, 6, 2, 3),
+            (5, 5, 2, 3),
+            (4, 4, 1, 3),
+            (4, 4, 1, 2),
+            (3, 3, 1, 2),
+            (2, 2, 1, 2),
+            (2, 1, 1, 2),
+            (2, 1, 1, 1),
+        ],
+    )
+)
+"""From the most that is shown to the least."""
+_HEADLINE = 2
+"""Lines that the headline may take in any room."""
+_SLACK = 8
+"""Cells that a line may lose to a word which doesn't fit in it."""
+_BEFORE = 3
+"""Of the cells of a message, one in so many stands before the place that is marked in it."""
+_PART_OF_CASES = 4
+"""Of the cases played, this part at most are few."""
+MADE_UP = "    <- made up by mlcheck"
+_OR = "  Or      the tuple was made up: say what yours look like (--tuple JSON)"
+_ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed neither; one of them is not its role."
+_JVM = re.compile(r" \((?:java|org)\.[\w.$]+ (?:is|and) ")
+"""Where a JVM begins to tell of modules and class loaders."""
+SCREEN_HANG = 10
+_WARNED = "bold yellow"
+_LEVELS = {"warn": "warning", "untestable": "not judged"}
+_STYLES = {0: "bold green", 6: _WARNED}
+_KINDS = {"task": ("process", "processes")}
+"""Subjects that have another name on a screen, for one and for many."""
+
+
+def fitting(show: Callable[[Page, Room], None], columns: int, most: int = MOST_LINES) -> Room:
+    """The largest room in which `show` needs no more than `most` lines; the least if it always does."""
+    return next((room for room in _ROOMS if _height(show, room, columns) <= most), _ROOMS[-1])
+
+
+def _height(show: Callable[[Page, Room], None], room: Room, columns: int) -> int:
+    return as_text(lambda console: show(Page(console), room), columns).count("\n")
+
+
+def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None:
+    """Show the first cause in full, the others in a line each. `all_seen`: the command that shows all."""
+    troubles = list(troubles_of(result))
+    first = troubles[0]
+    label = word_of(result) if result.exit_code else "WARN"
+    sure = "" if first.cause.certainty == "certain" else "likely: "
+    hang = len(label) + 2
+    headline = room._replace(sentence=max(room.sentence, _HEADLINE)).cut(page, f"{sure}{first.cause.headline}", hang)
+    style = style_of(result) if result.exit_code else _WARNED
+    page.para(headline, "bold", label=label, label_style=style, hang=hang)
+    page.blank()
+    declared = result.profile is not None and bool(result.profile.samples)
+    show_story(page, first.first, first.cause, room, declared=declared)
+    page.blank()
+    _show_case(page, first, result, room)
+    _show_waits(page, first, room)
+    _show_storm(page, first, result, room)
+    several = len(result.subjects) > 1
+    _show_way_out(page, first, room, undecided=result.verdict == "misuse", several=several)
+    _show_others(page, troubles, result, room, all_seen)
+
+
+def style_of(result: RunResult) -> str:
+    """The style of a result's verdict."""
+    return _STYLES.get(result.exit_code, "bold red")
+
+
+def counted(subjects: int, kind: str) -> str:
+    """So many cases, conversations or processes."""
+    one, many = _KINDS.get(kind, (kind, f"{kind}s"))
+    return f"{subjects} {one if subjects == 1 else many}"
+
+
+def show_story(
+    page: Page, subject: SubjectResult, cause: Cause, room: Room = _ROOMS[0], *, declared: bool = False
+) -> None:
+    """Show the place in the user's own file, and the few messages that led to it. `declared`: tuples of it were."""
+    if cause.place is not None:
+        _show_place(page, cause.place)
+    stderr = [] if cause.last else stderr_lines(subject.stderr_tail)
+    apart = len(stderr) > 1
+    rows = telling((row for row in subject.excerpt if row.mark or row.channel != "err" or not apart), cause, room.rows)
+    fed = [row.seq for row in rows if row.channel == "in" and in_short(row, cause).startswith("tuple  ")]
+    made_up = fed[-1:] if subject.verdict == "untestable" and not declared else []
+    number = max((len(str(row.seq)) for row in rows), default=0)
+    for row in rows:
+        lead = f"    {'-->' if row.mark else '   '} {row.seq:>{number}}  {channel_of(row):4}  "
+        whose = MADE_UP if row.seq in made_up else ""
+        cells = page.columns - len(lead) - len(whose)
+        shown = (
+            _around(page, row.text, cells, row.at) if row.at else Shown(head(page, in_short(row, cause), cells), None)
+        )
+        page.line(lead + shown.text + whose, "bold red" if row.mark else "")
+        if shown.column is not None:
+            page.line(" " * (len(lead) + shown.column) + "^")
+    if apart or not any(row.channel == "err" for row in rows):
+        page.lines(stderr[-room.stderr :], indent=8, bar="| ")
+
+
+def _around(page: Page, text: str, cells: int, at: int) -> Shown:
+    """The text around the index `at` of a component's text, as much as fits."""
+    begin = max(0, at - cells // _BEFORE) if len(text) > cells else 0
+    lead = CUT if begin else ""
+    shown = page.fit(lead + text[begin : begin + cells], MOST_CELLS, len(lead) + at - begin)
+    cut = width(shown.text) > cells or len(text) - begin > cells
+    return Shown(chunks(shown.text, cells - len(CUT))[0] + CUT, shown.column) if cut else shown
+
+
+def head(page: Page, text: str, cells: int) -> str:
+    """The beginning of a component's text, as much as fits."""
+    shown = page.fit(text, MOST_CELLS).text
+    return shown if width(shown) <= cells else chunks(shown, cells - len(CUT))[0] + CUT
+
+
+def _show_place(page: Page, place: Place) -> None:
+    # Of a recording the folder is not known that its user works in: a whole path would leave the code no room.
+    file = PurePosixPath(place.file)
+    lead = f"    {file.name if file.is_absolute() else file}:{place.line}    "
+    page.line(lead + head(page, place.code, max(page.columns - len(lead), 20)), "bold")
+    if place.mark and len(lead) + len(place.mark) <= page.columns:
+        page.line(" " * len(lead) + place.mark)
+
+
+def is_common(trouble: Trouble, result: RunResult) -> bool:
+    """True if most cases that were played have it."""
+    played = sum(subject.verdict != "skip" for subject in result.subjects)
+    return played == 1 or len(trouble.subjects) > max(1, played // _PART_OF_CASES)
+
+
+def _show_case(page: Page, trouble: Trouble, result: RunResult, room: Room) -> None:
+    """Show where it was met: of cases only if few have it, for what the case does may be what brings it out."""
+    shown, more = trouble.first, len(trouble.subjects) - 1
+    if len(result.subjects) == 1 or (shown.kind == "case" and is_common(trouble, result)):
+        return
+    others = f"; and in {more} other{'s' if more > 1 else ''}" if more else ""
+    named = shown.id if shown.kind == "task" else f"{shown.id}: {shown.title}"
+    told = room.cut(page, f"{named}{others}", SCREEN_HANG)
+    page.para(told, label="Case" if shown.kind == "case" else "In", indent=2, hang=SCREEN_HANG)
+
+
+def _show_waits(page: Page, trouble: Trouble, room: Room) -> None:
+    """Show who waits on whom, where a silence is what went wrong."""
+    waits = trouble.finding.waits if trouble.finding else None
+    if waits is not None:
+        page.para(room.cut(page, f"the component {waits}", SCREEN_HANG), label="Waits", indent=2, hang=SCREEN_HANG)
+
+
+def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: Room) -> None:
+    """Show what Storm does, in one sentence for the version asked and all that do the same."""
+    if trouble.finding is None:
+        return
+    finding = _met_first(trouble, trouble.finding, result.storm)
+    groups = fates_of(finding.fates, finding.errors)
+    own = next((group for group in groups if result.storm in group.versions), None)
+    if own is None:
+        return
+    one = len({group.fate for group in groups}) == 1
+    every = f"since {trouble.cause.since}" if trouble.cause.since else "every version"
+    versions = every if one else ", ".join(own.versions)
+    does = "the worker dies with all its tasks" if own.fate == "dies" else FATE_WORDS[own.fate]
+    if own.fate == "survives" and trouble.verdict == "fail":
+        does = "goes on; a failure all the same, for the protocol forbids it"
+    error = head(page, _JVM.split(own.error, maxsplit=1)[0], 30 * room.sentence)
+    of = f"of message {finding.seq} " if error and finding is not trouble.finding else ""
+    says = f'; its log {of}says "{error}"' if error else ""
+    more = "" if one else f"; others differ: mlcheck explain {finding.rule}"
+    page.para(f"{versions}: {does}{says}{more}", label="Storm", indent=2, hang=SCREEN_HANG)
+
+
+def _met_first(trouble: Trouble, finding: Finding, storm: str) -> Finding:
+    """The finding that Storm dies of, if it comes before the one shown, or of the same cause: its log tells of that."""
+    musts = [each for each in trouble.first.findings if each.level == "must" and each.fates.get(storm) == "dies"]
+    deadly = [each for each in musts if each.seq <= finding.seq or each.rule in trouble.cause.rules]
+    if not deadly and trouble.verdict == "fail" and finding.fates.get(storm) in {"survives", "loses-data"}:
+        deadly = musts  # what it does later ends the worker that this leaves alive
+    return min(deadly, key=lambda each: each.seq, default=finding)
+
+
+def _show_way_out(page: Page, trouble: Trouble, room: Room, *, undecided: bool, several: bool) -> None:
+    cause, subject = trouble.cause, trouble.first
+    if undecided:
+        page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=SCREEN_HANG)
+    if cause.suspect is not None and cause.place is None:
+        lead = f"  Look    {cause.suspect.file}:{cause.suspect.line}    "
+        page.line(lead + head(page, cause.suspect.code, max(page.columns - len(lead), 20)))
+    if cause.mend:
+        page.para(
+            room.cut(page, cause.mend, SCREEN_HANG), label="Do", label_style="bold green", indent=2, hang=SCREEN_HANG
+        )
+    for line in cause.code.splitlines():
+        page.line(line, "bold", indent=SCREEN_HANG)
+    if subject.verdict == "untestable" and "--tuple" in subject.reason and "--tuple" not in cause.mend:
+        page.line(_OR)
+    page.line(f"  More    mlcheck explain {cause.id}")
+    again = again_of(subject, page.columns - SCREEN_HANG)
+    if again:
+        page.line(f"  Again   {again}")
+    elif subject.transcript and several:
+        page.line(f"  Record  {subject.transcript}")
+
+
+def again_of(subject: SubjectResult, cells: int) -> str:
+    """The one command that shows it again: the recording's where that of the case is longer than a line."""
+    if subject.transcript and width(subject.reproduce) > cells:
+        return f"mlcheck replay {subject.transcript}"
+    return subject.reproduce
+
+
+def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: Room, all_seen: str) -> None:
+    first, *others = troubles
+    told = {subject.id for trouble in troubles for subject in trouble.subjects}
+    rest = [subject for subject in result.subjects if subject.verdict in {"fail", "stale", "flaky", "error"}]
+    counts: Counter[tuple[str, str]] = Counter()
+    for trouble in others:
+        counts[trouble.verdict, trouble.cause.headline] += len(trouble.subjects)
+    counts.update((subject.verdict, f"{subject.id}: {subject.reason}") for subject in rest if subject.id not in told)
+    lines = list(counts.items())
+    if lines and room.others > 1:
+        page.blank()
+    for (verdict, text), count in lines[: room.others]:
+        lead = f"  Also    {_LEVELS.get(verdict, verdict)}, {counted(count, first.first.kind)}: "
+        page.line(lead + head(page, text, max(page.columns - len(lead), 20)))
+    if len(lines) > room.others:
+        page.line(f"  and {len(lines) - room.others} more: {all_seen}")
