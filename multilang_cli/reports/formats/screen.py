@@ -65,6 +65,7 @@ def render_recordings(result: RunResult, console: Console, all_seen: str) -> Non
 
 def _show_trouble(console: Console, result: RunResult, header: str, all_seen: str) -> None:
     def show(page: Page, room: Room) -> None:
+        """The whole screen in this room."""
         page.para(header)
         page.blank()
         show_first(page, result, room, all_seen)

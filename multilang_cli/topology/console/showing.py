@@ -124,6 +124,7 @@ def _show_cause(page: Page, run: TopologyRun, setup: Setup) -> bool:
     all_seen = f"{setup.folder}/result.json"
 
     def show(page: Page, room: Room) -> None:
+        """The cause, and a line between it and the table."""
         show_first(page, run.result, room, all_seen)
         page.blank()
 
