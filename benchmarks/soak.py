@@ -20,7 +20,7 @@ from multilang_cli.catalogue.locate import data_path
 from multilang_cli.subject.options import RunOptions
 from multilang_cli.subject.testee import read_testee
 from multilang_cli.suite.runner.suite_run import run_suite
-from tests.components import WORTH_A_WORD, copy_examples, examples, unusual
+from tests.components import WARNED_OF, WORTH_A_WORD, copy_examples, examples, unusual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,8 +87,9 @@ def soak(name: str, component: Component, times: int, jobs: int, folder: str) ->
 
 def alarms_of(name: str, result: RunResult) -> list[str]:
     """What was said of a component that is right, or of a library beside what is known to be wrong with it."""
-    fair = WORTH_A_WORD.get(name.partition("-")[2], set())
-    new = [subject for subject in result.subjects if subject.verdict != "xfail"]
+    right = name.partition("-")[2]
+    fair, warned = WORTH_A_WORD.get(right, set()), WARNED_OF.get(right, set())
+    new = [subject for subject in result.subjects if subject.verdict != "xfail" and subject.id not in warned]
     said = [f"{s.id}: {s.verdict}: {s.reason}" for s in new if s.verdict not in {"pass", "skip"}]
     return said + [f"{s.id}: {f.rule}: {f.message}" for s in new for f in s.findings if f.rule not in fair]
 

@@ -322,3 +322,11 @@ def test_one_trial_of_text_is_enough_for_a_run(tmp_path: Path) -> None:
     options = RunOptions(record=str(tmp_path), include=cases, record_all=True)
     run_suite(Component(command=command, kind="bolt", samples=(["a b", 1],)), options)
     assert [(tmp_path / f"{case}.ndjson").read_text().count(f'"{values.PLAIN}"') for case in cases] == [1, 0]
+
+
+@pytest.mark.component
+def test_who_collects_by_value_gets_as_many_of_each_that_is_made_up(tmp_path: Path) -> None:
+    command = (sys.executable, str(HERE / "right" / "bolts.py"), "batch-by-value")
+    component = Component(command=command, kind="bolt", samples=(["a b", 1],), settles="after-3")
+    result = run_suite(component, RunOptions(record=str(tmp_path), include=("bolt.emit.unicode",)))
+    assert [(subject.id, subject.verdict) for subject in result.subjects] == [("bolt.emit.unicode", "pass")]

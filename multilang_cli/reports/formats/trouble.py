@@ -255,9 +255,12 @@ def _show_way_out(page: Page, trouble: Trouble, room: Room, *, undecided: bool, 
 
 def again_of(subject: SubjectResult, cells: int) -> str:
     """The one command that shows it again: the recording's where that of the case is longer than a line."""
-    if subject.transcript and width(subject.reproduce) > cells:
-        return f"mlcheck replay {subject.transcript}"
-    return subject.reproduce
+    if not subject.transcript or width(subject.reproduce) <= cells:
+        return subject.reproduce
+    # Without a command the replay is of the component in mlcheck.toml, which the case's command names none beside.
+    _, dashes, command = subject.reproduce.partition(" -- ")
+    replay = f"mlcheck replay {subject.transcript}{dashes}{command}"
+    return min(replay, subject.reproduce, key=width)
 
 
 def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: Room, all_seen: str) -> None:

@@ -35,6 +35,10 @@ WORTH = 10.0
 """Seconds of work that one feeding of more is worth."""
 
 
+MOST_ALIKE = 10
+"""Times that a tuple of our making is fed at most: some are large."""
+
+
 def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
     """times: how many samples; values: a shape (``values.SHAPES``), every tuple that it makes of the samples.
 
@@ -52,7 +56,8 @@ def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
     else:
         made = stage.made(shape)
         stage.making_up()
-        for sample in made:
+        # Who collects N may collect by value: a key of our making would never have so many.
+        for sample in made * min(together(stage.session.profile.settles), MOST_ALIKE):
             stage.send(sample)
 
 
