@@ -74,6 +74,8 @@ PACKAGES = {
 PYTEST = (str(BIN / "python"), "-u", "-m", "pytest", "-q", "--durations=3", "-m")
 MANY = ("-n", str(min(8, 2 * (os.cpu_count() or 1))), "--dist", "worksteal")
 """Tests at once: two a core, as they wait for processes half of the time."""
+AUTO = ("-n", "auto", "--dist", "worksteal")
+"""Tests that start no process: one a core."""
 TWO = ("-n", "2", "--dist", "loadfile")
 """Files of tests that start Java, two at a time: half of the time it starts, plans or waits, on one core."""
 REPORTS = ROOT / ".cache" / "tests"
@@ -103,7 +105,7 @@ STAGES = (
     Stage("mypy", 120, (str(BIN / "python"), "-m", "mypy")),
     Stage("imports", 30, (str(BIN / "lint-imports"),)),
     Stage("docs", 30, (str(BIN / "mkdocs"), "build", "--quiet", "--strict")),
-    Stage("unit", 90, (*PYTEST, f"not component and {FAST}", "-n", "auto")),
+    Stage("unit", 90, (*PYTEST, f"not component and {FAST}", *AUTO)),
     Stage("work", 60, (str(BIN / "python"), "-m", "benchmarks.work"), programs=True),
     Stage("component", 1000, (*PYTEST, f"component and {FAST}", *MANY), programs=True),
     Stage("library", 450, (*PYTEST, f"library and {CI}", *MANY), programs=True),
@@ -115,7 +117,7 @@ STAGES = (
     Stage("install", 180, (*PYTEST, "install")),
 )
 BY_HAND = (
-    Stage("short", 60, (*PYTEST, f"not component and not long and {FAST}", "-n", "auto")),
+    Stage("short", 60, (*PYTEST, f"not component and not long and {FAST}", *AUTO, "--hypothesis-profile", "quick")),
     Stage("soak", 14400, (*PYTEST, "soak", *MANY), programs=True),
 )
 """Stages that CI leaves out: the unit tests of the quick loop, and what is too long."""
@@ -270,7 +272,7 @@ def lowest() -> int:
     for step in steps:
         if subprocess.run([find_uv(), *step], cwd=ROOT, check=False).returncode:
             return NOT_SET_UP
-    words = [str(python), *PYTEST[1:], f"not component and {FAST}", "-n", "auto"]
+    words = [str(python), *PYTEST[1:], f"not component and {FAST}", *AUTO]
     return subprocess.run(words, cwd=ROOT, env=_test_environment(), check=False).returncode
 
 

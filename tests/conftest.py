@@ -1,6 +1,8 @@
 """What holds for all tests: Hypothesis times nothing, on a busy machine it would be a false alarm."""
 
+import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -8,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from multilang_cli.driver.environment import worker_environment
 
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("untimed"), max_examples=20)
 settings.load_profile("untimed")
 
 pytest_plugins = ["pytester"]
@@ -21,6 +24,17 @@ _worker = worker_environment({}).variables
 for name in set(os.environ) - set(_worker):
     del os.environ[name]
 os.environ.update(_worker)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without the garbage collector, and let it pass over what was collected: some 10,000 tests live on."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 SAMPLE = 6
