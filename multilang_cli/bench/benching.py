@@ -48,8 +48,8 @@ WIDEST = 1_000_000
 """The largest window."""
 
 
-class BenchFlags(msgspec.Struct, frozen=True, kw_only=True):
-    """Options that only this command has."""
+class BenchFlags(Flags, frozen=True, kw_only=True):
+    """Options of the command, besides those of a component."""
 
     windows: str
     seconds: float
@@ -96,17 +96,16 @@ class Candidate:
         return failed and self.subject.component.kind == "bolt" and not has_samples(self.subject.component)
 
 
-def bench_given(given: dict[str, Any], ask: AskKind) -> int:
-    """Measure what the command line says: values by the names of `Flags` and `BenchFlags`. Raises CommandError.
+def bench_given(flags: BenchFlags, ask: AskKind) -> int:
+    """Measure what the command line says. Raises CommandError.
 
     `ask`: asks a component for its kind.
     """
-    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, BenchFlags)
-    console, paths = console_of(asked.color), [_report(spec) for spec in asked.reports]
-    windows, place = _places(asked)
+    console, paths = console_of(flags.color), [_report(spec) for spec in flags.reports]
+    windows, place = _places(flags)
     subjects = [one_subject(NAME, flags, ask)]
-    if asked.compare is not None:
-        words = _words(asked.compare)
+    if flags.compare is not None:
+        words = _words(flags.compare)
         other = msgspec.structs.replace(flags, command=words, component=None, kind=subjects[0].component.kind)
         subjects.append(one_subject(NAME, other, ask))
     for note in subjects[0].surroundings:
@@ -116,8 +115,8 @@ def bench_given(given: dict[str, Any], ask: AskKind) -> int:
             why = f"it settles {settles}; only a bolt that settles each tuple by itself can be measured"
             raise CommandError(f"bench: {why}", ExitCode.INCONCLUSIVE)
     candidates = list(map(Candidate, subjects))
-    code = _measured(candidates, windows, asked, place)  # type: ignore[arg-type]
-    report = _document(candidates, asked, code)
+    code = _measured(candidates, windows, flags, place)  # type: ignore[arg-type]
+    report = _document(candidates, flags, code)
     for form, path in paths:
         _write(path, json.dumps(report, indent=1) + "\n" if form == "json" else page_of(report))
     if all(path != "-" for _, path in paths):
@@ -135,19 +134,19 @@ def _words(line: str) -> tuple[str, ...]:
 
 
 def _measured(
-    candidates: Sequence[Candidate], windows: Sequence[int], asked: BenchFlags, place: CpuPlacement
+    candidates: Sequence[Candidate], windows: Sequence[int], flags: BenchFlags, place: CpuPlacement
 ) -> ExitCode:
     """Take the measures in turn; the exit code. Raises CommandError."""
-    total, done = len(candidates) * len(windows) * asked.rounds, 0
+    total, done = len(candidates) * len(windows) * flags.rounds, 0
     try:
         with progress_line(verbose=False, quiet=False) as progress:
-            for _ in range(asked.rounds):
+            for _ in range(flags.rounds):
                 for window in windows:
                     for candidate in candidates:
                         if progress is not None:
                             progress(f"window {window}: {candidate.name}", done, total)
                         done += 1
-                        taken = measure(candidate.subject, window, asked.seconds, place)
+                        taken = measure(candidate.subject, window, flags.seconds, place)
                         candidate.rounds.setdefault(window, []).append(taken)
                         if candidate.wrong:
                             return ExitCode.NOT_CONFORMANT if candidate.guilty else ExitCode.INCONCLUSIVE
@@ -160,9 +159,9 @@ def _measured(
     return ExitCode.INCONCLUSIVE if any(each.refuses for each in candidates) else ExitCode.CONFORMANT
 
 
-def _places(asked: BenchFlags) -> tuple[list[int], str]:
+def _places(flags: BenchFlags) -> tuple[list[int], str]:
     try:
-        return _windows(asked.windows), choice("--cpus", asked.cpus, ("any", "one", "two"))
+        return _windows(flags.windows), choice("--cpus", flags.cpus, ("any", "one", "two"))
     except ConfigError as error:
         raise CommandError(f"bench: {error}") from None
 
@@ -181,7 +180,7 @@ def _report(spec: str) -> tuple[str, str]:
     return form, path
 
 
-def _document(candidates: Sequence[Candidate], asked: BenchFlags, code: ExitCode) -> dict[str, Any]:
+def _document(candidates: Sequence[Candidate], flags: BenchFlags, code: ExitCode) -> dict[str, Any]:
     """Everything that was found, as plain values."""
     first = candidates[0]
     whole_rounds = all(len(each.cells) == len(first.cells) and len(each.cells) > 0 for each in candidates)
@@ -193,9 +192,9 @@ def _document(candidates: Sequence[Candidate], asked: BenchFlags, code: ExitCode
         "made_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "storm": first.subject.version.id,
         "kind": first.subject.component.kind,
-        "placed": told(asked.cpus),  # type: ignore[arg-type]
-        "seconds": asked.seconds,
-        "rounds": asked.rounds,
+        "placed": told(flags.cpus),  # type: ignore[arg-type]
+        "seconds": flags.seconds,
+        "rounds": flags.rounds,
         "candidates": [
             {
                 "command": each.name,

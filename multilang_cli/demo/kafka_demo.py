@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from multilang_cli.kafka.console.lag import ANSWER_LIMIT, INSTALL, show_lags
 from multilang_cli.terminal.exits import CommandError
 from multilang_cli.terminal.output import remark, write
-from multilang_cli.topology.console.running import run_given
+from multilang_cli.topology.console.running import TopologyFlags, run_given
 from multilang_cli.topology.history import Emitted
 from multilang_cli.topology.history_file import NAME, read_history
 
@@ -17,7 +18,16 @@ IDLE = 60.0
 """Seconds that the demo waits for a spout that emits nothing: the broker is new."""
 
 
-def demo_given(given: dict[str, Any]) -> int:
+class DemoFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck kafka demo``. `record`: the folder of the run."""
+
+    messages: int
+    partitions: int
+    tasks: int
+    record: str
+
+
+def demo_given(flags: DemoFlags) -> int:
     """Run the demo; returns the exit code of the topology. Raises CommandError."""
     try:
         from multilang_cli.kafka.lag import lag_of  # noqa: PLC0415 (an extra)
@@ -27,7 +37,7 @@ def demo_given(given: dict[str, Any]) -> int:
     except ImportError:
         raise CommandError(f"kafka demo: the Kafka client is not installed; {INSTALL}") from None
 
-    messages, record = given["messages"], given["record"]
+    messages, record = flags.messages, flags.record
     folder = Path(record)
     folder.mkdir(parents=True, exist_ok=True)
     flux = folder / "topology.yaml"
@@ -35,10 +45,10 @@ def demo_given(given: dict[str, Any]) -> int:
     try:
         with LocalKafka() as kafka:
             servers = kafka.bootstrap_servers
-            parts.fill(servers, given["partitions"], messages)
-            parts.write_topology(flux, servers, given["tasks"])
+            parts.fill(servers, flags.partitions, messages)
+            parts.write_topology(flux, servers, flags.tasks)
             remark(f"topic {parts.TOPIC} at {servers} has {messages:,} messages; {flux} reads it")
-            code = run_given({"flux": str(flux), "record": record, "messages": messages, "idle": IDLE})
+            code = run_given(TopologyFlags(flux=str(flux), record=record, messages=messages, idle=IDLE))
             _show_counts(folder)
             show_lags(lag_of(servers, parts.TOPIC, parts.NAME, {}, ANSWER_LIMIT))
     except UnavailableError as error:

@@ -7,7 +7,9 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from multilang_cli.driver.scratch import scratch
 from multilang_cli.terminal.exits import ExitCode
@@ -54,9 +56,15 @@ TOUR = (
 )
 
 
-def tour_given(given: dict[str, Any], dispatch: Callable[[Sequence[str]], int]) -> int:
+class TourFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck demo``."""
+
+    no_input: bool = False
+
+
+def tour_given(flags: TourFlags, dispatch: Callable[[Sequence[str]], int]) -> int:
     """Show each step, and have `dispatch` do its command; returns the exit code."""
-    asks = not given["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
+    asks = not flags.no_input and sys.stdin.isatty() and sys.stdout.isatty()
     before = Path.cwd()
     with scratch("mlcheck-demo-") as folder:
         os.chdir(folder)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from multilang_cli.reports.page import Page
 from multilang_cli.subject import config as config_file
@@ -21,18 +23,27 @@ if TYPE_CHECKING:
 FORMATS = ("pretty", "json")
 
 
-def configuration_given(given: dict[str, Any]) -> int:
+class ConfigurationFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck config show``. `layout`: of `FORMATS`."""
+
+    component: str | None = None
+    layout: str = FORMATS[0]
+    as_json: bool = False
+    color: str | None = None
+
+
+def configuration_given(flags: ConfigurationFlags) -> int:
     """Show the settings that hold here; returns the exit code. Raises CommandError."""
-    if given["layout"] not in FORMATS:
-        raise CommandError(f"--format {given['layout']!r}: it is one of {', '.join(FORMATS)}")
+    if flags.layout not in FORMATS:
+        raise CommandError(f"--format {flags.layout!r}: it is one of {', '.join(FORMATS)}")
     try:
         config = config_file.load(config_file.find(Path.cwd()))
-        chosen = (config.component(given["component"]),) if "component" in given else config.components
+        chosen = config.components if flags.component is None else (config.component(flags.component),)
         tables = {"settings": settings_of(config, os.environ)}
         components = {each.name: settings_of_component(config, each) for each in chosen}
     except config_file.ConfigError as error:
         raise CommandError(str(error)) from None
-    if given["as_json"] or given["layout"] == "json":
+    if flags.as_json or flags.layout == "json":
         write_json(
             {
                 "file": str(config.path) if config.path else None,
@@ -43,7 +54,7 @@ def configuration_given(given: dict[str, Any]) -> int:
         )
         return ExitCode.CONFORMANT
     tables |= {f"component {name}": own for name, own in components.items()}
-    page = Page(console_of(given.get("color")))
+    page = Page(console_of(flags.color))
     with stdout_may_close():
         _print_file(page, config)
         for title, rows in tables.items():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from multilang_cli.catalogue.pages import for_terminal, load_pages, search_pages
 from multilang_cli.subject.outputs import console_of, write_json
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -18,9 +20,17 @@ PAGES_NAMED = 12
 """Pages that a search names."""
 
 
-def docs_given(given: dict[str, Any]) -> int:
+class DocsFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck docs``."""
+
+    words: tuple[str, ...] = ()
+    as_json: bool = False
+    color: str | None = None
+
+
+def docs_given(flags: DocsFlags) -> int:
     """Show the page that the words name, or those that have them; returns the exit code. Raises CommandError."""
-    pages, wanted, as_json = load_pages(), " ".join(given.get("words", ())), given["as_json"]
+    pages, wanted, as_json = load_pages(), " ".join(flags.words), flags.as_json
     if not wanted:
         write_json([_named(page) for page in pages.values()]) if as_json else _list(list(pages.values()))
         return ExitCode.CONFORMANT
@@ -35,7 +45,7 @@ def docs_given(given: dict[str, Any]) -> int:
     if as_json:
         write_json({**_named(page), "text": page.text})
     else:
-        _show(page, given.get("color"))
+        _show(page, flags.color)
     return ExitCode.CONFORMANT
 
 

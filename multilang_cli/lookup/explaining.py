@@ -37,19 +37,27 @@ MOST_SHOWN = 3
 """Texts that are shown where a part stands in several."""
 
 
-def explain_given(given: dict[str, Any]) -> int:
+class ExplainFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck explain``. `log`: the path of a worker's log, instead of a name."""
+
+    name: str = ""
+    log: str = ""
+    as_json: bool = False
+    color: str | None = None
+
+
+def explain_given(flags: ExplainFlags) -> int:
     """Explain what the options name; returns the exit code. Raises CommandError."""
-    name, log, as_json = given["name"], given["log"], given["as_json"]
-    if bool(name) == bool(log):
+    if bool(flags.name) == bool(flags.log):
         raise CommandError("explain: give a rule, a cause, a case or an error's text, or a worker's log by --log FILE.")
-    console = console_of(given.get("color"))
-    if log:
-        return _explain_log(Page(console), log, as_json=as_json)
-    if as_json:
-        write_json(_facts(name, _cases()))
+    console = console_of(flags.color)
+    if flags.log:
+        return _explain_log(Page(console), flags.log, as_json=flags.as_json)
+    if flags.as_json:
+        write_json(_facts(flags.name, _cases()))
         return ExitCode.CONFORMANT
     with stdout_may_close():
-        _show(name, console)
+        _show(flags.name, console)
     return ExitCode.CONFORMANT
 
 

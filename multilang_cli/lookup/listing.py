@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from multilang_cli.catalogue.loader import load_rules, load_versions
 from multilang_cli.catalogue.written import load_sentences
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -16,64 +18,75 @@ if TYPE_CHECKING:
 _CASE = ("id", "level", "kind", "title")
 
 
-def rules_given(given: dict[str, Any]) -> int:
+class ListFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck list``."""
+
+    as_json: bool = False
+
+
+class KillsFlags(ListFlags, frozen=True, kw_only=True):
+    """Those of ``mlcheck list --kills``. `whole`: all that the soak saw."""
+
+    whole: bool = False
+
+
+def rules_given(flags: ListFlags) -> int:
     """List the rules."""
-    return _print(_CASE, ((rule.id, rule.level, rule.kind, rule.title) for rule in load_rules().values()), given)
+    return _print(_CASE, ((rule.id, rule.level, rule.kind, rule.title) for rule in load_rules().values()), flags)
 
 
-def protocol_given(given: dict[str, Any]) -> int:
+def protocol_given(flags: ListFlags) -> int:
     """List the sentences of the written protocol."""
     rows = (
         (placed.sentence.id, placed.number, placed.sentence.level, placed.sentence.binds, placed.sentence.text.strip())
         for placed in load_sentences().values()
     )
-    return _print(("id", "section", "level", "binds", "text"), rows, given)
+    return _print(("id", "section", "level", "binds", "text"), rows, flags)
 
 
-def cases_given(given: dict[str, Any]) -> int:
+def cases_given(flags: ListFlags) -> int:
     """List the cases of both suites."""
     from multilang_cli.suite.cases.case import load_cases  # noqa: PLC0415 (slow to import)
 
     found = [*load_cases(), *load_cases("library")]
-    return _print(_CASE, ((case.id, case.level, case.testee or case.kind, case.title) for case in found), given)
+    return _print(_CASE, ((case.id, case.level, case.testee or case.kind, case.title) for case in found), flags)
 
 
-def host_cases_given(given: dict[str, Any]) -> int:
+def host_cases_given(flags: ListFlags) -> int:
     """List the cases for hosts."""
     from multilang_cli.suite.hosts.case import load_host_cases  # noqa: PLC0415 (slow to import)
 
-    return _print(_CASE, ((case.id, case.level, case.kind, case.title) for case in load_host_cases()), given)
+    return _print(_CASE, ((case.id, case.level, case.kind, case.title) for case in load_host_cases()), flags)
 
 
-def versions_given(given: dict[str, Any]) -> int:
+def versions_given(flags: ListFlags) -> int:
     """List the Storm versions."""
     rows = ((version.id, "verified" if version.verified else "unverified", version.note) for version in load_versions())
-    return _print(("id", "standing", "note"), rows, given)
+    return _print(("id", "standing", "note"), rows, flags)
 
 
-def kills_given(given: dict[str, Any]) -> int:
+def kills_given(flags: KillsFlags) -> int:
     """List the mutants that each case kills, in the order of the cases. Raises CommandError."""
     from multilang_cli.subject.config import ConfigError  # noqa: PLC0415 (slow to import)
     from multilang_cli.suite.cases import kills as killing  # noqa: PLC0415
     from multilang_cli.suite.cases.case import load_cases  # noqa: PLC0415
 
-    whole: bool = given["whole"]
     try:
         claims = list(killing.claimed())
     except ConfigError as error:
         raise CommandError(str(error)) from None
     known = {kill.case for kill in claims}
-    shown = [kill for kill in killing.seen() if whole or kill.case not in known]
+    shown = [kill for kill in killing.seen() if flags.whole or kill.case not in known]
     places = {case.id: place for place, case in enumerate([*load_cases(), *load_cases("library")])}
     # Cases that are gone stand last.
     lines = sorted(
-        [*([] if whole else claims), *shown],
+        [*([] if flags.whole else claims), *shown],
         key=lambda kill: (places.get(kill.case, len(places)), kill.home, kill.mutant),
     )
     _print(
         ("case", "testee", "mutant", "rules", "seen"),
         ((kill.case, kill.home, kill.mutant, tuple(kill.rules), kill.seen_on or "claimed") for kill in lines),
-        given,
+        flags,
     )
     for soak in killing.soaked():
         count = sum(len(mutant.kills) for mutant in soak.mutants.values())
@@ -83,10 +96,10 @@ def kills_given(given: dict[str, Any]) -> int:
     return ExitCode.CONFORMANT
 
 
-def _print(keys: Sequence[str], rows: Iterable[Sequence[Any]], given: dict[str, Any]) -> int:
+def _print(keys: Sequence[str], rows: Iterable[Sequence[Any]], flags: ListFlags) -> int:
     """Rows in columns, the last of any width; or as objects with these keys."""
     found = list(rows)
-    if given["as_json"]:
+    if flags.as_json:
         from multilang_cli.subject.outputs import write_json  # noqa: PLC0415 (slow to import)
 
         write_json([dict(zip(keys, row, strict=True)) for row in found])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
+
+import msgspec
 
 from multilang_cli.recordings.judged import judged
 from multilang_cli.reports.coverage import render_coverage
@@ -17,31 +18,43 @@ from multilang_cli.subject.recordings import paths_of, spare
 from multilang_cli.terminal.output import stdout_may_close
 
 
-def lint_given(given: dict[str, Any]) -> int:
+class LintFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck lint``."""
+
+    transcripts: tuple[str, ...]
+    storm: str = ""
+    strict: bool = False
+    coverage: bool = False
+    open_ended: bool = False
+    verbose: bool = False
+    report: tuple[str, ...] = ()
+    color: str | None = None
+
+
+def lint_given(flags: LintFlags) -> int:
     """Judge the transcripts; returns the exit code. Raises CommandError."""
-    transcripts, coverage = given["transcripts"], given.get("coverage", False)
-    reports = checked_reports(given.get("report"))
-    console = console_of(given.get("color"))
-    spare("lint", (each.path for each in reports), paths_of("lint", transcripts))
+    reports = checked_reports(flags.report)
+    console = console_of(flags.color)
+    spare("lint", (each.path for each in reports), paths_of("lint", flags.transcripts))
     result, rulebook = judged(
         "lint",
-        transcripts,
-        given.get("storm", ""),
-        strict=given.get("strict", False),
+        flags.transcripts,
+        flags.storm,
+        strict=flags.strict,
         twice=any(each.format == "html" for each in reports),
-        coverage=coverage,
-        open_ended=given.get("open_ended", False),
+        coverage=flags.coverage,
+        open_ended=flags.open_ended,
     )
     write_reports(reports, result, rulebook)
     if all(each.path != STDOUT for each in reports):
         with stdout_may_close():
-            if troubles_of(result) and not given.get("verbose"):
-                render_recordings(result, console, f"mlcheck lint -v {shlex.join(transcripts)}")
+            if troubles_of(result) and not flags.verbose:
+                render_recordings(result, console, f"mlcheck lint -v {shlex.join(flags.transcripts)}")
             else:
                 render_findings(result, rulebook, console)
             for note in result.notes:
                 Page(console).para(note, label="Note:")
-            if coverage:
+            if flags.coverage:
                 Page(console).para("Coverage", "bold")
                 render_coverage(Page(console), result.coverage, whole=True)
     return result.exit_code

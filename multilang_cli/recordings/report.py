@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from multilang_cli.recordings.judged import judged
-from multilang_cli.recordings.lint import lint_given
+from multilang_cli.recordings.lint import LintFlags, lint_given
 from multilang_cli.reports.evidence.bundle import PAGE, BundleError, pack, unpack
 from multilang_cli.reports.formats.registry import ReportError, put, why_not_writable
 from multilang_cli.reports.html.page import page_of
@@ -15,22 +17,36 @@ from multilang_cli.subject.recordings import paths_of, spare
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, stdout_may_close
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def report_given(given: dict[str, Any]) -> int:
+
+class ReportFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck report``. `events`: on the page, at most."""
+
+    events: int
+    transcripts: tuple[str, ...] = ()
+    output: str | None = None
+    bundle: str | None = None
+    opened: str | None = None
+    storm: str = ""
+
+
+def report_given(flags: ReportFlags) -> int:
     """Make the page or the bundle that is asked for, or open one; returns the exit code. Raises CommandError."""
-    transcripts, output, bundle = given.get("transcripts"), given.get("output"), given.get("bundle")
-    if "opened" in given:
-        _open(given["opened"], output, given["events"], given=bool(transcripts or bundle))
+    transcripts, output, bundle = flags.transcripts, flags.output, flags.bundle
+    if flags.opened is not None:
+        _open(flags.opened, output, flags.events, given=bool(transcripts or bundle))
         return ExitCode.CONFORMANT
     if not transcripts:
         raise CommandError("report: which transcripts? Give files that were recorded, or directories of them.")
     if output is None and bundle is None:
         raise CommandError("report: where to? Give -o out.html for a page, --bundle out.zip for a bundle.")
-    _make(transcripts, output, bundle, given.get("storm", ""), given["events"])
+    _make(transcripts, output, bundle, flags.storm, flags.events)
     return ExitCode.CONFORMANT
 
 
-def _make(transcripts: list[str], output: str | None, bundle: str | None, storm: str, events: int) -> None:
+def _make(transcripts: Sequence[str], output: str | None, bundle: str | None, storm: str, events: int) -> None:
     """Make the page, the bundle, or both."""
     outputs = [each for each in (output, bundle) if each is not None]
     for path in outputs:
@@ -68,4 +84,4 @@ def _open(opened: str, output: str | None, events: int, *, given: bool) -> None:
     _make([str(folder / name) for name in names], str(folder / PAGE), None, "", events)
     held = "1 transcript" if len(names) == 1 else f"{len(names)} transcripts"
     remark(f"{folder}: about.md, page.html, report.json, environment.json, stderr.txt and {held}")
-    lint_given({"transcripts": [str(folder / name) for name in names]})
+    lint_given(LintFlags(transcripts=tuple(str(folder / name) for name in names)))

@@ -7,7 +7,7 @@ import shutil
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -41,25 +41,24 @@ WIDE = 160
 """Columns of a line where there is no terminal, and no COLUMNS."""
 
 
-class ReplFlags(msgspec.Struct, frozen=True, kw_only=True):
-    """Options that only this command has."""
+class ReplFlags(Flags, frozen=True, kw_only=True):
+    """Options of the command, besides those of a component."""
 
     no_limits: bool = False
     source: str | None = None
     color: str | None = None
 
 
-def play_by_hand(given: dict[str, Any]) -> int:
-    """Play what the command line says: values by the names of `Flags` and `ReplFlags`. Raises CommandError."""
-    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, ReplFlags)
+def play_by_hand(flags: ReplFlags) -> int:
+    """Play what the command line says. Raises CommandError."""
     try:
-        when = color(asked.color, os.environ)
-        script = "" if asked.source is None else text_of(Path(asked.source))
+        when = color(flags.color, os.environ)
+        script = "" if flags.source is None else text_of(Path(flags.source))
     except (ConfigError, Misuse) as error:
         raise CommandError(f"repl: {error}") from None
     declared = one_declared("repl", flags)
-    setup = config_of(declared, limited=not asked.no_limits)
-    return play_setup(setup, setup.subject.record, when, script=script, name=asked.source)
+    setup = config_of(declared, limited=not flags.no_limits)
+    return play_setup(setup, setup.subject.record, when, script=script, name=flags.source)
 
 
 def play_setup(

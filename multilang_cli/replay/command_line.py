@@ -13,6 +13,8 @@ from multilang_cli.terminal.nearest import did_you_mean
 from multilang_cli.transcript.format import TranscriptError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.replay.recording import JudgedRecording
 
@@ -47,20 +49,20 @@ def finding_in(command: str, recording: JudgedRecording, name: str) -> Finding:
 
 
 def wanted_of(
-    command: str, recording: JudgedRecording, ignore: list[str] | None, compare: list[str] | None, key: list[str] | None
+    command: str, recording: JudgedRecording, ignore: Sequence[str], compare: Sequence[str], key: Sequence[str]
 ) -> ComparisonOptions:
     """The aspects that are compared. Raises CommandError for a word that is none, and no value of a declared stream."""
-    for word in compare or ():
+    for word in compare:
         if word not in ASPECTS:
             raise CommandError(f"{command}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")
-    ignored = frozenset(ignore or ())
+    ignored = frozenset(ignore)
     specs = recording.profile.streams
     fields = {name: spec.fields for name, spec in (specs or {}).items() if spec.fields is not None}
     wanted = ComparisonOptions(
-        aspects=(USUAL - ignored) | frozenset(compare or ()),
+        aspects=(USUAL - ignored) | frozenset(compare),
         fields=fields,
         ignored=ignored - frozenset(ASPECTS),
-        key=frozenset(key or ()),
+        key=frozenset(key),
     )
     _check(command, "--ignore", wanted.ignored, fields)
     _check(command, "--key", wanted.key, fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     TakeOver = Callable[[JudgedRecording, Subject, ReplayOptions, str | None], int]
 
 
-class ReplayFlags(msgspec.Struct, frozen=True, kw_only=True):
-    """Options that only this command has. `words`: the transcript, then the component's."""
+class ReplayFlags(Flags, frozen=True, kw_only=True):
+    """Options of the command, besides those of a component. `words`: the transcript, then the component's."""
 
     words: tuple[str, ...]
-    ignore: list[str] | None = None
-    comparing: list[str] | None = None
-    key: list[str] | None = None
+    ignore: tuple[str, ...] = ()
+    comparing: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
     real_time: bool = False
     until: str | None = None
     then: str | None = None
@@ -50,30 +50,29 @@ class ReplayFlags(msgspec.Struct, frozen=True, kw_only=True):
     color: str | None = None
 
 
-def replay_given(given: dict[str, Any], take_over: TakeOver) -> int:
-    """Replay what the command line says: values by the names of `Flags` and `ReplayFlags`. Raises CommandError.
+def replay_given(flags: ReplayFlags, take_over: TakeOver) -> int:
+    """Replay what the command line says. Raises CommandError.
 
     `take_over`: plays it and lets a person go on.
     """
-    asked = msgspec.convert(given, ReplayFlags)
-    flags = msgspec.convert({**given, "command": asked.words[1:]}, Flags)
-    reports, console = checked_reports(asked.reports), console_of(asked.color)
-    recording = _until(recording_of("replay", asked.words[0]), asked.until)
+    flags = msgspec.structs.replace(flags, command=flags.words[1:])
+    reports, console = checked_reports(flags.reports), console_of(flags.color)
+    recording = _until(recording_of("replay", flags.words[0]), flags.until)
     spare("replay", (each.path for each in reports), recording.files)
-    wanted = wanted_of("replay", recording, asked.ignore, asked.comparing, asked.key)
-    if asked.then not in {None, "repl"}:
-        raise CommandError(f"replay: --then {asked.then[:60]!r}: only `repl` can come then.")
+    wanted = wanted_of("replay", recording, flags.ignore, flags.comparing, flags.key)
+    if flags.then not in {None, "repl"}:
+        raise CommandError(f"replay: --then {flags.then[:60]!r}: only `repl` can come then.")
     subject = subject_for("replay", flags, recording)
     path = _record(subject.record, recording)
     how = ReplayOptions(
         wanted=wanted,
-        real_time=asked.real_time,
-        until_finding=asked.until == "finding",
-        until_event=asked.until not in {None, "finding"},
+        real_time=flags.real_time,
+        until_finding=flags.until == "finding",
+        until_event=flags.until not in {None, "finding"},
         record=path,
     )
-    if asked.then:
-        return take_over(recording, subject, how, asked.color)
+    if flags.then:
+        return take_over(recording, subject, how, flags.color)
     done = played("replay", recording, subject, how)
     compared = compared_with(recording, done, wanted)
     result = _result(recording, compared, subject, done, path)
@@ -82,7 +81,7 @@ def replay_given(given: dict[str, Any], take_over: TakeOver) -> int:
         from multilang_cli.replay.screen import show  # noqa: PLC0415 (slow to import)
 
         with stdout_may_close():
-            show(compared, result, console, quiet=asked.quiet)
+            show(compared, result, console, quiet=flags.quiet)
     return result.exit_code
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,19 +24,27 @@ if TYPE_CHECKING:
 FLUX = (".yaml", ".yml")
 
 
-def init_given(given: dict[str, Any], components_of_flux: Callable[[str], tuple[Component, ...]]) -> int:
+class InitFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck init``. `output`: the file that is written, - for stdout."""
+
+    source: str
+    output: str
+    as_json: bool = False
+
+
+def init_given(flags: InitFlags, components_of_flux: Callable[[str], tuple[Component, ...]]) -> int:
     """Write the file for what stands in the source; returns the exit code. Raises CommandError.
 
     `components_of_flux`: reads the components of a Flux file.
     """
-    output, as_json = given["output"], given["as_json"]
+    output, as_json = flags.output, flags.as_json
     if output != "-" and os.path.lexists(output):
         raise CommandError(
             f"init: {output} is there already, and nothing is overwritten; --output - shows what it would be."
         )
     if output == "-" and as_json:
         raise CommandError("init: --output - prints the file, --json what was written; leave out one of them.")
-    components, origin = _found(Path(given["source"]), components_of_flux)
+    components, origin = _found(Path(flags.source), components_of_flux)
     if not components:
         raise CommandError(f"init: no shell component was found in {origin}.")
     home = Path() if output == "-" else Path(output).parent

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from multilang_cli.scaffold.writing import (
     KINDS,
@@ -25,12 +27,21 @@ if TYPE_CHECKING:
     from multilang_cli.scaffold.writing import Language, Scaffold
 
 
-def new_given(given: dict[str, Any]) -> int:
+class NewFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck new``. `kind`: of `KINDS`."""
+
+    kind: str
+    directory: str
+    language: str | None = None
+    as_json: bool = False
+
+
+def new_given(flags: NewFlags) -> int:
     """Write the files, and say what comes next; returns the exit code. Raises CommandError."""
-    kind, directory = given["kind"], given["directory"]
+    kind, directory = flags.kind, flags.directory
     if kind not in KINDS:
         raise CommandError(f"new: there is no kind {kind[:60]!r}{did_you_mean(kind, KINDS)}")
-    language, folder = _language(kind, given.get("language")), Path(directory)
+    language, folder = _language(kind, flags.language), Path(directory)
     try:
         made = write_component(kind, language, folder) if kind in NAMES else write_testee(language, folder)
     except ScaffoldError as error:
@@ -38,7 +49,7 @@ def new_given(given: dict[str, Any]) -> int:
     steps = [f"cd {shlex.quote(directory)}"] if folder.resolve() != Path.cwd() else []
     steps += [made.build] if made.build else []
     steps += ["mlcheck run" if kind in NAMES else "mlcheck run --testee ."]
-    if given["as_json"]:
+    if flags.as_json:
         write_json({"files": [str(folder / file) for file in made.files], "next": steps})
     else:
         _tell(made, folder, steps)

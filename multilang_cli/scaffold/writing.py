@@ -7,7 +7,7 @@ import os
 import shlex
 import string
 import tomllib
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 import yaml
@@ -87,8 +87,8 @@ def languages() -> dict[str, Language]:
     return msgspec.convert(plain, dict[str, Language])
 
 
-def write_component(kind: Literal["bolt", "spout"], language: Language, folder: Path) -> Scaffold:
-    """Write a component of `kind` into `folder`, which is made if it is missing.
+def write_component(kind: str, language: Language, folder: Path) -> Scaffold:
+    """Write a component of `kind`, of `NAMES`, into `folder`, which is made if it is missing.
 
     Raises ScaffoldError if one of its files is there already, before anything is written, or if one can't be written.
     """

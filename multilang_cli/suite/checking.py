@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -51,8 +51,11 @@ _CIRCUMSTANCES: dict[ExitCode, Circumstances] = {
 """The circumstances of a component with which no case was played."""
 
 
-class Showing(msgspec.Struct, frozen=True, kw_only=True):
-    """Options of showing results: reports as ``FORMAT=PATH``, colour, how much; `dry_run`: only what would be done."""
+class RunFlags(Flags, frozen=True, kw_only=True):
+    """Options of ``mlcheck run``: those of a component, and how results are shown.
+
+    `reports`: as ``FORMAT=PATH``. `dry_run`: show only what would be done.
+    """
 
     reports: tuple[str, ...] = ()
     color: str | None = None
@@ -61,28 +64,23 @@ class Showing(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
-def run_given(given: dict[str, Any]) -> int:
-    """Run what the command line says: values by the names of `Flags` and `Showing`. Raises CommandError."""
+def run_given(flags: RunFlags) -> int:
+    """Run the component of the flags, or all of the configuration file; the exit code. Raises CommandError."""
     for name in ("tuples", "conf", "env", "streams", "storm", "storm_required"):
-        values = given.get(name) or ()
+        values = getattr(flags, name) or ()
         for value in (values,) if isinstance(values, str) else values:
             if not value.isprintable() and value != value.encode("utf-8", "replace").decode():
                 flag = name.removesuffix("s").replace("_", "-")
                 raise CommandError(f"--{flag} {value!a}: this is not UTF-8, so it can't be said in JSON")
-    return run_components(msgspec.convert(given, Flags), msgspec.convert(given, Showing))
-
-
-def run_components(flags: Flags, showing: Showing) -> int:
-    """Run the component of the flags, or all of the configuration file; the exit code. Raises CommandError."""
-    console = console_of(showing.color)
-    reports = checked_reports(showing.reports)
+    console = console_of(flags.color)
+    reports = checked_reports(flags.reports)
     try:
         chosen = all_declared(flags)
         options = chosen[0].options
         check_gate(flags, tuple(each.component for each in chosen))
         if options.suites:
             load_cases("component", options.suites)
-        _prepare(flags, dry_run=showing.dry_run)
+        _prepare(flags, dry_run=flags.dry_run)
         played = _that_have_cases(chosen) if flags.testees else chosen
         storms = played_storms(options.storm)
         rulebook = load_rulebook(storms[0] if len(storms) == 1 else "")
@@ -90,8 +88,8 @@ def run_components(flags: Flags, showing: Showing) -> int:
         todo = [_versions_of(each, rulebook, storms, alone=len(played) == 1) for each in played]
     except (ConfigError, CaseError) as error:
         raise CommandError(str(error)) from None
-    checks = _Checks(showing, console, rulebook, reports, required)
-    if showing.dry_run:
+    checks = _Checks(flags, console, rulebook, reports, required)
+    if flags.dry_run:
         return checks.plan(todo)
     alone = len(played) == len(storms) == 1
     results: list[RunResult] = []
@@ -161,7 +159,7 @@ def _versions_of(declared: Declared, rulebook: Rulebook, storms: tuple[str, ...]
 class _Checks(NamedTuple):
     """Context that is the same for every component of a run. `required`: the versions whose verdicts count."""
 
-    showing: Showing
+    flags: RunFlags
     console: Console
     rulebook: Rulebook
     reports: tuple[Report, ...]
@@ -211,7 +209,7 @@ class _Checks(NamedTuple):
         write_reports(self.reports, result, self.rulebook)
         if not self._to_stdout():
             with stdout_may_close():
-                if self.showing.quiet:
+                if self.flags.quiet:
                     sys.stdout.write(f"{word_of(result)}  {summary_of(result)}\n")
                     sys.stdout.writelines(f"Storm: {sentence}\n" for sentence in result.sentences)
                 else:
@@ -221,10 +219,10 @@ class _Checks(NamedTuple):
 
     def _run(self, versions: list[Declared]) -> list[RunResult]:
         subjects = subjects_of(versions, kind_of)
-        with progress_line(verbose=self.showing.verbose, quiet=self.showing.quiet) as progress:
+        with progress_line(verbose=self.flags.verbose, quiet=self.flags.quiet) as progress:
             pace = Pace()
-            tell = [progress] * len(subjects) if self.showing.quiet else telling(subjects, progress, pace)
-            return run_versions(subjects, tell, None if self.showing.quiet else pace.slow)
+            tell = [progress] * len(subjects) if self.flags.quiet else telling(subjects, progress, pace)
+            return run_versions(subjects, tell, None if self.flags.quiet else pace.slow)
 
     def _to_stdout(self) -> bool:
         return any(report.path == STDOUT for report in self.reports)
@@ -233,14 +231,14 @@ class _Checks(NamedTuple):
         if self._to_stdout():
             return
         with stdout_may_close():
-            if self.showing.quiet:
+            if self.flags.quiet:
                 for result in results:
                     where = filter(None, (name, f"Storm {result.storm}" if len(results) > 1 else ""))
                     lead = "".join(f"{word}: " for word in where)
                     sys.stdout.write(f"{lead}{word_of(result)}  {summary_of(result)}\n")
             elif len(results) > 1:
                 render_versions(results, self.rulebook, self.console)
-            elif fits_one_screen(results[0]) and not self.showing.verbose:
+            elif fits_one_screen(results[0]) and not self.flags.verbose:
                 render_screen(results[0], self.console)
             else:
                 render_pretty(results[0], self.rulebook, self.console)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -35,47 +35,45 @@ if TYPE_CHECKING:
     from multilang_cli.suite.runner.playing import Progress
 
 
-class MatrixFlags(msgspec.Struct, frozen=True, kw_only=True):
-    """Options that only this command has."""
+class MatrixFlags(Flags, frozen=True, kw_only=True):
+    """Options of the command, besides those of a component."""
 
     output: str | None = None
     folders: tuple[str, ...] = ()
-    prepare: bool = False
     brief: bool = False
     add: bool = False
     as_json: bool = False
 
 
-def matrix_given(given: dict[str, Any]) -> int:
-    """Make the matrix that is asked for: values by the names of `Flags` and `MatrixFlags`. Raises CommandError."""
-    flags, asked = msgspec.convert(given, Flags), msgspec.convert(given, MatrixFlags)
-    if asked.output is None:
+def matrix_given(flags: MatrixFlags) -> int:
+    """Make the matrix that is asked for. Raises CommandError."""
+    if flags.output is None:
         raise CommandError("matrix: where to? Give -o DIR.")
-    folder = Path(asked.output)
+    folder = Path(flags.output)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         options = run_options(flags, os.environ, Config(None, {}, ()))
         rulebook = load_rulebook(known_storm(options.storm))
         options = msgspec.structs.replace(options, storm=known_storm(options.storm) or rulebook.newest.id)
-        old = _old(folder) if asked.add else None
-        testees = suite.find_testees(asked.folders or [str(data_path("conformance", "testees"))])
+        old = _old(folder) if flags.add else None
+        testees = suite.find_testees(flags.folders or [str(data_path("conformance", "testees"))])
         suite.check_patterns(options)
-        for testee in testees if asked.prepare else ():
+        for testee in testees if flags.prepare else ():
             remark(f"{testee.folder.name}: preparing")
             prepare(testee)
-        matrix = _played(testees, options, rulebook, folder, brief=asked.brief)
+        matrix = _played(testees, options, rulebook, folder, brief=flags.brief)
         matrix = matrix if old is None else matrix.added_to(old)
-        write_matrix(matrix, folder, brief=asked.brief)
+        write_matrix(matrix, folder, brief=flags.brief)
     except SelectionError as error:
         raise CommandError(f"matrix: {error}", ExitCode.NOTHING_SELECTED) from None
     except (ConfigError, CaseError, RecordError, ReportError) as error:
         raise CommandError(f"matrix: {error}") from None
     except OSError as error:
         raise CommandError(f"matrix: {error.filename or folder}: {error.strerror}.") from None
-    if asked.as_json:
+    if flags.as_json:
         write_json(matrix)
     else:
-        show_scores(matrix, folder, brief=asked.brief)
+        show_scores(matrix, folder, brief=flags.brief)
     return matrix.exit_code
 
 

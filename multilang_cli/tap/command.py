@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NoReturn
+
+import msgspec
 
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.tap import plan as tap_plan
@@ -18,10 +20,10 @@ _BYTES = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-class TapFlags(NamedTuple):
+class TapFlags(msgspec.Struct, frozen=True, kw_only=True):
     """Flags of the command line, as they were written."""
 
-    command: list[str]
+    command: tuple[str, ...]
     record: str
     kind: str
     record_all: bool
@@ -35,33 +37,32 @@ class TapFlags(NamedTuple):
     write_wrapper: Path | None = None
 
 
-def tap_given(values: dict[str, Any]) -> int:
-    """Be the tap, or write its stand-in; `values` by the names of `TapFlags`. Raises CommandError."""
-    given = TapFlags(**values)
-    size, age = _rotation(given.rotate)
-    kafka = _topic(given.record)
-    if kafka and (given.ring is not None or given.keep is not None):
+def tap_given(flags: TapFlags) -> int:
+    """Be the tap, or write its stand-in. Raises CommandError."""
+    size, age = _rotation(flags.rotate)
+    kafka = _topic(flags.record)
+    if kafka and (flags.ring is not None or flags.keep is not None):
         raise CommandError(
             "tap: --ring and --keep are for files; in a topic all messages are, as long as Kafka keeps it."
         )
-    record_all = given.record_all or bool(kafka)
-    of_parts = given.rotate is not None or given.keep is not None
-    _check(given.kind, ring=given.ring, record_all=record_all, of_parts=of_parts)
+    record_all = flags.record_all or bool(kafka)
+    of_parts = flags.rotate is not None or flags.keep is not None
+    _check(flags.kind, ring=flags.ring, record_all=record_all, of_parts=of_parts)
     plan = tap_plan.TapPlan(
-        command=tuple(given.command),
-        folder=tap_plan.FOLDER if kafka else Path(given.record),
-        storm=_known(given.storm),
-        kind="" if given.kind == "auto" else given.kind,
-        ring=0 if record_all else given.ring or tap_plan.RING_MESSAGES,
+        command=flags.command,
+        folder=tap_plan.FOLDER if kafka else Path(flags.record),
+        storm=_known(flags.storm),
+        kind="" if flags.kind == "auto" else flags.kind,
+        ring=0 if record_all else flags.ring or tap_plan.RING_MESSAGES,
         rotate_size=size,
         rotate_age=age,
-        keep=given.keep or 0,
-        sample=given.sample,
-        status=given.status,
-        verbose=given.verbose,
+        keep=flags.keep or 0,
+        sample=flags.sample,
+        status=flags.status,
+        verbose=flags.verbose,
         kafka=kafka,
     )
-    return _stand_in(plan) if given.write_wrapper is None else _write_wrapper(given.write_wrapper, plan, given.rotate)
+    return _stand_in(plan) if flags.write_wrapper is None else _write_wrapper(flags.write_wrapper, plan, flags.rotate)
 
 
 def _topic(record: str) -> str:
@@ -117,7 +118,7 @@ def _rotation(text: str | None) -> tuple[int, float]:
 
 
 def _write_wrapper(path: Path, plan: tap_plan.TapPlan, rotate: str | None) -> int:
-    """Write the stand-in, with the options that were given. Raises CommandError."""
+    """Write the stand-in, with the options that were flags. Raises CommandError."""
     from multilang_cli.tap import wrapper as tap_wrapper  # noqa: PLC0415
     from multilang_cli.transcript.given import BY_PATTERN, GIVEN  # noqa: PLC0415
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from multilang_cli.catalogue.oracle import oracle_cases
 from multilang_cli.subject.outputs import console_of, write_json
@@ -17,31 +20,45 @@ from multilang_cli.verify.records import render, write_whole
 from multilang_cli.verify.verification import record, sample, verify
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from multilang_cli.catalogue.oracle import Case
     from multilang_cli.verify.verification import Verification
 
 
-def verify_given(given: dict[str, Any]) -> int:
+class VerifyFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck verify-storm``. `names`: of scripts; `out`: a file for what Storm did."""
+
+    storm: str
+    jobs: int
+    names: tuple[str, ...] = ()
+    sampled: bool = False
+    out: Path | None = None
+    write: bool = False
+    verbose: bool = False
+    as_json: bool = False
+    color: str | None = None
+
+
+def verify_given(flags: VerifyFlags) -> int:
     """Compare real Storm with the records; returns the exit code. Raises CommandError."""
-    console = console_of(given.get("color"))
-    out: Path | None = given.get("out")
-    if given["write"] and not oracle_program.is_clone():
+    console = console_of(flags.color)
+    out = flags.out
+    if flags.write and not oracle_program.is_clone():
         raise CommandError(
             "verify-storm: --write records in conformance/oracle, so it needs a clone of the repository."
         )
     if out is not None and not os.access(out.parent, os.W_OK):
         raise CommandError(f"verify-storm: --out {out}: no file can be written there.")
-    cases = _chosen(given["storm"], given.get("names", []), sampled=given["sampled"])
-    found = _verified(given["storm"], cases, given["jobs"])
-    _keep(found, out, write=given["write"])
-    if given["as_json"]:
+    cases = _chosen(flags.storm, flags.names, sampled=flags.sampled)
+    found = _verified(flags.storm, cases, flags.jobs)
+    _keep(found, out, write=flags.write)
+    if flags.as_json:
         facts = {"storm": found.storm, "base": found.base, "asked": len(found.verdicts)}
         write_json({**facts, "differences": found.differences, "wavering": found.wavering})
     else:
         with stdout_may_close():
-            render_verification(found, console, verbose=given["verbose"])
+            render_verification(found, console, verbose=flags.verbose)
     return ExitCode.NOT_CONFORMANT if found.differences else ExitCode.CONFORMANT
 
 
@@ -56,7 +73,7 @@ def _keep(found: Verification, out: Path | None, *, write: bool) -> None:
         raise CommandError(f"verify-storm: {error.filename or out}: can't be written: {error.strerror}.") from None
 
 
-def _chosen(storm: str, names: list[str], *, sampled: bool) -> list[Case]:
+def _chosen(storm: str, names: Sequence[str], *, sampled: bool) -> list[Case]:
     """The cases to play. Raises CommandError."""
     known = oracle_cases()
     for name in names:

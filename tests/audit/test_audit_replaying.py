@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from multilang_cli.audit.console.replaying import replay_given
+from multilang_cli.audit.console.replaying import AuditReplayFlags, replay_given
 from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.generator.trees import TreesPlan
 from multilang_cli.replay.said import ComparisonOptions
@@ -85,10 +85,13 @@ def test_what_is_no_recording_is_a_problem_and_the_rest_is_played() -> None:
 def test_on_spark_the_same_component_does_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     name, lines = next(iter(recorded().items()))
     (tmp_path / name).write_bytes(b"\n".join(lines) + b"\n")
-    words = [str(tmp_path / name), sys.executable, str(SPLIT)]
-    settings = [f"{each}={value}" for each, value in FEW.items()]
-    more = {"master": "local[1]", "spark_conf": settings, "spark_log": False}
-    code = replay_given({"words": words, "output": tmp_path / "compared", **more})
+    flags = AuditReplayFlags(
+        words=(str(tmp_path / name), sys.executable, str(SPLIT)),
+        output=tmp_path / "compared",
+        master="local[1]",
+        spark_conf=tuple(f"{each}={value}" for each, value in FEW.items()),
+    )
+    code = replay_given(flags)
     assert (code, capfd.readouterr().out) == (ExitCode.CONFORMANT, "")
     [row] = pq.read_table(tmp_path / "compared").to_pylist()
     assert (row["conv"], row["differences"], row["problem"]) == (name.removesuffix(".ndjson"), 0, None)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.audit.console.replaying import replay_given
-from multilang_cli.audit.console.watching import watch_given
+from multilang_cli.audit.console.replaying import AuditReplayFlags, replay_given
+from multilang_cli.audit.console.watching import WatchFlags, watch_given
 from multilang_cli.terminal.exits import CommandError
 
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 def test_a_watch_needs_a_folder_that_is_there_and_one_that_is_its_own(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no such folder") as nothing:
-        watch_given({"source": str(tmp_path / "nowhere"), "output": tmp_path / "out"})
+        watch_given(WatchFlags(source=str(tmp_path / "nowhere"), output=tmp_path / "out"))
     assert nothing.value.code == 4
     with pytest.raises(CommandError, match="HOST:PORT/TOPIC"):
-        watch_given({"source": "kafka://broker", "output": tmp_path / "out"})
+        watch_given(WatchFlags(source="kafka://broker", output=tmp_path / "out"))
     (tmp_path / "something").touch()
     with pytest.raises(CommandError, match="something else"):
-        watch_given({"source": str(tmp_path), "output": tmp_path})
+        watch_given(WatchFlags(source=str(tmp_path), output=tmp_path))
 
 
 def test_a_replay_needs_recordings_and_a_component(tmp_path: Path) -> None:
@@ -30,13 +30,15 @@ def test_a_replay_needs_recordings_and_a_component(tmp_path: Path) -> None:
     recording = tmp_path / "bolt.ndjson"
     recording.touch()
     with pytest.raises(CommandError, match="which component"):
-        replay_given({"words": [str(recording)], "output": tmp_path / "out"})
+        replay_given(AuditReplayFlags(words=(str(recording),), output=tmp_path / "out"))
     with pytest.raises(CommandError, match="no transcripts") as nothing:
-        replay_given({"words": ["python3", "bolt.py"], "output": tmp_path / "out"})
+        replay_given(AuditReplayFlags(words=("python3", "bolt.py"), output=tmp_path / "out"))
     assert nothing.value.code == 4
     with pytest.raises(CommandError, match="--compare"):
-        replay_given({"words": [str(recording), "python3"], "output": tmp_path / "out", "comparing": ["colours"]})
+        replay_given(
+            AuditReplayFlags(words=(str(recording), "python3"), output=tmp_path / "out", comparing=("colours",))
+        )
     with pytest.raises(CommandError, match="nonsense"):
-        replay_given({"words": [str(recording), "nonsense"], "output": tmp_path / "out"})
+        replay_given(AuditReplayFlags(words=(str(recording), "nonsense"), output=tmp_path / "out"))
     with pytest.raises(CommandError, match="exists already"):
-        replay_given({"words": [str(recording), "python3"], "output": tmp_path})
+        replay_given(AuditReplayFlags(words=(str(recording), "python3"), output=tmp_path))

@@ -136,7 +136,7 @@ def test_misuse(tmp_path: Path) -> None:
 def test_without_hypothesis_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuzzing, "find_spec", lambda _: None)
     with pytest.raises(CommandError, match=r"pip install 'multilang-cli\[fuzz\]'") as refused:
-        fuzz_given({})
+        fuzz_given(FuzzFlags(conversations=1, max_time=1.0, database=""))
     assert refused.value.code == 2
 
 

@@ -8,7 +8,7 @@ import msgspec
 import pyarrow.parquet as pq
 import pytest
 
-from multilang_cli.audit.console.watching import watch_given
+from multilang_cli.audit.console.watching import WatchFlags, watch_given
 from multilang_cli.audit.generator.histories import history
 from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.session import session
@@ -40,16 +40,16 @@ def test_a_topic_that_is_watched_comes_to_what_a_batch_finds(topic: Topic, tmp_p
         (tmp_path / name).write_bytes(b"\n".join(lines) + b"\n")
     out = tmp_path / "out"
     where = f"kafka://{topic.kafka.bootstrap_servers}/{topic.name}"
-    settings = [f"{name}={value}" for name, value in FEW.items()]
-    given = {
-        "timeout": TIMEOUT,
-        "delay": 1,
-        "once": True,
-        "master": "local[1]",
-        "spark_conf": settings,
-        "spark_log": False,
-    }
-    assert watch_given({"source": where, "output": out, **given}) == 0
+    flags = WatchFlags(
+        source=where,
+        output=out,
+        timeout=TIMEOUT,
+        delay=1,
+        once=True,
+        master="local[1]",
+        spark_conf=tuple(f"{name}={value}" for name, value in FEW.items()),
+    )
+    assert watch_given(flags) == 0
 
     from multilang_cli.audit.stages import edges, roots  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.stages import lines as sources  # noqa: PLC0415

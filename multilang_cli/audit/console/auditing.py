@@ -6,7 +6,9 @@ import os
 import sys
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.console.spark import holds_anything, pairs_of, running
@@ -37,36 +39,50 @@ _NEEDED = tuple(f"multilang_cli.audit.{name}" for name in ("pipeline", "page", "
 """Modules that need Spark, or some that it needs."""
 
 
-def audit_given(given: dict[str, Any]) -> int:
+class AuditFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck audit run``."""
+
+    inputs: tuple[str, ...]
+    output: str
+    overwrite: bool = False
+    storm: str = ""
+    master: str = "local[*]"
+    spark_conf: tuple[str, ...] = ()
+    spark_log: bool = False
+    report: tuple[str, ...] = ()
+    color: str | None = None
+
+
+def audit_given(flags: AuditFlags) -> int:
     """Audit what the options say; returns the exit code. Raises CommandError."""
-    reports = checked_reports(given.get("report"))
-    storm = known_storm(given.get("storm", ""))
-    settings = pairs_of(_WHAT, given.get("spark_conf", ()))
+    reports = checked_reports(flags.report)
+    storm = known_storm(flags.storm)
+    settings = pairs_of(_WHAT, flags.spark_conf)
     _limits()
-    _check_folder(given["output"], overwrite=given["overwrite"])
-    found = _found(given["inputs"], None)
-    started = "by spark-submit" if SUBMITTED in os.environ else given["master"]
+    _check_folder(flags.output, overwrite=flags.overwrite)
+    found = _found(flags.inputs, None)
+    started = "by spark-submit" if SUBMITTED in os.environ else flags.master
     remark(f"{len(found.transcripts)} files; Spark is started: {started}")
     files = (*found.transcripts, *found.histories)
     size = inputs.size(files) if files else inf
     with running(
-        _WHAT, given["master"], settings, quiet=not given["spark_log"], size=size, keep=True, meanwhile=_NEEDED
+        _WHAT, flags.master, settings, quiet=not flags.spark_log, size=size, keep=True, meanwhile=_NEEDED
     ) as spark:
-        plan = AuditPlan(_found(given["inputs"], spark), storm, GIVEN.told())
-        result = _audit(spark, plan, given, reports)
+        plan = AuditPlan(_found(flags.inputs, spark), storm, GIVEN.told())
+        result = _audit(spark, plan, flags, reports)
     return result.exit_code
 
 
-def _audit(spark: SparkSession, plan: AuditPlan, given: dict[str, Any], reports: Sequence[Report]) -> RunResult:
+def _audit(spark: SparkSession, plan: AuditPlan, flags: AuditFlags, reports: Sequence[Report]) -> RunResult:
     from multilang_cli.audit import pipeline  # noqa: PLC0415 (needs Spark)
     from multilang_cli.audit.page import page_of  # noqa: PLC0415
     from multilang_cli.audit.result import result_of  # noqa: PLC0415
     from multilang_cli.audit.stages.answer import answer_of  # noqa: PLC0415
 
-    folder, limits = given["output"], _limits()
+    folder, limits = flags.output, _limits()
     try:
         with progress_line(verbose=False, quiet=not on_terminal()) as progress:
-            known = pipeline.run(spark, plan, folder, remark, overwrite=given["overwrite"], progress=progress)
+            known = pipeline.run(spark, plan, folder, remark, overwrite=flags.overwrite, progress=progress)
     except ManifestError as error:
         raise CommandError(f"audit run: {error}.") from None
     answer = answer_of(known)
@@ -77,7 +93,7 @@ def _audit(spark: SparkSession, plan: AuditPlan, given: dict[str, Any], reports:
     write_reports([each for each in reports if each.format != "html"], result, load_rulebook(plan.storm))
     if all(each.path != STDOUT for each in reports):
         with stdout_may_close():
-            _show(Page(console_of(given.get("color"))), result, answer, folder)
+            _show(Page(console_of(flags.color)), result, answer, folder)
     return result
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from multilang_cli.audit.console.spark import holds_anything, pairs_of, running
 from multilang_cli.driver.launch import LaunchError
@@ -23,9 +24,24 @@ from multilang_cli.transcript.secrets import declare
 _WHAT = "audit replay"
 
 
-def replay_given(given: dict[str, Any]) -> int:
+class AuditReplayFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck audit replay``. `words`: inputs, then the command; `only`: a component's id."""
+
+    words: tuple[str, ...]
+    output: Path
+    ignore: tuple[str, ...] = ()
+    comparing: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    only: str | None = None
+    cwd: Path | None = None
+    master: str = "local[*]"
+    spark_conf: tuple[str, ...] = ()
+    spark_log: bool = False
+
+
+def replay_given(flags: AuditReplayFlags) -> int:
     """Play the recordings and compare; returns the exit code. Raises CommandError."""
-    words, output = given["words"], given["output"]
+    words, output = flags.words, flags.output
     count = next((place for place, word in enumerate(words) if not _is_input(word)), len(words))
     inputs, argv = words[:count], words[count:]
     if not argv:
@@ -35,12 +51,12 @@ def replay_given(given: dict[str, Any]) -> int:
     files = paths_of(_WHAT, inputs) if inputs else []
     if not files:
         raise CommandError(f"{_WHAT}: there are no transcripts in {', '.join(words[:1])}.", ExitCode.NOTHING_SELECTED)
-    wanted, subject = _wanted(given), _subject(argv, given.get("cwd") or Path.cwd())
-    settings = pairs_of(_WHAT, given.get("spark_conf", ()))
-    with running(_WHAT, given["master"], settings, quiet=not given["spark_log"]) as spark:
+    wanted, subject = _wanted(flags), _subject(argv, flags.cwd or Path.cwd())
+    settings = pairs_of(_WHAT, flags.spark_conf)
+    with running(_WHAT, flags.master, settings, quiet=not flags.spark_log) as spark:
         from multilang_cli.audit.replaying import Request, run  # noqa: PLC0415 (needs Spark)
 
-        found, troubles = run(spark, files, Request(subject, wanted, GIVEN.told()), str(output), given.get("only"))
+        found, troubles = run(spark, files, Request(subject, wanted, GIVEN.told()), str(output), flags.only)
     with stdout_may_close():
         write(json_lines(found))
     return ExitCode.NOT_CONFORMANT if found or troubles else ExitCode.CONFORMANT
@@ -50,11 +66,11 @@ def _is_input(word: str) -> bool:
     return Path(word).is_dir() or word.endswith((".ndjson", ".ndjson.gz", ".ndjson.zst"))
 
 
-def _subject(argv: list[str], cwd: Path) -> Subject:
+def _subject(argv: tuple[str, ...], cwd: Path) -> Subject:
     """The command that every executor plays to. Raises CommandError where it can't be started, as seen from here."""
     declare([os.environ], argv)
     try:
-        subject = Subject.of(Component(command=tuple(argv), cwd=str(cwd)), RunOptions(), how_to_keep="")
+        subject = Subject.of(Component(command=argv, cwd=str(cwd)), RunOptions(), how_to_keep="")
     except LaunchError as error:
         raise not_started(error, _WHAT) from None
     for note in subject.surroundings:
@@ -62,11 +78,11 @@ def _subject(argv: list[str], cwd: Path) -> Subject:
     return subject
 
 
-def _wanted(given: dict[str, Any]) -> ComparisonOptions:
+def _wanted(flags: AuditReplayFlags) -> ComparisonOptions:
     """The aspects that are compared: names of fields are known only where the recordings are read."""
-    compared, ignored = given.get("comparing", ()), frozenset(given.get("ignore", ()))
-    for word in compared:
+    ignored = frozenset(flags.ignore)
+    for word in flags.comparing:
         if word not in ASPECTS:
             raise CommandError(f"{_WHAT}: --compare {word[:60]!r} is nothing to compare{did_you_mean(word, ASPECTS)}")
-    aspects = (USUAL - ignored) | frozenset(compared)
-    return ComparisonOptions(aspects=aspects, ignored=ignored - frozenset(ASPECTS), key=frozenset(given.get("key", ())))
+    aspects = (USUAL - ignored) | frozenset(flags.comparing)
+    return ComparisonOptions(aspects=aspects, ignored=ignored - frozenset(ASPECTS), key=frozenset(flags.key))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from multilang_cli.audit.console.spark import holds_anything, pairs_of, running
 from multilang_cli.terminal.exits import CommandError, ExitCode
@@ -21,9 +22,22 @@ _SPARKS_OWN = (
 _WHAT = "audit watch"
 
 
-def watch_given(given: dict[str, Any]) -> int:
+class WatchFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck audit watch``."""
+
+    source: str
+    output: Path
+    timeout: float = 30.0
+    delay: float = 10.0
+    once: bool = False
+    master: str = "local[*]"
+    spark_conf: tuple[str, ...] = ()
+    spark_log: bool = False
+
+
+def watch_given(flags: WatchFlags) -> int:
     """Audit what comes until it is stopped; returns the exit code. Raises CommandError."""
-    source, output = given["source"], given["output"]
+    source, output = flags.source, flags.output
     where = _KAFKA.fullmatch(source)
     if where is None and source.startswith("kafka:"):
         raise CommandError(f"{_WHAT}: {source[:60]!r}: expected kafka://HOST:PORT/TOPIC.")
@@ -31,15 +45,15 @@ def watch_given(given: dict[str, Any]) -> int:
         raise CommandError(f"{_WHAT}: {source}: there is no such folder.", ExitCode.NOTHING_SELECTED)
     if holds_anything(_WHAT, output) and not (output / "checkpoint").is_dir():
         raise CommandError(f"{_WHAT}: {output} holds something else; choose another with -o.")
-    settings = list(given.get("spark_conf", ()))
+    settings = list(flags.spark_conf)
     if where is not None and not any(each.startswith("spark.jars") for each in settings):
         settings += [f"spark.jars.packages={_CONNECTOR}", f"spark.jars.excludes={','.join(_SPARKS_OWN)}"]
-    with running(_WHAT, given["master"], pairs_of(_WHAT, settings), quiet=not given["spark_log"]) as spark:
+    with running(_WHAT, flags.master, pairs_of(_WHAT, settings), quiet=not flags.spark_log) as spark:
         from multilang_cli.audit import watching  # noqa: PLC0415 (needs Spark)
 
         lines = watching.kafka_lines(spark, *where.groups()) if where else watching.folder_lines(spark, source)
-        rules = watching.Rules(given["timeout"], given["delay"])
-        query = watching.watch(lines, output, rules, once=given["once"], say=_say)
+        rules = watching.Rules(flags.timeout, flags.delay)
+        query = watching.watch(lines, output, rules, once=flags.once, say=_say)
         _say(f"alerts go to {output / 'alerts'}")
         query.awaitTermination()
     return ExitCode.CONFORMANT

@@ -41,7 +41,7 @@ def diff(
     if before.profile.kind != after.profile.kind:
         kinds = f"{then} is of a {before.profile.kind}, {now} of a {after.profile.kind}"
         raise CommandError(f"diff: {kinds}; two conversations with the same component are needed.")
-    wanted = wanted_of("diff", before, ignore, comparing, key)
+    wanted = wanted_of("diff", before, ignore or (), comparing or (), key or ())
     spout = before.profile.kind == "spout"
     sides = [Side(each.events, each.findings()) for each in (before, after)]
     compared = compare(sides[0], sides[1], wanted, spout=spout, inputs=True)

@@ -22,7 +22,7 @@ def shrink(
         str,
         typer.Option("--finding", metavar="RULE|FINGERPRINT", help="What it must still show. Default: the first must."),
     ] = "",
-    retries: Annotated[
+    again: Annotated[
         int, typer.Option("--retries", metavar="N", min=0, help="Play what does not show it up to N times again.")
     ] = 0,
     component: option.Component = None,

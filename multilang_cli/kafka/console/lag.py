@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from multilang_cli.reports.escape import escape
 from multilang_cli.subject.outputs import write_json
@@ -19,19 +21,29 @@ ANSWER_LIMIT = 10.0
 """Seconds in which a broker has to answer."""
 
 
-def lag_given(given: dict[str, Any]) -> int:
+class LagFlags(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of ``mlcheck kafka lag``."""
+
+    topic: str
+    servers: str
+    group: str
+    client: tuple[str, ...] = ()
+    as_json: bool = False
+
+
+def lag_given(flags: LagFlags) -> int:
     """Show the lag of each partition; returns the exit code. Raises CommandError."""
     try:
         from multilang_cli.kafka.lag import LagError, lag_of  # noqa: PLC0415 (an extra)
     except ImportError:
         raise CommandError(f"kafka lag: the Kafka client is not installed; {INSTALL}") from None
 
-    settings = dict(map(_pair, given.get("client", ())))
+    settings = dict(map(_pair, flags.client))
     try:
-        found = lag_of(given["servers"], given["topic"], given["group"], settings, ANSWER_LIMIT)
+        found = lag_of(flags.servers, flags.topic, flags.group, settings, ANSWER_LIMIT)
     except LagError as error:
         raise CommandError(f"kafka lag: {error}.") from None
-    if given["as_json"]:
+    if flags.as_json:
         write_json(found)
     else:
         show_lags(found)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,40 +21,40 @@ from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark, write
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from multilang_cli.protocol.words.verdicts import Finding
 
 _ERASE = "\r\x1b[K"
 
 
-class ShrinkFlags(msgspec.Struct, frozen=True, kw_only=True):
-    """Options that only this command has."""
+class ShrinkFlags(Flags, frozen=True, kw_only=True):
+    """Options of the command, besides those of a component."""
 
     words: tuple[str, ...]
-    output: Any
+    output: Path
     finding: str = ""
-    retries: int = 0
+    again: int = 0
     quiet: bool = False
     as_json: bool = False
 
 
-def shrink_given(given: dict[str, Any]) -> int:
-    """Shrink what the command line says: values by the names of `Flags` and `ShrinkFlags`. Raises CommandError."""
-    asked = msgspec.convert(given, ShrinkFlags)
-    output = Path(asked.output)
-    flags = msgspec.convert({**given, "command": asked.words[1:], "retries": None}, Flags)
-    recording = recording_of("shrink", asked.words[0])
+def shrink_given(flags: ShrinkFlags) -> int:
+    """Shrink what the command line says. Raises CommandError."""
+    output, flags = flags.output, msgspec.structs.replace(flags, command=flags.words[1:])
+    recording = recording_of("shrink", flags.words[0])
     spare("shrink", [output], recording.files)
     if output.is_dir():
         raise CommandError(f"shrink: -o {output}: that is a directory; name a file in it.")
     if output.exists() and not output.is_file():
         raise CommandError(f"shrink: -o {output}: that is no file, and the shortest takes the place of one.")
-    wrong = finding_in("shrink", recording, asked.finding)
+    wrong = finding_in("shrink", recording, flags.finding)
     subject = subject_for("shrink", flags, recording)
     for note in subject.surroundings:
         remark(f"Note: {note}")
     unit = "command" if recording.profile.kind == "spout" else "tuple"
-    shows = None if asked.quiet else _Progress(unit)
-    shrinker = Shrinker(recording, subject, wrong, output, retries=asked.retries, progress=shows)
+    shows = None if flags.quiet else _Progress(unit)
+    shrinker = Shrinker(recording, subject, wrong, output, retries=flags.again, progress=shows)
     try:
         shrunk = shrinker.run()
     except LaunchError as error:
@@ -66,7 +65,7 @@ def shrink_given(given: dict[str, Any]) -> int:
         if shows is not None:
             shows.end()
     _check_shown(shrunk, wrong)
-    if asked.as_json:
+    if flags.as_json:
         write_json({"output": str(output), "rule": wrong.rule, "unit": unit, **shrunk._asdict(), "next": _next(output)})
     else:
         _tell(shrunk, wrong, output, unit)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.page import Page
@@ -20,18 +17,27 @@ from multilang_cli.topology.console.histories import history_in
 from multilang_cli.topology.console.settings import topology_settings
 
 
-def plan_given(given: dict[str, Any]) -> int:
+class PlanFlags(FluxFlags, frozen=True, kw_only=True):
+    """Options of ``mlcheck topology plan``. `run`: the folder of a run."""
+
+    storm: str = ""
+    run: str | None = None
+    as_json: bool = False
+    color: str | None = None
+
+
+def plan_given(flags: PlanFlags) -> int:
     """Show the plan of what the command line names; the exit code. Raises CommandError."""
-    settings, run = topology_settings(), given.get("run")
-    version = known_storm(given.get("storm") or settings.storm) or load_rulebook().newest.id
-    console = console_of(given.get("color"))
-    read = settings.under(read_file(msgspec.convert(given, FluxFlags), version))
-    made = planning.plan(read.topology, version, history_in(Path(run), f"--run {run}") if run else ())
-    if given["as_json"]:
+    settings = topology_settings()
+    version = known_storm(flags.storm or settings.storm) or load_rulebook().newest.id
+    console = console_of(flags.color)
+    read = settings.under(read_file(flags, version))
+    made = planning.plan(read.topology, version, history_in(Path(flags.run), f"--run {flags.run}") if flags.run else ())
+    if flags.as_json:
         for note in read.notes:
             remark(str(note))
         write_json(planning.to_json(made))
         return ExitCode.CONFORMANT
     with stdout_may_close():
-        draw(Page(console), made, read.notes, ran=run is not None)
+        draw(Page(console), made, read.notes, ran=flags.run is not None)
     return ExitCode.CONFORMANT

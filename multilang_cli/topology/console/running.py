@@ -51,14 +51,14 @@ FILES_OF_OURS = 64
 
 
 class TopologyFlags(FluxFlags, frozen=True, kw_only=True):
-    """The command line."""
+    """Options of ``mlcheck topology run``; None where settings say what is not given."""
 
-    storm: str = ""
+    storm: str | None = None
     messages: int = 0
     seconds: float = 0.0
     idle: float = 1.0
     drain: float | None = None
-    seed: int = 0
+    seed: int | None = None
     seeds: int = 1
     search: float = 0.0
     late: str = "ignore"
@@ -66,16 +66,25 @@ class TopologyFlags(FluxFlags, frozen=True, kw_only=True):
     guarantee: str = ""
     record: str = ""
     transcripts: bool = True
-    strict: bool = False
+    strict: bool | None = None
     reports: tuple[str, ...] = ()
     color: str | None = None
     quiet: bool = False
 
 
-def run_given(values: dict[str, Any]) -> int:
+class TopologyOptions(TopologyFlags, frozen=True, kw_only=True):
+    """The same with what settings say."""
+
+    storm: str = ""
+    seed: int = 0
+    strict: bool = False
+
+
+def run_given(flags: TopologyFlags) -> int:
     """Run what the command line says; the exit code. Raises CommandError."""
     settings = topology_settings()
-    given = msgspec.convert({**settings.defaults, **values}, TopologyFlags)
+    told = {name: value for name, value in msgspec.structs.asdict(flags).items() if value is not None}
+    given = TopologyOptions(**{**settings.defaults, **told})
     if given.search and (given.faults or given.seeds > 1):
         raise CommandError("--search plans the faults itself, with one seed: give it without --fault and --seeds.")
     console, reports = console_of(given.color), checked_reports(given.reports)
@@ -105,7 +114,7 @@ def run_given(values: dict[str, Any]) -> int:
     return run.result.exit_code
 
 
-def _asked(given: TopologyFlags, folder: Path, play: Callable[..., Played]) -> Played:
+def _asked(given: TopologyOptions, folder: Path, play: Callable[..., Played]) -> Played:
     """Make a run, a sweep or a search, as is asked for. Raises CommandError."""
     if given.search:
         faulty = lambda faults, there: play(there, faults=faults)  # noqa: E731 (a call with other arguments)
@@ -133,7 +142,7 @@ def _wanted(faults: tuple[str, ...], topology: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _played(given: TopologyFlags, setup: Setup) -> TopologyRun:
+def _played(given: TopologyOptions, setup: Setup) -> TopologyRun:
     """Run it. Raises CommandError."""
     _check_size(given.flux or given.streamparse, setup)
     try:
@@ -174,7 +183,7 @@ def _late(text: str) -> LatePolicy:
     return cast("LatePolicy", text)
 
 
-def _set_up(given: TopologyFlags, read: FluxFile, version: StormVersion, rulebook: Rulebook, folder: Path) -> Setup:
+def _set_up(given: TopologyOptions, read: FluxFile, version: StormVersion, rulebook: Rulebook, folder: Path) -> Setup:
     try:
         prepare(folder)
     except FolderError as error:
