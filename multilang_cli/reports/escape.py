@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-from multilang_cli.terminal.workflow import disarmed_inside
+from multilang_cli.workflow import disarmed_inside
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TWO_DIGITS = 0x80

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from multilang_cli.reports.escape import Shown, chunks, fit, width
-from multilang_cli.terminal.workflow import disarmed, in_workflow
 from multilang_cli.transcript.redact import everywhere
+from multilang_cli.workflow import disarmed, in_workflow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

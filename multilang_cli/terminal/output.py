@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Self
 
-from multilang_cli.terminal.workflow import disarmed, in_workflow
 from multilang_cli.transcript.given import GIVEN
+from multilang_cli.workflow import disarmed, in_workflow
 
 Progress = Callable[[str, int, int], None]
 

@@ -1,6 +1,6 @@
 """RunResult as GitHub workflow commands: an annotation for each trouble, the details in groups of the log.
 
-What a component wrote may look like a command of its own: it is changed visibly (``terminal.workflow``).
+What a component wrote may look like a command of its own: it is changed visibly (``workflow``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from multilang_cli.reports.failure import stderr_lines
 from multilang_cli.reports.formats.console import group_text, next_command, summary_of
 from multilang_cli.reports.grouping import fates_of_subject, mend_of, note_lines, notes_of, only_on, some_of, told_first
 from multilang_cli.reports.verdict import word_of
-from multilang_cli.terminal.workflow import disarmed, disarmed_inside
+from multilang_cli.workflow import disarmed, disarmed_inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

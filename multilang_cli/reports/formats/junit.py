@@ -11,7 +11,7 @@ from multilang_cli.reports.formats.console import group_text, summary_of
 from multilang_cli.reports.grouping import Group, told_first
 from multilang_cli.reports.page import MOST_CELLS
 from multilang_cli.reports.verdict import decisive, word_of
-from multilang_cli.terminal.workflow import disarmed
+from multilang_cli.workflow import disarmed
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.rulebook import Rulebook
