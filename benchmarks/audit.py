@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 
 from benchmarks import audit_whole, sides
 from benchmarks.measure import Figure, Result, UnmeasuredError
-from multilang_cli.audit.generator.arrays import both
-from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
 from multilang_cli.audit.session import SparkMissingError, session
+from tests.audit.generator.arrays import both
+from tests.audit.generator.trees import EVERYTHING, TreesPlan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

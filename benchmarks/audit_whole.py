@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.measure import Figure, UnmeasuredError
-from multilang_cli.audit.generator.taps import transcripts
-from multilang_cli.audit.generator.trees import HEALTHY, TreesPlan
+from tests.audit.generator.taps import transcripts
+from tests.audit.generator.trees import HEALTHY, TreesPlan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -32,8 +32,6 @@ import msgspec
 import zstandard
 
 from multilang_cli.audit import parsing
-from multilang_cli.audit.generator.histories import history
-from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
 from multilang_cli.audit.stages.file_lines import packed
 from multilang_cli.audit.store.manifest import FOLDER, ManifestError, newest, trees_before
 from multilang_cli.catalogue.feed_file import FeedError
@@ -66,6 +64,8 @@ from multilang_cli.topology.history_file import read_history
 from multilang_cli.topology.streamparse.project import ProjectError, read_project
 from multilang_cli.transcript.format import TranscriptError
 from multilang_cli.transcript.hidden_lines import LineRedactor
+from tests.audit.generator.histories import history
+from tests.audit.generator.trees import EVERYTHING, TreesPlan
 from tests.pages import TWICE, recorded
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.judging.linting import judge_transcripts, lint_result
 from multilang_cli.reports.html.keeping import PAGE_EVENTS
 from multilang_cli.reports.html.page import document_of
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
+from tests import notation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import example_profile, load_rulebook, load_versions
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.wire import context
@@ -19,6 +18,7 @@ from multilang_cli.tap import feed as tap_feed
 from multilang_cli.tap.feed import TapRecord
 from multilang_cli.tap.plan import TapPlan
 from multilang_cli.tap.recorder import Recorder
+from tests import notation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

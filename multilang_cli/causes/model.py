@@ -182,7 +182,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
-    """The smallest conversation that shows a cause, in the notation of ``catalogue.notation``."""
+    """The smallest conversation that shows a cause, in the notation of ``tests/notation.py``."""
 
     talk: str
     kind: Kind = "bolt"

@@ -13,15 +13,16 @@ import msgspec
 import pytest
 import zstandard
 
-from multilang_cli.audit import docs, inputs
+from multilang_cli.audit import inputs
 from multilang_cli.audit.hearing import hear
 from multilang_cli.audit.java import class_archive
 from multilang_cli.audit.result import LIMITS
 from multilang_cli.audit.session import SparkMissingError, session
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_rules
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.transcript.format import decode_line
+from tests import notation
+from tests.audit import table_docs
 from tests.command import ROOT, mlcheck, refusal
 from tests.pages import ACKED, TWICE, record, recorded
 
@@ -143,9 +144,9 @@ def test_what_can_not_be_read_is_named_whatever_it_is_and_the_rest_is_found(tmp_
 def test_the_documents_have_every_table() -> None:
     text = TABLES.read_text(encoding="utf-8")
     shown = text.partition("<!-- tables: begin -->\n")[2].partition("<!-- tables: end -->")[0]
-    assert shown == docs.markdown()
+    assert shown == table_docs.markdown()
     published = json.loads((ROOT / "schemas" / "audit.schema.json").read_text(encoding="utf-8"))
-    assert published["$defs"] == docs.schemas()
+    assert published["$defs"] == table_docs.schemas()
 
 
 def test_limits_are_those_of_the_schema_and_the_documents() -> None:

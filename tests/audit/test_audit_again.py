@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from multilang_cli.audit import inputs
-from multilang_cli.audit.generator.taps import transcripts
-from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
 from multilang_cli.audit.store.manifest import FOLDER, Manifest, ManifestError, StoredPiece, only_writer
 from multilang_cli.transcript.given import GivenSecrets
+from tests.audit.generator.taps import transcripts
+from tests.audit.generator.trees import EVERYTHING, TreesPlan
 from tests.pages import TWICE, recorded
 
 if TYPE_CHECKING:

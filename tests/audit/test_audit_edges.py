@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset as ds
 import pytest
 
-from multilang_cli.audit.generator.histories import truth
-from multilang_cli.audit.generator.taps import Taps, transcripts
-from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan
 from multilang_cli.audit.store.parquet_files import tuples_of
+from tests.audit.generator.histories import truth
+from tests.audit.generator.taps import Taps, transcripts
+from tests.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan
 from tests.audit.recorded import write_tables
 
 if TYPE_CHECKING:

@@ -11,18 +11,18 @@ import pytest
 from multilang_cli.acking.acker import Acker
 from multilang_cli.acking.messages import AckAck, AckFail, AckInit
 from multilang_cli.audit import parsing
-from multilang_cli.audit.generator.histories import events_of, history, truth
-from multilang_cli.audit.generator.taps import transcripts
-from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan, make
 from multilang_cli.audit.marks import marks_of_line
 from multilang_cli.catalogue import schemas
 from multilang_cli.topology.history import TupleSettled
 from multilang_cli.transcript.read import read
+from tests.audit.generator.histories import events_of, history, truth
+from tests.audit.generator.taps import transcripts
+from tests.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan, make
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from multilang_cli.audit.generator.trees import Made
+    from tests.audit.generator.trees import Made
 
 PLAN = TreesPlan(roots=400, weights=EVERYTHING, restarts=((1.0, 0), (2.5, 2)))
 

@@ -15,9 +15,9 @@ from multilang_cli.audit.outline import Finder, Piece
 from multilang_cli.audit.parsing import EventRow, parse
 from multilang_cli.audit.stages import events
 from multilang_cli.audit.stages.plain_rows import plain_rows
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_rules
 from multilang_cli.protocol.wire.encoding import decode, decode_lines
+from tests import notation
 from tests.pages import record
 
 if TYPE_CHECKING:

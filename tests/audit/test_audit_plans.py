@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.audit.generator.taps import transcripts
-from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
 from multilang_cli.audit.session import BESIDE, beside
+from tests.audit.generator.taps import transcripts
+from tests.audit.generator.trees import EVERYTHING, TreesPlan
 from tests.audit.recorded import write_tables
 from tests.command import ROOT
 

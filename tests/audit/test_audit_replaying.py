@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from multilang_cli.audit.console.replaying import AuditReplayFlags, replay_given
-from multilang_cli.audit.generator.taps import Taps, transcripts
-from multilang_cli.audit.generator.trees import TreesPlan
 from multilang_cli.replay.said import ComparisonOptions
 from multilang_cli.subject.options import Component, RunOptions
 from multilang_cli.subject.subject import Subject
 from multilang_cli.terminal.exits import ExitCode
+from tests.audit.generator.taps import Taps, transcripts
+from tests.audit.generator.trees import TreesPlan
 from tests.audit.test_audit_watching import FEW, SMALL
 from tests.command import mlcheck
 from tests.components import ROOT

@@ -11,10 +11,10 @@ import pytest
 from pyspark.sql import DataFrame
 
 from multilang_cli.audit import inputs
-from multilang_cli.audit.generator.arrays import both
-from multilang_cli.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan
 from multilang_cli.audit.tables import MARKS
 from multilang_cli.topology.model import Grouping, Subscription, Topology
+from tests.audit.generator.arrays import both
+from tests.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan
 from tests.audit.recorded import write_tables
 from tests.topologies.runs import SENTENCES, TIMEOUT, component, run
 

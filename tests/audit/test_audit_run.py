@@ -14,9 +14,10 @@ from multilang_cli.audit import inputs, pipeline
 from multilang_cli.audit.page import document_of
 from multilang_cli.audit.result import result_of
 from multilang_cli.audit.tables import TABLES
-from multilang_cli.catalogue import notation, schemas
+from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook, load_rules
 from multilang_cli.judging.linting import judge_transcripts
+from tests import notation
 from tests.pages import ACKED, TWICE, record, recorded
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from multilang_cli.audit.generator.histories import history
-from multilang_cli.audit.generator.trees import EVERYTHING, TreesPlan
 from multilang_cli.terminal.exits import ExitCode
+from tests.audit.generator.histories import history
+from tests.audit.generator.trees import EVERYTHING, TreesPlan
 from tests.processes import until
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from multilang_cli.audit.outline import Head, Size, outline
 from multilang_cli.audit.stages import whole_files as stage
 from multilang_cli.audit.stages.facts import AuditFacts, Span
 from multilang_cli.audit.stages.whole_files import WholeFile, heard, whole_files
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_rules
+from tests import notation
 from tests.audit.test_audit import lines
 from tests.pages import ACKED, TWICE, record, recorded
 

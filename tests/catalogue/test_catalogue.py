@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from multilang_cli.catalogue import loader, locate, notation, schemas
+from multilang_cli.catalogue import loader, locate, schemas
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.oracle import (
     confirmed_on,
@@ -23,6 +23,7 @@ from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
 from multilang_cli.protocol.words.events import Chunk, Exited, PidChecked, Started
 from multilang_cli.protocol.words.messages import Ack, Handshake, Malformed, Pid, TaskIds, TupleMsg
 from multilang_cli.protocol.words.rulebook import covers
+from tests import notation
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.protocol.words.events import End, Event
+from tests import notation
 
 RULEBOOK = load_rulebook()
 GIRL = "\U0001f478"

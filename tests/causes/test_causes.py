@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.catalogue import loader, locate, notation
+from multilang_cli.catalogue import loader, locate
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Facts, Known, Source, facts_of, said_in_time
 from multilang_cli.causes.model import Place
 from multilang_cli.causes.unheard import what_they_are
+from tests import notation
 
 if TYPE_CHECKING:
     from multilang_cli.causes.model import Cause, Example, KnownCause

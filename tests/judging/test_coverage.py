@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.schemas import load
@@ -15,6 +14,7 @@ from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.judge.coverage import OCCASIONS, Coverage, covered
 from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
 from multilang_cli.protocol.words.events import Exited
+from tests import notation
 from tests.command import mlcheck
 from tests.recording import HEADER, sample, written
 

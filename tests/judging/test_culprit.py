@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.judging.culprit import went_wrong_at
+from tests import notation
 
 TUPLE = '> {"id":"%d","comp":"src","stream":"default","task":2,"tuple":["a",1]}\n'
 BURST = "".join(TUPLE % n for n in range(1, 5))

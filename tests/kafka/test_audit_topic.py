@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from multilang_cli.audit.console.watching import WatchFlags, watch_given
-from multilang_cli.audit.generator.histories import history
-from multilang_cli.audit.generator.taps import Taps, transcripts
 from multilang_cli.audit.session import session
+from tests.audit.generator.histories import history
+from tests.audit.generator.taps import Taps, transcripts
 from tests.audit.test_audit_watching import FEW, PLAN, verdicts
 
 if TYPE_CHECKING:

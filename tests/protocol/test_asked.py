@@ -10,9 +10,9 @@ from hypothesis import example
 from hypothesis import given as made_up
 from hypothesis import strategies as st
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
+from tests import notation
 
 RULEBOOK = load_rulebook()
 WORDS = ["emit", "echo", "ack", "fail", "hold", "log", "error", "tell", "raise", "exit", "sleep", "what"]

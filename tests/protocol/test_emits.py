@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.protocol.judge.conversation import Conversation
+from tests import notation
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from multilang_cli.catalogue import loader, notation
+from multilang_cli.catalogue import loader
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.words.feeds import Feed
+from tests import notation
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Kind

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.protocol.wire.batches import Batch, RecordedEvents
 from multilang_cli.protocol.wire.encoding import is_simple
 from multilang_cli.protocol.words.messages import Handshake, Malformed, Pid
 from multilang_cli.transcript.write import is_plain
+from tests import notation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

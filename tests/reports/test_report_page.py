@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from multilang_cli.catalogue import notation, schemas
+from multilang_cli.catalogue import schemas
 from multilang_cli.catalogue.loader import load_rulebook, load_rules
 from multilang_cli.catalogue.written import clause_of
 from multilang_cli.protocol.storm.reading import read
@@ -20,6 +20,7 @@ from multilang_cli.protocol.words.events import Chunk, Event, Gap
 from multilang_cli.reports.html.document import PageDocument, PageVerdict, Text
 from multilang_cli.reports.html.page import document_of, to_html
 from multilang_cli.reports.html.page_file import Kit, KitError, load_kit, render
+from tests import notation
 from tests.pages import ACKED, TWICE, PageFile, document, judged, record, recorded, section, texts
 from tests.recording import sample
 from tests.results import HOSTILE_BYTES, RESULTS, RULEBOOK

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.words.events import Event, Gap
 from multilang_cli.reports.html.keeping import KEPT_AROUND_FINDING, EventBudget, Row, columns_of
 from multilang_cli.transcript.format import TranscriptError
+from tests import notation
 from tests.command import ROOT
 from tests.pages import ACKED, TWICE, document, judged, record, recorded, section, texts
 

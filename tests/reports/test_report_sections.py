@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import example_profile
 from multilang_cli.protocol.words.events import Chunk, Event
 from multilang_cli.reports.event_sentences import lasted
@@ -17,6 +16,7 @@ from multilang_cli.reports.html.showing import bounded, shown
 from multilang_cli.reports.html.spread import MOST_POINTS, Point, Spread
 from multilang_cli.reports.html.threads import Threads
 from multilang_cli.reports.html.tree_steps import KEPT_OF_A_KIND, MOST_TUPLES, TreeSteps
+from tests import notation
 from tests.pages import ACKED, TWICE, document, recorded, section
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from multilang_cli.catalogue import notation
 from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.reports.model import SubjectResult
 from multilang_cli.subject.options import Component
 from multilang_cli.suite.verdict.replays import CALLS, FAILED_FOR_GOOD, NO_IDS, Replays, ReplayWatch
+from tests import notation
 
 SPOUT = Component(name="s", command=("s",), kind="spout")
 

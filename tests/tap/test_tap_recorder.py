@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from multilang_cli.catalogue import notation
 from multilang_cli.catalogue.loader import load_rules
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.words.events import Deadline, Exited, Gap, StdinClosed
@@ -27,6 +26,7 @@ from multilang_cli.tap.plan import TapPlan
 from multilang_cli.tap.recorder import Recorder
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.write import TranscriptWriter
+from tests import notation
 from tests.tapping import BEGIN, STARTED, conversation, handshake, linted, logged, recorded
 
 if TYPE_CHECKING:

@@ -152,7 +152,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     `clause`: the id of a sentence of the written protocol, or one quoted.
     `occasions`: what gives a component the chance to break it, all of it (``coverage.OCCASIONS``). `effects`: those of
     the variant that `bad` shows come first. `good` and `bad`: the smallest transcripts that show it, in the notation of
-    ``catalogue.notation``. `profile`: what their profile has beyond the example topology's.
+    ``tests/notation.py``. `profile`: what their profile has beyond the example topology's.
     `variants`: what each variant of the breach is, by the name that effects have it under; it goes on from "where".
     `unconfirmed`: why no script can confirm some of the effects, where none does.
     """

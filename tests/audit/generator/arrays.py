@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.generator.histories import marks
-from multilang_cli.audit.generator.trees import make
 from multilang_cli.audit.tables import MARKS, TableColumn
+from tests.audit.generator.histories import marks
+from tests.audit.generator.trees import make
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from multilang_cli.audit.generator.trees import Made, TreesPlan
+    from tests.audit.generator.trees import Made, TreesPlan
 
 RUN = "made"
 TRUTH = arrow_schema(

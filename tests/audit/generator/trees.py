@@ -146,7 +146,7 @@ def _healthy(plan: TreesPlan, number: int, t: float, random: Random) -> Made:
     spout, split = random.choice(plan.spouts), random.choice(plan.splits)
     words = [random.choice(_WORDS) for _ in range(random.randint(1, MOST_WORDS))]
     # A quarter of the sentences comes again and again, so that equal values must be told apart by their order.
-    words += [str(number)] if random.random() >= 0.25 else []  # noqa: PLR2004
+    words += [str(number)] if random.random() >= 0.25 else []
     root = generate_id(random)
     nodes = [_node(None, (spout, split), " ".join(words), t, random)]
     work = t + TAPPED_AFTER + 0.001 * random.random()
@@ -179,7 +179,7 @@ def _failed(draft: _Draft) -> None:
 
 def _timed_out(draft: _Draft) -> None:
     t = draft.timed_out()
-    if draft.random.random() < 0.5:  # noqa: PLR2004 (else all was acked in time, and the acker had died)
+    if draft.random.random() < 0.5:
         draft.leaf().settles = [(t + 1.0 + draft.random.random(), "fail")]
 
 
@@ -209,7 +209,7 @@ def _double_ack(draft: _Draft) -> None:
 
 def _never_acked(draft: _Draft) -> None:
     place = draft.anyone()
-    if draft.random.random() < 0.5:  # noqa: PLR2004 (else it emits and forgets the ack)
+    if draft.random.random() < 0.5:
         draft.prune(place)
     draft.made.nodes[place].settles = []
     draft.timed_out()

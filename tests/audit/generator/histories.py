@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.audit.generator.trees import make
 from multilang_cli.audit.marks import Mark, marks_of
 from multilang_cli.topology.history import Delivered, EmissionEnded, Emitted, Happening, Launched, Lost, TupleSettled
+from tests.audit.generator.trees import make
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.audit.generator.trees import Made, TreesPlan
+    from tests.audit.generator.trees import Made, TreesPlan
 
 _MOST_OF_A_ROOT = 16
 """Deliveries and emissions of one root, at most: each has numbers of its own without counting those before."""

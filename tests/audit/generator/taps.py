@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from multilang_cli.audit.generator.trees import TAPPED_AFTER, make
 from multilang_cli.protocol.words.verdicts import Profile
 from multilang_cli.transcript.format import Counts, EndLine, Header, encode, header_line
+from tests.audit.generator.trees import TAPPED_AFTER, make
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from multilang_cli.audit.generator.trees import Made, TreesPlan
+    from tests.audit.generator.trees import Made, TreesPlan
 
 BEGAN = datetime(2026, 1, 5, 8, 0, tzinfo=UTC)
 RESTART = 1.0
