@@ -50,6 +50,8 @@ class BrokenStdin(Exception):  # noqa: N818 - a state of the component, not an e
     """The component's stdin has no reader any more."""
 
 
+TERM_WAIT = 2.0
+"""Seconds that a process is given to end after SIGTERM."""
 NO_READER = "broken pipe: nobody reads the component's stdin any more."
 """What is said of that."""
 
@@ -375,7 +377,7 @@ class ComponentProcess:
         status = reaper.read_proc(f"/proc/{self.pid}/status")
         return bool(reaper.signals_of(status, b"SigCgt") >> (number - 1) & 1)
 
-    def end(self, term_wait: float = 2.0, kill_wait: float = 30.0) -> Exited | None:
+    def end(self, term_wait: float = TERM_WAIT, kill_wait: float = 30.0) -> Exited | None:
         """End the process and all it has started, and remove the pid folder. Returns how the process ended.
 
         Closes stdin, then SIGTERM to its group; what is left after `term_wait` seconds, or as soon as the process is

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, Self
 
 from multilang_cli.driver.pipes import SMALL_PIPE
-from multilang_cli.driver.process import NO_READER, BrokenStdin
+from multilang_cli.driver.process import NO_READER, TERM_WAIT, BrokenStdin
 from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.waits import describing, waiting, who_waits
 from multilang_cli.driver.waits.allowance import Allowance
@@ -149,11 +149,11 @@ class Session(Pump):
             heard = not (self.process.listening and self.process.stdout_unread())
             dead = silent > TIMER + LATE and heard
             if dead or (still and not self.as_storm and self._will_die(TIMER + LATE - silent)):
-                self._give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=not dead)
+                self.give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=not dead)
                 # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
-                return bool(self.profile.testee) and self._give_up("plan", self.profile.limits["plan"], proven=False)
+                return bool(self.profile.testee) and self.give_up("plan", self.profile.limits["plan"], proven=False)
             if now >= allowed.until and silent <= 0:
-                return self._last_chance(done) or (not quietly and self._give_up(waiting_for, limit, proven=False))
+                return self._last_chance(done) or (not quietly and self.give_up(waiting_for, limit, proven=False))
             before = self.spoken
             most = self._patience() if self.stdin.buffer else SILENT_BEFORE_LOOK
             patience = min(allowed.until - now if allowed.until > now else POLLS_EVERY, most)
@@ -173,7 +173,7 @@ class Session(Pump):
             within = max(0.0, allowed.until - now) + TIMER + LATE
             ends_here = still and not self.as_storm and waiting_for in _ANSWERS
             if ends_here and self._is_final(waiting_for, within) and not done():
-                return not quietly and self._give_up(waiting_for, limit, proven=True)
+                return not quietly and self.give_up(waiting_for, limit, proven=True)
         return True
 
     def _at_once(self, done: Callable[[], bool], limit: float) -> bool:
@@ -206,11 +206,12 @@ class Session(Pump):
     def not_settled(self, limit: float, *, proven: bool, again: Again | None = None) -> Literal[False]:
         """Say that tuples were not settled in time: a finding."""
         self._last_chance(lambda: False)
-        return self._give_up("settle", limit, proven=proven, again=again)
+        return self.give_up("settle", limit, proven=proven, again=again)
 
-    def _give_up(
+    def give_up(
         self, waiting_for: WaitingFor, limit: float, *, proven: bool, again: Again | None = None
     ) -> Literal[False]:
+        """Say that what is waited for did not come within `limit` seconds; `proven`: nor ever will."""
         waits, facts = self.look()
         rest = head(self._framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
         self.note("control", Deadline(waiting_for, limit, str(waits), proven, facts, again, rest))
@@ -364,10 +365,14 @@ class Session(Pump):
     def close_stdin(self, limit: float) -> bool:
         """End of file on the component's stdin, as when a worker dies; it must end by itself within `limit` seconds."""
         self.flush(limit)
+        self.shut()
+        return self._wait_end(limit, "exit-after-eof")
+
+    def shut(self) -> None:
+        """Close the component's stdin, and wait for nothing."""
         self._closing = True
         self.process.close_stdin()
         self.note("process", StdinClosed())
-        return self._wait_end(limit, "exit-after-eof")
 
     def lose_worker(self, messages: Iterable[FromStorm], limit: float) -> bool:
         """Close its stdin and its stdout, as the death of a worker does, with `messages` to be read in its stdin.
@@ -394,9 +399,8 @@ class Session(Pump):
 
         No finding comes of it: this is the end of the conversation, and the process is ended by us.
         """
-        self._closing = self.ended_by_us = True
-        self.process.close_stdin()
-        self.note("process", StdinClosed())
+        self.ended_by_us = True
+        self.shut()
         self._hear_until_its_end(limit)
 
     def ask_where(self, number: int, limit: float) -> None:
@@ -429,9 +433,7 @@ class Session(Pump):
         self.note("process", Signalled(signal.SIGTERM))
         self.process.signal(signal.SIGTERM)
         if catches:
-            self._closing = True
-            self.process.close_stdin()
-            self.note("process", StdinClosed())
+            self.shut()
         return self._wait_end(limit, "exit-after-term")
 
     def _wait_end(self, limit: float, waiting_for: WaitingFor) -> bool:
@@ -441,19 +443,21 @@ class Session(Pump):
             self.hear(self._poll(left))
             self._take_exit(self.process.exited())
         if self._exit is None and self._eof:
-            self._give_up(waiting_for, limit, proven=False)
+            self.give_up(waiting_for, limit, proven=False)
         return self._exit is not None
 
     def end(self) -> Exited | None:
         """The conversation is over: end the process group, whatever it takes, and say how the process ended."""
+        if not self._ended and self._exit is None:
+            self.note("process", Signalled(signal.SIGTERM))
+        return self.finish(TERM_WAIT)
+
+    def finish(self, wait: float) -> Exited | None:
+        """The same where it was told already who ends it; the process is given `wait` seconds."""
         if not self._ended:
             self._ended = True
-            if self._exit is None:
-                self.ended_by_us = True
-                self.note("process", Signalled(signal.SIGTERM))
-                self._take_exit(self.process.end())
-            else:
-                self.process.end()
+            self.ended_by_us = self.ended_by_us or self._exit is None
+            self._take_exit(self.process.end(term_wait=wait))
             self.note("control", End())
         return self._exit
 

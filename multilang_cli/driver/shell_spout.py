@@ -293,6 +293,11 @@ class ShellSpout(Session):
         self._unread = deque(each for each in self._unread if not isinstance(each[0], Sync))
 
     @property
+    def unanswered(self) -> bool:
+        """True if a command is out whose sync has not come."""
+        return self._waiting
+
+    @property
     def answered(self) -> bool:
         """True if the sync of the command that was sent last has come."""
         return self._answered

@@ -9,7 +9,6 @@ from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import Framer, frame_text
-from multilang_cli.protocol.words.events import StdinClosed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,12 +48,6 @@ class ByHand(Session):
         frames = [frame.raw for frame in framer.feed(data)]
         rest = data[sum(map(len, frames)) :]
         self.say_bytes((wire.decode(frame_text(raw)), raw) for raw in ([*frames, rest] if rest else frames))
-
-    def shut(self) -> None:
-        """Close the component's stdin, and wait for nothing."""
-        self._closing = True
-        self.process.close_stdin()
-        self.note("process", StdinClosed())
 
 
 class BoltByHand(ByHand, ShellBolt):

@@ -13,7 +13,7 @@ from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.protocol.judge.context import storm_timeout
 from multilang_cli.protocol.judge.spout_rules import acked_inside
 from multilang_cli.protocol.storm.java_hash import java_values
-from multilang_cli.protocol.words.events import Activation, End, Signalled
+from multilang_cli.protocol.words.events import Activation, Signalled
 from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log, Sync, TaskIds
 from multilang_cli.topology.engine.logged import ERROR
 from multilang_cli.topology.groupings import GroupingError
@@ -133,7 +133,7 @@ class TaskSession(Session):
         proven = not at_last and self.stuck()
         if self.ready or not (at_last or proven):
             return False
-        self._give_up("pid", limit, proven=proven)
+        self.give_up("pid", limit, proven=proven)
         return True
 
     def overdue(self) -> bool:
@@ -148,14 +148,6 @@ class TaskSession(Session):
         self.note("process", Signalled(number))
         self.process.signal(number)
         self.die(why)
-
-    def finish(self, wait: float) -> None:
-        """End its process, which is given `wait` seconds; nothing is left of it."""
-        if not self._ended:
-            self._ended = True
-            self.ended_by_us = self.exit is None
-            self._take_exit(self.process.end(term_wait=wait))
-            self.note("control", End())
 
 
 class BoltTask(TaskSession, ShellBolt):
@@ -260,7 +252,7 @@ class BoltTask(TaskSession, ShellBolt):
         since = self.judge.state.heard if counts == "command" or not heartbeats else heartbeats[0].t
         if not self._silent(since):
             return False
-        self._give_up("heartbeat", self._timeout, proven=False)
+        self.give_up("heartbeat", self._timeout, proven=False)
         self.flow.beat(self.task, "missed")
         self.die(SILENT)
         return True
@@ -321,9 +313,9 @@ class SpoutTask(TaskSession, ShellSpout):
 
     def overdue(self) -> bool:
         """True if it was asked and said nothing since for too long (``SpoutHeartbeatTimerTask``)."""
-        if not self._waiting or not self._silent(max(self._asked_at, self.judge.state.heard)):
+        if not self.unanswered or not self._silent(max(self._asked_at, self.judge.state.heard)):
             return False
-        self._give_up("sync", self._timeout, proven=False)
+        self.give_up("sync", self._timeout, proven=False)
         self.die(SILENT)
         return True
 
