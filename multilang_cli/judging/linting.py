@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli import __version__
-from multilang_cli.judging.hearing import Hearing
+from multilang_cli.judging.judged_conversation import JudgedConversation
 from multilang_cli.judging.unread import Unread, why_of
 from multilang_cli.protocol.judge.coverage import covered
 from multilang_cli.reports.coverage import coverage_of
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.rulebook import Rulebook
 
 NOT_CLOSED = "the recording was not closed: it has no end line behind event {seq}; what came last may be missing"
-LIVELY = 32
-"""Conversations of which events are kept to be quoted: those that were heard last."""
+MOST_IN_MEMORY = 32
+"""Conversations of which events are kept to be quoted: those that were read last."""
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,59 +59,59 @@ def judge_transcripts(
     `open_ended`: the end may be missing, as of a tap that still runs. What can't be read is noted, and the rest judged.
     Raises OSError, TranscriptError where there is nothing that can be read, and for a Storm version that is not known.
     """
-    heard, unread = _heard(
-        paths, lambda header, path: Hearing(header, path, rulebook, storm, coverage=coverage), open_ended
+    conversations, unread = _judged(
+        paths, lambda header, path: JudgedConversation(header, path, rulebook, storm, coverage=coverage), open_ended
     )
-    if not heard:
+    if not conversations:
         raise unread.broken[0] if unread.broken else TranscriptError(str(paths[0]), 0, "there is no conversation in it")
-    first = heard[0]
+    first = conversations[0]
     return Judged(
-        subjects=(*(hearing.result() for hearing in heard), *_unheard(heard, unread)),
-        notes=(*unread.notes(), *_notes(heard)),
-        coverage=_coverage(heard) if coverage else (),
+        subjects=(*(each.result() for each in conversations), *_unreadable(conversations, unread)),
+        notes=(*unread.notes(), *_notes(conversations)),
+        coverage=_coverage(conversations) if coverage else (),
         argv=first.header.argv,
         storm=first.version,
-        complete=unread.whole and not any(hearing.damage for hearing in heard),
+        complete=unread.whole and not any(each.damage for each in conversations),
     )
 
 
-def _heard(
-    paths: Sequence[Path | str], hearing_of: Callable[[Header, str], Hearing], open_ended: bool
-) -> tuple[list[Hearing], Unread]:
+def _judged(
+    paths: Sequence[Path | str], begun: Callable[[Header, str], JudgedConversation], open_ended: bool
+) -> tuple[list[JudgedConversation], Unread]:
     """Every conversation in `paths`, judged to its end, and what could not be read."""
-    heard: list[Hearing] = []
+    conversations: list[JudgedConversation] = []
     unread = Unread(open_ended=open_ended)
-    lively = _Lively(heard)
+    recent = _Recent(conversations)
     for number, path, entry in lines_of(paths):
         if isinstance(entry, Happened):
-            if number != lively.last:
-                lively.turn_to(number)
-            heard[number].feed(entry.events)
+            if number != recent.last:
+                recent.turn_to(number)
+            conversations[number].feed(entry.events)
         elif isinstance(entry, Header):
-            if number == len(heard):
-                heard.append(hearing_of(entry, path))
-            lively.turn_to(number)
-            heard[number].begin(entry, path)
+            if number == len(conversations):
+                conversations.append(begun(entry, path))
+            recent.turn_to(number)
+            conversations[number].begin(entry, path)
         elif isinstance(entry, EndLine):
-            heard[number].closed = True
+            conversations[number].closed = True
         elif isinstance(entry, Broken):
             unread.broken.append(entry.error)
         elif number < 0:
             unread.note(entry)
         else:
-            heard[number].lose(why_of(entry))
-    for hearing in heard:
-        hearing.catch_up()
+            conversations[number].note_damage(why_of(entry))
+    for each in conversations:
+        each.catch_up()
         # Whose the bytes were that were cut is not known.
-        cut = (why for path, why in unread.lost if path in {hearing.path, *hearing.further})
-        unclosed = "" if hearing.closed or open_ended else NOT_CLOSED.format(seq=hearing.last)
-        hearing.damage = hearing.damage or next(cut, unclosed)
-    return heard, unread
+        cut = (why for path, why in unread.lost if path in {each.path, *each.further})
+        unclosed = "" if each.closed or open_ended else NOT_CLOSED.format(seq=each.last)
+        each.damage = each.damage or next(cut, unclosed)
+    return conversations, unread
 
 
-def _unheard(heard: Sequence[Hearing], unread: Unread) -> list[SubjectResult]:
+def _unreadable(conversations: Sequence[JudgedConversation], unread: Unread) -> list[SubjectResult]:
     """The results of files in which no conversation could be read."""
-    known = {path for hearing in heard for path in (hearing.path, *hearing.further)}
+    known = {path for each in conversations for path in (each.path, *each.further)}
     return [
         SubjectResult(
             id=error.path, title="no conversation", kind="conversation", verdict="untestable", reason=str(error)
@@ -121,45 +121,45 @@ def _unheard(heard: Sequence[Hearing], unread: Unread) -> list[SubjectResult]:
     ]
 
 
-def _notes(heard: Sequence[Hearing]) -> list[str]:
+def _notes(conversations: Sequence[JudgedConversation]) -> list[str]:
     """Notes on the recordings for a reader."""
-    cut = [hearing.header.conv for hearing in heard if not hearing.closed]
+    cut = [each.header.conv for each in conversations if not each.closed]
     lost = [f"{some_of(cut)}: the recording was not closed; what came last may be missing"] if cut else []
-    late = [hearing.header.conv for hearing in heard if hearing.late]
+    late = [each.header.conv for each in conversations if each.late]
     if late:
         lost.append(f"{some_of(late)}: it begins in the middle; what was found before is not told here")
-    return [*lost, *filter(None, (hearing.unlisted for hearing in heard))]
+    return [*lost, *filter(None, (each.unlisted for each in conversations))]
 
 
-class _Lively:
-    """Those of the conversations in `heard` that keep what they may quote; the others rest. `last`: heard just now."""
+class _Recent:
+    """Those of `conversations` that were read last: they alone keep what they may quote. `last`: the very last."""
 
-    def __init__(self, heard: Sequence[Hearing]) -> None:
-        self._heard = heard
-        self._lively: dict[int, None] = {}
+    def __init__(self, conversations: Sequence[JudgedConversation]) -> None:
+        self._conversations = conversations
+        self._recent: dict[int, None] = {}
         self.last = -1
 
     def turn_to(self, number: int) -> None:
-        """Know that this one is heard now; the one that was heard longest ago keeps as little as it can."""
+        """Have this one be read now; the one that was read longest ago keeps as little as it can."""
         self.last = number
-        self._lively.pop(number, None)
-        self._lively[number] = None
-        self._heard[number].wake()
-        if len(self._lively) > LIVELY:
-            oldest = next(iter(self._lively))
-            del self._lively[oldest]
-            self._heard[oldest].rest()
+        self._recent.pop(number, None)
+        self._recent[number] = None
+        self._conversations[number].resume()
+        if len(self._recent) > MOST_IN_MEMORY:
+            oldest = next(iter(self._recent))
+            del self._recent[oldest]
+            self._conversations[oldest].suspend()
 
 
-def _coverage(heard: Sequence[Hearing]) -> tuple[Exercised, ...]:
+def _coverage(conversations: Sequence[JudgedConversation]) -> tuple[Exercised, ...]:
     """The coverage of each recording, then that of all of one kind together."""
     found = []
     for kind in ("bolt", "spout"):
-        same = [hearing for hearing in heard if hearing.profile.kind == kind]
-        for name, some in [*((hearing.header.conv, [hearing]) for hearing in same), ("", same)]:
+        same = [each for each in conversations if each.profile.kind == kind]
+        for name, some in [*((each.header.conv, [each]) for each in same), ("", same)]:
             if some:
-                seen = frozenset[str]().union(*(hearing.seen for hearing in some))
-                broken = frozenset[str]().union(*(hearing.broken for hearing in some))
+                seen = frozenset[str]().union(*(each.seen for each in some))
+                broken = frozenset[str]().union(*(each.broken for each in some))
                 rules = covered(seen, broken, some[-1].profile, some[-1].rulebook)
                 found.append(coverage_of(name, kind, rules))
     return tuple(found)

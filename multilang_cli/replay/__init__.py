@@ -1,5 +1,5 @@
 """A recording played to a component again, and two conversations of the same input compared.
 
-Pure: ``hearing``, ``script``, ``identities``, ``said``, ``matching``, ``comparison``. What touches a process is in
+Pure: ``received``, ``script``, ``identities``, ``said``, ``matching``, ``comparison``. What touches a process is in
 ``player``, what reads files in ``recording``.
 """

@@ -14,8 +14,8 @@ import pytest
 import zstandard
 
 from multilang_cli.audit import inputs
-from multilang_cli.audit.hearing import hear
 from multilang_cli.audit.java import class_archive
+from multilang_cli.audit.line_judge import judge_lines
 from multilang_cli.audit.result import LIMITS
 from multilang_cli.audit.session import SparkMissingError, session
 from multilang_cli.catalogue.loader import load_causes, load_rulebook, load_rules
@@ -52,7 +52,7 @@ def lines(paths: Sequence[Path]) -> Iterator[tuple[str, int, str, bytes]]:
 
 def compared(paths: Sequence[Path]) -> tuple[list[Any], list[Any]]:
     """What executors find in recordings, and what lint does."""
-    found = [row for row in hear(lines(paths)) if "version" not in row]
+    found = [row for row in judge_lines(lines(paths)) if "version" not in row]
     linted = judge_transcripts(paths, load_rulebook()).subjects
     told = [(subject.id, finding) for subject in linted for finding in subject.findings]
     names = ("seq", "rule", "level", "subject", "message", "offset", "fates", "fingerprint")
@@ -79,7 +79,7 @@ def test_a_finding_names_the_cause_that_lint_names(tmp_path: Path) -> None:
         record(tmp_path / f"{cause.id}.ndjson", notation.parse(cause.example.talk), cause.example.kind)
         for cause in load_causes()
     ]
-    named = {(row["conv"], row["rule"]): row["cause"] for row in hear(lines(paths)) if "version" not in row}
+    named = {(row["conv"], row["rule"]): row["cause"] for row in judge_lines(lines(paths)) if "version" not in row}
     for subject in judge_transcripts(paths, load_rulebook()).subjects:
         told = {rule: cause.id for cause in reversed(subject.causes) for rule in cause.rules}
         assert {rule: named[subject.id, rule] for rule in told} == told

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.audit.hearing import hear
+from multilang_cli.audit.line_judge import judge_lines
 from multilang_cli.audit.outline import Head, Size, outline
 from multilang_cli.audit.stages import whole_files as stage
 from multilang_cli.audit.stages.facts import AuditFacts, Span
@@ -44,7 +44,7 @@ def test_the_conversations_of_all_rules_are_judged_as_lines_of_tables_are(tmp_pa
             kind: Kind = "spout" if rule.kind == "spout" else "bolt"
             path = record(tmp_path / f"{rule.id}.ndjson", notation.parse(rule.bad), kind, profile=rule.profile)
             if (rows := heard(whole(path), "")) is not None:
-                assert in_order(rows) == in_order(list(hear(lines([path]))))
+                assert in_order(rows) == in_order(list(judge_lines(lines([path]))))
                 found += 1
     assert found > 100
 
@@ -57,7 +57,7 @@ def test_conversations_that_share_a_file_are_judged_each_for_itself(tmp_path: Pa
     told = [line for conv in "ab" for line in lines([mixed]) if line[0] == conv]
     rows = heard(whole(mixed, "a", "b"), "")
     assert rows is not None
-    assert in_order(rows) == in_order(list(hear(told)))
+    assert in_order(rows) == in_order(list(judge_lines(told)))
     assert {row["conv"] for row in rows if row.get("rule") == "bolt.ack.unknown"} <= {"b"}
 
 
@@ -96,7 +96,7 @@ def test_findings_that_are_held_are_bounded(tmp_path: Path, monkeypatch: pytest.
     file = whole(recorded(tmp_path / "t.ndjson", TWICE * 50))
     assert heard(file, "")
     monkeypatch.setattr(stage, "MOST_ROWS", 1)
-    monkeypatch.setattr("multilang_cli.audit.hearing.MOST_HELD", 1)
+    monkeypatch.setattr("multilang_cli.audit.line_judge.MOST_HELD", 1)
     assert heard(file, "") is None
 
 

@@ -197,7 +197,7 @@ def without_the_last(lines: list[str]) -> str:
     return json.dumps(end) + "\n"
 
 
-def test_who_rested_goes_on_as_if_it_had_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_was_suspended_goes_on_as_if_it_had_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of three conversations in turn: a few lines of it, its end as if that were all, and later the rest."""
     thrice = f'{TWICE}< {{"command":"ack","id":"7"}}\n'
     texts = [recorded(tmp_path / f"{name}.ndjson", thrice).read_text(encoding="utf-8") for name in "abc"]
@@ -205,7 +205,7 @@ def test_who_rested_goes_on_as_if_it_had_not(tmp_path: Path, monkeypatch: pytest
     mixed = [line for lines in talks for line in [*lines[:-2], without_the_last(lines)]]
     mixed += [line for lines in talks for line in lines[-2:]]
     (tmp_path / "mixed").write_text("".join(mixed), encoding="utf-8")
-    monkeypatch.setattr(linting, "LIVELY", 1)
+    monkeypatch.setattr(linting, "MOST_IN_MEMORY", 1)
     judged = judge_transcripts([tmp_path / "mixed"], load_rulebook())
     apart = judge_transcripts([tmp_path / f"{name}.ndjson" for name in "abc"], load_rulebook())
     assert [(s.findings, s.outlook, s.exit) for s in judged.subjects] == [

@@ -12,8 +12,8 @@ from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.hearing import hear
 from multilang_cli.audit.inputs import size as bytes_of
+from multilang_cli.audit.line_judge import judge_lines
 from multilang_cli.audit.outline import AGAIN
 from multilang_cli.audit.stages.lines import READ_BY_DRIVER, shares
 from multilang_cli.audit.stages.whole_files import heard
@@ -177,7 +177,7 @@ def _judged(batches: Iterable[pa.RecordBatch], storm: str) -> Iterator[list[dict
     lines = chain.from_iterable(
         zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
     )
-    rows = hear(lines, storm)
+    rows = judge_lines(lines, storm)
     while some := list(islice(rows, ROWS_TOGETHER)):
         yield some
 

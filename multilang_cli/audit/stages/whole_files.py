@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from multilang_cli.audit.hearing import ConversationHearing
 from multilang_cli.audit.inputs import here, is_url, named
+from multilang_cli.audit.line_judge import LineJudge
 from multilang_cli.protocol.wire.batches import RecordedEvents
 from multilang_cli.transcript.format import EndLine, Header, TranscriptError
 from multilang_cli.transcript.read import Cut, Damaged, entries
@@ -60,7 +60,7 @@ def whole_files(known: Outline, facts: AuditFacts, damaged: Collection[str]) -> 
 
 def heard(file: WholeFile, storm: str) -> list[Row] | None:
     """Findings and outlooks of its conversations; None if something in it is odd: lines out of order, or missing."""
-    hearings: dict[str, ConversationHearing] = {}
+    judges: dict[str, LineJudge] = {}
     last = dict.fromkeys(file.events, -1)
     left = dict(file.events)
     rows: list[Row] = []
@@ -72,20 +72,20 @@ def heard(file: WholeFile, storm: str) -> list[Row] | None:
                 return None
             key = file.keys[entry.conv]
             if isinstance(entry, Header):
-                hearing = hearings.setdefault(key, ConversationHearing(key, storm))
-                rows += hearing.begin(entry.part, entry)
+                judge = judges.setdefault(key, LineJudge(key, storm))
+                rows += judge.begin(entry.part, entry)
                 continue
             first, count = _first(entry.events), len(entry.events)
             if first <= last[key]:
                 return None
             last[key] = first + count - 1
             left[key] -= count
-            rows += hearings[key].take_events(entry.events)
+            rows += judges[key].take_events(entry.events)
     except (OSError, TranscriptError):
         return None
     if any(left.values()):
         return None
-    return [*rows, *(row for hearing in hearings.values() for row in hearing.finish())]
+    return [*rows, *(row for judge in judges.values() for row in judge.finish())]
 
 
 def _first(events: Sequence[Event]) -> int:

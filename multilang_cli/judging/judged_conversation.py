@@ -1,9 +1,8 @@
-"""One recorded conversation as it is read: judged, and what of it is kept to be quoted."""
+"""One recorded conversation, judged as it is read."""
 
 from __future__ import annotations
 
 import zlib
-from collections import deque
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,11 +10,11 @@ import msgspec
 from multilang_cli.catalogue.diagnosing import causes_heard
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
-from multilang_cli.judging.excerpts import excerpt_of
+from multilang_cli.judging.quotes import QUOTABLE_BYTES, Quotes
 from multilang_cli.protocol.judge.coverage import Coverage
 from multilang_cli.protocol.wire.batches import RecordedEvents
-from multilang_cli.protocol.words.events import Chunk, Event, Exited, Gap, Signalled
-from multilang_cli.protocol.words.messages import Handshake, Malformed
+from multilang_cli.protocol.words.events import Event, Exited, Gap, Signalled
+from multilang_cli.protocol.words.messages import Handshake
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.reports.verdict import verdict_of
@@ -26,20 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from multilang_cli.causes.model import Cause
-    from multilang_cli.protocol.words.events import Fact
-    from multilang_cli.protocol.words.messages import Message
     from multilang_cli.protocol.words.rulebook import Rulebook
     from multilang_cli.protocol.words.verdicts import Finding
-    from multilang_cli.reports.model import ExcerptLine
 
-QUOTABLE_EVENTS = 512
-"""Events of a conversation that are kept in memory to be quoted, at least."""
 JUDGED_TOGETHER = 128
 """Events of a conversation that are judged at a time: few of those that are kept."""
 MOST_BYTES = 1024 * 1024
 """Bytes of events that are judged at a time, about."""
-QUOTABLE_BYTES = 4096
-"""Bytes of one event that are kept to be quoted."""
 MOST_FINDINGS = 10_000
 """Findings of one conversation that are kept; of more, the number is given."""
 MOST_QUOTED = 50
@@ -49,9 +41,10 @@ STDERR_SHOWN = 4096
 _ASIDE = frozenset({"process", "err"})
 
 
-class Hearing:
-    """One conversation as it is read. `late`: its first parts are missing; `closed`: its last one has its end.
+class JudgedConversation:
+    """One recorded conversation, fed with its events and parts as they are read, and its result.
 
+    `late`: its first parts are missing; `closed`: its last one has its end.
     `damage`: a loss that its writer did not declare, in a sentence, "" if there is none: it can't pass then.
     """
 
@@ -78,16 +71,13 @@ class Hearing:
         self._unjudged: list[Event] = []
         self._size = 0
         self._large = False
-        self._kept: deque[Sequence[Event]] = deque()
-        self._kept_events = 0
-        self._sizes: dict[int, int] = {}
-        self._excerpt: dict[int, ExcerptLine] = {}
         self._exit: Exit | None = None
         self._stderr = b""
         self._asked = False
         self._t = 0.0
         self._said = False
         self._redactor = Redactor(header.profile.conf)
+        self._quotes = Quotes(self._redactor.text)
         self._part = 0
         self.late = header.part > 1
 
@@ -95,7 +85,7 @@ class Hearing:
         """Go on behind parts that are missing: with the state that was recorded, else knowing that they are."""
         self.catch_up()
         if header.snapshot is None:
-            self.miss(f"the parts before part {header.part} are missing")
+            self.note_gap(f"the parts before part {header.part} are missing")
             return
         try:
             self.judge.restore(header.snapshot)
@@ -115,7 +105,7 @@ class Hearing:
         """Take what happened next. Many events are judged together, which is faster."""
         if events.__class__ is RecordedEvents:
             self.catch_up()
-            self._judge(events, events)
+            self._judge(events, large=False)
             return
         for event in events:
             self._unjudged.append(event)
@@ -126,23 +116,23 @@ class Hearing:
         if len(self._unjudged) >= JUDGED_TOGETHER or self._size >= MOST_BYTES:
             self.catch_up()
 
-    def miss(self, why: str) -> None:
+    def note_gap(self, why: str) -> None:
         """Know that something is missing here."""
-        self.wake()
+        self.resume()
         self.catch_up()
-        last = self._kept[-1][-1] if self._kept else Event(0, 0.0, "control", Gap(""))
+        last = self._quotes.last or Event(0, 0.0, "control", Gap(""))
         if not isinstance(last.body, Gap):
             self.feed([Event(last.seq, last.t, "control", Gap(why))])
 
-    def lose(self, why: str) -> None:
+    def note_damage(self, why: str) -> None:
         """Know that something is missing here which nobody declared."""
         self.damage = self.damage or why
-        self.miss(why)
+        self.note_gap(why)
 
     @property
     def last(self) -> int:
         """The seq of the last event that was read; -1 before the first."""
-        return self._kept[-1][-1].seq if self._kept else -1
+        return -1 if self._quotes.last is None else self._quotes.last.seq
 
     def catch_up(self) -> None:
         """Judge what was taken so far."""
@@ -157,13 +147,10 @@ class Hearing:
                 self._asked = event.body.asks
             elif event.channel == "err" and not self._asked:
                 self._stderr = (self._stderr + event.raw)[-STDERR_SHOWN:]
-        if large:
-            self._sizes |= {event.seq: len(event.raw) for event in events if len(event.raw) > QUOTABLE_BYTES}
-            self._sizes = dict(list(self._sizes.items())[-QUOTABLE_EVENTS:])
-        self._judge(events, list(map(_quotable, events)) if large else events)
+        self._judge(events, large=large)
 
-    def _judge(self, events: Sequence[Event], quotable: Sequence[Event]) -> None:
-        self._keep(quotable)
+    def _judge(self, events: Sequence[Event], *, large: bool) -> None:
+        self._quotes.keep(events, large=large)
         self._t = events.times[-1] if isinstance(events, RecordedEvents) else events[-1].t
         if not self._said:
             self._begin(events)
@@ -176,33 +163,27 @@ class Hearing:
                 continue
             self._findings.append(finding)
             if len(self._findings) <= MOST_QUOTED:
-                self._quote(finding)
+                self._quotes.quote(finding)
 
-    def _keep(self, events: Sequence[Event]) -> None:
-        self._kept.append(events)
-        self._kept_events += len(events)
-        while self._kept_events - len(self._kept[0]) >= QUOTABLE_EVENTS:
-            self._kept_events -= len(self._kept.popleft())
-
-    def rest(self) -> None:
+    def suspend(self) -> None:
         """Keep little until there is more: no event but the last, and of one that was closed no judge."""
         self.catch_up()
         result = self.result() if self.closed else None
-        last = [self._kept[-1][-1]] if self._kept else []
-        self._kept, self._kept_events = deque([last] if last else []), len(last)
+        self._quotes.drop_events()
         if result is not None:
             self._result = result
             self._remembered = zlib.compress(msgspec.json.encode(self.judge.snapshot()))
-            self._findings, self._excerpt, self._stderr = [], {}, b""
+            self._findings, self._stderr = [], b""
+            self._quotes.replace_excerpt(())
             del self.judge
 
-    def wake(self) -> None:
-        """Go on after a rest."""
+    def resume(self) -> None:
+        """Go on after it was suspended."""
         if self._result is not None:
             self.judge = judge_of(self.profile, self.rulebook)
             self.judge.restore(msgspec.json.decode(zlib.decompress(self._remembered)))
             self._findings = list(self._result.findings)
-            self._excerpt = {line.seq: line for line in self._result.excerpt}
+            self._quotes.replace_excerpt(self._result.excerpt)
             self._result = None
 
     def _begin(self, events: Sequence[Event]) -> None:
@@ -222,12 +203,6 @@ class Hearing:
     def broken(self) -> frozenset[str]:
         """The rules that were broken, likewise."""
         return frozenset(self._coverage.broken) if self._coverage is not None else frozenset()
-
-    def _quote(self, finding: Finding) -> None:
-        events = {event.seq: event for together in self._kept for event in together}
-        for line in excerpt_of([finding], events, self._redactor.text):
-            if line.mark or line.seq not in self._excerpt:
-                self._excerpt[line.seq] = line
 
     def _clean(self, finding: Finding) -> Finding:
         """A finding without the secrets of conf."""
@@ -266,7 +241,7 @@ class Hearing:
             duration=self._t,
             findings=findings,
             outlook=self.judge.outlook(),
-            excerpt=tuple(self._excerpt[seq] for seq in sorted(self._excerpt)),
+            excerpt=self._quotes.excerpt,
             stderr_tail=stderr if findings else "",
             causes=self._causes(findings, stderr) if verdict in {"fail", "warn"} else (),
             exit=self._exit,
@@ -278,16 +253,15 @@ class Hearing:
 
     def _causes(self, findings: Sequence[Finding], stderr: str) -> tuple[Cause, ...]:
         """The causes of what went wrong, as far as what is kept tells."""
-        kept = [event for events in self._kept for event in events]
         return causes_heard(
-            kept,
+            self._quotes.events,
             findings,
             self.profile,
             self.rulebook,
             argv=self.header.argv,
             stderr=stderr,
             late=self.late,
-            sizes=self._sizes,
+            sizes=self._quotes.sizes,
         )
 
     def _damaged(self, result: SubjectResult) -> SubjectResult:
@@ -295,15 +269,3 @@ class Hearing:
         if not self.damage or result.verdict not in {"pass", "untestable"}:
             return result
         return msgspec.structs.replace(result, verdict="untestable", reason=self.damage)
-
-
-def _quotable(event: Event) -> Event:
-    """The part of an event that is kept to be quoted: of a large one its first bytes, and what is wrong with them."""
-    if len(event.raw) <= QUOTABLE_BYTES:
-        return event
-    body: Message | Fact = Chunk(len(event.raw))
-    if isinstance(event.body, Malformed):
-        body = msgspec.structs.replace(event.body, salvage=(), by_dialect={})
-    elif isinstance(event.body, Handshake):
-        body = event.body
-    return msgspec.structs.replace(event, raw=event.raw[:QUOTABLE_BYTES], body=body)

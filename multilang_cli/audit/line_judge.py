@@ -1,7 +1,7 @@
 """The judge on executors: one conversation, line by line, in order; what it finds is given as rows. Pure.
 
 A conversation may have any number of events: nothing of it is kept but the judge's state. The findings are those of
-``mlcheck lint``, which hears its lines in the same order.
+``mlcheck lint``, which reads its lines in the same order.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ class _Timed(NamedTuple):
     t: float
 
 
-def hear(lines: Iterable[Place], storm: str = "") -> Iterator[Row]:
+def judge_lines(lines: Iterable[Place], storm: str = "") -> Iterator[Row]:
     """Judge conversations that come one after the other; `storm`: the version, "" for the recorded one."""
-    hearing: ConversationHearing | None = None
+    judge: LineJudge | None = None
     for conv, part, what, raw in lines:
-        if hearing is None or conv != hearing.conv:
-            if hearing is not None:
-                yield from hearing.finish()
-            hearing = ConversationHearing(conv, storm)
-        yield from hearing.take(part, what, raw)
-    if hearing is not None:
-        yield from hearing.finish()
+        if judge is None or conv != judge.conv:
+            if judge is not None:
+                yield from judge.finish()
+            judge = LineJudge(conv, storm)
+        yield from judge.take(part, what, raw)
+    if judge is not None:
+        yield from judge.finish()
 
 
-class ConversationHearing:
-    """One conversation as it is heard."""
+class LineJudge:
+    """One conversation, judged line by line."""
 
     def __init__(self, conv: str, storm: str = "") -> None:
         self.conv = conv
