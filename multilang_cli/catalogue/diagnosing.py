@@ -1,4 +1,4 @@
-"""Diagnosis of a conversation that is heard rather than played: of its last events, with nothing read from disk."""
+"""Diagnosis of a conversation that is recorded: of its last events, with nothing read from disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STDERR = 4096
 """Bytes of stderr in which a traceback is looked for."""
 
 
-def causes_heard(
+def causes_of_events(
     events: Sequence[Event],
     findings: Sequence[Finding],
     profile: Profile,
@@ -57,7 +57,7 @@ def causes_heard(
 class RecentEvents:
     """The last events of a conversation that goes on, to name causes by. What it keeps is bounded.
 
-    `argv`, `source`, `lines`: as for `causes_heard`.
+    `argv`, `source`, `lines`: as for `causes_of_events`.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class RecentEvents:
         events = self.events
         stderr = b"".join(event.raw for event in events if event.channel == "err")[-_STDERR:]
         text = stderr.decode("utf-8", "backslashreplace")
-        return causes_heard(
+        return causes_of_events(
             events,
             findings,
             self._profile,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from multilang_cli.catalogue.diagnosing import causes_heard
+from multilang_cli.catalogue.diagnosing import causes_of_events
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.judging.quotes import QUOTABLE_BYTES, Quotes
@@ -253,7 +253,7 @@ class JudgedConversation:
 
     def _causes(self, findings: Sequence[Finding], stderr: str) -> tuple[Cause, ...]:
         """The causes of what went wrong, as far as what is kept tells."""
-        return causes_heard(
+        return causes_of_events(
             self._quotes.events,
             findings,
             self.profile,
