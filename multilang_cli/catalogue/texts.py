@@ -20,6 +20,8 @@ MOST_LEVELS = 200
 """Levels of lists and mappings, and parts of a dotted key."""
 LARGEST_TEXT = 64 * 1024 * 1024
 """Bytes of a text."""
+_PIECE = 64 * 1024
+"""Bytes that are read at a time: most texts are smaller."""
 
 MOST_DIGITS = 1000
 """Characters of a number."""
@@ -59,8 +61,13 @@ def file_text(path: Path, encoding: str = "utf-8-sig") -> str:
 
 def file_bytes(path: Path) -> bytes:
     """The bytes of a file, likewise. Raises OSError, TextError."""
+    parts, size = [], 0
     with path.open("rb") as file:
-        data = file.read(LARGEST_TEXT + 1)
+        # Asked for all that may be, Python makes room for it at once, and debug allocators fill that.
+        while size <= LARGEST_TEXT and (part := file.read(_PIECE)):
+            parts.append(part)
+            size += len(part)
+    data = b"".join(parts)
     check_size(data, str(path))
     return data
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.cli.commands import COMMANDS, GROUPS, group_help, top_help
 from multilang_cli.terminal.exits import CommandError, ExitCode
-from multilang_cli.terminal.interrupts import interruptible
+from multilang_cli.terminal.interrupts import have_usual_signals, interruptible
 from multilang_cli.terminal.output import abandon_stdout, complain, write
 from multilang_cli.transcript.given import GIVEN
 
@@ -25,6 +25,8 @@ _NOT_THERE = frozenset(
     }
 )
 """Errors of the system that are of the machine, or of the path that was named."""
+_SIZES = ("COLUMNS", "LINES")
+_MOST_DIGITS = 5
 _LOOP = "Symlink loop from"
 """What pathlib says of links that lead to each other, before Python 3.13."""
 
@@ -69,7 +71,19 @@ def _why_not(error: Exception) -> str:
     if error.errno in _FULL:
         abandon_stdout()
         return f"{where}can't write: {error.strerror}. Make room, or write elsewhere."
+    if not where and _stdout_refuses(error):
+        abandon_stdout()
+        return f"stdout can't be written: {error.strerror}."
     return f"{where}{error.strerror}; choose another, or mend it." if where and error.errno in _NOT_THERE else ""
+
+
+def _stdout_refuses(error: OSError) -> bool:
+    """True if it comes from stdout: one that is open for reading only, or a terminal that is gone."""
+    try:
+        os.write(sys.stdout.fileno(), b"")
+    except OSError as again:
+        return again.errno is not None and again.errno == error.errno
+    return False
 
 
 def _hide_secrets_in(arguments: Sequence[str]) -> None:
@@ -106,11 +120,21 @@ def _call(name: str, arguments: Sequence[str]) -> int:
     from multilang_cli.driver.reaper import REAPER  # noqa: PLC0415
 
     if name != "tap":
-        # A component that needs no working directory needs none behind a tap.
+        # Behind a tap a component has what it would have without: no working directory, ignored signals.
         _check_working_directory()
+        have_usual_signals()
+        _have_usual_size()
     REAPER.adopts = True
     entry = COMMANDS[name]
     return call(getattr(import_module(f"multilang_cli.cli.{entry.module}"), entry.function), name, arguments)
+
+
+def _have_usual_size() -> None:
+    """Forget sizes of a terminal that are no numbers of a few digits: rich reads whatever it finds."""
+    for name in _SIZES:
+        given = os.environ.get(name, "0")
+        if not (given.isascii() and given.isdecimal() and len(given) <= _MOST_DIGITS):
+            del os.environ[name]
 
 
 def _check_working_directory() -> None:

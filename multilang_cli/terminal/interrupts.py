@@ -1,4 +1,4 @@
-"""Ctrl-C, and a CI's SIGTERM: the first ends the work, wherever it comes."""
+"""Ctrl-C, and a CI's SIGTERM: the first ends the work, wherever it comes. And what our parent did about signals."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
+_INHERITED = (*_ENDING, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
+"""What a component would ignore too, were it ignored here; those of job control are for who has a terminal."""
 _SENT_AGAIN_AFTER = 0.01
 """Seconds after which an interrupt that was lost is sent again."""
 
@@ -20,7 +22,7 @@ _SENT_AGAIN_AFTER = 0.01
 def interruptible() -> Iterator[None]:
     """Both signals are KeyboardInterrupt. Whoever started us with a signal ignored, such as nohup, meant it."""
     for number in _ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
+        if signal.getsignal(number) not in {signal.SIG_IGN, _unheeded}:
             signal.signal(number, _interrupted)
     before = sys.unraisablehook
     sys.unraisablehook = partial(_unraisable, before)
@@ -28,6 +30,24 @@ def interruptible() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+
+
+def have_usual_signals() -> None:
+    """Have components start with signals as in a worker: none blocked, none ignored. What is ignored here stays so.
+
+    A handler is forgotten by who is started, an ignored signal is not; and where SIGCHLD is ignored, the system throws
+    the exit codes of children away.
+    """
+    for number in _INHERITED:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, _unheeded)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _unheeded(number: int, frame: object) -> None:
+    """Do nothing."""
+    del number, frame
 
 
 def _interrupted(number: int, frame: object) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import zipfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from multilang_cli.cli.dispatch import dispatch
 from multilang_cli.reports.evidence import bundle as bundles
 from multilang_cli.reports.evidence.bundle import BundleError, unpack
 from multilang_cli.transcript import archives
@@ -138,3 +140,33 @@ def test_texts_of_a_bundle_may_be_shown_on_a_terminal(tmp_path: Path) -> None:
     for name in ("stderr.txt", "about.md", "environment.json"):
         assert (tmp_path / "out" / name).read_text(encoding="utf-8") == "a\\x1b[2J\\u202eb\né\n\\xff"
     assert (tmp_path / "out" / "transcripts" / "talk.ndjson").read_bytes() == recording + b"\x1b"
+
+
+ODD_NAMES = {
+    "line feed": "a\nb.ndjson",
+    "no UTF-8": "\udcff.ndjson.gz",
+    "long": "x" * 240 + ".ndjson",
+    "cursor": "\x1b[2J.ndjson",
+    "right to left": "\u202e.ndjson",
+    "no suffix": "talk",
+}
+
+
+@pytest.mark.parametrize("names", [*([name] for name in ODD_NAMES.values()), list(ODD_NAMES.values())], ids=range(7))
+def test_what_is_packed_can_be_opened(names: list[str], tmp_path: Path) -> None:
+    recorded(tmp_path / "talk.ndjson", TWICE)
+    text = (tmp_path / "talk.ndjson").read_bytes()
+    for name in names:
+        (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    assert dispatch(["report", *(str(tmp_path / name) for name in names), "--bundle", str(tmp_path / "b.zip")]) == 0
+    assert len(unpack(tmp_path / "b.zip", tmp_path / "out")) == len(names)
+
+
+def test_no_bundle_is_made_that_could_not_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    recorded(tmp_path / "talk.ndjson", TWICE)
+    monkeypatch.setattr(bundles, "MOST_FILES", 5)
+    assert dispatch(["report", str(tmp_path / "talk.ndjson"), "--bundle", str(tmp_path / "b.zip")]) == 2
+    assert "unpacks to more than a bundle may hold" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["talk.ndjson"]

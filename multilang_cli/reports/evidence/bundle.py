@@ -41,6 +41,7 @@ MOST_FILES = 1000
 PAGE = "page.html"
 _FIXED = frozenset({"about.md", "report.json", PAGE, "environment.json", "stderr.txt"})
 _TRANSCRIPT = re.compile(r"transcripts/[^/\\\x00-\x1f\x7f]{1,200}\.ndjson(\.gz)?")
+_LONGEST_NUMBER = "9" * len(str(MOST_FILES))
 _WHEN = (1980, 1, 1, 0, 0, 0)
 """The time of every file: when it was packed is nobody's concern."""
 
@@ -65,6 +66,8 @@ def pack(path: Path, transcripts: Sequence[str], result: RunResult, rulebook: Ru
             for name, source in _names(transcripts).items():
                 with Path(source).open("rb") as file, bundle.open(_entry(name), "w", force_zip64=True) as entry:
                     shutil.copyfileobj(file, entry)
+        if why := _too_much(half, bundle.infolist()):
+            raise BundleError(f"{path} would be a bundle that {why}: nobody could open it; give fewer recordings")
         half.replace(path)
     finally:
         half.unlink(missing_ok=True)
@@ -125,10 +128,12 @@ def _about(result: RunResult, rulebook: Rulebook, names: dict[str, str]) -> str:
 
 
 def _names(transcripts: Sequence[str]) -> dict[str, str]:
-    """The files by their names in the bundle; two of one name are numbered."""
+    """The files by their names in the bundle; two of one name are numbered, one that none may have gets another."""
     named: dict[str, str] = {}
     for source in dict.fromkeys(transcripts):
-        name = Path(source).name if Path(source).name.endswith((".ndjson", ".ndjson.gz")) else "transcript.ndjson"
+        name = Path(source).name
+        if not _TRANSCRIPT.fullmatch(f"transcripts/{_LONGEST_NUMBER}-{name}") or not name.isprintable():
+            name = f"transcript.ndjson{'.gz' if name.endswith('.gz') else ''}"
         place, number = f"transcripts/{name}", 1
         while place in named:
             number += 1
@@ -189,10 +194,17 @@ def _check(path: Path, entries: Sequence[zipfile.ZipInfo]) -> None:
         raise BundleError(f"{path} is no bundle of mlcheck's: a name stands twice in it")
     if "report.json" not in names:
         raise BundleError(f"{path} is no bundle of mlcheck's: there is no report.json in it")
-    if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > (most := most_bytes(path)):
-        raise BundleError(f"{path} unpacks to more than a bundle may hold ({MOST_FILES} files, {most} bytes)")
+    if why := _too_much(path, entries):
+        raise BundleError(f"{path} {why}")
     if not any(_TRANSCRIPT.fullmatch(entry.filename) for entry in entries):
         raise BundleError(f"{path} is no bundle of mlcheck's: there are no transcripts in it")
+
+
+def _too_much(path: Path, entries: Sequence[zipfile.ZipInfo]) -> str:
+    """The reason why a bundle is too large to be opened; "" where it is not."""
+    if len(entries) <= MOST_FILES and sum(entry.file_size for entry in entries) <= most_bytes(path):
+        return ""
+    return f"unpacks to more than a bundle may hold ({MOST_FILES} files, {most_bytes(path)} bytes)"
 
 
 def _escaping(write: Callable[[bytes], object]) -> Callable[[bytes], object]:
