@@ -21,6 +21,8 @@ SUFFIX = ".schema.json"
 BASE = "https://multilang-cli.dev/schemas/"
 """What the ``$id`` of every schema begins with."""
 
+_LONGEST_NEAR = 100
+"""Characters of a key that are compared: of a long text, that takes forty times its size."""
 _SHOWN_OF_VALUE = 60
 _JSON_TYPES: dict[type, str] = {
     type(None): "null",
@@ -147,7 +149,7 @@ def _reason(error: ValidationError) -> str:
 def _unknown_keys(instance: dict[str, Any], schema: Any) -> str:
     known = list(schema.get("properties", ()))
     unknown = [key for key in instance if key not in known]
-    near = get_close_matches(unknown[0], known, n=1) if unknown else []
+    near = get_close_matches(unknown[0][:_LONGEST_NEAR], known, n=1) if unknown else []
     hint = f"; did you mean {_shown(near[0])}?" if near else ""
     return f"no such key: {', '.join(map(_shown, unknown[:5]))}{hint}"
 

@@ -9,12 +9,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _LONGEST_LISTED = 15
+_LONGEST_NEAR = 200
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``; did you mean X?``, or ``; known are X, Y.`` where nothing is near and few are known, or ``.``."""
     names = list(known)
-    near = get_close_matches(name, names, n=1)
+    near = get_close_matches(name[:_LONGEST_NEAR], names, n=1)
     if near:
         return f"; did you mean {near[0]}?"
     return f"; known are {', '.join(names)}." if 0 < len(names) <= _LONGEST_LISTED else "."

@@ -124,3 +124,30 @@ def test_a_long_number_is_seen_wherever_it_stands_in_a_huge_message(before: int)
     message = read(begin + padding + b'",' + number + b"]}")
     assert isinstance(message, Emit)
     assert message.hazards == ("decimal",)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (b"command", b'"%s"'),
+        (b"command", b'"%s" '),
+        (b"command%s", b'"emit"'),
+        (b'command":"ack","id', b'{"%s":1}'),
+        (b'command":"log","level', b'"%s"'),
+        (b'command":"emit","need_task_ids', b'"%s"'),
+        (b'command":"emit","stream', b'["%s"]'),
+    ],
+    ids=range(7),
+)
+def test_a_huge_name_is_not_looked_at_whole(key: bytes, value: bytes) -> None:
+    text = b'{"%s":%s}' % (key, value)
+    for filler in (b"x", b" ", "\u00e9".encode(), b"\\u0001"):
+        long = text % (filler * (400_000 // len(filler)))
+        tracemalloc.start()
+        try:
+            message = read(long)
+            assert tracemalloc.get_traced_memory()[1] < 12 * len(long)
+        finally:
+            tracemalloc.stop()
+        assert isinstance(message, Malformed)
+        assert len(message.detail) < 1000

@@ -39,6 +39,7 @@ KEYS = {
 COMMANDS = tuple(KEYS)
 _ALL_KEYS = frozenset({"pid"}.union(*KEYS.values()))
 LOG_LEVELS = range(5)
+_LONGEST_QUOTED = 200
 _SHOWN_OF_NAME = 40
 _MOST_DIGITS = 20
 """Digits of a text that is taken for the number that it says."""
@@ -121,7 +122,7 @@ def _without_command(fields: dict[str, Any]) -> ShapeFault:
     if near is None:
         return ShapeFault("command-missing", "command", 'there is no "command"')
     return ShapeFault(
-        "command-missing", "command", f'the key is {near!r}, not "command"', _salvaged(fields[near], fields)
+        "command-missing", "command", f'the key is {_quoted(near)}, not "command"', _salvaged(fields[near], fields)
     )
 
 
@@ -161,12 +162,12 @@ def _with_no_misspelt_key(command: str, fields: dict[str, Any], built: FromCompo
 
 
 def _unknown_command(command: str, fields: dict[str, Any]) -> ShapeFault:
-    from difflib import get_close_matches  # noqa: PLC0415 (rarely needed, slow to import)
-
-    near = get_close_matches(command.strip().lower(), COMMANDS, n=1, cutoff=0.6)
+    # Of a long text, nearness takes forty times its size.
+    said = command.strip().lower()
+    near = difflib.get_close_matches(said, COMMANDS, n=1, cutoff=0.6) if len(said) < _SHOWN_OF_NAME else []
     hint = f"; did you mean {near[0]!r}?" if near else ""
     salvage = _salvaged(near[0], fields) if near else ()
-    return ShapeFault("command-unknown", "command", f"the command {command!r} is not known{hint}", salvage)
+    return ShapeFault("command-unknown", "command", f"the command {_quoted(command)} is not known{hint}", salvage)
 
 
 def _common_fault(fields: dict[str, Any]) -> ShapeFault | None:
@@ -231,7 +232,7 @@ def _emit(fields: dict[str, Any]) -> Emit | ShapeFault:
         lists = [key for key, value in fields.items() if isinstance(value, list) and key not in _ALL_KEYS]
         if len(lists) != 1 or "tuple" in fields:
             return ShapeFault("tuple-missing", "tuple", "an emit without a tuple")
-        under = f"a list stands under the key {head(ascii(lists[0]), _SHOWN_OF_NAME)}"
+        under = f"a list stands under the key {head(ascii(lists[0][:_SHOWN_OF_NAME]), _SHOWN_OF_NAME)}"
         return ShapeFault("tuple-missing", lists[0], f"an emit without a tuple; {under}")
     if emit.task is not None and emit.task not in range(-(2**31), 2**31):
         return ShapeFault("direct-task-range", "task", f"task {emit.task} does not fit 32 bits", (emit,))
@@ -295,5 +296,11 @@ def _named(value: Json) -> str:
         return "true" if value else "false"
     if isinstance(value, list | dict):
         return "an array" if isinstance(value, list) else "an object"
-    kind = "the string " if isinstance(value, str) else "the number "
-    return kind + head(ascii(value), _SHOWN_OF_NAME)
+    if isinstance(value, str):
+        return f"the string {head(ascii(value[:_SHOWN_OF_NAME]), _SHOWN_OF_NAME)}"
+    return f"the number {head(ascii(value), _SHOWN_OF_NAME)}"
+
+
+def _quoted(name: str) -> str:
+    """A name as Python writes it, the beginning of a long one."""
+    return head(repr(name[:_LONGEST_QUOTED]), _LONGEST_QUOTED)
