@@ -1,7 +1,10 @@
-"""Commands that GitHub's runner reads from what a step prints, a component's words among it, and obeys.
+"""Commands that a CI's runner reads from what a step prints, a component's words among it, and obeys.
 
-They are lines that begin with ``::`` after blanks, and ``##[`` anywhere in a line
-(https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands).
+GitHub's are lines that begin with ``::`` after blanks, and ``##[`` anywhere in a line
+(https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands); those of Azure Pipelines begin with
+``##[`` or ``##vso[``, by which a step ends as succeeded and files are sent
+(https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands), those of TeamCity with ``##teamcity[``
+(https://www.jetbrains.com/help/teamcity/service-messages.html).
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_INSIDE = re.compile(r"##(?=\[)")
-_ANYWHERE = re.compile(rf"^[^\S\n]*:(?=:)|{_INSIDE.pattern}", re.MULTILINE)
+_INSIDE = re.compile(r"##(?=(?:vso|teamcity)?\[)", re.IGNORECASE)
+_ANYWHERE = re.compile(rf"^[^\S\n]*:(?=:)|{_INSIDE.pattern}", re.IGNORECASE | re.MULTILINE)
+_SET_BY_RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 
 
 def in_workflow() -> bool:
-    """True if a workflow of GitHub runs us."""
-    return os.environ.get("GITHUB_ACTIONS") == "true"
+    """True if a runner reads what we print."""
+    return any(os.environ.get(name) for name in _SET_BY_RUNNERS)
 
 
 def by_value(character: str) -> str:

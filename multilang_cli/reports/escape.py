@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-from multilang_cli.workflow import disarmed_inside
+from multilang_cli.workflow import disarmed, disarmed_inside
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TWO_DIGITS = 0x80
@@ -74,8 +74,8 @@ def json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def escape_html(text: str) -> str:
-    """Lines of text for HTML, in an element or in a quoted attribute."""
-    return html.escape(escape_lines(text), quote=True)
+    """Lines of text for HTML, in an element or in a quoted attribute, in which no runner finds a command."""
+    return disarmed(html.escape(escape_lines(text), quote=True), lambda character: f"&#{ord(character)};")
 
 
 def width(text: str) -> int:

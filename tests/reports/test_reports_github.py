@@ -13,7 +13,9 @@ from multilang_cli.reports.formats.console import pretty_text
 from multilang_cli.reports.formats.github import MOST_ANNOTATIONS, file_of, to_github
 from multilang_cli.reports.formats.json_report import to_json
 from multilang_cli.reports.formats.junit import to_junit
+from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.formats.sarif import to_sarif
+from multilang_cli.reports.html.page import to_html
 from multilang_cli.reports.model import ComponentReport, ExcerptLine, RunResult, SubjectResult, Untested
 from tests.reports.test_reports import same_as_snapshot
 from tests.results import (
@@ -166,6 +168,8 @@ HOSTILE_TEXTS = [
     "  ::stop-commands::x",
     "a\n::add-mask::e\r::endgroup::\u2028::error::x\x85::error::y",
     "##[add-mask]e",
+    "##vso[task.complete result=Succeeded;]f",
+    "##teamcity[buildStatus status='SUCCESS']",
     "###[set-output name=a]b ##[endgroup]",
     "%0A::error::x%0D%25",
     "\ufeff::error::x\u3000::error::y",
@@ -202,15 +206,18 @@ def test_the_screen_of_a_step_gives_no_command_either(text: str, monkeypatch: py
     assert not [line for line in pretty_text(hostile(text), RULEBOOK).splitlines() if obeyed(line)]
 
 
-@pytest.mark.parametrize("form", [to_json, to_junit, to_sarif])
+@pytest.mark.parametrize("form", [to_json, to_junit, to_sarif, to_markdown, to_html])
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
-def test_other_reports_that_go_to_the_log_give_none(form: Callable[[RunResult, Rulebook], str], text: str) -> None:
+def test_other_reports_that_go_to_the_log_give_none(
+    form: Callable[[RunResult, Rulebook], str], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``--report json=-`` in a step: the runner reads each line of it."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert not [line for line in form(hostile(text), RULEBOOK).splitlines() if obeyed(line)]
 
 
 def obeyed(line: str) -> bool:
-    return line.lstrip().startswith("::") or "##[" in line
+    return line.lstrip().startswith("::") or any(f"##{runner}[" in line for runner in ("", "vso", "teamcity"))
 
 
 def test_percent_signs_and_colons_arrive_as_they_were() -> None:

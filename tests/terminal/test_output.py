@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 HOSTILE = "\x1b[31ma\x9b2J\x07\u202eb\r"
-OBEYED = ("::error::x", "  ::set-output name=a::b", "a ##[error]x", "a\n::error::x")
+OBEYED = (
+    *("::error::x", "  ::set-output name=a::b", "a ##[error]x", "a\n::error::x"),
+    *("a ##vso[task.complete result=Succeeded;]", "##VSO[x]", "a ##teamcity[buildStatus status='SUCCESS']"),
+)
+RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
 
 
 @pytest.mark.parametrize("say", [write, remark, complain])
@@ -29,19 +34,24 @@ def test_lines_and_tabs_stay(capsys: Any) -> None:
     assert capsys.readouterr().out == "a\tb\nc\n"
 
 
+@pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("text", OBEYED)
 @pytest.mark.parametrize("say", [write, remark, complain, lambda text: write_json([text])])
 def test_nothing_that_is_said_is_a_command_of_a_workflow(
-    say: Callable[[str], object], text: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
+    say: Callable[[str], object], text: str, runner: str, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    for name in RUNNERS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(runner, "true")
     say(text)
     said = "".join(capsys.readouterr())
-    assert not [line for line in said.splitlines() if line.lstrip().startswith("::") or "##[" in line]
+    obeyed = re.compile(r"^\s*::|##(vso|teamcity)?\[", re.IGNORECASE)
+    assert not [line for line in said.splitlines() if obeyed.search(line)]
 
 
 def test_elsewhere_it_stays_what_it_is(capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    for name in RUNNERS:
+        monkeypatch.delenv(name, raising=False)
     write("::a ##[b]\n")
     assert capsys.readouterr().out == "::a ##[b]\n"
 

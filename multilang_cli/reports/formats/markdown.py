@@ -28,6 +28,7 @@ from multilang_cli.reports.grouping import fates_of_subject, mend_of, note_lines
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.verdict import precedence, word_of
 from multilang_cli.reports.versions import lines_of
+from multilang_cli.terminal.workflow import disarmed, in_workflow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -56,7 +57,9 @@ def to_markdown(result: RunResult, rulebook: Rulebook) -> str:
             word = word_of(min(bundle.parts, key=precedence))
             blocks.append(f"### {word}: {code(bundle.label, _LABEL_CELLS)}\n")
         blocks += _body(bundle.parts, rulebook)
-    return "\n".join(_within(blocks))
+    text = "\n".join(_within(blocks))
+    # It may go to the log of a step.
+    return disarmed(text) if in_workflow() else text
 
 
 def code(text: str, cells: int = MOST_CELLS) -> str:
