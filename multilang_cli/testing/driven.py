@@ -22,6 +22,7 @@ from multilang_cli.subject.options import RunOptions, redactor_of
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.verdict.causes import causes_of
+from multilang_cli.terminal.output import visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -138,22 +139,24 @@ class Driven:
     def story(self, levels: Collection[str], allowed: Collection[str] = ()) -> str:
         """The findings of these levels, but for rules that are allowed, as a reader is told them; "" if there is none.
 
-        The cause comes first, with the messages that led to it, then a line for each finding, then stderr.
+        The cause comes first, with the messages that led to it, then a line for each finding, then stderr. Nothing in
+        it is a secret of the component's, moves the cursor, or is a command to a CI's runner.
         """
         wrong = [each for each in self.findings if each.level in levels and each.rule not in allowed]
         if not wrong:
             return ""
         causes = self.causes
         about = causes[0].seq if causes else None
-        clean = redactor_of(self._subject.component).text
-        excerpt = excerpt_of(wrong, self._watch.events, clean, about)
+        secrets = redactor_of(self._subject.component)
+        excerpt = excerpt_of(wrong, self._watch.events, secrets.text, about)
         subject = SubjectResult(id="", title="", verdict="fail", findings=tuple(wrong), excerpt=excerpt, causes=causes)
         lines = [in_a_sentence(cause) for cause in causes[:1]]
         lines += (
             as_text(lambda console: _show_messages(Page(console), subject), _TEST_COLUMNS).rstrip("\n").splitlines()
         )
         lines += [f"{each.rule}: {each.message} (event {each.seq}; mlcheck explain {each.rule})" for each in wrong]
-        return "\n".join([*lines, *([f"stderr: {self.stderr}"] if self.stderr else [])])
+        lines += [f"stderr: {self.stderr}"] if self.stderr else []
+        return visible(secrets.line("\n".join(lines)))
 
     @property
     def stderr(self) -> str:

@@ -201,3 +201,32 @@ def test_any_release_of_storm_can_be_played(pytester: pytest.Pytester) -> None:
         """,
     )
     assert outcomes == {"passed": 3}, shown
+
+
+HOSTILE = """
+import json, os, sys
+asked = json.loads(sys.stdin.readline())
+print('{"pid": %d}\\nend' % os.getpid(), flush=True)
+secret = asked["conf"]["db.password"]
+sys.stderr.write("\\x1b[2Ja\\x9bb \\u202e " + secret + "\\n::error::obeyed\\n##[error]obeyed\\n##vso[obeyed]\\n")
+print('{"command": "\\\\u001b[2J%s"}\\nend' % secret, flush=True)
+"""
+
+
+def test_what_a_component_writes_is_harmless_and_holds_no_secret(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    outcomes, shown = outcome(
+        pytester,
+        f"""
+        def test_it(shell_bolt):
+            shell_bolt("python3", "-c", {HOSTILE!r}, conf={{"db.password": "hunter-2-hunter"}}).send(["a"])
+        """,
+    )
+    assert outcomes == {"failed": 1}, shown
+    assert "command-unknown" in shown
+    assert "obeyed" in shown
+    assert "hunter-2" not in shown
+    assert not [c for c in shown if not c.isprintable() and c != "\n"]
+    assert not [line for line in shown.splitlines() if line.startswith("::") or "##[" in line or "##vso[" in line]
