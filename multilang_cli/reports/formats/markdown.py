@@ -28,7 +28,7 @@ from multilang_cli.reports.grouping import fates_of_subject, mend_of, note_lines
 from multilang_cli.reports.page import MOST_CELLS, Page
 from multilang_cli.reports.verdict import precedence, word_of
 from multilang_cli.reports.versions import lines_of
-from multilang_cli.terminal.workflow import disarmed, in_workflow
+from multilang_cli.workflow import disarmed, in_workflow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
