@@ -49,7 +49,7 @@ _SCHEMA = arrow_schema(SPANS.columns)
 _NAMES = _SCHEMA.names
 _PEOPLE = (
     "conv string, storm string, topology string, component string, task int, kind string, started double,"
-    " timeout double, worker string"
+    " timeout double, worker string, speaker int, first boolean"
 )
 _ENDS = (
     "conv string, n int, kind string, started double, timeout double, last_t double, gap_at bigint, exited boolean"
@@ -129,12 +129,19 @@ class AuditFacts(NamedTuple):
         return self._replace(parts={conv: parts for conv, parts in self.parts.items() if wanted(parts[0])})
 
     def people(self, spark: SparkSession) -> DataFrame:
-        """Tasks and components that speak, one row a conversation, to be sent to each task."""
-        rows = [
-            (conv, one.storm, one.topology, one.component, one.task, one.kind, one.started, one.timeout,
-             one.worker or one.host)
-            for conv, (one, *_) in self.parts.items()
-        ]  # fmt: skip
+        """Tasks and components that speak, one row a conversation, to be sent to each task.
+
+        `speaker`: a number for topology, component, task, kind and worker, which other conversations may have too;
+        `first`: of those that have it, the first.
+        """
+        speakers: dict[tuple[Any, ...], int] = {}
+        rows = []
+        for conv, (one, *_) in self.parts.items():
+            who = (one.topology, one.component, one.task, one.kind)
+            worker = one.worker or one.host
+            first = (*who, worker) not in speakers
+            speaker = speakers.setdefault((*who, worker), len(speakers))
+            rows.append((conv, one.storm, *who, one.started, one.timeout, worker, speaker, first))
         return F.broadcast(local_rows(spark, rows, _PEOPLE))
 
     def ends(self, spark: SparkSession) -> DataFrame:

@@ -18,7 +18,7 @@ SLOW_HEARTBEAT = 1.0
 HARMFUL = ("dies", "hangs", "loses-data", "fails-tuple")
 _WHO = ("topology", "component", "task", "worker", "kind")
 _TASK = ("topology", "component", "task")
-_HOUR = "date_trunc('hour', timestamp_seconds({}))"
+_HOUR = "floor(({}) / 3600) as hour"
 
 
 def rates(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
@@ -30,24 +30,29 @@ def rates(who: DataFrame, events: DataFrame, ledger: DataFrame) -> DataFrame:
         "fails": "what = 'fail'",
         "errors": "what in ('error', 'malformed')",
     }
-    seen = events.withColumnRenamed("kind", "what").select("conv", "what", "t").join(who, "conv")
-    seen = seen.withColumn("hour", F.expr(_HOUR.format("started + t")))
-    did = seen.groupBy(*_WHO, "hour").agg(
-        F.expr("max(coalesce(started, 0) + t) - min(coalesce(started, 0) + t) as seconds"),
+    # Of each event and tuple two numbers are looked up in place of texts and a calendar's hour: there are so many.
+    mine = who.select("conv", "speaker", "started")
+    seen = events.withColumnRenamed("kind", "what").select("conv", "what", "t").join(F.broadcast(mine), "conv")
+    seen = seen.selectExpr("speaker", "what", "coalesce(started, 0) + t as at", _HOUR.format("started + t"))
+    did = seen.groupBy("speaker", "hour").agg(
+        F.expr("max(at) - min(at) as seconds"),
         *(F.expr(f"count_if({what}) as {name}") for name, what in counted.items()),
     )
-    rows = ledger.drop("timeout", "kind").join(who, "conv").withColumn("hour", F.expr(_HOUR.format("at")))
-    settled = rows.groupBy(*_WHO, "hour").agg(
+    rows = ledger.select("conv", "at", "after", "verdict").join(F.broadcast(mine), "conv")
+    rows = rows.selectExpr("speaker", _HOUR.format("at"), "after", "verdict")
+    settled = rows.groupBy("speaker", "hour").agg(
         F.expr("percentile_approx(after, array(0.5, 0.95, 0.99)) as quantiles"),
         F.expr("max(after) as slowest"),
         *(F.expr(f"count_if(verdict = '{verdict}') as {verdict}") for verdict in ("twice", "late", "never")),
     )
-    same = [F.expr(f"did.{name} <=> settled.{name}") for name in (*_WHO, "hour")]
+    same = [F.expr(f"did.{name} <=> settled.{name}") for name in ("speaker", "hour")]
     both = did.alias("did").join(settled.alias("settled"), same, "left")
-    mine = [F.col(f"did.{name}") for name in did.columns]
+    names = who.where("first").select(F.col("speaker").alias("number"), *_WHO)
+    found = both.join(F.broadcast(names), F.expr("did.speaker = number"))
     places = [F.expr(f"quantiles[{place}] as {name}") for place, name in enumerate(("p50", "p95", "p99"))]
-    found = both.select(*mine, *places, "slowest", "twice", "late", "never").fillna(0, ["twice", "late", "never"])
-    return _of(kept.RATES, found)
+    hour = F.expr("timestamp_seconds(cast(did.hour as double) * 3600) as hour")
+    told = found.select(*_WHO, hour, "seconds", *counted, *places, "slowest", "twice", "late", "never")
+    return _of(kept.RATES, told.fillna(0, ["twice", "late", "never"]))
 
 
 def replays(who: DataFrame, ledger: DataFrame) -> DataFrame:

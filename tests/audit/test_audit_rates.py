@@ -1,0 +1,48 @@
+"""The table rates: one row for each task and hour, whatever number of conversations it had."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from multilang_cli.audit.stages.facts import AuditFacts, HeardPart
+from multilang_cli.audit.stages.summary import rates
+from multilang_cli.audit.store.local_rows import local_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+BEGAN = datetime(2026, 1, 5, 8, 59, 58, tzinfo=UTC)
+EVENTS = [
+    ("a", "tuple", 0.5), ("a", "ack", 1.5), ("a", "tuple", 1.9),
+    # The next hour, and a second conversation of the same task.
+    ("a", "ack", 2.0), ("b", "tuple", 3.0), ("b", "ack", 5.0),
+    ("other", "emit", 7.0),
+]  # fmt: skip
+LEDGER = [("a", 0.5, 1.0, "once"), ("a", 1.9, 0.1, "once"), ("b", 3.0, 2.0, "late")]
+
+
+def part(conv: str, task: int, kind: str, started: float | None) -> HeardPart:
+    return HeardPart(conv, 1, "f", "2.8.3", kind, "split", task, "w", "", "t", started, 30.0, True)
+
+
+def test_conversations_of_a_task_are_counted_together_by_the_hour(spark: SparkSession) -> None:
+    began = BEGAN.timestamp()
+    parts = [part("a", 3, "bolt", began), part("b", 3, "bolt", began), part("other", 4, "spout", None)]
+    who = AuditFacts({each.conv: [each] for each in parts}, {}, {}).people(spark)
+    events = local_rows(spark, EVENTS, "conv string, kind string, t double")
+    rows = [(conv, began + t, after, verdict) for conv, t, after, verdict in LEDGER]
+    settled = local_rows(spark, rows, "conv string, at double, after double, verdict string")
+    columns = ("task", "kind", "unix_seconds(hour)", "seconds", "tuples", "emits", "acks", "slowest", "late")
+    found = rates(who, events, settled).selectExpr(*columns).collect()
+    hour = int(began) // 3600 * 3600
+    # By the clock, a second is a multiple of 2**-22.
+    told = {(task, hour): (kind, round(seconds, 3), *numbers) for task, kind, hour, seconds, *numbers in found}
+    assert told == {
+        (3, hour): ("bolt", 1.4, 2, 0, 1, 1.0, 0),
+        (3, hour + 3600): ("bolt", 3.0, 1, 0, 2, 2.0, 1),
+        (4, None): ("spout", 0.0, 0, 1, 0, None, 0),
+    }
