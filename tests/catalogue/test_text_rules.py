@@ -36,6 +36,12 @@ def found(sent: object, said: object) -> list[tuple[str, str]]:
         (SENT.replace("ö", "\ufffd"), [("text-damaged", "note")]),
         (SENT.replace(GIRL, "\ufffd"), [("text-damaged", "note")]),
         ("sn\ufffdwhite", [("text-damaged", "note")]),
+        # Question marks for what an encoding lacks, and those that were sent.
+        (SENT.replace("ö", "?").replace("é", "?").replace(GIRL, "?"), [("text-damaged", "note")]),
+        ("sn?white", [("text-damaged", "note")]),
+        ("SN??WHITE", [("text-damaged", "note")]),
+        ("white?", []),
+        ("?", []),
         # Bytes that were decoded by themselves.
         (SENT.replace("ö", "\ufffd\ufffd"), [("text-damaged", "must")]),
         ("sn\ufffd\ufffdwhite", [("text-damaged", "must")]),
@@ -63,6 +69,7 @@ def test_what_a_formatter_fills_in_is_damage() -> None:
 def test_what_was_sent_so_is_no_damage() -> None:
     mojibake = "snÃ¶white ö"
     assert found(mojibake, mojibake) == found("a \ufffd", "a \ufffd\ufffd") == []
+    assert found("sn?white ö", "sn?white") == []
 
 
 @pytest.mark.parametrize(("said", "rules"), [("log", {"log-after-sync"}), ("emit", {"output-after-sync"})])

@@ -15,12 +15,13 @@ from multilang_cli.protocol.words.large import LargeValues
 from multilang_cli.protocol.words.shortening import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from multilang_cli.protocol.judge.context import RuleContext
     from multilang_cli.protocol.judge.state import State
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Emit, Json, TupleMsg
+    from multilang_cli.protocol.words.verdicts import Level
 
 REPLACEMENT = "\ufffd"
 """Stands for bytes that were no character."""
@@ -35,8 +36,15 @@ _RUN = re.compile(f"{REPLACEMENT}+")
 _ENCODINGS = ("latin-1", "cp1252", "cp437")
 """What UTF-8 is mistaken for."""
 _BMP = 0xFFFF
+_QUESTIONS = re.compile(r"\?+")
+_LEAST_AROUND = 2
+"""Characters that a word must have besides question marks, to be one that was sent."""
 _FORMATTED = re.compile(r"%!(\w)\(MISSING\)")
 """What Go's fmt puts in the place of a verb for which it has no argument."""
+
+
+def _is_foreign(text: str) -> bool:
+    return not text.isascii()
 
 
 def remember(state: State, message: TupleMsg) -> None:
@@ -53,6 +61,12 @@ def check(judge: RuleContext, event: Event, emit: Emit) -> None:
         why = f"a value holds {shown(said)}, which nothing that was sent holds: its text was taken for a format"
         judge.breach("text-damaged", event, why, subject=emit.stream, stable=f"{emit.stream} format")
         return
+    if b"?" in event.raw and (asked := _questioned(state.texts, emit.values)):
+        said, sent = asked
+        why = f"a value holds {shown(said)} where {shown(sent)} was sent: a question mark for what its encoding lacks"
+        level: Level | None = None if judge.profile.testee else "note"
+        judge.breach("text-damaged", event, why, subject=emit.stream, stable=f"{emit.stream} questioned", level=level)
+        return
     for text in _texts(emit.values):
         if REPLACEMENT in text and not state.replaced:
             _replaced(judge, event, emit, text)
@@ -67,6 +81,8 @@ def check(judge: RuleContext, event: Event, emit: Emit) -> None:
 def is_right(state: State, emit: Emit, raw: bytes) -> bool:
     """True if `check` has nothing to say of an emit, whose bytes are `raw`."""
     if b"(MISSING)" in raw:
+        return False
+    if b"?" in raw and _questioned(state.texts, emit.values):
         return False
     if raw.isascii() and b"\\u" not in raw:
         return True
@@ -112,6 +128,20 @@ def _formatted(judge: RuleContext, said: str) -> str:
     return found[0] if any(f"%{found[1]}" in text for text in judge.state.texts) else ""
 
 
+def _questioned(sent: list[str], values: Json) -> tuple[str, str] | None:
+    """A word in which question marks stand for characters of what was sent, and that word; None if there is none."""
+    for text in _texts(values, lambda text: "?" in text):
+        for word in text[:_LONGEST_KEPT_TEXT].split():
+            if "?" not in word or len(word.strip("?")) < _LEAST_AROUND or any(word in source for source in sent):
+                continue
+            pattern = _QUESTIONS.sub(
+                lambda run: f"[^\\x00-\\x7f]{{1,{len(run[0])}}}", re.escape(word).replace("\\?", "?")
+            )
+            if found := next((each for source in sent if (each := re.search(pattern, source, re.IGNORECASE))), None):
+                return word, found[0]
+    return None
+
+
 def _misread(sent: list[str], text: str) -> tuple[str, str] | None:
     """Characters of `text` that are bytes of what was sent, and what that was; None if there are none."""
     for said in _BEYOND.findall(text[:_LONGEST_KEPT_TEXT]):
@@ -127,17 +157,17 @@ def _misread(sent: list[str], text: str) -> tuple[str, str] | None:
     return None
 
 
-def _texts(value: Json) -> Iterator[str]:
-    """Every string beyond ASCII in a value."""
+def _texts(value: Json, wanted: Callable[[str], bool] = _is_foreign) -> Iterator[str]:
+    """Every string in a value that is `wanted`: beyond ASCII, unless told."""
     if isinstance(value, str):
-        if not value.isascii():
+        if wanted(value):
             yield value
     elif isinstance(value, list):
         for item in value:
-            yield from _texts(item)
+            yield from _texts(item, wanted)
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _texts(key)
-            yield from _texts(item)
+            yield from _texts(key, wanted)
+            yield from _texts(item, wanted)
     elif isinstance(value, LargeValues):
-        yield from value.texts()
+        yield from filter(wanted, value.texts())
