@@ -52,7 +52,7 @@ def excerpt_of(
     # A traceback may come in any number of chunks: they take no message's place.
     said = _without_beats([seq for seq in before if events[seq].channel != "err"], events)
     complained = [seq for seq in before if events[seq].channel == "err"]
-    named = _tuples_of(marked, events)
+    named = _tuples_of(marked, events) or _tuple_at_the_end(marked, events)
     said = [seq for seq in said if not named or seq in named or not isinstance(events[seq].body, TupleMsg)]
     wanted.update(said[-EVENTS_BEFORE:], complained[-EVENTS_BEFORE:], named)
     shown = (events[seq] for seq in sorted(wanted) if seq in events)
@@ -76,6 +76,23 @@ def _tuples_of(marked: int, events: Mapping[int, Event]) -> list[int]:
         return sorted({*still[-1:], *([] if oldest is None else [oldest])})
     ids = body.anchors if isinstance(body, Emit) else (body.id,) if isinstance(body, Ack | Fail) else ()
     return [seq for seq, each in given.items() if each.id in ids and seq < marked][:EVENTS_BEFORE]
+
+
+def _tuple_at_the_end(marked: int, events: Mapping[int, Event]) -> list[int]:
+    """The first tuple that was not settled when the process ended: others may have stood in the pipe behind it."""
+    # Events are kept in part: what settled a tuple before a gap may not be there.
+    begin = next((seq for seq in range(marked, -1, -1) if seq not in events), -1)
+    told = ((seq, event.body) for seq, event in events.items() if begin < seq < marked)
+    given = {seq: body for seq, body in told if isinstance(body, TupleMsg)}
+    if (
+        marked not in events
+        or events[marked].channel != "process"
+        or not given
+        or given[max(given)].stream.startswith("__")
+    ):
+        return []
+    settled = {event.body.id for event in events.values() if isinstance(event.body, Ack | Fail)}
+    return [seq for seq, body in sorted(given.items()) if not body.is_heartbeat and body.id not in settled][:1]
 
 
 def _without_beats(said: list[int], events: Mapping[int, Event]) -> list[int]:

@@ -40,6 +40,31 @@ def test_a_message_is_shown_with_the_tuple_that_it_is_of(body: Emit | Ack) -> No
     assert [line.seq for line in excerpt_of([found], events)] == [0, 8, 9]
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ([], [0]),
+        ([Ack("1")], [1]),
+        ([Ack("2")], [0]),
+    ],
+)
+def test_a_death_is_shown_with_the_first_tuple_that_was_open(said: list[Ack], shown: list[int]) -> None:
+    """Three stand in the pipe at once: who reads the first and dies has not seen the last."""
+    fed = [TupleMsg("src", ["z"], 2, "default", str(n)) for n in (1, 2, 3)]
+    bodies = [*fed, *said, Exited(code=1)]
+    channels = ["in"] * 3 + ["out"] * len(said) + ["process"]
+    events = {n: Event(n, float(n), channels[n], body, b"") for n, body in enumerate(bodies)}  # type: ignore[arg-type]
+    lines = excerpt_of([], events, about=len(bodies) - 1)
+    assert [line.seq for line in lines if line.channel == "in"] == shown
+
+
+def test_what_settled_a_tuple_may_be_among_the_events_that_are_not_kept() -> None:
+    bodies = [DATA, TupleMsg("src", ["z"], 2, "default", "2"), Ack("1"), Exited(code=1)]
+    events = {n: Event(n, float(n), "in", body, b"") for n, body in enumerate(bodies) if n < 2}
+    events[3] = Event(3, 3.0, "process", bodies[3], b"")
+    assert [line.seq for line in excerpt_of([], events, about=3)] == [0, 1, 3]
+
+
 def test_a_flood_drives_out_neither_the_beginning_nor_the_end_of_stdin() -> None:
     watch, flood = Watch(), 2 * WATCHED_EVENTS
     watch.take([Event(0, 0.0, "in", DATA, b""), *(Event(n, 0.0, "out", Log("x"), b"") for n in range(1, 50))], ())
