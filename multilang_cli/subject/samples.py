@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
+from typing import Any
 
 import msgspec
 
@@ -37,6 +38,13 @@ def samples_of(component: Component) -> tuple[Sample, ...]:
 def has_samples(component: Component) -> bool:
     """True if its user gave a tuple that it takes."""
     return bool(_declared(component))
+
+
+def declared_values(component: Component) -> tuple[list[Any], ...] | None:
+    """Values of the tuples that a bolt's user says that it takes; None where no tuple is made up."""
+    if component.testee or component.kind == "spout":
+        return None
+    return tuple(sample.values for sample in _declared(component))
 
 
 def unfed(component: Component) -> tuple[InputSource, ...]:

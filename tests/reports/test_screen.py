@@ -124,6 +124,14 @@ def test_the_line_is_named_where_no_traceback_names_it(name: str, tmp_path: Path
 
 
 @pytest.mark.component
+def test_a_run_tells_which_tuples_were_declared(tmp_path: Path) -> None:
+    (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
+    told = ("--kind", "bolt", "--tuple", '["a", 1]', "-k", "handshake.context", "--report", "json=run.json")
+    mlcheck("run", *told, "--", sys.executable, "raises.py", cwd=tmp_path)
+    assert json.loads((tmp_path / "run.json").read_text())["profile"]["samples"] == [["a", 1]]
+
+
+@pytest.mark.component
 def test_a_recording_tells_the_same_cause(tmp_path: Path) -> None:
     (tmp_path / "raises.py").write_text(RAISES, encoding="utf-8")
     mlcheck("run", "--kind", "bolt", "-k", "bolt.settle.once", "--", sys.executable, "raises.py", cwd=tmp_path)

@@ -31,7 +31,7 @@ from multilang_cli.reports.model import Exit, SubjectResult, Verdict
 from multilang_cli.reports.verdict import Judgement, verdict_of
 from multilang_cli.subject.options import redactor_of
 from multilang_cli.subject.profiles import profile_of, without_consumers
-from multilang_cli.subject.samples import has_samples, samples_of
+from multilang_cli.subject.samples import declared_values, has_samples, samples_of
 from multilang_cli.subject.sources import source_of
 from multilang_cli.suite.cases.case import shipped
 from multilang_cli.suite.cases.plans import streams_of
@@ -442,9 +442,9 @@ def _whole_lines(stderr: bytes) -> bytes:
 
 def _declared(component: Component, case: Case) -> tuple[list[Any], ...] | None:
     """Values of the tuples that a bolt's user, or the case, says that it takes; None where no tuple is made up."""
-    if component.testee or component.kind == "spout":
+    own = declared_values(component)
+    if own is None:
         return None
-    own = [sample.values for sample in samples_of(component)] if has_samples(component) else []
     of_case = [values for _, arguments in case.steps for values in arguments.get("these", ())]
     return (*own, *of_case)
 

@@ -19,7 +19,7 @@ from multilang_cli.reports.coverage import coverage_of
 from multilang_cli.reports.model import ComponentReport, CoverageReport, RunResult, Selection, Suite, Tool, Untested
 from multilang_cli.reports.verdict import Circumstances, conclude
 from multilang_cli.subject.options import DEFAULT_SAMPLE, Component, RunOptions, redactor_of
-from multilang_cli.subject.samples import has_samples, named, sources_of, unfed
+from multilang_cli.subject.samples import declared_values, has_samples, named, sources_of, unfed
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import Case, load_cases
 from multilang_cli.suite.cases.selection import SelectionError, select
@@ -233,7 +233,7 @@ def _about(checked: Subject, subjects: Sequence[SubjectResult], started: datetim
             exit=last.exit if last else None,
             stderr_tail=last.stderr_tail if last else "",
         ),
-        profile=profile,
+        profile=msgspec.structs.replace(profile, samples=declared_values(checked.component)),
         storm=checked.version.id,
         seed=options.seed,
         started_at=started.isoformat(timespec="seconds"),
