@@ -33,6 +33,12 @@ _SUFFIXES = {
     ".scm": "scheme",
     ".exe": "csharp",
     ".dll": "csharp",
+    ".lisp": "lisp",
+    ".raku": "raku",
+    ".pas": "pascal",
+    ".nim": "nim",
+    ".d": "d",
+    ".jl": "julia",
 }
 _INTERPRETERS = {
     "python": "python",
@@ -64,7 +70,13 @@ _INTERPRETERS = {
     "sh": "shell",
     "dash": "shell",
     "zsh": "shell",
+    "sbcl": "lisp",
+    "ecl": "lisp",
+    "clisp": "lisp",
+    "julia": "julia",
 }
+_SHARING = {"swipl": "prolog", "yap": "prolog", "gprolog": "prolog", "raku": "raku", "rakudo": "raku", "perl6": "raku"}
+"""Interpreters of scripts that may end as those of another language: ``bolt.pl``."""
 _MORE = {
     "perl": (".pm",),
     "javascript": (".ts", ".mts", ".coffee"),
@@ -100,12 +112,19 @@ def words_of(argv: Iterable[str]) -> list[str]:
 
 
 def language_of(argv: Iterable[str]) -> str:
-    """The language of a command, "" where it does not show: by the suffix of a word, else by its interpreter."""
+    """The language of a command, "" where it does not show: by the suffix of a word, else by its interpreter.
+
+    An interpreter whose scripts share another language's suffix comes first.
+    """
     words = words_of(argv)
+    interpreters = [_VERSION.sub("", posixpath.basename(word)) for word in words]
+    for name in interpreters:
+        if language := _SHARING.get(name):
+            return language
     for word in words:
         if language := _SUFFIXES.get(posixpath.splitext(word)[1].lower()):
             return language
-    for word in words:
-        if language := _INTERPRETERS.get(_VERSION.sub("", posixpath.basename(word))):
+    for name in interpreters:
+        if language := _INTERPRETERS.get(name):
             return language
     return ""

@@ -48,15 +48,26 @@ _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
 _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
 """What compilers leave in their programs."""
-_SOURCES = {"go": ".go", "rust": ".rs", "c": ".c", "cpp": ".cpp", "ocaml": ".ml"}
+_SOURCES = {
+    "go": ".go",
+    "rust": ".rs",
+    "c": ".c",
+    "cpp": ".cpp",
+    "ocaml": ".ml",
+    "pascal": ".pas",
+    "nim": ".nim",
+    "d": ".d",
+}
 """The end of the names of sources of compiled programs."""
-_UNMARKED = ("c", "cpp", "ocaml")
+_UNMARKED = ("c", "cpp", "ocaml", "pascal", "nim", "d")
 """Languages whose compilers leave no mark: a source of the program's name beside it tells."""
 
 
 def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     """The source of a component: its own files stand below its working directory, and beside its program."""
-    named = language_of(argv) or _by_shebang(argv[0], cwd)
+    named = language_of(argv)
+    if not named or Path(argv[0]).suffix:
+        named = _by_shebang(argv[0], cwd) or named
     programs = [cwd / word for word in words_of(argv) if language_of([word]) and "." in Path(word).name]
     if find := _NAMED.get(named):
         programs += find(argv, cwd)

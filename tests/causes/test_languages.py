@@ -23,6 +23,9 @@ COMMANDS = {
     ("./bolt.escript",): "erlang",
     ("ocaml", "unix.cma", "bolt.ml"): "ocaml",
     ("guile", "-s", "bolt"): "scheme",
+    ("swipl", "bolt.pl"): "prolog",
+    ("raku", "bolt.pl"): "raku",
+    ("sbcl", "--script", "bolt.lisp"): "lisp",
     ("./bolt",): "",
 }
 
