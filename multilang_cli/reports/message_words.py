@@ -23,6 +23,8 @@ _FACTS = f"{SEPARATOR}{FACTS}"
 _LEFT_BEHIND = f"{SEPARATOR}but "
 _SAME_WORDS = 60
 """Characters by which an exception is known in a text that may be cut."""
+_NOTHING = "(an empty line, and `end`)"
+"""What a message without anything in it is shown as."""
 _CHANNELS = {"process": "end", "control": "wait"}
 
 
@@ -74,7 +76,7 @@ def in_short(row: ExcerptLine, cause: Cause) -> str:
     try:
         message = json.loads(row.text)
     except (ValueError, RecursionError):
-        return row.text
+        return row.text if row.text.strip() else _NOTHING
     if isinstance(message, list):
         return f"task ids  {_json(message)}" if row.channel == "in" else row.text
     return _of_message(message) if isinstance(message, dict) else row.text

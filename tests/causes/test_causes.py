@@ -37,6 +37,7 @@ def facts_in(
     line: str = "",
     misplaced: bool = False,
     held: str = "",
+    storm: str = "",
 ) -> Facts:
     """What the judge and the events of a conversation tell."""
     rulebook = loader.load_rulebook()
@@ -54,6 +55,7 @@ def facts_in(
         sources={"bolt": line.splitlines()},
         misplaced=misplaced,
         held=held,
+        storm=storm,
     )
     return facts_of(events, findings, source, loader.load_tracebacks(), known)
 
@@ -89,6 +91,7 @@ def told_of(example: Example) -> tuple[Facts, tuple[Cause, ...]]:
         language=example.language,
         misplaced=example.misplaced,
         held=example.held,
+        storm="2.8.3",
     )
     return facts, diagnose(facts, CAUSES.values(), RULES)
 

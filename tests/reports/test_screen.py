@@ -325,6 +325,7 @@ def test_versions_that_do_the_same_are_one_line() -> None:
         ("out", '{"command":"log","msg":"x"}', 'log  "x"'),
         ("out", '{"pid": 12}', '{"pid": 12}'),
         ("out", "no JSON", "no JSON"),
+        ("out", "", "(an empty line, and `end`)"),
         ("err", "a\nTraceback (most recent call last):\nKeyError: 'x'\n", "Traceback: ... KeyError: 'x'"),
     ],
 )

@@ -161,9 +161,8 @@ def check_task(judge: RuleContext, event: Event, emit: Emit) -> None:
     """Storm 2.6 and later read an integer of 32 bits as Integer and cast it to Long: it never gets past the parser."""
     if emit.task is not None and _narrow(emit.task):
         when = "" if emit.task else "zero"
-        judge.breach(
-            "direct-emit", event, "a direct emit, which Storm 2.6 and later can't read", when=when, stable=when
-        )
+        what = "a direct emit" if emit.task else '"task": 0 in an emit'
+        judge.breach("direct-emit", event, f"{what}, which Storm 2.6 and later can't read", when=when, stable=when)
 
 
 def _narrow(task: int) -> bool:
