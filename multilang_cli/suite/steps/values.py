@@ -24,13 +24,14 @@ DIFFICULT = tuple(
         "雪 ﷽",
         "\U0001f478 \U0001f478\U0001f3fd",
         "a\u2028b\u2029c\u0085d",
-        "</script> \\/ \\u0041 \\\\",
+        '</script> {" \\/ \\u0041 \\\\',
         "é 100 % %s %d",
     )
 ) + tuple(f"{'ab'[:shift]}{'雪' * 20} plain words of ours" for shift in range(3))
 """The same with what breaks where it is not UTF-8 and JSON all the way: characters beyond ASCII and beyond the BMP,
-line separators, what looks like escapes, what is a verb to who prints a message as a format, and characters of three
-bytes at every offset: who cuts a text after so many bytes cuts one of them."""
+line separators, what looks like escapes, a brace and a quote that nothing closes (Tcl's lists and xargs stumble over
+them), what is a verb to who prints a message as a format, and characters of three bytes at every offset: who cuts a
+text after so many bytes cuts one of them."""
 
 INTEGERS = (2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), 0)
 """Java's long; beyond 2^53 a double has no place for the last bits."""
