@@ -38,6 +38,8 @@ _REPLACEMENT = text_rules.REPLACEMENT.encode()
 _LOOKED_AT = 100
 """Open tuples among which one is looked for whose id was damaged."""
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
+_LEAST_OF_AN_ID = 8
+"""Characters of what may be a part of an id."""
 _OF_32_BITS = range(-(1 << 31), 1 << 32)
 
 
@@ -93,7 +95,7 @@ def _not_open(judge: RuleContext, event: Event, id_: str, command: str) -> None:
         text = f"{command} of a tuple that is settled already"
         judge.breach(f"{command}-twice", event, text, subject=id_, related=(first,))
     elif not state.gap:
-        text = f"{command} of an id that Storm never sent{_as_a_number(judge, id_)}"
+        text = f"{command} of an id that Storm never sent{_as_it_was(judge, id_)}"
         judge.breach(f"{command}-unknown", event, text, subject=id_)
 
 
@@ -130,13 +132,17 @@ def check_anchor(judge: RuleContext, event: Event, anchor: str) -> None:
     beat = state.heartbeat_ids.get(anchor)
     if beat is None and state.gap:
         return
-    unknown = f"anchored to an id that Storm never sent{_as_a_number(judge, anchor)}"
+    unknown = f"anchored to an id that Storm never sent{_as_it_was(judge, anchor)}"
     text = unknown if beat is None else "anchored to a heartbeat"
     judge.breach("anchor-unknown", event, text, subject=anchor, related=() if beat is None else (beat,))
 
 
-def _as_a_number(judge: RuleContext, id_: str) -> str:
-    """The id that was sent where this one is what a float, or a number of 32 bits, keeps of it, in words; "" mostly."""
+def _as_it_was(judge: RuleContext, id_: str) -> str:
+    """The id that was sent where this one is a part of it, or what a number keeps of it, in words; "" mostly."""
+    if len(id_) >= _LEAST_OF_AN_ID:
+        for known in islice(judge.state.open, _LOOKED_AT):
+            if known.startswith(id_) or known.endswith(id_):
+                return f"; Storm sent {known}, of which a part is missing"
     number, whole = _number(id_), _whole(id_)
     for known in islice(judge.state.open, _LOOKED_AT) if number is not None else ():
         if _number(known) == number:
