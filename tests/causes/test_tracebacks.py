@@ -84,6 +84,17 @@ Execution halted
     "r, that it can't parse": "Error: unexpected ')' in \"f())\"\nExecution halted\n",
     "erlang": "escript: exception error: no match of right hand side value [1,2]\n  in function  erl_eval:expr/6\n",
     "scheme": "ERROR: In procedure car:\nIn procedure car: Wrong type (expecting pair): 1\n",
+    "tcl": """unmatched open brace in list
+    while executing
+"foreach word $sentence {
+        incr seen($word)
+    }"
+    ("while" body line 8)
+    invoked from within
+"while 1 {
+    set text [hear]
+    (file "bolt.tcl" line 27)
+""",
     "nothing of the kind": "INFO starting\nbye\n",
     "nothing": "",
 }
@@ -111,6 +122,7 @@ CAUSES = {
     "r, that it can't parse": "unexpected ')' in \"f())\"",
     "erlang": "no match of right hand side value [1,2]",
     "scheme": "In procedure car: Wrong type (expecting pair): 1",
+    "tcl": "unmatched open brace in list",
     "nothing of the kind": "",
     "nothing": "",
 }
