@@ -59,9 +59,9 @@ def test_a_death_is_shown_with_the_first_tuple_that_was_open(said: list[Ack], sh
 
 
 def test_what_settled_a_tuple_may_be_among_the_events_that_are_not_kept() -> None:
-    bodies = [DATA, TupleMsg("src", ["z"], 2, "default", "2"), Ack("1"), Exited(code=1)]
-    events = {n: Event(n, float(n), "in", body, b"") for n, body in enumerate(bodies) if n < 2}
-    events[3] = Event(3, 3.0, "process", bodies[3], b"")
+    fed = [DATA, TupleMsg("src", ["z"], 2, "default", "2")]
+    events = {n: Event(n, float(n), "in", body, b"") for n, body in enumerate(fed)}
+    events[3] = Event(3, 3.0, "process", Exited(code=1), b"")
     assert [line.seq for line in excerpt_of([], events, about=3)] == [0, 1, 3]
 
 
