@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.protocol.wire.framing import frame_text
-from multilang_cli.protocol.words.events import Chunk, Exited
+from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, Sync, TupleMsg
 from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.message_words import text_of_fact
@@ -62,20 +62,11 @@ def excerpt_of(
 
 
 def _tuples_of(marked: int, events: Mapping[int, Event]) -> list[int]:
-    """The tuples that an event is about, which are shown in place of others: many came in between.
-
-    Of a message those that it is anchored to or settles; of a death the oldest that was open, and what was sent last:
-    it may have worked off one after the other, or waited for more.
-    """
+    """The tuples that a message is anchored to or settles, which are shown in place of others: many came in between."""
     body = events[marked].body if marked in events else None
-    given = {seq: event.body for seq, event in sorted(events.items()) if isinstance(event.body, TupleMsg)}
-    if isinstance(body, Exited):
-        settled = {event.body.id for event in events.values() if isinstance(event.body, Ack | Fail)}
-        still = [seq for seq, each in given.items() if seq < marked and each.id not in settled]
-        oldest = next((seq for seq in still if not given[seq].is_heartbeat), None)
-        return sorted({*still[-1:], *([] if oldest is None else [oldest])})
     ids = body.anchors if isinstance(body, Emit) else (body.id,) if isinstance(body, Ack | Fail) else ()
-    return [seq for seq, each in given.items() if each.id in ids and seq < marked][:EVENTS_BEFORE]
+    given = (seq for seq, event in events.items() if isinstance(event.body, TupleMsg) and event.body.id in ids)
+    return [seq for seq in given if seq < marked][:EVENTS_BEFORE]
 
 
 def _tuple_at_the_end(marked: int, events: Mapping[int, Event]) -> list[int]:

@@ -22,15 +22,6 @@ def test_heartbeats_drive_no_message_out_but_the_last_is_shown() -> None:
     assert [line.seq for line in excerpt_of([found], events)] == [0, 6, 7]
 
 
-def test_a_death_is_shown_with_the_oldest_tuple_that_was_open_and_the_last() -> None:
-    tuples = [TupleMsg("src", ["z"], 2, "default", str(n)) for n in range(1, 9)]
-    bodies = [*tuples, Ack("1"), Log("so far"), Exited(code=1)]
-    channels = [*["in"] * 8, "out", "out", "process"]
-    events = {n: Event(n, float(n), channels[n], body, b"") for n, body in enumerate(bodies)}  # type: ignore[arg-type]
-    found = Finding(rule="exited", level="must", seq=10, offset=0, message="dead", fates={})
-    assert [line.seq for line in excerpt_of([found], events)] == [1, 7, 8, 9, 10]
-
-
 @pytest.mark.parametrize("body", [Emit(["y"], anchors=("1",)), Ack("1")])
 def test_a_message_is_shown_with_the_tuple_that_it_is_of(body: Emit | Ack) -> None:
     others = [TupleMsg("src", ["z"], 2, "default", str(n)) for n in range(2, 9)]
