@@ -165,7 +165,11 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         if match is None:
             return None
         words.update({name: short(value) for name, value in match.groupdict().items() if value})
-    return words if _is_written_so(signature, facts, words) else None
+    if not _is_written_so(signature, facts, words):
+        return None
+    if near := facts.seen.key_like(words["key"]):
+        words["near"] = f", which has {near}"
+    return words
 
 
 def _is_written_so(signature: Signature, facts: Facts, words: _Fitting) -> bool:

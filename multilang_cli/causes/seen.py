@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from multilang_cli.causes.swallowing import IDS, Mislaid, NaiveReader
@@ -48,6 +49,10 @@ MOST_LATE = 400
 """Characters kept of what was written after stdin was closed."""
 _ECHO = 60
 """Bytes of the handshake by which it is known when it comes back."""
+_LONGEST_KEY = 200
+"""Characters of a key that may be another misspelt."""
+_LIKE = 0.85
+"""The part of two keys that is the same where one may be the other misspelt."""
 _TUPLES_NO_CHANCE = 3
 """Tuples from which on what all have in common is no chance."""
 _OVERDUE = 2.0
@@ -128,6 +133,7 @@ class Seen:
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
         self.phase = phase
         self._sizes = sizes
+        self._conf_keys: list[str] = []
         self.pending: dict[int, tuple[Asked, str]] = {}
         self.exited: Exited | None = None
         self.closed = False
@@ -328,10 +334,16 @@ class Seen:
             self.muttered = (self.muttered + text)[-MOST_REPORTED:]
         self.late_stderr += self._size_of(event) if self._dismissed and not self._asked else 0
 
-    def greeted(self, event: Event, _: Handshake) -> None:
+    def greeted(self, event: Event, message: Handshake) -> None:
         """Storm's first message."""
+        self._conf_keys = [key for key in message.conf if len(key) <= _LONGEST_KEY]
         self._handshake, self._greeted = event.raw[:_ECHO], event.seq
         self._greeting = self._size_of(event)
+
+    def key_like(self, wanted: str) -> str:
+        """A key of conf that `wanted` may be misspelt; "" if there is none, or `wanted` itself."""
+        close = get_close_matches(wanted[:_LONGEST_KEY], self._conf_keys, n=1, cutoff=_LIKE)
+        return close[0] if close and close[0] != wanted else ""
 
     def pid_checked(self, _: Event, fact: PidChecked) -> None:
         """The host looked whose pid was announced."""
