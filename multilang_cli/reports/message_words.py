@@ -101,6 +101,11 @@ def _of_message(message: dict[str, Any]) -> str:
         return f"tuple  {_json(message['tuple'])}{identity}"
     if not isinstance(command, str):
         return _json(message)
+    if command == "emit" and "tuple" in message:
+        given = [
+            f"  {name} {_json(message[name])}" for name in ("id", "anchors") if message.get(name) not in (None, [])
+        ]
+        return f"emit  {_json(message['tuple'])}{''.join(given)}"
     for key in ("tuple", "msg", "id", "name"):
         if message.get(key) not in {None, ""} if isinstance(message.get(key), str) else key in message:
             return f"{command}  {_json(message[key])}"

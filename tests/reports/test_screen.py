@@ -326,6 +326,8 @@ def test_versions_that_do_the_same_are_one_line() -> None:
         ("out", '{"pid": 12}', '{"pid": 12}'),
         ("out", "no JSON", "no JSON"),
         ("out", "", "(an empty line, and `end`)"),
+        ("out", '{"command":"emit","id":1,"tuple":["a"],"anchors":[]}', 'emit  ["a"]  id 1'),
+        ("out", '{"command":"emit","tuple":["a"],"anchors":["7"]}', 'emit  ["a"]  anchors ["7"]'),
         ("err", "a\nTraceback (most recent call last):\nKeyError: 'x'\n", "Traceback: ... KeyError: 'x'"),
     ],
 )
