@@ -28,7 +28,7 @@ from multilang_cli.reports.formats.github import to_github
 from multilang_cli.reports.formats.junit import to_junit
 from multilang_cli.reports.formats.markdown import to_markdown
 from multilang_cli.reports.formats.screen import fits_one_screen, render_screen
-from multilang_cli.reports.formats.trouble import MOST_LINES
+from multilang_cli.reports.formats.trouble import MOST_LINES, again_of
 from multilang_cli.reports.grouping import told_first, troubles_of
 from multilang_cli.reports.message_words import in_short, telling, text_of_fact
 from tests.command import SPOUT, mlcheck
@@ -410,3 +410,17 @@ def test_what_every_process_does_is_not_shown(fact: Fact) -> None:
 def test_what_stderr_held_before_an_exception_is_not_shown_as_it(texts: tuple[str, ...], kept: list[str]) -> None:
     rows = [model.ExcerptLine(seq=n, t=0.0, channel="err", text=text) for n, text in enumerate(texts)]
     assert [row.text for row in telling(rows, DEATH, 9)] == kept
+
+
+@pytest.mark.parametrize(
+    ("reproduce", "named", "again"),
+    [
+        ("mlcheck run -k c -- ./b.py", False, "mlcheck run -k c -- ./b.py"),
+        (f"mlcheck run --tuple '[\"{'x' * 60}\"]' -k c -- ./b.py", False, "mlcheck replay t.ndjson -- ./b.py"),
+        (f"mlcheck run --tuple '[\"{'x' * 60}\"]' -k c -- ./b.py", True, "mlcheck replay t.ndjson"),
+        (f"mlcheck run -k c -- ./{'b' * 70}.py", False, "mlcheck replay t.ndjson -- COMMAND"),
+    ],
+)
+def test_what_shows_it_again_fits_a_line_and_runs_as_it_stands(reproduce: str, again: str, *, named: bool) -> None:
+    subject = msgspec.structs.replace(with_cause(DEATH), reproduce=reproduce, transcript="t.ndjson")
+    assert again_of(subject, 70, named=named) == again

@@ -109,8 +109,7 @@ def show_first(page: Page, result: RunResult, room: Room, all_seen: str) -> None
     _show_case(page, first, result, room)
     _show_waits(page, first, room)
     _show_storm(page, first, result, room)
-    several = len(result.subjects) > 1
-    _show_way_out(page, first, room, undecided=result.verdict == "misuse", several=several)
+    _show_way_out(page, first, room, result)
     _show_others(page, troubles, result, room, all_seen)
 
 
@@ -230,9 +229,9 @@ def _met_first(trouble: Trouble, finding: Finding, storm: str) -> Finding:
     return min(deadly, key=lambda each: each.seq, default=finding)
 
 
-def _show_way_out(page: Page, trouble: Trouble, room: Room, *, undecided: bool, several: bool) -> None:
+def _show_way_out(page: Page, trouble: Trouble, room: Room, result: RunResult) -> None:
     cause, subject = trouble.cause, trouble.first
-    if undecided:
+    if result.verdict == "misuse":
         page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=SCREEN_HANG)
     if cause.suspect is not None and cause.place is None:
         lead = f"  Look    {cause.suspect.file}:{cause.suspect.line}    "
@@ -246,21 +245,23 @@ def _show_way_out(page: Page, trouble: Trouble, room: Room, *, undecided: bool, 
     if subject.verdict == "untestable" and "--tuple" in subject.reason and "--tuple" not in cause.mend:
         page.line(_OR)
     page.line(f"  More    mlcheck explain {cause.id}")
-    again = again_of(subject, page.columns - SCREEN_HANG)
+    again = again_of(subject, page.columns - SCREEN_HANG, named=bool(result.component.name))
     if again:
         page.line(f"  Again   {again}")
-    elif subject.transcript and several:
+    elif subject.transcript and len(result.subjects) > 1:
         page.line(f"  Record  {subject.transcript}")
 
 
-def again_of(subject: SubjectResult, cells: int) -> str:
-    """The one command that shows it again: the recording's where that of the case is longer than a line."""
+def again_of(subject: SubjectResult, cells: int, *, named: bool) -> str:
+    """The one command that shows it again: the recording's where that of the case is longer than a line.
+
+    `named`: the component stands in mlcheck.toml, so a replay needs no command.
+    """
     if not subject.transcript or width(subject.reproduce) <= cells:
         return subject.reproduce
-    # Without a command the replay is of the component in mlcheck.toml, which the case's command names none beside.
-    _, dashes, command = subject.reproduce.partition(" -- ")
-    replay = f"mlcheck replay {subject.transcript}{dashes}{command}"
-    return min(replay, subject.reproduce, key=width)
+    replay = f"mlcheck replay {subject.transcript}"
+    whole = f"{replay} -- {subject.reproduce.partition(' -- ')[2]}"
+    return replay if named else whole if width(whole) <= cells else f"{replay} -- COMMAND"
 
 
 def _show_others(page: Page, troubles: list[Trouble], result: RunResult, room: Room, all_seen: str) -> None:
