@@ -280,10 +280,10 @@ def test_what_is_least_telling_goes_first_where_a_screen_is_full() -> None:
 
 def test_what_is_likely_says_so_and_a_long_command_is_left_to_the_recording() -> None:
     likely = msgspec.structs.replace(DEATH, certainty="likely")
-    long = with_cause(likely, reproduce=f"mlcheck run {'x' * 99} bolt.py", transcript=".mlcheck/last/a.ndjson")
+    long = with_cause(likely, reproduce=f"mlcheck run {'x' * 99} -- bolt.py", transcript=".mlcheck/last/a.ndjson")
     text = as_text(lambda console: render_screen(result(long), console))
     assert text.splitlines()[2].startswith("FAIL  likely: it dies")
-    assert "  Again   mlcheck replay .mlcheck/last/a.ndjson\n" in text
+    assert "  Again   mlcheck replay .mlcheck/last/a.ndjson -- bolt.py\n" in text
 
 
 def test_the_log_is_of_what_storm_meets_first() -> None:
