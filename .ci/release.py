@@ -16,7 +16,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 import tomllib
 from pathlib import Path
@@ -69,8 +68,8 @@ def build(folder: Path, epoch: str) -> list[Path]:
     source = folder / "source"
     source.mkdir(parents=True)
     call("git", "archive", "--output", str(folder / "source.tar"), "HEAD", cwd=ROOT)
-    with tarfile.open(folder / "source.tar") as archive:
-        archive.extractall(source, filter="data")
+    # Not tarfile: before Python 3.11.4 it has no filter, and behind 3.12 it complains without one.
+    call("tar", "--extract", "--file", str(folder / "source.tar"), "--directory", str(source), cwd=ROOT)
     call("uv", "build", "--quiet", "--out-dir", str(folder / "dist"), str(source), cwd=folder, SOURCE_DATE_EPOCH=epoch)
     return sorted(file for file in (folder / "dist").iterdir() if file.suffix in {".whl", ".gz"})
 
