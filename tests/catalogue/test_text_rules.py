@@ -97,3 +97,9 @@ def test_an_integer_is_damaged_where_it_became_the_double_that_is_nearest(
     sent: object, said: object, rules: list[tuple[str, str]]
 ) -> None:
     assert [each for each in found(sent, said) if each[0] != "nested-value"] == rules
+
+
+@pytest.mark.parametrize("word", ["\u96ea" + "??\u96ea" * 40 + "z", "s??" * 40 + "z"])
+def test_a_word_of_question_marks_can_be_meant_in_one_way_only(word: str) -> None:
+    """Or looking for it takes twice as long for each more."""
+    assert found("\u96ea" * 200 + "\u017f" * 200, word) == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.words.large import LargeValues
@@ -39,6 +40,8 @@ _BMP = 0xFFFF
 _QUESTION = ord("?")
 """As a number: looking for one in bytes is several times faster than looking for bytes."""
 _QUESTIONS = re.compile(r"\?+")
+_MOST_QUESTIONED = 100
+"""Words with question marks that are looked at in a text."""
 _LEAST_AROUND = 2
 """Characters that a word must have besides question marks, to be one that was sent."""
 _FORMATTED = re.compile(r"%!(\w)\(MISSING\)")
@@ -133,15 +136,29 @@ def _formatted(judge: RuleContext, said: str) -> str:
 def _questioned(sent: list[str], values: Json) -> tuple[str, str] | None:
     """A word in which question marks stand for characters of what was sent, and that word; None if there is none."""
     for text in filter(_has_question, _strings(values)):
-        for word in text[:_LONGEST_KEPT_TEXT].split():
-            if "?" not in word or len(word.strip("?")) < _LEAST_AROUND or any(word in source for source in sent):
+        words = (word for word in text[:_LONGEST_KEPT_TEXT].split() if "?" in word)
+        for word in islice(words, _MOST_QUESTIONED):
+            if len(word.strip("?")) < _LEAST_AROUND or any(word in source for source in sent):
                 continue
-            pattern = _QUESTIONS.sub(
-                lambda run: f"[^\\x00-\\x7f]{{1,{len(run[0])}}}", re.escape(word).replace("\\?", "?")
-            )
-            if found := next((each for source in sent if (each := re.search(pattern, source, re.IGNORECASE))), None):
+            pattern = _meant_by(word)
+            if found := next((each for source in sent if (each := pattern.search(source))), None):
                 return word, found[0]
     return None
+
+
+def _meant_by(word: str) -> re.Pattern[str]:
+    """A pattern of the words that this one may stand for, by whose length the time of a search grows and no quicker.
+
+    A character beyond ASCII may have become a question mark for each of its bytes. Not so in a word that holds another
+    such character: its encoding has one for each character; and any number of both could be matched in many ways.
+    """
+    parts = _QUESTIONS.split(re.escape(word).replace("\\?", "?"))
+    runs = _QUESTIONS.findall(word)
+    counts = (f"{{1,{len(run)}}}" if word.isascii() else f"{{{len(run)}}}" for run in runs)
+    between = (f"[^\\x00-\\x7f]{count}" for count in counts)
+    # Beyond ASCII some characters are the upper case of an ASCII one.
+    case = re.IGNORECASE | re.ASCII if word.isascii() else re.IGNORECASE
+    return re.compile("".join(chain.from_iterable(zip_longest(parts, between, fillvalue=""))), case)
 
 
 def _misread(sent: list[str], text: str) -> tuple[str, str] | None:
