@@ -167,7 +167,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         words.update({name: short(value) for name, value in match.groupdict().items() if value})
     if not _is_written_so(signature, facts, words):
         return None
-    if near := facts.seen.key_like(words["key"]):
+    if words["key"] and (near := facts.seen.key_like(words["key"])):
         words["near"] = f", which has {near}"
     return words
 

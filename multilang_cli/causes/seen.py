@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from difflib import get_close_matches
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from multilang_cli.causes.swallowing import IDS, Mislaid, NaiveReader
@@ -49,6 +50,7 @@ MOST_LATE = 400
 """Characters kept of what was written after stdin was closed."""
 _ECHO = 60
 """Bytes of the handshake by which it is known when it comes back."""
+_MOST_KEYS = 1000
 _LONGEST_KEY = 200
 """Characters of a key that may be another misspelt."""
 _LIKE = 0.85
@@ -336,7 +338,7 @@ class Seen:
 
     def greeted(self, event: Event, message: Handshake) -> None:
         """Storm's first message."""
-        self._conf_keys = [key for key in message.conf if len(key) <= _LONGEST_KEY]
+        self._conf_keys = [key for key in islice(message.conf, _MOST_KEYS) if len(key) <= _LONGEST_KEY]
         self._handshake, self._greeted = event.raw[:_ECHO], event.seq
         self._greeting = self._size_of(event)
 

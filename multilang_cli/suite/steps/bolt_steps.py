@@ -36,7 +36,9 @@ WORTH = 10.0
 
 
 MOST_ALIKE = 10
-"""Times that a tuple of our making is fed at most: some are large."""
+"""Times that a tuple of our making is fed at most."""
+SMALL = 64 * 1024
+"""Characters of one that is fed more than once: some have ten million."""
 
 
 def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
@@ -57,7 +59,9 @@ def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
         made = stage.made(shape)
         stage.making_up()
         # Who collects N may collect by value: a key of our making would never have so many.
-        for sample in made * min(together(stage.session.profile.settles), MOST_ALIKE):
+        again = min(together(stage.session.profile.settles), MOST_ALIKE) - 1
+        small = [sample for sample in made if len(repr(sample.values)) <= SMALL] if again else []
+        for sample in (*made, *small * again):
             stage.send(sample)
 
 
