@@ -37,7 +37,7 @@ WORTH = 10.0
 
 MOST_ALIKE = 10
 """Times that a tuple of our making is fed at most."""
-SMALL = 64 * 1024
+SENT_AGAIN = 64 * 1024
 """Characters of one that is fed more than once: some have ten million."""
 
 
@@ -60,7 +60,7 @@ def tuples(stage: Stage, arguments: dict[str, Any]) -> None:
         stage.making_up()
         # Who collects N may collect by value: a key of our making would never have so many.
         again = min(together(stage.session.profile.settles), MOST_ALIKE) - 1
-        small = [sample for sample in made if len(repr(sample.values)) <= SMALL] if again else []
+        small = [sample for sample in made if len(repr(sample.values)) <= SENT_AGAIN] if again else []
         for sample in (*made, *small * again):
             stage.send(sample)
 
