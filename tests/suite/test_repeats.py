@@ -182,6 +182,27 @@ def test_a_hang_that_is_seen_at_once_costs_no_wait() -> None:
     assert hang_of(NEXT, asleep) == Hang("next", 1, True, 3.0)
 
 
+IDLE = Deadline("heartbeat", 31.0, "is blocked reading its stdin, which is empty: it waits for Storm", proven=True)
+BEATEN_IN_VAIN = Deadline("settle", 3.0, "is blocked reading its stdin, which is empty: it waits for Storm")
+HELD_BACK = Hang("tuple", 1, True, 3.0, held_back=True)
+
+
+def test_answers_that_come_with_the_end_of_stdin_are_held_back() -> None:
+    late = (TUPLE[0], BEAT, BEAT, BEAT, Ack("0"))
+    assert hang_of(*late, IDLE, StdinClosed(), Sync()) == HELD_BACK
+    assert hang_of(*late, IDLE, StdinClosed()) == Hang("heartbeat", 1, True, 8.0)
+    assert hang_of(BEAT, IDLE, StdinClosed(), Sync()) is None
+    assert hang_of(TUPLE[0], BEAT, BEAT, BEATEN_IN_VAIN, StdinClosed(), Sync(), confirms=True) == HELD_BACK
+    batch = (TUPLE[0], BEAT, Sync(), BEAT, BEATEN_IN_VAIN, StdinClosed(), Sync(), Ack("0"))
+    assert hang_of(*batch, confirms=True) == Hang("tuple", 1, False, 3.0)
+
+
+def test_who_was_waited_for_shortly_and_held_its_answers_back_might_have_passed() -> None:
+    repeats = Repeats("bolt")
+    assert note(repeats, "bolt.settle.once", "fail", HELD_BACK) == "fail"
+    assert note(repeats, "handshake.context", "fail", HELD_BACK) == "untestable"
+
+
 def test_a_death_that_took_long_is_like_a_hang() -> None:
     words = "a line\nno memory for 4711 at 0x7f\n"
     assert hang_of(*TUPLE[:2], Ack("0"), Exited(code=1), apart=2.0, stderr=words) == Hang(
@@ -218,6 +239,36 @@ def test_a_death_of_another_kind_confirms_nothing() -> None:
     note(repeats, "bolt.emit.arity", "pass", None)
     note(repeats, "bolt.emit.before-settling", "untestable", DEAD)
     assert repeats.repeated(CASES["bolt.emit.anchors"]) is None
+
+
+FLUSHES_SELDOM = (
+    PID
+    + r"""
+shake()
+out = open(1, "w", 1 << 20, closefd=False)
+for n in range(1, 1000):
+    said = message()
+    out.write('{"command":"sync"}\nend\n' if said["stream"] == "__heartbeat" else
+              json.dumps({"command": "ack", "id": said["id"]}) + "\nend\n")
+    if n % 16 == 0: out.flush()
+"""
+)
+
+
+@pytest.mark.component
+def test_who_flushes_each_sixteenth_answer_is_waited_for_once(tmp_path: Path) -> None:
+    (tmp_path / "bolt.py").write_text(FLUSHES_SELDOM)
+    cases = [word for name in ("bolt.settle.once", "handshake.context", "bolt.emit.anchors") for word in ("-k", name)]
+    ran = mlcheck(
+        "run", "--kind", "bolt", *cases, "--report", "json=report.json", "--", sys.executable, "bolt.py", cwd=tmp_path
+    )
+    assert ran.returncode == 1, ran.stderr
+    subjects = json.loads((tmp_path / "report.json").read_bytes())["subjects"]
+    assert {each["id"]: (each["verdict"], each["same_cause"]) for each in subjects} == {
+        "bolt.settle.once": ("fail", ""),
+        "handshake.context": ("untestable", "bolt.settle.once"),
+        "bolt.emit.anchors": ("untestable", "bolt.settle.once"),
+    }
 
 
 @pytest.mark.component

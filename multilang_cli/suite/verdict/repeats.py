@@ -43,7 +43,8 @@ class Hang(NamedTuple):
     """The place where a case hung: at the `ordinal`-th that it was sent (a command, tuple, heartbeat), from 1.
 
     `final`: nothing comes after it in Storm either; else a tuple is only not settled. `short`: seconds that confirm it.
-    `death`: how it died there after long work, with its last words; "" if it lives.
+    `death`: how it died there after long work, with its last words; "" if it lives. `held_back`: it answered once its
+    stdin was closed, so a longer wait might have seen the answer.
     """
 
     at: str
@@ -51,6 +52,7 @@ class Hang(NamedTuple):
     final: bool
     short: float
     death: str = ""
+    held_back: bool = False
 
     def is_like(self, other: Hang) -> bool:
         """True if both are at the same place, and end in the same way."""
@@ -73,6 +75,8 @@ class HangWatch:
         self._slowest = slowest
         self._last: tuple[str, float] = ("", 0.0)
         self._dismissed = False
+        self._late = False
+        self._owes = False
 
     def take(self, events: Iterable[Event], _: object) -> None:
         """Follow what is pending."""
@@ -98,17 +102,27 @@ class HangWatch:
 
     def settled(self, event: Event, message: Ack | Fail) -> None:
         """A tuple is no longer open."""
-        self._slowest = max(self._slowest, event.t - self._open.pop(message.id, (0, event.t))[1])
+        took = event.t - self._open.pop(message.id, (0, event.t))[1]
+        self._slowest = max(self._slowest, took)
+        self._late = self._late or took >= DEAR
 
     def synced(self, event: Event, _: Sync) -> None:
         """A heartbeat or a command is answered."""
         if self._beats:
             self._beats.pop(0)
+            if self._dismissed and self._owes:
+                self.held_back()
         if self._command[0]:
             self._slowest = max(self._slowest, event.t - self._command[1])
 
+    def held_back(self) -> None:
+        """It answers once its stdin is closed: what it writes is held back, for which any tuple may have to wait."""
+        if self._late or self._open:
+            self.hang = Hang("tuple", 1, True, CONFIRMED_WITHIN, held_back=True)
+
     def given_up(self, event: Event, fact: Deadline) -> None:
         """A limit ran out: that is a hang, unless it was seen soon that the component waits for Storm."""
+        self._owes = fact.waits.at_stdin and bool(self._beats) and (fact.idle or len(self._beats) > 1)
         short = max(CONFIRMED_WITHIN, 2 * self._slowest)
         soon = fact.idle and event.t - self._last[1] < DEAR
         worth = self._confirms or (not soon and fact.limit > short)
@@ -290,9 +304,8 @@ class Repeats:
         elif subject.verdict not in {"fail", "untestable"}:
             pass
         elif (cause := self._like(hang)) is not None:
-            if cause.confirmed:
-                return _repetition(case, cause)
-            cause.confirmed = True
+            sure, cause.confirmed = cause.confirmed or hang.held_back, True
+            return _repetition(case, cause) if sure else subject
         elif _is_plain(case):
             self._causes[hang] = _Cause(hang, case, subject.reason)
         return subject
