@@ -260,36 +260,34 @@ def pass_span(judge: RuleContext, span: RecordedEvents, begin: int) -> int:
 
 
 def _right_until(judge: RuleContext, span: RecordedEvents, begin: int, settled: dict[str, int]) -> int:
-    state, pending, seq, simple = judge.state, judge.state.open, span.seq, span.is_simple
-    for at, message, t in zip(range(begin, len(span)), span.bodies[begin:], span.times[begin:], strict=True):
-        kind = message.__class__
-        if kind is TupleMsg and simple and message.task != SYSTEM_TASK:
-            pending[message.id] = (seq + at, t)
-            continue
-        if kind is Ack or kind is Fail:
-            if pending.pop(message.id, None) is None:
+    state, pending, seq, simple, sent = judge.state, judge.state.open, span.seq, span.is_simple, span.sent
+    heard = state.heard
+    try:
+        for at, message, t in zip(range(begin, len(span)), span.bodies[begin:], span.times[begin:], strict=True):
+            kind = message.__class__
+            if kind is TupleMsg and simple and message.task != SYSTEM_TASK:
+                pending[message.id] = (seq + at, t)
+                continue
+            if kind is TaskIds and sent[at]:
+                state.task_ids -= state.task_ids > 0
+                continue
+            if (kind is Ack or kind is Fail) and pending.pop(message.id, None) is not None:
+                settled[message.id] = seq + at
+            elif kind is Emit and _is_right(judge, message, span.raws[at]):
+                state.task_ids += message.need_task_ids
+            elif sent[at] and _takes_tuple(state, span, at):
+                continue
+            elif kind is not Log:
                 return at
-            settled[message.id] = seq + at
-        elif kind is Emit:
-            if not _is_right(judge, message, span.raws[at]):
-                return at
-            state.task_ids += message.need_task_ids
-        elif span.sent[at]:
-            if not _takes_sent(state, span, at):
-                return at
-            continue
-        elif kind is not Log:
-            return at
-        state.heard = t
+            heard = t
+    finally:
+        state.heard = heard
     return len(span)
 
 
-def _takes_sent(state: State, span: RecordedEvents, at: int) -> bool:
-    """Take a tuple or task ids of Storm's; False for anything else."""
+def _takes_tuple(state: State, span: RecordedEvents, at: int) -> bool:
+    """Take a tuple of Storm's; False for anything else."""
     message = span.bodies[at]
-    if message.__class__ is TaskIds:
-        state.task_ids -= state.task_ids > 0
-        return True
     if message.__class__ is not TupleMsg or message.task == SYSTEM_TASK:
         return False
     number_rules.remember(state, message.values)
@@ -306,8 +304,9 @@ def _is_right(judge: RuleContext, emit: Emit, raw: msgspec.Raw) -> bool:
         return False
     if judge.arities.get(emit.stream) != len(emit.values) and not emit_rules.is_plain(judge, emit):
         return False
-    if not all(map(state.open.__contains__, emit.anchors)):
-        return False
+    for anchor in emit.anchors:
+        if anchor not in state.open:
+            return False
     if not state.foreign:
         return True
     return text_rules.is_right(state, emit, bytes(raw)) and number_rules.is_right(state, emit.values)
