@@ -12,7 +12,7 @@ import sys
 
 from benchmarks import sides
 from benchmarks.measure import Figure, Result
-from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT
 
@@ -54,12 +54,12 @@ def _peak_elsewhere(where: str) -> tuple[float, int, str]:
 def measured(where: str, program: str) -> tuple[float, int, str]:
     """Drive the flooding bolt: our peak in MiB, how many bytes were read, and what made us stop."""
     judge = Conversation(sides.profile("bolt"), sides.rulebook())
-    with ShellBolt(sides.started([program, where]), judge) as bolt:
-        if not bolt.handshake(sides.handshake(bolt.process, judge), sides.LIMIT):
+    with ShellBolt(sides.started([program, where]), judge).session as session:
+        if not session.handshake(sides.handshake(session.process, judge), sides.LIMIT):
             raise RuntimeError("the bolt did not answer the handshake")
-        process = bolt.process
-        bolt.wait(lambda: process.stderr_total >= FLOOD or where == "nowhere", _PATIENCE, "output")
-        why = bolt.findings[-1].rule if bolt.findings else "nothing was found"
+        process = session.process
+        session.wait(lambda: process.stderr_total >= FLOOD or where == "nowhere", _PATIENCE, "output")
+        why = session.findings[-1].rule if session.findings else "nothing was found"
         read = process.stdout_total + process.stderr_total
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, read, why
 

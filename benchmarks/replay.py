@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks import sides, throughput
 from benchmarks.measure import Figure, Result, interleaved
-from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.replay.recording import load
 from multilang_cli.replay.replaying import ReplayOptions, replay
@@ -108,12 +108,11 @@ def shrink_one() -> Shrunk:
     path.unlink(missing_ok=True)
     argv = [sys.executable, "-I", "-S", str(script)]
     judge = Conversation(sides.profile("bolt"), sides.rulebook())
-    with (
-        TranscriptWriter(path, Header(conv="planted", profile=sides.profile("bolt"))) as writer,
-        ShellBolt(sides.started(argv), judge, (writer,)) as bolt,
-    ):
-        sides.met(bolt, "any CPU")
-        bolt.drive((sides.values(number) for number in range(TUPLES)), WINDOW, sides.LIMIT)
+    with TranscriptWriter(path, Header(conv="planted", profile=sides.profile("bolt"))) as writer:
+        bolt = ShellBolt(sides.started(argv), judge, (writer,))
+        with bolt.session as session:
+            sides.met(session, "any CPU")
+            bolt.drive((sides.values(number) for number in range(TUPLES)), WINDOW, sides.LIMIT)
     recording = load(path)
     (finding,) = [each for each in recording.findings() if each.rule == "ack-twice"]
     shrunk = Shrinker(recording, _target(argv), finding, folder / "small.ndjson").run()

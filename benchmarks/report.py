@@ -19,7 +19,7 @@ import orjson
 from benchmarks import sides
 from benchmarks.measure import Figure, Result, interleaved
 from multilang_cli.cli.dispatch import dispatch
-from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
@@ -63,14 +63,13 @@ def record(path: Path) -> None:
     """Record a conversation of 100,000 events and a few."""
     path.unlink(missing_ok=True)
     judge = Conversation(sides.profile("bolt"), sides.rulebook())
-    with (
-        TranscriptWriter(path, Header(conv="1", profile=sides.profile("bolt"))) as writer,
-        ShellBolt(sides.started([sides.compiled("echo_bolt")]), judge, (writer,)) as bolt,
-    ):
-        sides.met(bolt, "any CPU")
-        bolt.keep_emits = False
-        if not bolt.drive((sides.values(number) for number in range(TUPLES)), WINDOW, sides.LIMIT):
-            raise RuntimeError("the bolt did not settle its tuples")
+    with TranscriptWriter(path, Header(conv="1", profile=sides.profile("bolt"))) as writer:
+        bolt = ShellBolt(sides.started([sides.compiled("echo_bolt")]), judge, (writer,))
+        with bolt.session as session:
+            sides.met(session, "any CPU")
+            bolt.kept.keeps = False
+            if not bolt.drive((sides.values(number) for number in range(TUPLES)), WINDOW, sides.LIMIT):
+                raise RuntimeError("the bolt did not settle its tuples")
 
 
 def made(path: Path, page: Path) -> tuple[float, float]:

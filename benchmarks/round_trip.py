@@ -13,7 +13,7 @@ from benchmarks import sides
 from benchmarks.measure import Figure, Result, interleaved
 from benchmarks.storm import VERSION, real_storm
 from multilang_cli.driver.process import private_pid_dir
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.wire import encoding as wire
@@ -72,16 +72,17 @@ def _figures(taken: dict[str, list[list[float]]]) -> Iterator[Figure]:
 def judged() -> list[float]:
     """The percentiles of `ShellSpout.call`, in microseconds."""
     judge = Conversation(sides.profile("spout"), sides.rulebook())
-    with ShellSpout(sides.started([sides.compiled("idle_spout")]), judge) as spout:
-        sides.met(spout, "one CPU")
+    spout = ShellSpout(sides.started([sides.compiled("idle_spout")]), judge)
+    with spout.session as session:
+        sides.met(session, "one CPU")
         times = []
         for _ in range(WARM_UP + CALLS):
             start = time.perf_counter_ns()
             if not spout.call("next", limit=sides.LIMIT):
                 raise RuntimeError("the spout did not answer")
             times.append(time.perf_counter_ns() - start)
-        if any(finding.rule != _NO_SLEEP for finding in spout.findings):
-            raise RuntimeError(f"the spout has findings: {spout.findings[:3]}")
+        if any(finding.rule != _NO_SLEEP for finding in session.findings):
+            raise RuntimeError(f"the spout has findings: {session.findings[:3]}")
     return _percentiles(times)
 
 

@@ -8,24 +8,22 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.session import Session
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.verdicts import Profile, StreamSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from multilang_cli.driver.session import Session
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.words.messages import Handshake, Json
     from multilang_cli.protocol.words.rulebook import Rulebook
-
-AnySession = TypeVar("AnySession", bound=Session)
 
 HERE = Path(__file__).parent
 FIELDS = ("title", "sentence", "number", "weight", "last")
@@ -119,9 +117,8 @@ def handshake(process: ComponentProcess, judge: Conversation) -> Handshake:
     return context.handshake(judge.profile, judge.version, conf, str(process.pid_dir))
 
 
-def met(session: AnySession, where: Place) -> AnySession:
+def met(session: Session, where: Place) -> None:
     """Place both sides and exchange the handshake."""
     place(session.process.pid, where)
     if not session.handshake(handshake(session.process, session.judge), LIMIT):
         raise RuntimeError("the component did not answer the handshake")
-    return session

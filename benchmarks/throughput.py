@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks import sides
 from benchmarks.measure import Figure, Result, interleaved
 from benchmarks.storm import VERSION, real_storm
-from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.words.messages import TupleMsg
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.storm import RealStorm
+    from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.process import ComponentProcess
-    from multilang_cli.driver.pump import EventSink
 
 TUPLES = 20_000
 WARM_UP = 2_000
@@ -139,15 +139,16 @@ def recorded(path: Path | None = None) -> Speed:
 
 def _driven(sinks: tuple[EventSink, ...], where: sides.Place) -> Speed:
     judge = Conversation(sides.profile("bolt"), sides.rulebook())
-    with ShellBolt(sides.started([sides.compiled("echo_bolt")]), judge, sinks) as bolt:
-        sides.met(bolt, where)
-        bolt.keep_emits = False
+    bolt = ShellBolt(sides.started([sides.compiled("echo_bolt")]), judge, sinks)
+    with bolt.session as session:
+        sides.met(session, where)
+        bolt.kept.keeps = False
         bolt.drive((sides.values(number) for number in range(WARM_UP)), WINDOW, sides.LIMIT)
         start = _clocks()
         done = bolt.drive((sides.values(number) for number in range(TUPLES)), WINDOW, sides.LIMIT)
         speed = _since(start)
-    if not done or bolt.findings:
-        raise RuntimeError(f"the bolt did not settle its tuples, or not well: {bolt.findings[:3]}")
+    if not done or session.findings:
+        raise RuntimeError(f"the bolt did not settle its tuples, or not well: {session.findings[:3]}")
     return speed
 
 

@@ -33,8 +33,8 @@ from benchmarks import sides
 from benchmarks.audit_whole import made
 from benchmarks.stored import StoredProcess
 from benchmarks.stored_topology import StoredRun
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.judging.linting import judge_transcripts
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.transcript.format import Header
@@ -94,27 +94,27 @@ class Budgets(msgspec.Struct, frozen=True):
 
 def tuple_judged() -> Run:
     """Tuples through `ShellBolt.drive` and a bolt that echoes and acks them."""
-    session = _bolt()
-    return Run(TUPLES, lambda: _calls(session, lambda: _drive(session)))
+    bolt = _bolt()
+    return Run(TUPLES, lambda: _calls(bolt.session, lambda: _drive(bolt)))
 
 
 def tuple_recorded() -> Run:
     """The same, with a transcript written."""
-    session = _bolt(Path(os.devnull))
-    return Run(TUPLES, lambda: _calls(session, lambda: _drive(session)))
+    bolt = _bolt(Path(os.devnull))
+    return Run(TUPLES, lambda: _calls(bolt.session, lambda: _drive(bolt)))
 
 
 def round_trip() -> Run:
     """Calls of next to a spout that answers with its sync alone."""
     judge = Conversation(sides.profile("spout"), sides.rulebook())
-    session = ShellSpout(StoredProcess.of(itertools.chain([_PID], itertools.repeat(_SYNC))), judge)
-    _meet(session)
+    spout = ShellSpout(StoredProcess.of(itertools.chain([_PID], itertools.repeat(_SYNC))), judge)
+    _meet(spout.session)
 
     def run() -> None:
         for _ in range(CALLS):
-            session.call("next", limit=sides.LIMIT)
+            spout.call("next", limit=sides.LIMIT)
 
-    return Run(CALLS, lambda: _calls(session, run))
+    return Run(CALLS, lambda: _calls(spout.session, run))
 
 
 def line_of_echo() -> Run:
@@ -155,18 +155,18 @@ def _bolt(record: Path | None = None) -> ShellBolt:
     answers = [b"".join(_EMIT % id_ + _ACK % id_ for id_ in part) for part in parts]
     judge = Conversation(sides.profile("bolt"), sides.rulebook())
     sinks = [TranscriptWriter(record, Header(conv="1", profile=judge.profile))] if record else []
-    session = ShellBolt(StoredProcess.of([_PID, *answers]), judge, sinks, seed=SEED)
-    _meet(session)
-    session.keep_emits = False
-    _drive(session)
+    bolt = ShellBolt(StoredProcess.of([_PID, *answers]), judge, sinks, seed=SEED)
+    _meet(bolt.session)
+    bolt.kept.keeps = False
+    _drive(bolt)
     for sink in sinks:
         sink.flush()
-    return session
+    return bolt
 
 
-def _drive(session: ShellBolt) -> None:
-    if not session.drive((sides.values(number) for number in range(TUPLES)), WINDOW, sides.LIMIT) or session.findings:
-        raise RuntimeError(f"the stored bolt did not do well: {session.findings[:3]}")
+def _drive(bolt: ShellBolt) -> None:
+    if not bolt.drive((sides.values(number) for number in range(TUPLES)), WINDOW, sides.LIMIT) or bolt.session.findings:
+        raise RuntimeError(f"the stored bolt did not do well: {bolt.session.findings[:3]}")
 
 
 def _meet(session: Session) -> None:

@@ -13,8 +13,8 @@ from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.component import player
 from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.events import Deadline
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from multilang_cli.driver.pump import EventSink
+    from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Handshake
@@ -73,9 +73,21 @@ class Seen:
 
 def seen(session: Session) -> list[Event]:
     """All events of a session that is `playing`, as long as it goes on those so far."""
-    (sink,) = session._sinks
+    (sink,) = session.events.sinks
     assert isinstance(sink, Seen)
     return sink.events
+
+
+def bolt_of(session: Session) -> ShellBolt:
+    """Storm's side of a bolt that is `playing`."""
+    assert isinstance(session.script, ShellBolt)
+    return session.script
+
+
+def spout_of(session: Session) -> ShellSpout:
+    """Storm's side of a spout that is `playing`."""
+    assert isinstance(session.script, ShellSpout)
+    return session.script
 
 
 def deadline(session: Session) -> Deadline:
@@ -98,8 +110,8 @@ def playing(
     process = ComponentProcess.start(argv, cwd=tmp_path, env=worker_environment({}).variables, pid_dir=pid_dir)
     judge = Conversation(profile, load_rulebook())
     conf = context.realistic_conf(base_conf(version.id), profile, {})
-    session = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, [Seen()])
-    with session:
+    shell = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, [Seen()])
+    with shell.session as session:
         yield session, context.handshake(profile, version, conf, str(pid_dir))
 
 

@@ -18,14 +18,13 @@ from multilang_cli.causes.tracebacks import MOST_OF_A_LINE, MOST_READ, bounded, 
 from multilang_cli.causes.unheard import what_they_are
 from multilang_cli.driver.pids import has_a_pid_file
 from multilang_cli.driver.process import STDERR_KEPT
-from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.protocol.words.events import Chunk, Event, Exited
 from multilang_cli.protocol.words.messages import Emit, Log, Malformed, TupleMsg
 from multilang_cli.subject.sources import origin_in, source_lines
 from multilang_cli.suite.runner.watch import WATCHED_BYTES, Watch
 from multilang_cli.suite.verdict.causes import _Stderr, with_code
 from multilang_cli.transcript.secrets import hide
-from tests.sessions import ACK_ALL, LIMIT, playing
+from tests.sessions import ACK_ALL, LIMIT, bolt_of, playing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -192,10 +191,10 @@ def test_large_tuples_are_not_put_together(tmp_path: Path) -> None:
     """Each copy that is made of many on the way would be as large as all of them."""
     sizes = Sizes()
     with playing(tmp_path, ACK_ALL) as (session, greeting):
-        assert isinstance(session, ShellBolt)
+        bolt = bolt_of(session)
         assert session.handshake(greeting, LIMIT)
         session.add_sink(sizes)
         for _ in range(20):
-            session.send(["x" * 1_000_000], "s", "default")
-        assert session.settle_all(LIMIT)
+            bolt.send(["x" * 1_000_000], "s", "default")
+        assert bolt.settle_all(LIMIT)
     assert 1_000_000 < sizes.largest < 2_000_000

@@ -15,8 +15,8 @@ from multilang_cli.bench.watching import AnswerTimer, cost_of
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver import reaper
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.words.verdicts import Finding
 
 if TYPE_CHECKING:
@@ -64,23 +64,23 @@ def measure(subject: Subject, window: int, seconds: float, place: CpuPlacement) 
     profile = subject.profile
     judge = judge_of(profile, subject.rulebook)
     answers = AnswerTimer()
-    session: ShellBolt | ShellSpout
+    shell: ShellBolt | ShellSpout
     if profile.kind == "bolt":
-        session = ShellBolt(process, judge, (answers,), timer=BEAT, seed=subject.options.seed)
+        shell = ShellBolt(process, judge, (answers,), timer=BEAT, seed=subject.options.seed)
     else:
-        session = ShellSpout(process, judge, (answers,))
-    with session:
+        shell = ShellSpout(process, judge, (answers,))
+    with shell.session as session:
         _bind(process.pid, place)
         if not session.handshake(subject.handshake(str(pid_dir)), profile.limits["pid"]):
             raise Silent("it ended before its pid" if session.exit is not None else "it did not answer the handshake")
-        work = _bolt_work(session, subject, window) if isinstance(session, ShellBolt) else _spout_work(session, window)
+        work = _bolt_work(shell, subject, window) if isinstance(shell, ShellBolt) else _spout_work(shell, window)
         work(seconds * WARM_UP, Histogram())
         answers.forget()
         before, began = cost_of(process.pid), time.perf_counter()
         calls = Histogram()
         emits = work(seconds, calls)
         took, after = time.perf_counter() - began, cost_of(process.pid)
-        trips = answers.trips if isinstance(session, ShellBolt) else calls
+        trips = answers.trips if isinstance(shell, ShellBolt) else calls
         return Measured(
             window=window,
             seconds=took,
@@ -98,7 +98,7 @@ def measure(subject: Subject, window: int, seconds: float, place: CpuPlacement) 
 
 def _bolt_work(bolt: ShellBolt, subject: Subject, window: int) -> Callable[[float, Histogram], int]:
     limit, samples = bolt.profile.limits["settle"], subject.samples
-    bolt.keep_emits = False
+    bolt.kept.keeps = False
 
     def work(seconds: float, _: Histogram) -> int:
         """Drive the bolt for so many seconds; 0, since its emits are not counted."""
@@ -126,14 +126,14 @@ def _spout_work(spout: ShellSpout, window: int) -> Callable[[float, Histogram], 
     def work(seconds: float, calls: Histogram) -> int:
         """Call next for so many seconds, each call timed; how many tuples it emitted."""
         end, emits = time.perf_counter() + seconds, 0
-        while spout.running and time.perf_counter() < end:
+        while spout.session.running and time.perf_counter() < end:
             began = time.perf_counter_ns()
             if not spout.call("next", limit=limit):
                 break
             calls.add(time.perf_counter_ns() - began)
-            emits += len(spout.emits)
-            pending.extend(emit.id for emit in spout.emits if emit.id is not None)
-            spout.emits.clear()
+            emits += len(spout.kept.emits)
+            pending.extend(emit.id for emit in spout.kept.emits if emit.id is not None)
+            spout.kept.emits.clear()
             while len(pending) > window and not spout.acks_at_once and spout.call("ack", pending.popleft(), limit):
                 pass
         return emits

@@ -21,8 +21,8 @@ from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.driver.environment import worker_environment
 from multilang_cli.driver.launch import LaunchError
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.judge.bolt_rules import TIMER
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.feeds import Feed
@@ -60,34 +60,36 @@ def _told_to_end(number: int, frame: object) -> None:
 
 def _host(profile: Profile, process: ComponentProcess) -> int:
     judge = judge_of(msgspec.structs.replace(profile, feed=None), load_rulebook(profile.storm))
-    session: ShellBolt | ShellSpout
+    shell: ShellBolt | ShellSpout
     if profile.kind == "bolt":
-        session = ShellBolt(process, judge, timer=TIMER if judge.version.heartbeats else 0.0)
+        shell = ShellBolt(process, judge, timer=TIMER if judge.version.heartbeats else 0.0)
     else:
-        session = ShellSpout(process, judge)
+        shell = ShellSpout(process, judge)
+    session = shell.session
     session.as_storm = True
     with session:
-        _converse(session, profile)
+        _converse(shell, profile)
         while _lives(session):
             session.pump(_LOOKS_AFTER)
     return WORKER_DIED
 
 
-def _converse(session: ShellBolt | ShellSpout, profile: Profile) -> None:
+def _converse(shell: ShellBolt | ShellSpout, profile: Profile) -> None:
+    session = shell.session
     conf = context.realistic_conf(base_conf(session.version.id), profile, {})
     greeting = context.handshake(profile, session.version, conf, str(session.process.pid_dir))
     feed = profile.feed or Feed()
     if not session.handshake(greeting, CALL_LIMIT):
         return
-    if isinstance(session, ShellBolt):
+    if isinstance(shell, ShellBolt):
         for fed in feed.tuples:
-            session.send(fed.values, fed.comp, fed.stream, fed.task)
+            shell.send(fed.values, fed.comp, fed.stream, fed.task)
         return
     for call in feed.calls:
-        ids = [emit.id for emit in session.emits if emit.id is not None]
+        ids = [emit.id for emit in shell.kept.emits if emit.id is not None]
         id_ = ids[call.emit] if call.call in {"ack", "fail"} and call.emit < len(ids) else ""
         # Storm looks once a second: by then it has seen that the timeout is over.
-        if not session.call(call.call, id_, session.judge.timeout + 2 * TIMER) or not _lives(session):
+        if not shell.call(call.call, id_, session.judge.timeout + 2 * TIMER) or not _lives(session):
             return
 
 

@@ -3,55 +3,44 @@
 from __future__ import annotations
 
 import math
+import select
 import signal
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from multilang_cli.driver import memory
 from multilang_cli.driver.clock import Clock
+from multilang_cli.driver.event_log import EventLog
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.process import READ_SIZE, BrokenStdin, ComponentProcess
-from multilang_cli.driver.routing import Router
+from multilang_cli.driver.script import SILENT
 from multilang_cli.driver.stdin_queue import StdinQueue
 from multilang_cli.driver.waits import describing
 from multilang_cli.protocol.storm.reading import read_frame, read_frames
 from multilang_cli.protocol.storm.taking import taken
 from multilang_cli.protocol.wire.batches import Batch
-from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, LENGTHY, Frame, Framer, Frames
+from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Frame, Framer, Frames
 from multilang_cli.protocol.words.events import Chunk, Event, Exited, Signalled, Started, StdoutClosed, WriteFailed
 from multilang_cli.protocol.words.messages import FromComponent, Malformed, Pid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.pipes import Ready
+    from multilang_cli.driver.script import Script
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.words.events import Channel, Fact
-    from multilang_cli.protocol.words.messages import Emit, FromStorm, TaskIds
+    from multilang_cli.protocol.words.messages import FromStorm
     from multilang_cli.protocol.words.verdicts import Finding
 
 LAST_WORDS = 2 * 1024 * 1024
 """Bytes that are read from the pipe of a dead process: more than a pipe holds."""
 DIES_WITHIN = 2.0
 """Seconds that a process with a closed stdout or stdin is given to be dead."""
-
-
-Handler = Callable[[Any, int], None]
-"""What is done about a message, given about how many bytes it has."""
-
-
-MOST_FINDINGS = 10_000
-"""Findings after which a component is not listened to any longer."""
-
-
-class EventSink(Protocol):
-    """Something that wants every event as it happens: a recorder, a display."""
-
-    def take(self, events: Sequence[Event], findings: Sequence[Finding], /) -> None:
-        """Take events that were judged together, and what was found in them. A finding's `seq` says in which."""
 
 
 class OutOfTimeError(Exception):
@@ -61,14 +50,14 @@ class OutOfTimeError(Exception):
 class Pump:
     """A running component and its judge.
 
-    `stdin`: what is said to it; `findings` so far; `sinks` see every event. `read_size`: read so many bytes at a time.
-    `overflowed`: a frame passed the limit; `flooded`: so much is wrong that more says nothing new; `without_reader`: it
-    lives, and nobody reads its stdin: Storm's next write fails, and the worker dies. `handlers`: what ShellBolt or
-    ShellSpout does about a message, by its class; `heard`: its frame, as long as they do it. `deaf_from`: the event
-    from which on they do nothing, None for none: the worker they live in is dead. `tamper`: changes what is read, each
-    piece of it. `until`: on the machine's clock, after which nothing is moved any more, and OutOfTimeError is raised.
-    `memory`: what the process and its descendants may hold, in bytes; with more it is killed, and TooMuchMemoryError is
-    raised.
+    `script`: what Storm's side does by itself. `events`: what happened; `findings` so far. `stdin`: what is said to it.
+    `read_size`: read so many bytes at a time. `overflowed`: a frame passed the limit; `without_reader`: it lives, and
+    nobody reads its stdin: Storm's next write fails, and the worker dies. `handlers`: what is done about a message, by
+    its class: the script's, unless somebody else plays; `heard`: its frame, as long as that is done. `deaf_from`: the
+    event from which on nothing is, None for none: the worker is dead. `tamper`: changes what is read, each piece of
+    it; `keep_stderr`: is given what it writes there. `until`: on the machine's clock, after which nothing is moved any
+    more, and OutOfTimeError is raised. `memory`: what the process and its descendants may hold, in bytes; with more it
+    is killed, and TooMuchMemoryError is raised.
     """
 
     __slots__ = (
@@ -76,26 +65,24 @@ class Pump:
         "_closing",
         "_eof",
         "_exit",
-        "_framer",
         "_held_open",
         "_looked",
-        "_own_handlers",
-        "_router",
-        "_seq",
-        "_sinks",
         "clock",
         "deaf_from",
+        "events",
         "findings",
-        "flooded",
+        "framer",
         "handlers",
         "heard",
         "judge",
+        "keep_stderr",
         "memory",
         "overflowed",
         "pid",
         "process",
         "profile",
         "read_size",
+        "script",
         "stdin",
         "tamper",
         "until",
@@ -103,34 +90,35 @@ class Pump:
         "without_reader",
     )
 
-    _ids_overtake = True
-    """True if a thread of Storm's own writes what is queued, so that task ids may come before it."""
-    _lengthy = LENGTHY
-    """Bytes that may come together from which on they are read together."""
-    _clock_runs_on = False
-    """True if time goes by between two rounds as well: then somebody else decides when to look."""
-
-    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
+    def __init__(
+        self,
+        process: ComponentProcess,
+        judge: Conversation,
+        sinks: Iterable[EventSink] = (),
+        script: Script = SILENT,
+        *,
+        runs_on: bool = False,
+    ) -> None:
+        """`runs_on`: time goes by between two rounds as well, since somebody else decides when to look."""
         self.process = process
+        self.script = script
         self.judge = judge
         self.profile = judge.profile
         self.version = judge.version
-        self.findings: list[Finding] = []
-        self.flooded = self.without_reader = self.overflowed = False
+        self.clock = Clock(runs_on=runs_on)
+        self.events = EventLog(judge, self.clock, sinks)
+        self.findings = self.events.findings
+        self.without_reader = self.overflowed = False
         self.read_size = READ_SIZE
         self.pid: int | None = None
         self.deaf_from: int | None = None
         self.heard = b""
         self.tamper: Callable[[bytes], bytes] | None = None
         self.until = self.memory = math.inf
-        self.stdin = StdinQueue(self.version, overtaken=self._ids_overtake and self.version.task_ids == "overtake")
-        self.clock = Clock(runs_on=self._clock_runs_on)
-        self._own_handlers: dict[type, Handler] = {}
-        self.handlers = self._own_handlers
-        self._sinks = tuple(sinks)
-        self._router = Router(self.profile)
-        self._framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)), lengthy=self._lengthy)
-        self._seq = 0
+        self.keep_stderr: Callable[[bytes], object] | None = None
+        self.stdin = StdinQueue(self.version, overtaken=script.ids_overtake and self.version.task_ids == "overtake")
+        self.handlers = script.handlers
+        self.framer = Framer(int(self.profile.limits.get("frame", DEFAULT_LIMIT)), lengthy=script.lengthy)
         self._looked = 0.0
         self._eof = self._closing = self._held_open = False
         self._after_death = 0
@@ -146,33 +134,17 @@ class Pump:
 
     def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
         """Something happened that is no message."""
-        event = Event(self._seq, self.now, channel, fact, raw)
-        self._seq += 1
-        return self._happened((event,))
-
-    def _happened(self, events: Sequence[Event]) -> list[Finding]:
-        """Have events judged, many at a time: it is several times faster than one by one."""
-        found = self.judge.feed_all(events)
-        if found or self.findings:
-            self._found(found)
-        for sink in self._sinks:
-            sink.take(events, found)
-        return found
-
-    def _found(self, found: Sequence[Finding]) -> None:
-        """Take the findings of the last events, maybe none: called from the first finding on."""
-        self.findings += found
-        self.flooded = len(self.findings) >= MOST_FINDINGS
+        return self.events.note(channel, fact, raw)
 
     @property
     def next_seq(self) -> int:
         """The number that the next event will have."""
-        return self._seq
+        return self.events.seq
 
     @property
     def running(self) -> bool:
         """True while the component can still say something."""
-        return not (self._eof or self.overflowed or self.flooded or self.without_reader)
+        return not (self._eof or self.overflowed or self.without_reader or self.events.flooded)
 
     @property
     def exit(self) -> Exited | None:
@@ -182,12 +154,7 @@ class Pump:
     @property
     def spoken(self) -> tuple[int, int]:
         """Bytes of messages so far, by Storm and by the component."""
-        return self.stdin.written, self._framer.offset
-
-    @property
-    def emitted(self) -> bool:
-        """True if the component has emitted anything."""
-        return False
+        return self.stdin.written, self.framer.offset
 
     # --- what is heard ------------------------------------------------------------------------------------------
 
@@ -205,8 +172,7 @@ class Pump:
             return
         said = read_frames(frames)
         events = self._events(frames, said, now)
-        self._seq += len(events)
-        found = self._happened(events)
+        found = self.events.judged(events)
         passed_over = self.judge.passed_over(found) if found else frozenset()
         if isinstance(events, Batch) and not passed_over:
             self._react_all(events)
@@ -222,26 +188,26 @@ class Pump:
         """Take the first message for the answer to the handshake: Storm does nothing about what else it says."""
         message = read_frame(frame, expecting_pid=True)
         self.pid = message.pid if isinstance(message, Pid) else self.pid
-        event = Event(self._seq, now, "out", message, frame.raw, frame.offset)
-        self._seq += 1
-        self._happened((event,))
+        self.events.judged((Event(self.events.seq, now, "out", message, frame.raw, frame.offset),))
         self.overflowed = isinstance(message, Malformed) and message.kind == "frame-too-long"
 
     def _events(self, frames: Sequence[Frame], said: Sequence[Any], now: float) -> Sequence[Event]:
         """The events of frames after the first, and of what they say; of a run as a batch."""
         if isinstance(frames, Frames):
-            return Batch(self._seq, now, "out", said, data=frames.data, offset=frames.offset, texts=frames.texts)
+            return Batch(self.events.seq, now, "out", said, data=frames.data, offset=frames.offset, texts=frames.texts)
         return [
             Event(seq, now, "out", message, frame.raw, frame.offset)
-            for seq, (frame, message) in enumerate(zip(frames, said, strict=True), self._seq)
+            for seq, (frame, message) in enumerate(zip(frames, said, strict=True), self.events.seq)
         ]
 
     def _react_all(self, batch: Batch) -> None:
-        handlers, texts = self.handlers, batch.texts
+        script, texts = self.script, batch.texts
         if self.deaf_from is not None:
             texts = texts[: max(0, self.deaf_from - batch.seq)]
+        elif self.handlers is script.handlers and script.take(batch):
+            return
         for message, text in zip(batch.bodies, texts, strict=False):
-            if (handler := handlers.get(message.__class__)) is not None:
+            if (handler := self.handlers.get(message.__class__)) is not None:
                 self.heard = text
                 handler(message, len(text))
             elif message.__class__ is Malformed:
@@ -263,13 +229,7 @@ class Pump:
 
     def say_bytes(self, said: Iterable[tuple[FromStorm | Malformed, bytes]]) -> None:
         """Write messages with bytes of their own, behind what is in the write buffer: nothing else may be queued."""
-        events = self.stdin.put_raw(said, self._seq, self.now)
-        self._seq += len(events)
-        self._happened(events)
-
-    def route(self, emit: Emit) -> TaskIds | None:
-        """Send the tuple of an emit where it goes, if there is more than this component; the answer, None for none."""
-        return self._router.answer(emit) if emit.need_task_ids and not emit.task else None
+        self.events.judged(self.stdin.put_raw(said, self.events.seq, self.now))
 
     @property
     def idle(self) -> bool:
@@ -278,9 +238,8 @@ class Pump:
 
     def _fill(self) -> None:
         """Put messages into the write buffer: all that were put one by one are judged together."""
-        for events in self.stdin.fill(self._seq, self.now):
-            self._seq += len(events)
-            self._happened(events)
+        for events in self.stdin.fill(self.events.seq, self.now):
+            self.events.judged(events)
 
     def _write(self) -> bool:
         """Write what fits; False if nothing did, so that there is something to wait for."""
@@ -318,7 +277,8 @@ class Pump:
         and that was not all that is waited for. Raises OutOfTimeError after `until`, and
         TooMuchMemoryError.
         """
-        self._keep_bounds(time.monotonic())
+        self.keep_bounds(time.monotonic())
+        timeout = self.script.before_round(timeout)
         out = self.stdin
         if out.answers or out.queue:
             self._fill()
@@ -333,7 +293,8 @@ class Pump:
         self.clock.will_wait(timeout)
         return self.process.poll(timeout, want_write=want_write)
 
-    def _keep_bounds(self, now: float) -> None:
+    def keep_bounds(self, now: float) -> None:
+        """Raise OutOfTimeError or TooMuchMemoryError, if `now`, on the machine's clock, it is too late or too much."""
         if now >= self.until:
             raise OutOfTimeError
         if now - self._looked >= memory.LOOKS_EVERY and self.memory < math.inf:
@@ -348,6 +309,40 @@ class Pump:
             self.process.signal(signal.SIGKILL)
             raise memory.TooMuchMemoryError(held, self.memory)
 
+    # --- in one go ----------------------------------------------------------------------------------------------
+
+    def converse(self, limit: float) -> None:
+        """Write all that is queued, and take what is said within `limit` seconds; maybe none of it can be written."""
+        out = self.stdin
+        told = out.taken(self.events.seq, self.now)
+        data = None
+        if len(told.data) <= select.PIPE_BUF:
+            with suppress(BrokenStdin):  # which the next write will tell
+                data = self.process.exchange(told.data, limit)
+        if data is None:
+            out.buffer += told.data
+        if not data or not self._answers(told, frames := self.framer.feed(data)):
+            self.events.judged(told)
+            if data:
+                self._hear(frames)
+
+    def _answers(self, told: Batch, frames: Sequence[Frame]) -> bool:
+        """Take `frames` in if they are all that answers a command, and plainly right; else nothing is done."""
+        if not isinstance(frames, Frames):
+            return False
+        seq, said = self.events.seq + len(told), read_frames(frames)
+        heard = Batch(seq, self.now, "out", said, data=frames.data, offset=frames.offset, texts=frames.texts)
+        if not self.judge.pass_turn(told, heard):
+            return False
+        self.events.passed(told)
+        self.events.passed(heard)
+        self._react_all(heard)
+        return True
+
+    def hear_bytes(self, data: bytes) -> None:
+        """Take what was read of its stdout."""
+        self._hear(self.framer.feed(data))
+
     def push(self) -> bool:
         """Write all that the pipe takes now; True if something is left. With `hear`, one round for who polls itself."""
         while self.stdin.unwritten:
@@ -361,6 +356,8 @@ class Pump:
         if ready.stderr:
             chunk = self.process.read_stderr()
             if chunk:
+                if self.keep_stderr is not None:
+                    self.keep_stderr(chunk)
                 self.note("err", Chunk(len(chunk)), chunk)
         if ready.stdout:
             data = self.process.read_stdout(self.read_size)
@@ -370,7 +367,7 @@ class Pump:
                 data = data if self.tamper is None else self.tamper(data)
                 self._after_death += len(data) if ready.exited else 0
                 if not self._eof:
-                    self._hear(self._framer.feed(data))
+                    self.hear_bytes(data)
         # A descendant that holds stdout may write for ever: what the dead process can have left there is bounded.
         if ready.exited and not self._eof and (not ready.stdout or self._after_death > LAST_WORDS):
             self._held_open = True
@@ -381,7 +378,7 @@ class Pump:
         if self._eof:
             return
         self._eof = True
-        rest = self._framer.close()
+        rest = self.framer.close()
         if rest is not None and whole:
             self._hear([rest])
         self._await_death()

@@ -14,8 +14,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, Self
 
 from multilang_cli.driver.pipes import SMALL_PIPE
-from multilang_cli.driver.process import NO_READER, TERM_WAIT, BrokenStdin
+from multilang_cli.driver.process import NO_READER, READ_SIZE, TERM_WAIT, BrokenStdin
 from multilang_cli.driver.pump import Pump
+from multilang_cli.driver.script import SILENT, WaitingFor
 from multilang_cli.driver.waits import describing, waiting, who_waits
 from multilang_cli.driver.waits.allowance import Allowance
 from multilang_cli.driver.waits.starving import Starved
@@ -27,17 +28,14 @@ from multilang_cli.protocol.words.verdicts import FATAL
 from multilang_cli.protocol.words.waits import Waits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
+    from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.process import ComponentProcess
-    from multilang_cli.driver.pump import EventSink
+    from multilang_cli.driver.script import Script
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.words.events import Again
-    from multilang_cli.protocol.words.messages import Emit, FromStorm, Handshake
-
-WaitingFor = Literal[
-    "pid", "sync", "heartbeat", "settle", "exit-after-eof", "exit-after-term", "read", "output", "plan", "host"
-]
+    from multilang_cli.protocol.words.messages import FromStorm, Handshake
 
 OnWait = Callable[[WaitingFor, float, Waits], None]
 
@@ -52,8 +50,6 @@ REST_SHOWN = 24
 """Bytes shown of a message that has no end."""
 REST_KEPT = 400
 """Bytes kept of it."""
-FEW_EMITS = 10_000
-"""Emits up to which the last one that is kept is surely the last one."""
 LAST_ROUNDS = 32
 """Reads that empty the largest pipe."""
 TOLD_AFTER = 3.0
@@ -72,6 +68,7 @@ class Session(Pump):
     """A component from its handshake to its end. `ended_by_us`: the process lived until `end`.
 
     `as_storm`: what will surely never come is waited for, and nothing any more once the worker would have ended.
+    `interrupted`: a person has waited long enough, so that every wait ends, without a finding; None where none may.
     `on_wait`: told of a wait that is long, again and again: what is waited for, since how many seconds, and what the
     component is doing.
     """
@@ -81,28 +78,31 @@ class Session(Pump):
         "_standstill",
         "_starved",
         "as_storm",
-        "emits",
         "ended_by_us",
-        "keep_emits",
+        "interrupted",
         "on_wait",
     )
 
-    _asked_by_storm: WaitingFor = "sync"
-
-    def __init__(self, process: ComponentProcess, judge: Conversation, sinks: Iterable[EventSink] = ()) -> None:
-        super().__init__(process, judge, sinks)
-        self.as_storm = False
+    def __init__(
+        self,
+        process: ComponentProcess,
+        judge: Conversation,
+        sinks: Iterable[EventSink] = (),
+        script: Script = SILENT,
+        *,
+        runs_on: bool = False,
+    ) -> None:
+        super().__init__(process, judge, sinks, script, runs_on=runs_on)
+        self.as_storm = self.ended_by_us = False
+        self.interrupted: bool | None = None
         self.on_wait: OnWait | None = None
-        self.emits: Sequence[Emit] = ()
-        self.keep_emits = True
-        self.ended_by_us = False
         self._ended = False
         self._starved = Starved(process)
         self._standstill = waiting.Standstill(process)
 
     def add_sink(self, sink: EventSink) -> None:
         """Have `sink` see every event from now on."""
-        self._sinks = (*self._sinks, sink)
+        self.events.sinks = (*self.events.sinks, sink)
 
     # --- waiting ------------------------------------------------------------------------------------------------
 
@@ -118,14 +118,16 @@ class Session(Pump):
         """Pump until `done`, the end of the component, or `limit` seconds; False and a Deadline event if it ran out.
 
         `waiting_for` is what the finding will be about. The limit begins anew whenever `progress` gives something else.
-        Also False, without a Deadline, if the component ended first. Storm's own clock runs in every wait: a silence
-        for which Storm ends the worker ends it too, and one that comes near to that is waited for. `quietly`: without a
-        Deadline for what is waited for.
+        Also False, without a Deadline, if the component ended first, or the wait was `interrupted`. Storm's own clock
+        runs in every wait: a silence for which Storm ends the worker ends it too, and one that comes near to that is
+        waited for. `quietly`: without a Deadline for what is waited for.
         """
         began = time.monotonic()
-        return self._at_once(done, limit) or self._wait_on(
-            done, limit, waiting_for, progress, began=began, quietly=quietly
+        over = done if self.interrupted is None else lambda: bool(self.interrupted) or done()
+        waited = self._at_once(over, limit) or self._wait_on(
+            over, limit, waiting_for, progress, began=began, quietly=quietly
         )
+        return waited and not self.interrupted
 
     def _wait_on(
         self,
@@ -149,7 +151,7 @@ class Session(Pump):
             heard = not (self.process.listening and self.process.stdout_unread())
             dead = silent > TIMER + LATE and heard
             if dead or (still and not self.as_storm and self._will_die(TIMER + LATE - silent)):
-                self.give_up(self._asked_by_storm, self.judge.timeout + TIMER, proven=not dead)
+                self.give_up(self.script.asks_with, self.judge.timeout + TIMER, proven=not dead)
                 # A dead worker gets no answer: what a testee was asked to say is missing, whatever else it died of.
                 return bool(self.profile.testee) and self.give_up("plan", self.profile.limits["plan"], proven=False)
             if now >= allowed.until and silent <= 0:
@@ -164,7 +166,7 @@ class Session(Pump):
                 return True
             clock = time.monotonic()
             if (lost := allowed.lost(clock, kept, self._starved.lost)) is not None:
-                self.clock.stand_still(lost, self._seq)
+                self.clock.stand_still(lost, self.next_seq)
                 now = self.now
                 if self.on_wait is not None and clock >= tell:
                     self.on_wait(waiting_for, clock - began, self.look().waits)
@@ -191,6 +193,24 @@ class Session(Pump):
         """True if the component has done what ends the worker of the Storm that is played."""
         return self.judge.fate in FATAL
 
+    def is_free(self) -> bool:
+        """True if nothing is under way but the queue, and nothing is asked for but to speak as fast as it goes."""
+        out, pieces = self.stdin, self.stdin.pieces
+        return not (
+            out.buffer
+            or pieces.piece
+            or pieces.to_cut
+            or self.tamper
+            or self._closing
+            or (
+                self._eof or self.overflowed or self.without_reader or self.events.flooded
+            )  # not `running`, but no call
+            or self.deaf_from is not None
+            or self.handlers is not self.script.handlers
+            or self.read_size != READ_SIZE
+            or (self.as_storm and self.worker_is_dead)
+        )
+
     def _will_die(self, within: float) -> bool:
         """True if Storm's clock runs, and nothing can move in the component before that ends the worker."""
         return self.judge.silence(self.now) > 0 and self._standstill.is_seen(within)
@@ -201,6 +221,8 @@ class Session(Pump):
             if done() or not self.process.stdout_unread():
                 break
             self.pump(0)
+        if not done():
+            self.script.last_chance(done)
         return done()
 
     def not_settled(self, limit: float, *, proven: bool, again: Again | None = None) -> Literal[False]:
@@ -213,7 +235,7 @@ class Session(Pump):
     ) -> Literal[False]:
         """Say that what is waited for did not come within `limit` seconds; `proven`: nor ever will."""
         waits, facts = self.look()
-        rest = head(self._framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
+        rest = head(self.framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
         self.note("control", Deadline(waiting_for, limit, str(waits), proven, facts, again, rest))
         return False
 
@@ -221,7 +243,7 @@ class Session(Pump):
         """Seconds in which we kept back what the pipe could have taken: the clock stands for those as well."""
         kept, self.stdin.pieces.kept = self.stdin.pieces.kept, 0.0
         if kept:
-            self.clock.stand_still(kept, self._seq)
+            self.clock.stand_still(kept, self.next_seq)
         return kept
 
     def stuck(self, within: float = math.inf) -> bool:
@@ -235,9 +257,12 @@ class Session(Pump):
         """True if the component lives and runs, rather than waits, as far as the system tells."""
         return self.running and describing.describe(self.process).state == "running"
 
-    def _is_final(self, _: WaitingFor, within: float) -> bool:
+    def _is_final(self, waiting_for: WaitingFor, within: float) -> bool:
         """True if what is waited for will not come `within` so many seconds, whatever Storm may still say meanwhile."""
-        return self.stuck(within) or self._standstill.is_seen(within)
+        later = waiting_for in self.script.given_later
+        if self.stuck(within):
+            return not (later and self.script.says_more())
+        return not later and self._standstill.is_seen(within)
 
     def _patience(self) -> float:
         """Seconds for which a round may block that has something to write: few in the midst of a message."""
@@ -276,7 +301,7 @@ class Session(Pump):
             self.pump(POLLS_EVERY / 10)
             took = self.now - stood
             # Nobody listens, so no clock runs: neither Storm's nor ours.
-            self.clock.stand_still(took, self._seq)
+            self.clock.stand_still(took, self.next_seq)
             waited, still, stood = waited + took, still + took, self.now
             state = describing.describe(self.process).state
             drained = not self.stdin.unwritten and waiting.at_rest(self.process)
@@ -295,7 +320,7 @@ class Session(Pump):
     @property
     def rest(self) -> bytes:
         """The bytes of a message that has no end yet: the last of it."""
-        return self._framer.pending.strip()[-REST_SHOWN:]
+        return self.framer.pending.strip()[-REST_SHOWN:]
 
     def _debts(self) -> Debts:
         pending, state = self.judge.outstanding(), self.judge.state
@@ -316,9 +341,9 @@ class Session(Pump):
 
     def _unasked(self) -> Literal["", "direct", "declined"]:
         """The way in which the last emit made sure that no task ids come; "" if it did not, or is not known."""
-        if not self.keep_emits or not 0 < len(self.emits) < FEW_EMITS:
+        last = self.script.last_emit
+        if last is None:
             return ""
-        last = self.emits[-1]
         return "direct" if last.task else "" if last.wants_task_ids else "declined"
 
     def handshake(self, message: Handshake, limit: float, *, await_file: bool = False) -> bool:

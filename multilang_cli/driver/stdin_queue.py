@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from multilang_cli.driver.pieces import Pieces
-from multilang_cli.driver.routing import NONE
+from multilang_cli.driver.shell.routing import NONE
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.batches import Batch
 from multilang_cli.protocol.words.events import Event

@@ -11,9 +11,10 @@ import msgspec
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.wire.context import TOPOLOGY
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand
-from multilang_cli.repl.by_hand import BoltByHand, SpoutByHand
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.write import TranscriptWriter
 
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.messages import Json
     from multilang_cli.protocol.words.verdicts import Finding
-    from multilang_cli.repl.by_hand import ByHand
     from multilang_cli.repl.session_config import SessionConfig
 
     Display = Callable[[Sequence[Event], Sequence[Finding]], None]
@@ -79,11 +80,13 @@ class ComponentRun:
             process.end()
             raise
         sinks = (self,)
-        self.session: ByHand
+        self.shell: ShellBolt | ShellSpout
         if profile.kind == "bolt":
-            self.session = BoltByHand(process, judge, sinks, timer=setup.timer, ticks=setup.ticks, seed=setup.seed)
+            self.shell = ShellBolt(process, judge, sinks, timer=setup.timer, ticks=setup.ticks, seed=setup.seed)
         else:
-            self.session = SpoutByHand(process, judge, sinks)
+            self.shell = ShellSpout(process, judge, sinks)
+        self.session: Session = self.shell.session
+        self.session.interrupted = False
 
     def _header(self) -> Header:
         profile = self.setup.judged()
@@ -99,16 +102,16 @@ class ComponentRun:
         )
 
     @property
-    def bolt(self) -> BoltByHand:
-        """The session, as Storm's side of a bolt."""
-        assert isinstance(self.session, BoltByHand)  # noqa: S101 (commands are chosen by kind)
-        return self.session
+    def bolt(self) -> ShellBolt:
+        """Storm's side of a bolt."""
+        assert isinstance(self.shell, ShellBolt)  # noqa: S101 (commands are chosen by kind)
+        return self.shell
 
     @property
-    def spout(self) -> SpoutByHand:
-        """The session, as Storm's side of a spout."""
-        assert isinstance(self.session, SpoutByHand)  # noqa: S101 (commands are chosen by kind)
-        return self.session
+    def spout(self) -> ShellSpout:
+        """Storm's side of a spout."""
+        assert isinstance(self.shell, ShellSpout)  # noqa: S101 (commands are chosen by kind)
+        return self.shell
 
     @property
     def alive(self) -> bool:
@@ -122,7 +125,7 @@ class ComponentRun:
             return ""
         if self.session.overflowed:
             return "a message is longer than our limit (--limit frame=BYTES), so nobody listens to it any longer"
-        if self.session.flooded:
+        if self.session.events.flooded:
             return "so much is wrong that nobody listens to it any longer"
         return "the component has ended"
 

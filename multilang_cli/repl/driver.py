@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from multilang_cli.driver.session import WaitingFor
+    from multilang_cli.driver.script import WaitingFor
+    from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.protocol.words.waits import Waits
-    from multilang_cli.repl.by_hand import ByHand
     from multilang_cli.repl.commands.table import CommandTable
     from multilang_cli.repl.screen import Screen
     from multilang_cli.repl.session_config import SessionConfig
@@ -305,7 +305,7 @@ class Driver:
         self.screen.line(f"explain {finding.rule}", "dim", lead=" " * 13)
 
 
-def said_by(session: ByHand) -> tuple[int, int, int]:
+def said_by(session: Session) -> tuple[int, int, int]:
     """Bytes that were said so far, by both sides and on stderr."""
     return (*session.spoken, session.process.stderr_total)
 

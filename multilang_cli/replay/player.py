@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.driver.routing import Router
+from multilang_cli.driver.shell.routing import Router
 from multilang_cli.driver.stdin_queue import BACKLOG
 from multilang_cli.driver.waits import waiting
 from multilang_cli.protocol.wire import encoding as wire
@@ -25,7 +25,8 @@ from multilang_cli.replay.script import ReplayStep, closed_behind_signal, ended_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from multilang_cli.driver.session import Session, WaitingFor
+    from multilang_cli.driver.script import WaitingFor
+    from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.events import Again
     from multilang_cli.replay.recording import JudgedRecording
     from multilang_cli.replay.said import ComparisonOptions
@@ -118,7 +119,7 @@ class RecordingPlayer:
         """Give the session back: emits that wait for task ids are answered by it from now on."""
         self.session.handlers = self._handlers
         for emit in self._asks:
-            self.session.stdin.answer(self.session.route(emit))
+            self.session.script.answer(emit)
         self._asks.clear()
 
     def _do(self, step: ReplayStep) -> None:

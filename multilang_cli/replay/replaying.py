@@ -30,7 +30,7 @@ from multilang_cli.transcript.write import TranscriptWriter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.driver.pump import EventSink
+    from multilang_cli.driver.event_log import EventSink
     from multilang_cli.protocol.words.verdicts import Profile
     from multilang_cli.replay.recording import JudgedRecording
     from multilang_cli.subject.declared import Declared
@@ -137,7 +137,6 @@ def replay(recording: JudgedRecording, subject: Subject, how: ReplayOptions) -> 
             subject.launch.argv, cwd=subject.cwd, env=subject.env, pid_dir=private_pid_dir()
         )
         session = stack.enter_context(Session(process, judge_of(profile, recording.rulebook), sinks))
-        session.keep_emits = False
         player = RecordingPlayer(session, recording, how.wanted, conf=subject.component.conf, real_time=how.real_time)
         try:
             stops = how.until_finding or how.until

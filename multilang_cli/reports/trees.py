@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from multilang_cli.acking.tracker import Tracker
 from multilang_cli.acking.tree import Task
-from multilang_cli.driver.routing import Router
+from multilang_cli.driver.shell.routing import Router
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, SpoutCommand, TupleMsg
 from multilang_cli.reports.event_sentences import lasted
 

@@ -19,8 +19,8 @@ import msgspec
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.driver.memory import TooMuchMemoryError, ceiling
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.driver.waits import describing
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.roles import roles_of
@@ -42,14 +42,14 @@ from multilang_cli.suite.verdict.causes import LastWords, hear_out, met_by_the_p
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from multilang_cli.driver.pump import EventSink
+    from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Kind
     from multilang_cli.reports.model import SubjectResult
     from multilang_cli.subject.options import Component, RunOptions
 
-    _Question = Callable[[Subject, Session, "_Replies"], Callable[[], bool]]
+    _Question = Callable[[Subject, ShellBolt | ShellSpout, "_Replies"], Callable[[], bool]]
     """Asks a session something, and gives back what tells whether it is answered."""
     Met = tuple[SubjectResult, ...]
     """What went wrong in one role."""
@@ -274,7 +274,8 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
         """The faults so far."""
         return (met_by_the_probe(checked, session, watch, LastWords()),) if session.findings else ()
 
-    with _started(checked, kind, (replies, watch)) as (session, said_pid):
+    with _started(checked, kind, (replies, watch)) as (shell, said_pid):
+        session = shell.session
         if not said_pid:
             end = _before_its_pid(session, replies)
             last = hear_out(session, source_of(checked.launch.argv, checked.cwd, kind))
@@ -283,7 +284,7 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
         session.wait_quiet(_PATIENCE)
         if fault := _fault_of(session):
             return _Answer(replies, fault=f"{fault} before it was asked anything", end=_last_words(session), met=met())
-        done = ask(checked, session, replies)
+        done = ask(checked, shell, replies)
         session.memory = ceiling(checked.options.memory)
         try:
             answered = _settles(session, lambda: done() or replies.acts_as_a_bolt, patient=patient)
@@ -302,15 +303,15 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
         return answer if answered else answer._replace(met=met())
 
 
-def _beat(_: Subject, session: Session, __: _Replies) -> Callable[[], bool]:
-    assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
-    bolt = session
+def _beat(_: Subject, shell: ShellBolt | ShellSpout, __: _Replies) -> Callable[[], bool]:
+    assert isinstance(shell, ShellBolt)  # noqa: S101 (what a bolt is started with)
+    bolt = shell
     bolt.heartbeat()
     return lambda: bolt.syncs > 0
 
 
-def _feed(checked: Subject, session: Session, replies: _Replies) -> Callable[[], bool]:
-    assert isinstance(session, ShellBolt)  # noqa: S101 (what a bolt is started with)
+def _feed(checked: Subject, shell: ShellBolt | ShellSpout, replies: _Replies) -> Callable[[], bool]:
+    assert isinstance(shell, ShellBolt)  # noqa: S101 (what a bolt is started with)
     samples = samples_of(checked.component)
     settles = checked.component.settles
     many = together(settles) if settles.startswith("after-") else min(len(samples), _TUPLES)
@@ -319,39 +320,39 @@ def _feed(checked: Subject, session: Session, replies: _Replies) -> Callable[[],
     }
     replies.values = tuple(json.dumps(text, ensure_ascii=False)[1:-1].encode() for text in texts)
     for sample in islice(cycle(samples), many):
-        session.send(sample.values, sample.component, sample.stream)
+        shell.send(sample.values, sample.component, sample.stream)
     period = declared_ticks(checked.component)
     if period or settles == "on-tick":
-        session.tick(period or PLAYED)
+        shell.tick(period or PLAYED)
     return lambda: replies.acts_as_a_bolt
 
 
-def _feed_and_beat(checked: Subject, session: Session, replies: _Replies) -> Callable[[], bool]:
+def _feed_and_beat(checked: Subject, shell: ShellBolt | ShellSpout, replies: _Replies) -> Callable[[], bool]:
     """Feed who answers heartbeats: what it holds back of a tuple comes with that."""
-    done = _feed(checked, session, replies)
-    _beat(checked, session, replies)
+    done = _feed(checked, shell, replies)
+    _beat(checked, shell, replies)
     return done
 
 
-def _next(_: Subject, session: Session, __: _Replies) -> Callable[[], bool]:
-    assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
-    spout = session
+def _next(_: Subject, shell: ShellBolt | ShellSpout, __: _Replies) -> Callable[[], bool]:
+    assert isinstance(shell, ShellSpout)  # noqa: S101 (what a spout is started with)
+    spout = shell
     # A bolt may send a sync that nobody asked for.
     spout.forget_syncs()
     spout.ask("next")
     return lambda: spout.answered
 
 
-def _activated_next(checked: Subject, session: Session, replies: _Replies) -> Callable[[], bool]:
+def _activated_next(checked: Subject, shell: ShellBolt | ShellSpout, replies: _Replies) -> Callable[[], bool]:
     """Ask for a tuple as Storm does: who opens its source when it is activated can't know a `next` before."""
-    assert isinstance(session, ShellSpout)  # noqa: S101 (what a spout is started with)
+    assert isinstance(shell, ShellSpout)  # noqa: S101 (what a spout is started with)
     if checked.version.activate:
-        session.call("activate", limit=session.profile.limits["sync"])
-    return _next(checked, session, replies) if session.running else lambda: False
+        shell.call("activate", limit=shell.profile.limits["sync"])
+    return _next(checked, shell, replies) if shell.session.running else lambda: False
 
 
 @contextmanager
-def _started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[Session, bool]]:
+def _started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterator[tuple[ShellBolt | ShellSpout, bool]]:
     """The component as a `kind`, and whether its handshake is done."""
     component = msgspec.structs.replace(checked.component, kind=kind)
     profile = profile_of(component, checked.version, checked.options.timeout)
@@ -360,10 +361,11 @@ def _started(checked: Subject, kind: Kind, sinks: Sequence[EventSink]) -> Iterat
     judge = Conversation(profile, checked.rulebook, roles=roles_of(profile))
     conf = context.realistic_conf(base_conf(checked.version.id), profile, component.conf)
     handshake = context.handshake(profile, checked.version, conf, str(pid_dir))
-    with (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, sinks) as session:
+    shell = (ShellBolt if kind == "bolt" else ShellSpout)(process, judge, sinks)
+    with shell.session as session:
         session.say(handshake)
         said_pid = session.wait(lambda: not judge.expecting_pid, profile.limits["pid"], "pid")
-        yield session, said_pid
+        yield shell, said_pid
 
 
 def _before_its_pid(session: Session, replies: _Replies) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.words.large import plain
 from multilang_cli.protocol.words.messages import Ack, Emit, Error, Fail, Json, Log
@@ -120,8 +120,11 @@ class Driven:
         self._over = False
         self._replies = _Replies()
         self._watch = Watch()
-        shell = ShellBolt if component.kind == "bolt" else ShellSpout
-        self.session: Session = shell(process, judge_of(profile, subject.rulebook), (self._replies, self._watch))
+        side = ShellBolt if component.kind == "bolt" else ShellSpout
+        self.shell: ShellBolt | ShellSpout = side(
+            process, judge_of(profile, subject.rulebook), (self._replies, self._watch)
+        )
+        self.session: Session = self.shell.session
         message = subject.handshake(str(process.pid_dir))
         self.session.handshake(message, profile.limits["pid"])
         self.limits = profile.limits
@@ -204,7 +207,7 @@ def _checked(values: Any) -> list[Json]:
 class DrivenBolt(Driven):
     """A bolt that runs."""
 
-    session: ShellBolt
+    shell: ShellBolt
 
     def send(
         self, values: list[Json], comp: str | None = None, stream: str | None = None, task: int | None = None
@@ -213,37 +216,37 @@ class DrivenBolt(Driven):
 
         `comp`: None for its first source, called "source" if none was told; `stream`: None for the usual one.
         """
-        id_ = self.session.send(_checked(values), comp, stream, task)
-        self.session.settle_all(self.limits["settle"])
+        id_ = self.shell.send(_checked(values), comp, stream, task)
+        self.shell.settle_all(self.limits["settle"])
         return self._replies.answer(id_)
 
     def send_all(self, tuples: Sequence[list[Json]]) -> Answer:
         """Send several tuples at once and wait until all are settled. The answer's `id` is that of the last."""
-        ids = [self.session.send(each) for each in list(map(_checked, tuples))]
-        self.session.settle_all(self.limits["settle"])
+        ids = [self.shell.send(each) for each in list(map(_checked, tuples))]
+        self.shell.settle_all(self.limits["settle"])
         return self._replies.answer(ids[-1] if ids else "")
 
     def tick(self, seconds: int = 1) -> Answer:
         """Send a tick tuple and wait until everything is settled."""
-        id_ = self.session.tick(seconds)
-        self.session.settle_all(self.limits["settle"])
+        id_ = self.shell.tick(seconds)
+        self.shell.settle_all(self.limits["settle"])
         return self._replies.answer(id_)
 
     def hold(
         self, values: list[Json], comp: str | None = None, stream: str | None = None, task: int | None = None
     ) -> str:
         """Send a tuple and do not wait: for joins and batches. Returns its id."""
-        return self.session.send(_checked(values), comp, stream, task)
+        return self.shell.send(_checked(values), comp, stream, task)
 
     def heartbeat(self) -> bool:
         """Send a heartbeat and wait for its sync; False, with a finding, if it does not come."""
-        return self.session.beat(self.limits["heartbeat"])
+        return self.shell.beat(self.limits["heartbeat"])
 
 
 class DrivenSpout(Driven):
     """A spout that runs, and is activated where this Storm does so."""
 
-    session: ShellSpout
+    shell: ShellSpout
 
     def __init__(self, component: Component, storm: str = "") -> None:
         super().__init__(component, storm)
@@ -271,5 +274,5 @@ class DrivenSpout(Driven):
         return self._call("deactivate")
 
     def _call(self, command: str, id_: Any = "") -> Answer:
-        self.session.call(command, id_, self.limits["sync"])
+        self.shell.call(command, id_, self.limits["sync"])
         return self._replies.answer("")

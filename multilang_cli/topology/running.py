@@ -208,7 +208,7 @@ def _result(
 ) -> RunResult:
     goal = setup.goal
     held, spared, notes = judged
-    subjects = [_of_life(setup, life, spared.get(life.session)) for life in _lives(engine)]
+    subjects = [_of_life(setup, life, spared.get(life.side)) for life in _lives(engine)]
     if engine.flow.spout_emissions:
         subjects += map(subject_of, held)
     logged = engine.flow.logged.all()
@@ -240,7 +240,7 @@ def _result(
 def _lives(engine: Engine) -> list[TaskRun]:
     """Every life of every task, by task: those in which something was found, and the last of each."""
     found = [life for worker in engine.workers.values() for life in worker.past]
-    return sorted(found, key=lambda life: (life.session.task, life.attempt))
+    return sorted(found, key=lambda life: (life.side.task, life.attempt))
 
 
 class Diagnosis(NamedTuple):
@@ -255,7 +255,7 @@ def _diagnosed(setup: Setup, life: TaskRun, findings: Sequence[Finding]) -> Diag
     try:
         if not findings or not setup.transcripts or life.transcript.stat().st_size > MOST_READ:
             return Diagnosis()
-        profile = life.session.profile
+        profile = life.side.profile
         source = source_of(life.argv, life.cwd, profile.kind)
         recent = RecentEvents(profile, setup.rulebook, source=source, lines=lines_of(source))
         recent.take(read_transcript(life.transcript))
@@ -268,7 +268,7 @@ def _diagnosed(setup: Setup, life: TaskRun, findings: Sequence[Finding]) -> Diag
 
 def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
     """One life of a task, as a subject. `spared`: how many of its findings are its own, where a fault struck it."""
-    session = life.session
+    session = life.side.session
     findings = tuple(session.findings[:spared])
     verdict, reason = verdict_of(findings, setup.version.id)
     if session.overflowed:
@@ -278,7 +278,7 @@ def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
     again = f" (its life {life.attempt})" if life.attempt > 1 else ""
     return SubjectResult(
         id=life.name,
-        title=f"What {session.name} says{again}",
+        title=f"What {life.side.name} says{again}",
         kind="task",
         verdict=verdict,
         reason=reason,

@@ -28,7 +28,7 @@ from multilang_cli.catalogue.oracle import (
 )
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.driver.session import POLLS_EVERY, QUIET_AFTER
-from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.protocol.storm.collector import Collector
 from multilang_cli.protocol.wire import context
 from multilang_cli.protocol.words.events import Deadline
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from multilang_cli.driver.session import Session
-    from multilang_cli.driver.shell_spout import ShellSpout
+    from multilang_cli.driver.shell.spout import ShellSpout
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding, Profile, StormVersion
 
@@ -95,10 +95,10 @@ def play(name: str, version_id: str) -> PlayedScript:
     profile = _profile(case, version)
     follower = _Follower(Collector(version, profile))
     judge = judge_of(profile, load_rulebook())
-    session = with_player(judge, follower, (str(case_file(name)), name), Path.cwd())
-    session.as_storm = True
-    with session:
-        _converse(session, case, follower.collector)
+    shell = with_player(judge, follower, (str(case_file(name)), name), Path.cwd())
+    shell.session.as_storm = True
+    with shell.session:
+        _converse(shell, case, follower.collector)
     collector = follower.collector
     predicted = next(outlook.fate for outlook in judge.outlook() if outlook.version == version.id)
     recorded = oracle_verdicts()[name][version.id]
@@ -146,37 +146,38 @@ def _profile(case: Case, version: StormVersion) -> Profile:
     return msgspec.structs.replace(profile, storm=version.id, conf=conf, limits=limits, streams=streams)
 
 
-def _converse(session: ShellBolt | ShellSpout, case: Case, collector: Collector) -> None:
-    version, profile = session.version, session.profile
-    conf = context.realistic_conf(base_conf(version.id), profile, {})
-    handshake = context.handshake(profile, version, conf, str(session.process.pid_dir))
+def _converse(shell: ShellBolt | ShellSpout, case: Case, collector: Collector) -> None:
+    session, profile = shell.session, shell.profile
+    conf = context.realistic_conf(base_conf(session.version.id), profile, {})
+    handshake = context.handshake(profile, session.version, conf, str(session.process.pid_dir))
     if not session.handshake(handshake, profile.limits["pid"], await_file=True) or collector.fate in FATAL:
         return
-    if isinstance(session, ShellBolt):
-        _feed_bolt(session, case, collector)
+    if isinstance(shell, ShellBolt):
+        _feed_bolt(shell, case, collector)
     else:
-        _call_spout(session, case, collector)
+        _call_spout(shell, case, collector)
 
 
 def _feed_bolt(bolt: ShellBolt, case: Case, collector: Collector) -> None:
-    began = bolt.now
+    session = bolt.session
+    began = session.now
     for given in case.get("tuples", [{"values": ["hello", 1]}]):
-        _pump_until(bolt, bolt.now + given.get("after_ms", 0) / 1000, case, collector)
+        _pump_until(session, session.now + given.get("after_ms", 0) / 1000, case, collector)
         for _ in range(given.get("times", 1)):
             bolt.send(given["values"], given.get("comp", "src"), given.get("stream", "default"), given.get("task", 2))
     # Heartbeats that queue up behind what is not read are no progress, so the bytes written are counted.
-    bolt.wait(lambda: bolt.idle, case.get("limit_ms", 8000) / 1000, "read", lambda: bolt.spoken[0])
-    _pump_until(bolt, began + case.get("hold_ms", 0) / 1000, case, collector)
+    session.wait(lambda: session.idle, case.get("limit_ms", 8000) / 1000, "read", lambda: session.spoken[0])
+    _pump_until(session, began + case.get("hold_ms", 0) / 1000, case, collector)
     until = began + case.get("limit_ms", 8000) / 1000
     # A script with a barrier may sleep before it: its silence says nothing.
     silence = QUIET_AFTER if "until_log" not in case else math.inf
-    while _goes_on(bolt, case, collector) and not bolt.wait_quiet(QUIET_AFTER, silence) and bolt.now < until:
+    while _goes_on(session, case, collector) and not session.wait_quiet(QUIET_AFTER, silence) and session.now < until:
         pass
     # A component that closed its stdout is quiet, too.
-    bolt.pump(POLLS_EVERY)
+    session.pump(POLLS_EVERY)
     beats = bolt.judge.state.heartbeats
-    if beats and bolt.now - beats[0].t > bolt.judge.timeout:
-        bolt.note("control", Deadline("heartbeat", bolt.judge.timeout))
+    if beats and session.now - beats[0].t > bolt.judge.timeout:
+        session.note("control", Deadline("heartbeat", bolt.judge.timeout))
 
 
 def _goes_on(session: Session, case: Case, collector: Collector) -> bool:
@@ -186,24 +187,25 @@ def _goes_on(session: Session, case: Case, collector: Collector) -> bool:
     return session.running and collector.fate not in FATAL and not passed
 
 
-def _pump_until(bolt: ShellBolt, until: float, case: Case, collector: Collector) -> None:
-    while _goes_on(bolt, case, collector) and bolt.now < until:
-        bolt.pump(until - bolt.now)
+def _pump_until(session: Session, until: float, case: Case, collector: Collector) -> None:
+    while _goes_on(session, case, collector) and session.now < until:
+        session.pump(until - session.now)
 
 
 def _call_spout(spout: ShellSpout, case: Case, collector: Collector) -> None:
+    session = spout.session
     for call in case.get("calls", ["activate", "next"]):
         command, _, argument = call.partition(":")
         if command == "sleep":
-            until = spout.now + int(argument) / 1000
-            while spout.now < until:
-                spout.pump(until - spout.now)
+            until = session.now + int(argument) / 1000
+            while session.now < until:
+                session.pump(until - session.now)
             continue
-        ids = [emit.id for emit in spout.emits if emit.id is not None]
+        ids = [emit.id for emit in spout.kept.emits if emit.id is not None]
         id_: Any = ids[0] if argument == "$0" and ids else argument
         if not _answers(spout, command, id_, case) or collector.fate in FATAL:
             return
-    spout.wait_quiet(QUIET_AFTER)
+    session.wait_quiet(QUIET_AFTER)
 
 
 def _answers(spout: ShellSpout, command: str, id_: Any, case: Case) -> bool:
@@ -211,10 +213,10 @@ def _answers(spout: ShellSpout, command: str, id_: Any, case: Case) -> bool:
     if "heartbeat_s" not in case or (command in {"activate", "deactivate"} and not spout.version.activate):
         return spout.call(command, id_, case.get("limit_ms", 8000) / 1000)
     spout.ask(command, id_)
-    limit = spout.judge.timeout + MARGIN
-    until, spoken = spout.now + limit, spout.spoken
-    while spout.running and not spout.answered and spout.now < until:
-        spout.pump(until - spout.now)
-        if spout.spoken != spoken:
-            until, spoken = spout.now + limit, spout.spoken
+    session, limit = spout.session, spout.judge.timeout + MARGIN
+    until, spoken = session.now + limit, session.spoken
+    while session.running and not spout.answered and session.now < until:
+        session.pump(until - session.now)
+        if session.spoken != spoken:
+            until, spoken = session.now + limit, session.spoken
     return spout.wait_sync(limit if spout.answered else 0.0)

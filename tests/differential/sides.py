@@ -17,7 +17,7 @@ from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.oracle import Call, Case, Verdict, shown
 from multilang_cli.catalogue.storm_conf import base_conf
 from multilang_cli.driver.session import POLLS_EVERY, QUIET_AFTER
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.storm.collector import Collector
 from multilang_cli.protocol.wire import context
@@ -29,7 +29,7 @@ from tests.sessions import with_player
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from multilang_cli.driver.shell_bolt import ShellBolt
+    from multilang_cli.driver.shell.bolt import ShellBolt
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import StormVersion
 
@@ -127,28 +127,26 @@ def _play(case: Case, folder: Path, version_id: str) -> Told:
     )
     follower = _Follower(Collector(version, profile), version)
     judge = Conversation(profile, load_rulebook())
-    session = with_player(judge, follower, (str(file),), folder)
-    with session:
+    shell = with_player(judge, follower, (str(file),), folder)
+    with shell.session as session:
         conf = context.realistic_conf(base_conf(version.id), profile, {})
         handshake = context.handshake(profile, version, conf, str(session.process.pid_dir))
         if session.handshake(handshake, PID_SECONDS) and not follower.done:
-            _converse(session, case, follower)
+            _converse(shell, case, follower)
         found = list(follower.found)
     return Told([shown(call, version.dialect) for call in follower.collector.told], found)
 
 
-def _converse(session: ShellBolt | ShellSpout, case: Case, follower: _Follower) -> None:
-    limit = case["limit_ms"] / 1000
-    if isinstance(session, ShellSpout):
+def _converse(shell: ShellBolt | ShellSpout, case: Case, follower: _Follower) -> None:
+    session, limit = shell.session, case["limit_ms"] / 1000
+    if isinstance(shell, ShellSpout):
         for command in case["calls"]:
-            if not session.call(command, "", limit) or follower.done:
+            if not shell.call(command, "", limit) or follower.done:
                 return
         return
     for given in case["tuples"]:
         for _ in range(given.get("times", 1)):
-            session.send(
-                given["values"], given.get("comp", "src"), given.get("stream", "default"), given.get("task", 2)
-            )
+            shell.send(given["values"], given.get("comp", "src"), given.get("stream", "default"), given.get("task", 2))
     until = session.now + limit
     while session.running and session.now < until:
         session.pump(POLLS_EVERY)

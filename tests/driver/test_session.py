@@ -11,16 +11,14 @@ import msgspec
 import pytest
 
 from multilang_cli.driver.process import ComponentProcess
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.session import Session
 from multilang_cli.protocol.words.messages import Log, TaskIds, TupleMsg
 from tests.processes import until
-from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, deadline, playing, seen
+from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, bolt_of, deadline, playing, seen, spout_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.verdicts import Kind
 
 pytestmark = pytest.mark.component
@@ -28,11 +26,6 @@ pytestmark = pytest.mark.component
 
 def rules_of(session: Session) -> list[str]:
     return [finding.rule for finding in session.findings]
-
-
-def bolt_of(session: Session) -> ShellBolt:
-    assert isinstance(session, ShellBolt)
-    return session
 
 
 def rss() -> int:
@@ -68,14 +61,14 @@ def test_time_in_which_we_keep_the_rest_back_is_not_the_components(tmp_path: Pat
     assert not session.findings
 
 
-@pytest.mark.parametrize("part", [(ShellSpout, "pump"), (ComponentProcess, "exchange")])
+@pytest.mark.parametrize("part", [(Session, "pump"), (ComponentProcess, "exchange")])
 def test_time_in_which_we_stood_still_is_not_the_components(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: tuple[type, str]
 ) -> None:
     paused, real = [0.0], time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: real() + paused[0])
     with playing(tmp_path, SYNC_ONCE, "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
         plain = getattr(*part)
 
@@ -85,7 +78,7 @@ def test_time_in_which_we_stood_still_is_not_the_components(
             return result
 
         monkeypatch.setattr(*part, pausing)
-        assert session.call("next" if part[1] == "exchange" else "activate", limit=LIMIT)
+        assert spout.call("next" if part[1] == "exchange" else "activate", limit=LIMIT)
         assert session.now < 2 * LIMIT
     assert paused[0] >= 100.0
     assert session.findings == []
@@ -105,14 +98,14 @@ while True: message()
 @pytest.mark.parametrize("at_once", [True, False])
 def test_what_is_asked_at_once_is_what_is_queued(tmp_path: Path, *, at_once: bool) -> None:
     with playing(tmp_path, TWO_EMITS, "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
         for command, id_ in (("activate", ""), ("next", ""), ("ack", "1.0"), ("next", "")):
             if at_once:
-                session.ask_at_once(command, id_, LIMIT)
+                spout.ask_at_once(command, id_, LIMIT)
             else:
-                session.ask(command, id_)
-            assert session.wait_sync(LIMIT)
+                spout.ask(command, id_)
+            assert spout.wait_sync(LIMIT)
         assert session.flush(LIMIT)
         events = seen(session)
         said = [(each.seq, each.channel, each.raw) for each in events if each.channel in ("in", "out")][2:]
@@ -120,7 +113,7 @@ def test_what_is_asked_at_once_is_what_is_queued(tmp_path: Path, *, at_once: boo
         told = [raw.split(b"\n")[0].replace(b'"id":"",', b"") for _, channel, raw in said if channel == "in"]
         assert told[:2] == [b'{"command":"activate"}', b'{"command":"next"}']
         assert told[2:5] == [b"[4]", b'{"id":"1.0","command":"ack"}', b'{"command":"next"}']
-        assert [each.id for each in session.emits] == ["1.0", "3.0", "3.1", "3.2"]
+        assert [each.id for each in spout.kept.emits] == ["1.0", "3.0", "3.1", "3.2"]
     assert session.findings == []
 
 
@@ -244,11 +237,11 @@ while True:
     if command["command"] == "activate": say('{"command":"sync"}\\nend\\n')
 """
     with playing(tmp_path, twice, "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         assert session.handshake(handshake, 10.0)
-        assert session.call("activate", limit=10.0)
+        assert spout.call("activate", limit=10.0)
         assert session.wait_quiet(10.0)
-        assert all(session.call("next", limit=10.0) for _ in range(3))
+        assert all(spout.call("next", limit=10.0) for _ in range(3))
     assert rules_of(session) == ["sync-extra"]
 
 
@@ -289,13 +282,13 @@ def test_no_more_tuples_than_max_pending_wait_to_be_written(tmp_path: Path, monk
         bolt = bolt_of(session)
         assert bolt.max_pending == 100
         assert session.handshake(handshake, 10.0)
-        plain = ShellBolt.pump
+        plain = Session.pump
 
-        def pump(self: ShellBolt, timeout: float, done: Callable[[], bool] | None = None) -> None:
+        def pump(self: Session, timeout: float, done: Callable[[], bool] | None = None) -> None:
             waited.append(len(self.stdin.queue))
             plain(self, timeout, done)
 
-        monkeypatch.setattr(ShellBolt, "pump", pump)
+        monkeypatch.setattr(Session, "pump", pump)
         assert bolt.drive((["x" * 1000] for _ in range(2000)), 1000, 10.0)
     assert 50 < max(waited) <= 100
 
@@ -317,13 +310,15 @@ def test_emits_heard_together_are_kept_and_answered_as_each_alone(tmp_path: Path
         with playing(tmp_path, EMITS_AT_ONCE) as (session, handshake):
             bolt = bolt_of(session)
             if by_others:  # who has other handlers is told one by one
-                bolt.handlers = dict(bolt.handlers)
+                session.handlers = dict(session.handlers)
             assert session.handshake(handshake, LIMIT)
             bolt.send(["x"])
             assert bolt.settle_all(LIMIT)
             events = seen(session)
         replies = [event.body.tasks for event in events if isinstance(event.body, TaskIds)]
-        heard.append(([len(emit.values) for emit in bolt.emits], [emit.stream for emit in bolt.emits], replies))
+        heard.append(
+            ([len(emit.values) for emit in bolt.kept.emits], [emit.stream for emit in bolt.kept.emits], replies)
+        )
     assert heard[0] == heard[1]
     sizes, _, replies = heard[0]
     assert (sizes, len(replies)) == ([0 if at == 7 else 1 for at in range(12)], 9)
@@ -351,7 +346,7 @@ def test_a_flood_of_nonsense_is_not_listened_to_for_ever(tmp_path: Path) -> None
     with playing(tmp_path, "shake()\nwhile True: say('debug line\\nend\\n' * 1000)\n") as (session, handshake):
         session.handshake(handshake, 10.0)
         session.wait(lambda: False, 60.0, "output")
-    assert session.flooded
+    assert session.events.flooded
     assert len(session.findings) < 30_000
 
 
@@ -394,9 +389,9 @@ HANGS = {
 @pytest.mark.parametrize(("code", "proven"), HANGS.values(), ids=HANGS.keys())
 def test_who_hangs_with_nothing_to_wake_it_costs_no_limit(tmp_path: Path, code: str, proven: bool) -> None:
     with playing(tmp_path, f"shake()\nmessage(); {code}", "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
-        assert not session.call("next", limit=1000.0 if proven else 3.0)
+        assert not spout.call("next", limit=1000.0 if proven else 3.0)
         assert deadline(session).proven is proven
     (finding,) = session.findings
     assert finding.rule == "sync-missing"
@@ -407,7 +402,7 @@ def test_who_hangs_with_nothing_to_wake_it_costs_no_limit(tmp_path: Path, code: 
 def test_a_bolt_that_hangs_is_found_by_its_heartbeat(tmp_path: Path, code: str, waiting_for: str) -> None:
     with playing(tmp_path, f"shake()\n{code}\nmessage(); message()") as (session, handshake):
         bolt = bolt_of(session)
-        assert bolt.handshake(handshake, LIMIT)
+        assert bolt.session.handshake(handshake, LIMIT)
         assert not bolt.beat(1000.0)
         assert (deadline(session).waiting_for, deadline(session).proven) == (waiting_for, True)
 
@@ -446,7 +441,7 @@ def test_who_leaves_its_stdin_without_a_reader_is_found_without_a_write(tmp_path
 def test_a_bolt_that_stands_still_is_not_waited_for(tmp_path: Path) -> None:
     with playing(tmp_path, "shake()\nmessage(); time.sleep(5000)") as (session, handshake):
         bolt = bolt_of(session)
-        assert bolt.handshake(handshake, LIMIT)
+        assert bolt.session.handshake(handshake, LIMIT)
         bolt.send(["x"])
         bolt.heartbeat()
         assert not bolt.settle_all(1000.0, quietly=True)
@@ -459,13 +454,13 @@ def test_storm_knows_of_a_tuple_once_it_reads_it(tmp_path: Path) -> None:
     emit = 'say(\'{"command":"emit","id":"1","tuple":["x"],"need_task_ids":false}\\nend\\n\')'
     code = f"shake()\nmessage()\n{sync}\n{emit}\nmessage()\n{sync}\nmessage()"
     with playing(tmp_path, code, "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
-        assert session.call("next")
+        assert spout.call("next")
         assert session.wait_quiet(LIMIT)
-        assert (session.emit_count, session.emits) == (0, [])
-        assert session.call("next")
-        assert (session.emit_count, session.id_count, len(session.emits)) == (1, 1, 1)
+        assert (spout.kept.count, len(spout.kept.emits)) == (0, 0)
+        assert spout.call("next")
+        assert (spout.kept.count, spout.kept.with_id, len(spout.kept.emits)) == (1, 1, 1)
 
 
 BURST = """
@@ -490,10 +485,10 @@ BURSTS = {
 def test_a_spout_blocks_storm_with_task_ids_that_it_does_not_read(tmp_path: Path, code: str, comes: bool) -> None:
     code = f'shake()\n{BURST}\n{code}\nsay(\'{{"command":"sync"}}\\nend\\n\')\ntime.sleep(5000)'
     with playing(tmp_path, code, "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
-        session.block_as_storm()
+        spout = spout_of(session)
+        spout.block_as_storm()
         assert session.handshake(handshake, LIMIT)
-        assert session.call("next", limit=1000.0) is comes
+        assert spout.call("next", limit=1000.0) is comes
         found = [finding.message for finding in session.findings if finding.rule == "sync-missing"]
     assert bool(found) is not comes
     for message in found:
@@ -511,7 +506,7 @@ TALK = (
 def test_who_talks_within_a_command_is_alive_but_not_for_ever(tmp_path: Path, code: str, comes: bool) -> None:
     limit = 3.0 if comes else 0.5
     with playing(tmp_path, f'{code}say(\'{{"command":"sync"}}\\nend\\n\')\nmessage()', "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
-        assert session.call("next", limit=limit) is comes
+        assert spout.call("next", limit=limit) is comes
     assert rules_of(session) == ([] if comes else ["sync-missing"])

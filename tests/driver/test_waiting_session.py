@@ -10,11 +10,9 @@ import msgspec
 import pytest
 
 from multilang_cli.driver import session as session_module
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
 from multilang_cli.reports.event_sentences import awaiting
 from tests.command import mlcheck
-from tests.sessions import LIMIT, PID, deadline, playing
+from tests.sessions import LIMIT, PID, bolt_of, deadline, playing, spout_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,11 +26,11 @@ SOON = 0.5
 def of_bolt(tmp_path: Path, code: str, *, hold: bool = False) -> str:
     """Send a bolt one tuple that it does not settle; return who waits on whom."""
     with playing(tmp_path, f"shake()\n{code}") as (session, handshake):
-        assert isinstance(session, ShellBolt)
+        bolt = bolt_of(session)
         session.stdin.hold_task_ids = hold
         assert session.handshake(handshake, LIMIT)
-        session.send(["x"])
-        assert not session.settle_all(SOON)
+        bolt.send(["x"])
+        assert not bolt.settle_all(SOON)
         said = deadline(session).blocked
         assert session.findings[-1].message.endswith(said)
     return said
@@ -40,12 +38,12 @@ def of_bolt(tmp_path: Path, code: str, *, hold: bool = False) -> str:
 
 def of_spout(tmp_path: Path, code: str, *, at_once: bool = False) -> str:
     with playing(tmp_path, f"shake()\n{code}", "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         if at_once:
             conf = {"topology.acker.executors": 0}
             session.profile = session.judge.profile = msgspec.structs.replace(session.profile, conf=conf)
         assert session.handshake(handshake, LIMIT)
-        assert not session.call("next", limit=SOON)
+        assert not spout.call("next", limit=SOON)
         return deadline(session).blocked
 
 
@@ -105,11 +103,11 @@ def test_a_heartbeat_on_its_way_does_not_make_a_bolt_that_waits_busy(tmp_path: P
     message()
     """
     with playing(tmp_path, f"shake()\n{textwrap.dedent(code)}") as (session, handshake):
-        assert isinstance(session, ShellBolt)
+        bolt = bolt_of(session)
         assert session.handshake(handshake, LIMIT)
-        session.send(["x"])
-        session.heartbeat()
-        assert not session.settle_all(0.01)
+        bolt.send(["x"])
+        bolt.heartbeat()
+        assert not bolt.settle_all(0.01)
         assert deadline(session).blocked == SETTLING
 
 
@@ -147,11 +145,11 @@ def test_a_component_that_outlives_its_stdin(tmp_path: Path) -> None:
 
 def test_both_pipes_full_while_mlcheck_reads_nothing(tmp_path: Path) -> None:
     with playing(tmp_path, "shake()\nwhile True: message(); say(b' ' * 10_000)") as (session, handshake):
-        assert isinstance(session, ShellBolt)
+        bolt = bolt_of(session)
         assert session.handshake(handshake, LIMIT)
         session.hold_output(hold=True)
         for _ in range(30):
-            session.send(["x" * 100_000])
+            bolt.send(["x" * 100_000])
         assert not session.flush(SOON)
         said = deadline(session).blocked
     assert "is blocked writing its stdout, which is full (" in said
@@ -212,9 +210,9 @@ def test_a_long_wait_is_told_while_it_lasts(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(session_module, "TOLD_AFTER", 0.1)
     told: list[tuple[str, str]] = []
     with playing(tmp_path, "shake()\nmessage(); time.sleep(1000)", "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
         session.on_wait = lambda *wait: told.append((wait[0], awaiting(*wait)))
-        session.ask("next")
+        spout.ask("next")
         session.wait(lambda: bool(told), LIMIT, "sync")
     assert told == [("sync", "waiting 0 s for its sync; it is asleep (clock_nanosleep)")]

@@ -127,12 +127,12 @@ def test_a_batch_is_written_when_it_is_full_or_at_a_tick(bolt: Callable[..., Dri
     running = bolt(broker, TICKS, batch=2)
     running.hold(["k", "a"])
     assert running.heartbeat()
-    assert running.session.unsettled == 1
+    assert running.shell.unsettled == 1
     running.send(["k", "b"])
-    assert running.session.unsettled == 0
+    assert running.shell.unsettled == 0
     running.hold(["k", "c"])
     running.tick()
-    assert running.session.unsettled == 0
+    assert running.shell.unsettled == 0
     assert [value for _, value in written(broker, 3)] == [b"a", b"b", b"c"]
 
 

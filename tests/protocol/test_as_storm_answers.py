@@ -12,15 +12,14 @@ import pytest
 
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.catalogue.oracle import oracle_cases, oracle_verdicts
-from multilang_cli.driver.routing import Router
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.routing import Router
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire.framing import Framer
 from multilang_cli.protocol.words.events import Event
 from multilang_cli.protocol.words.messages import Emit, Pid, SpoutCommand, TaskIds, TupleMsg
 from multilang_cli.verify.verification import compare
-from tests.sessions import LIMIT, playing, seen
+from tests.sessions import LIMIT, playing, seen, spout_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,10 +120,10 @@ message()
 @pytest.mark.component
 def test_task_ids_of_what_was_said_after_the_sync_come_behind_the_command_that_reads_it(tmp_path: Path) -> None:
     with playing(tmp_path, AFTER, "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
         for _ in range(3):
-            assert session.call("next", limit=LIMIT)
+            assert spout.call("next", limit=LIMIT)
             assert session.wait_quiet(LIMIT)
         events = seen(session)
     said = [type(event.body) for event in events if isinstance(event.body, SpoutCommand | TaskIds)]
@@ -136,9 +135,9 @@ def test_task_ids_of_what_was_said_after_the_sync_come_behind_the_command_that_r
 def test_what_stands_in_the_place_of_the_pid_does_nothing(tmp_path: Path, early: str) -> None:
     code = f"message()\nsay('{early}\\nend\\n')\nmessage()\nsay('{{\"command\":\"sync\"}}\\nend\\n')\nmessage()\n"
     with playing(tmp_path, code, "spout") as (session, handshake):
-        assert isinstance(session, ShellSpout)
+        spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
-        assert session.call("next", limit=LIMIT)
+        assert spout.call("next", limit=LIMIT)
         events = seen(session)
     assert not [event for event in events if isinstance(event.body, TaskIds)]
     assert {finding.rule for finding in session.findings} == {"pid-not-first"}

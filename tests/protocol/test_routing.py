@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.driver.routing import Router
+from multilang_cli.driver.shell.routing import Router
 from multilang_cli.protocol.words.messages import Emit
 from multilang_cli.protocol.words.verdicts import Profile, StreamSpec
 

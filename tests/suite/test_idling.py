@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from multilang_cli.driver.shell_bolt import ShellBolt
 from multilang_cli.driver.waits.starving import Starved
 from multilang_cli.suite.steps import idling, spout_steps
 from multilang_cli.suite.steps.idling import IDLE_FOR_GOOD, LEAST_IDLE, TUPLES_WITHOUT_IDS, Idle
 from tests.running import run
-from tests.sessions import LIMIT, playing
+from tests.sessions import LIMIT, bolt_of, playing
 
 RIGHT = [sys.executable, str(Path(__file__).parents[1] / "right" / "spouts.py")]
 TALKS = """
@@ -131,7 +130,7 @@ def test_a_limit_does_not_run_while_the_machine_does_not_run_the_component(
 ) -> None:
     monkeypatch.setattr(Starved, "lost", lambda _: lost)
     with playing(tmp_path, LATE) as (session, handshake):
-        assert isinstance(session, ShellBolt)
+        bolt = bolt_of(session)
         assert session.handshake(handshake, LIMIT)
-        session.send(["x"])
-        assert session.settle_all(0.6) is (lost > 0)
+        bolt.send(["x"])
+        assert bolt.settle_all(0.6) is (lost > 0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM, TaskIds
 from multilang_cli.repl import parsing
+from multilang_cli.repl.by_hand import say_raw
 from multilang_cli.repl.commands.table import CommandTable, Misuse, ReplCommand
 
 if TYPE_CHECKING:
@@ -31,16 +32,16 @@ def call(driver: Driver, command: str, id_: Json = "") -> bool:
         raise Misuse("Storm still waits for the sync of the command before; `wait sync` goes on waiting")
     if command in {"activate", "deactivate"} and not spout.version.activate:
         return spout.call(command)
-    spout.begin(command, id_)
+    spout.ask(command, id_)
     return await_sync(driver)
 
 
 def await_sync(driver: Driver, seconds: float | None = None) -> bool:
     """Wait for the sync of the command that is out, or until task ids are pending that a person gives."""
-    spout = driver.life.spout
+    session, spout = driver.life.session, driver.life.spout
     limit = driver.limit("sync") if seconds is None else seconds
-    done = spout.wait(lambda: (spout.answered and spout.idle) or spout.stdin.held > 0, limit, "sync")
-    if spout.answered or not (done or spout.interrupted):
+    done = session.wait(lambda: (spout.answered and session.idle) or session.stdin.held > 0, limit, "sync")
+    if spout.answered or not (done or session.interrupted):
         spout.leave()
     elif spout.stdin.held:
         driver.screen.line("task ids are pending: `taskids 4 5` gives them", "dim")
@@ -242,7 +243,7 @@ def _raw(driver: Driver, rest: str) -> None:
     life, data = driver.life, parsing.escaped_bytes(rest)
     if life.raw is None:
         life.raw = max(life.events, default=-1) + 1
-    life.session.say_raw(data)
+    say_raw(life.session, data)
     life.left_out.append("raw bytes")
 
 

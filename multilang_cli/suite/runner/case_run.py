@@ -20,8 +20,8 @@ from multilang_cli.causes.seen import COMMANDS
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.memory import TooMuchMemoryError, ceiling, shown
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.judging.excerpts import excerpt_of
 from multilang_cli.protocol.judge.bolt_rules import TIMER
 from multilang_cli.protocol.judge.coverage import Coverage
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from multilang_cli.driver.pump import EventSink
+    from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.session import OnWait, Session
     from multilang_cli.protocol.words.messages import Handshake
     from multilang_cli.protocol.words.verdicts import Finding
@@ -173,12 +173,13 @@ class CaseRun:
         ours = OwnSide(self._profile, self.subject.rulebook) if self.case.id in shipped() else None
         seen = (self.coverage, self.feed, ReplayWatch(self.replays))
         sinks = (recording, watch, hangs, *seen, *((ours,) if ours is not None else ()))
-        with recording, self._start(sinks) as session:
+        shell = self._start(sinks)
+        with recording, shell.session as session:
             session.until = self._until
             session.on_wait = self.on_wait
             session.memory = ceiling(self.subject.options.memory, self.subject.options.jobs)
             try:
-                self._play(session)
+                self._play(shell)
                 session.check_stdin()
                 source = source_of(self.subject.launch.argv, self.subject.cwd, self._profile.kind)
                 self._last = hear_out(session, source)
@@ -186,8 +187,8 @@ class CaseRun:
                 # What it would have said with more is not known.
                 self._too_much, self.said_pid = error, True
                 hangs.died(MEMORY, session.now)
-        if isinstance(session, ShellSpout) and self.idle is not None:
-            self.idle.emitted(session.emit_count, session.id_count)
+        if isinstance(shell, ShellSpout) and self.idle is not None:
+            self.idle.emitted(shell.kept.count, shell.kept.with_id)
         hangs.hear_last_words(decode(session.process.stderr_tail))
         self.hang = hangs.hang
         self.unrecorded = recording.failed
@@ -206,14 +207,16 @@ class CaseRun:
 
     def answers_plainly(self) -> bool:
         """True if the component answers a plain handshake; nothing is recorded."""
-        with self._start(()) as session:
-            self._play(session, (("handshake", {}),))
+        shell = self._start(())
+        with shell.session:
+            self._play(shell, (("handshake", {}),))
         return self.said_pid
 
     def survives_one(self) -> bool:
         """True if the component lives on after a tuple that it settled; nothing is recorded."""
-        with self._start(()) as session:
-            self._play(session, (("handshake", {}), ("tuple", {}), ("settle", {}), ("quiet", {})))
+        shell = self._start(())
+        with shell.session as session:
+            self._play(shell, (("handshake", {}), ("tuple", {}), ("settle", {}), ("quiet", {})))
             return session.running
 
     def unfit(self) -> str:
@@ -236,7 +239,7 @@ class CaseRun:
                 return NEEDS[need].missing
         return ""
 
-    def _start(self, sinks: Iterable[EventSink]) -> Session:
+    def _start(self, sinks: Iterable[EventSink]) -> ShellBolt | ShellSpout:
         checked = self.subject
         judge = judge_of(self._profile, checked.rulebook)
         pid_dir = private_pid_dir()
@@ -252,11 +255,12 @@ class CaseRun:
         spout.block_as_storm()
         return spout
 
-    def _play(self, session: Session, steps: tuple[Step, ...] = ()) -> None:
+    def _play(self, shell: ShellBolt | ShellSpout, steps: tuple[Step, ...] = ()) -> None:
         component = self.subject.component
         accepts = frozenset(component.accepts)
+        session = shell.session
         stage = Stage(
-            session,
+            shell,
             samples_of(component),
             self._handshake_for(session),
             accepts,
@@ -287,7 +291,7 @@ class CaseRun:
             return
         if session.profile.testee and not self._missing:
             OPERATIONS["done"](stage, {})
-        if isinstance(session, ShellSpout):
+        if isinstance(stage.shell, ShellSpout):
             session.wait_quiet(stage.limits["output"], talk=LISTENED_TO)
         elif self._missing:
             with contextlib.suppress(Stop, NotExercised):

@@ -31,7 +31,8 @@ from multilang_cli.terminal.output import remark
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from multilang_cli.driver.session import OnWait, WaitingFor
+    from multilang_cli.driver.script import WaitingFor
+    from multilang_cli.driver.session import OnWait
     from multilang_cli.protocol.words.waits import Waits
     from multilang_cli.subject.subject import Subject
     from multilang_cli.suite.cases.case import Case

@@ -11,7 +11,7 @@ from multilang_cli.suite.steps.stage import LISTENED_TO, TELL_THE_PACE, NotExerc
 from multilang_cli.suite.steps.unsettled import LEAST_TICKS, await_settled
 
 if TYPE_CHECKING:
-    from multilang_cli.driver.shell_bolt import ShellBolt
+    from multilang_cli.driver.shell.bolt import ShellBolt
     from multilang_cli.suite.steps.stage import Stage
 
 IDS = (
@@ -97,7 +97,7 @@ def trial(stage: Stage, _: dict[str, Any]) -> None:
     if how == "unchecked":
         raise NotExercised('it can\'t be told whether it takes text of our making; if it should: accepts = ["text"]')
     stage.trying = "text of our making"
-    failed, times = stage.bolt.fails, together(how)
+    failed, times = stage.bolt.kept.fails, together(how)
     made = stage.made("ascii")
     stage.making_up()
     for sample in made * times:
@@ -106,7 +106,7 @@ def trial(stage: Stage, _: dict[str, Any]) -> None:
             # Each by itself: who loses tuples that come together takes text all the same.
             settle(stage, {})
     settle(stage, {})
-    if stage.bolt.fails > failed:
+    if stage.bolt.kept.fails > failed:
         raise NotExercised(f'it does not take {stage.trying}: it fails it; if it should, say so: accepts = ["text"]')
     stage.trying = ""
     stage.made_up = None
@@ -136,21 +136,21 @@ def pace(stage: Stage, enough: float = inf) -> float:
     """
     if stage.session.profile.testee == "batch":
         raise NotExercised("it collects tuples: how fast it is, is the clock's affair")
-    began, times = stage.bolt.now, TELL_THE_PACE
+    began, times = stage.bolt.session.now, TELL_THE_PACE
     each = _pace_once(stage, times)
     while each > enough:
         times = max(TELL_THE_PACE, min(GROWTH * times, int(LOOKING / each)))
         each = min(each, _pace_once(stage, times))
-        if stage.bolt.now > began + LOOKING:
+        if stage.bolt.session.now > began + LOOKING:
             break
     return each
 
 
 def _pace_once(stage: Stage, times: int) -> float:
-    began = stage.bolt.now
+    began = stage.bolt.session.now
     tuples(stage, {"times": times})
     settle(stage, {})
-    return (stage.bolt.now - began) / times
+    return (stage.bolt.session.now - began) / times
 
 
 def heartbeat(stage: Stage, arguments: dict[str, Any]) -> None:
@@ -207,14 +207,14 @@ def beat(stage: Stage) -> None:
     if bolt.version.heartbeats:
         stage.go_on(if_=bolt.beat(stage.patience("heartbeat")))
     else:
-        bolt.wait_quiet(stage.limits["output"], talk=LISTENED_TO)
+        bolt.session.wait_quiet(stage.limits["output"], talk=LISTENED_TO)
         stage.go_on(if_=True)
 
 
 def release_task_ids(stage: Stage, _: dict[str, Any]) -> None:
     """Send the task ids that were kept back."""
     if not stage.session.stdin.held:
-        stage.bolt.wait(partial(asked_or_over, stage.bolt), stage.limits["output"], "output")
+        stage.bolt.session.wait(partial(asked_or_over, stage.bolt), stage.limits["output"], "output")
     held = stage.session.stdin.held
     stage.session.stdin.release_task_ids()
     if not held:
@@ -224,7 +224,7 @@ def release_task_ids(stage: Stage, _: dict[str, Any]) -> None:
 def asked_or_over(bolt: ShellBolt) -> bool:
     """True if task ids are held back, or none will be asked for. A bolt may emit a moment later, from a thread."""
     # What waits in our own buffer, behind a message that is cut, the component has not seen yet.
-    return bool(bolt.stdin.held) or (bolt.idle and (not bolt.judge.state.open or bolt.stuck()))
+    return bool(bolt.stdin.held) or (bolt.session.idle and (not bolt.judge.state.open or bolt.session.stuck()))
 
 
 def no_task_ids(stage: Stage, _: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from multilang_cli.suite.steps.stage import NotExercised
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.driver.shell_bolt import ShellBolt
+    from multilang_cli.driver.shell.bolt import ShellBolt
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import FromStorm
     from multilang_cli.suite.steps.stage import Stage
@@ -83,9 +83,9 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
 
 def _heartbeat(stage: Stage, _: dict[str, Any]) -> None:
     bolt = stage.bolt
-    began = bolt.now
+    began = bolt.session.now
     for at in _places(stage, TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, bolt.new_id()), 0.0, "heartbeat"):
-        if bolt.now - began > 2 * AFFORDABLE:
+        if bolt.session.now - began > 2 * AFFORDABLE:
             return
         bolt.stdin.pieces.cut(TupleMsg, at)
         stage.go_on(if_=bolt.beat(stage.limits["heartbeat"]))
@@ -94,14 +94,14 @@ def _heartbeat(stage: Stage, _: dict[str, Any]) -> None:
 def _task_ids(stage: Stage, _: dict[str, Any]) -> None:
     """The answer to an emit, cut at fewer places if it works slowly; nothing to cut if it never asks for task ids."""
     bolt = stage.bolt
-    began = bolt.now
+    began = bolt.session.now
     for at in range(1, len(wire.encode(TaskIds([4]), bolt.version))):
-        if bolt.now - began > 2 * AFFORDABLE and stage.feed.slowest > 1:
+        if bolt.session.now - began > 2 * AFFORDABLE and stage.feed.slowest > 1:
             return
         bolt.stdin.hold_task_ids = True
         stage.send(stage.sample())
         # It may emit a moment later, from a thread that sleeps: quiet is not enough to say that it never asks.
-        bolt.wait(partial(bolt_steps.asked_or_over, bolt), stage.limits["output"], "output")
+        bolt.session.wait(partial(bolt_steps.asked_or_over, bolt), stage.limits["output"], "output")
         stage.go_on(if_=True)
         if not bolt.stdin.held:
             raise NotExercised("it never asked for task ids")
@@ -113,9 +113,9 @@ def _task_ids(stage: Stage, _: dict[str, Any]) -> None:
 def _next(stage: Stage, _: dict[str, Any]) -> None:
     spout = stage.spout
     spout_steps.activate(stage)
-    began = spout.now
+    began = spout.session.now
     spout_steps.ask(stage)
-    for at in _places(stage, SpoutCommand("next", ""), spout.now - began, "sync"):
+    for at in _places(stage, SpoutCommand("next", ""), spout.session.now - began, "sync"):
         if spout_steps.sleeps_next(stage):
             return
         spout.stdin.pieces.cut(SpoutCommand, at)
@@ -132,9 +132,9 @@ def _settles(command: str) -> Callable[[Stage, dict[str, Any]], None]:
         spout.stdin.pieces.piece = 1
         stage.go_on(if_=spout.call(command, id_, limit))
         spout.stdin.pieces.piece = 0
-        began = spout.now
+        began = spout.session.now
         for at in _places(stage, SpoutCommand(command, id_), 0.0, "sync"):
-            if spout.now - began > 2 * AFFORDABLE:
+            if spout.session.now - began > 2 * AFFORDABLE:
                 return
             try:
                 id_ = spout_steps.emitted_id(stage)

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.protocol.words.messages import SpoutCommand
 from multilang_cli.suite.steps import bolt_steps, cutting, spout_steps, testee_steps
 from multilang_cli.suite.steps.settling import AMPLE
 from multilang_cli.suite.steps.stage import LISTENED_TO, TELL_THE_PACE, NotExercised, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from multilang_cli.protocol.words.messages import Emit, FromStorm
 
 SMALL_READ = 512
@@ -52,7 +50,7 @@ def _barrier(stage: Stage, _: dict[str, Any]) -> None:
     A spout that was not activated is activated, which it answers as well; where Storm tells it nothing, it is asked
     for next.
     """
-    if isinstance(stage.session, ShellBolt):
+    if isinstance(stage.shell, ShellBolt):
         bolt_steps.beat(stage)
     elif stage.spout.active is None and stage.spout.version.activate:
         spout_steps.activate(stage)
@@ -62,7 +60,7 @@ def _barrier(stage: Stage, _: dict[str, Any]) -> None:
 
 def _work(stage: Stage, arguments: dict[str, Any]) -> None:
     """times: so many tuples and their settling for a bolt, so many calls of next for a spout."""
-    if isinstance(stage.session, ShellBolt):
+    if isinstance(stage.shell, ShellBolt):
         bolt_steps.feed(stage, arguments)
         bolt_steps.settle(stage, {})
     else:
@@ -73,7 +71,7 @@ def _work(stage: Stage, arguments: dict[str, Any]) -> None:
 def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
     """Work (times) of which Storm reads nothing until the component is stalled, and then only a little at a time."""
     session = stage.session
-    if isinstance(session, ShellBolt):
+    if isinstance(stage.shell, ShellBolt):
         times = int(arguments.get("times", 1))
         enough, said = stage.limits["settle"] / 2 / times, session.spoken[1]
         if bolt_steps.pace(stage, enough) > enough:
@@ -88,7 +86,7 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
     full = session.wait_stalled(stage.limits["output"])
     session.read_size = SMALL_READ
     session.hold_output(hold=False)
-    if isinstance(session, ShellBolt):
+    if isinstance(stage.shell, ShellBolt):
         bolt_steps.settle(stage, {})
     else:
         stage.go_on(if_=stage.spout.wait_sync(stage.limits["sync"]))
@@ -123,9 +121,9 @@ def _emits(stage: Stage, arguments: dict[str, Any]) -> None:
 
     A spout is asked until it does.
     """
-    if isinstance(stage.session, ShellSpout):
+    if isinstance(stage.shell, ShellSpout):
         spout_steps.await_emit(stage)
-    emits: Iterable[Emit] = stage.bolt.emits if isinstance(stage.session, ShellBolt) else stage.spout.emits
+    emits = stage.shell.kept.emits
     wanted = [occasion for name, occasion in _OCCASIONS.items() if arguments.get(name)]
     for what, is_one in wanted or [("tuple", lambda _: True)]:
         if not any(map(is_one, emits)):
@@ -141,7 +139,7 @@ def _lose_worker(stage: Stage, _: dict[str, Any]) -> None:
     """The death of a worker while work stands in the component's stdin: what it writes meets a closed pipe."""
     stage.go_on(if_=stage.session.running)
     said: list[FromStorm] = [SpoutCommand("next")]
-    if isinstance(stage.session, ShellBolt):
+    if isinstance(stage.shell, ShellBolt):
         bolt, sample = stage.bolt, stage.sample()
         said = [bolt.message(sample.values, sample.component, sample.stream)]
         said += [bolt.beat_message()] if bolt.version.heartbeats else []

@@ -28,7 +28,7 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
     spout, command = stage.spout, str(arguments["command"])
     if command == "next":
         activate(stage)
-    began, seconds = spout.now, arguments.get("seconds", stage.idle.budget)
+    began, seconds = spout.session.now, arguments.get("seconds", stage.idle.budget)
     for _ in range(int(arguments.get("times", 1))):
         id_: Json = ""
         if arguments.get("id") == "unknown":
@@ -44,7 +44,7 @@ def call(stage: Stage, arguments: dict[str, Any]) -> None:
             ask(stage)
         else:
             stage.go_on(if_=spout.call(command, id_, stage.patience("sync")))
-        if spout.now - began > seconds or _is_tired(stage):
+        if spout.session.now - began > seconds or _is_tired(stage):
             return
 
 
@@ -56,16 +56,16 @@ def activate(stage: Stage) -> None:
 
 def ask(stage: Stage) -> None:
     """Call next, and note how long it took if it brought nothing."""
-    spout, before, began = stage.spout, stage.spout.emit_count, stage.spout.now
+    spout, before, began = stage.spout, stage.spout.kept.count, stage.spout.session.now
     stage.calls += 1
     stage.go_on(if_=spout.call("next", limit=stage.patience("sync")))
-    if spout.emit_count > before:
+    if spout.kept.count > before:
         stage.idle.came(stage.idled)
         stage.idled = 0.0
     else:
-        stage.idled += spout.now - began
+        stage.idled += spout.session.now - began
         stage.idle.asked(stage.idled)
-        if spout.now - began > BUDGET:
+        if spout.session.now - began > BUDGET:
             stage.idle.slept(stage.calls)
 
 
@@ -81,7 +81,7 @@ def sleeps_next(stage: Stage) -> bool:
 
 def _may_emit_yet(stage: Stage) -> bool:
     """True if it emitted nothing in this case, and was not found to be silent: some say nothing for seconds."""
-    return stage.idle.limited and not (stage.spout.emit_count or stage.idle.is_silent)
+    return stage.idle.limited and not (stage.spout.kept.count or stage.idle.is_silent)
 
 
 def await_emit(stage: Stage) -> None:
@@ -92,17 +92,17 @@ def await_emit(stage: Stage) -> None:
 
 def emitted_id(stage: Stage) -> Json:
     """The id of a tuple that is pending; calls next for one. Raises NotExercised if none comes."""
-    spout, began, tries = stage.spout, stage.spout.now, 0
+    spout, began, tries = stage.spout, stage.spout.session.now, 0
     _check_ackers(stage)
     while True:
-        ready = next((emit for emit in spout.emits if emit.id is not None), None)
+        ready = next((emit for emit in spout.kept.emits if emit.id is not None), None)
         if ready is not None:
-            spout.emits.remove(ready)
+            spout.kept.emits.remove(ready)
             return ready.id
         if stage.idle.knows_no_ids:
             raise NotExercised("it emits no tuple with an id")
-        if _asked_enough(stage, tries, spout.now - began):
-            stage.idle.sought(spout.now - began)
+        if _asked_enough(stage, tries, spout.session.now - began):
+            stage.idle.sought(spout.session.now - began)
             raise NotExercised(f"it emitted no tuple with an id in {tries} call{'s' * (tries != 1)} of next")
         ask(stage)
         tries += 1
@@ -119,11 +119,11 @@ def _asked_enough(stage: Stage, tries: int, seconds: float) -> bool:
 def _picked(stage: Stage, place: int) -> Json:
     """The id at this place among those of pending tuples. Raises NotExercised if there is none."""
     _check_ackers(stage)
-    pending = [emit for emit in stage.spout.emits if emit.id is not None]
+    pending = [emit for emit in stage.spout.kept.emits if emit.id is not None]
     if not pending:
         raise NotExercised("it emitted no tuple with an id")
     chosen = pending[place % len(pending)]
-    stage.spout.emits.remove(chosen)
+    stage.spout.kept.emits.remove(chosen)
     return chosen.id
 
 
@@ -141,7 +141,7 @@ def settle_pending(stage: Stage, arguments: dict[str, Any]) -> None:
     spout = stage.spout
     _check_ackers(stage)
     await_emit(stage)
-    pending = [emit.id for emit in spout.emits if emit.id is not None]
+    pending = [emit.id for emit in spout.kept.emits if emit.id is not None]
     if not pending and stage.settled:
         raise NotExercised(f"it emitted no more with an id behind {len(stage.settled)}, nor one that failed again")
     if not pending:
@@ -150,7 +150,7 @@ def settle_pending(stage: Stage, arguments: dict[str, Any]) -> None:
     if arguments.get("again") and stage.settled.isdisjoint(keys) and len(set(keys)) == len(keys):
         raise NotExercised("it emitted no id a second time")
     stage.settled.update(keys)
-    spout.emits.clear()
+    spout.kept.emits.clear()
     commands = cycle(("fail", "ack") if arguments["command"] == "either" else (str(arguments["command"]),))
     for command, id_ in zip(commands, reversed(pending) if arguments.get("backwards") else pending, strict=False):
         stage.go_on(if_=spout.call(command, id_, stage.limits["sync"]))

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.driver.shell_bolt import ShellBolt
-from multilang_cli.driver.shell_spout import ShellSpout
+from multilang_cli.driver.shell.bolt import ShellBolt
+from multilang_cli.driver.shell.spout import ShellSpout
 from multilang_cli.suite.steps import values as made_up
 from multilang_cli.suite.steps.idling import Idle
 from multilang_cli.suite.steps.settling import AMPLE, TRIAL, FedTuples, Settling
@@ -15,7 +15,6 @@ from multilang_cli.suite.steps.settling import AMPLE, TRIAL, FedTuples, Settling
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from multilang_cli.driver.session import Session
     from multilang_cli.protocol.wire.context import Sample
     from multilang_cli.protocol.words.messages import Handshake
 
@@ -48,7 +47,7 @@ class Stage:
 
     def __init__(
         self,
-        session: Session,
+        shell: ShellBolt | ShellSpout,
         samples: tuple[Sample, ...],
         handshake: Callable[[dict[str, Any]], Handshake],
         accepts: frozenset[str] = frozenset(),
@@ -59,14 +58,15 @@ class Stage:
         settles_declared: bool = False,
         idle: Idle | None = None,
     ) -> None:
-        self.session = session
+        self.shell = shell
+        self.session = shell.session
         self.idle = idle or Idle(limited=False)
         self.idled = 0.0
         self.calls = 0
         self.samples = samples
         self.handshake = handshake
         self.accepts = accepts
-        self.limits = session.profile.limits
+        self.limits = shell.profile.limits
         self.fed = False
         self.said_pid = False
         self.made_up: int | None = None
@@ -81,15 +81,15 @@ class Stage:
 
     @property
     def bolt(self) -> ShellBolt:
-        """The session, as Storm's side of a bolt."""
-        assert isinstance(self.session, ShellBolt)  # noqa: S101 (cases are chosen by kind)
-        return self.session
+        """Storm's side of a bolt."""
+        assert isinstance(self.shell, ShellBolt)  # noqa: S101 (cases are chosen by kind)
+        return self.shell
 
     @property
     def spout(self) -> ShellSpout:
-        """The session, as Storm's side of a spout."""
-        assert isinstance(self.session, ShellSpout)  # noqa: S101 (cases are chosen by kind)
-        return self.session
+        """Storm's side of a spout."""
+        assert isinstance(self.shell, ShellSpout)  # noqa: S101 (cases are chosen by kind)
+        return self.shell
 
     def sample(self) -> Sample:
         """The next sample, in turn, to be fed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.driver.shell_bolt import ShellBolt
+from multilang_cli.driver.shell.bolt import ShellBolt
 from multilang_cli.subject.profiles import VALUED
 
 if TYPE_CHECKING:
@@ -27,19 +27,19 @@ def plan(stage: Stage, arguments: dict[str, Any]) -> None:
 
 def done(stage: Stage, _: dict[str, Any]) -> None:
     """Wait until everything that was asked for is said; a tick tells a bolt that does many tuples at once to begin."""
-    session = stage.session
-    if not isinstance(session, ShellBolt):
+    bolt, session = stage.shell, stage.session
+    if not isinstance(bolt, ShellBolt):
         return
-    if session.profile.testee == "batch" and "ticks" in stage.accepts and not session.tick_period:
-        session.tick()
-    unsaid = partial(_unsaid, session, len(session.tick_ids))
+    if bolt.profile.testee == "batch" and "ticks" in stage.accepts and not bolt.tick_period:
+        bolt.tick()
+    unsaid = partial(_unsaid, bolt, len(bolt.tick_ids))
     stage.go_on(if_=session.wait(lambda: session.idle and not unsaid(), stage.limits["plan"], "plan", unsaid))
 
 
-def _unsaid(session: ShellBolt, began: int) -> int:
+def _unsaid(bolt: ShellBolt, began: int) -> int:
     """The number of messages asked for and not said. Ticks since `began` don't count: the clock brings ever more."""
-    asked = session.judge.state.asked
+    asked = bolt.judge.state.asked
     if asked is None:
         return 0
-    later = frozenset(session.tick_ids[began:])
+    later = frozenset(bolt.tick_ids[began:])
     return sum(wanted.id not in later for wanted in (*asked.queue, *asked.passed))

@@ -53,11 +53,11 @@ def await_settled(stage: Stage, limit: float, left: int) -> bool:
 def is_alive(stage: Stage) -> bool:
     """Ask the bolt that settled too little for a sign of life: who is dead or stopped is found out in every case."""
     bolt = stage.bolt
-    if stage.may_refuse or stage.trying or not bolt.running:
+    if stage.may_refuse or stage.trying or not bolt.session.running:
         return False
     if not bolt.version.heartbeats:
         return True
-    return bolt.judge.silence(bolt.now) <= bolt.judge.timeout and bolt.beat(stage.limits["heartbeat"])
+    return bolt.judge.silence(bolt.session.now) <= bolt.judge.timeout and bolt.beat(stage.limits["heartbeat"])
 
 
 class _Wait:
@@ -68,7 +68,7 @@ class _Wait:
         self.bolt = stage.bolt
         self.left = left
         self.patience = max(stage.settling.patience(limit), LEAST_TICKS * self.bolt.tick_period)
-        self.began = self.bolt.now
+        self.began = self.bolt.session.now
         self.until = self.began + limit
 
     def comes(self) -> bool:
@@ -83,48 +83,51 @@ class _Wait:
             return self._works_on()
         if settling.waited_out or not bolt.version.heartbeats:
             return False
-        came = bolt.wait(self._done, max(0.0, self.until - bolt.now), "output", quietly=True)
-        settling.waited_out = not came and bolt.now >= self.until
+        came = bolt.session.wait(self._done, max(0.0, self.until - bolt.session.now), "output", quietly=True)
+        settling.waited_out = not came and bolt.session.now >= self.until
         return came
 
     def _works_on(self) -> bool:
         """Wait on for who may refuse what it was given, while it works: slow is no refusal. In vain once in a run."""
         bolt, settling = self.bolt, self.stage.settling
         until = self.began + self.stage.limits["settle"]
-        while not settling.overworked and bolt.now < until and self._is_at_work():
-            if bolt.wait(self._done, WORKS, "output", quietly=True):
+        while not settling.overworked and bolt.session.now < until and self._is_at_work():
+            if bolt.session.wait(self._done, WORKS, "output", quietly=True):
                 return True
-        settling.overworked = settling.overworked or bolt.now >= until
+        settling.overworked = settling.overworked or bolt.session.now >= until
         # It may have answered, and be at rest, since the limit ran out.
-        return bolt.wait(self._done, 0.0, "output", quietly=True)
+        return bolt.session.wait(self._done, 0.0, "output", quietly=True)
 
     def _is_at_work(self) -> bool:
         bolt = self.bolt
-        looks = (bolt.working or bolt.wait(self._done, BETWEEN_GLANCES, "output", quietly=True) for _ in range(GLANCES))
+        looks = (
+            bolt.session.working or bolt.session.wait(self._done, BETWEEN_GLANCES, "output", quietly=True)
+            for _ in range(GLANCES)
+        )
         return any(looks)
 
     def explained(self) -> bool:
         """See what it is that stays open, and say so: False, with a finding; True if equal tuples had it settled."""
         bolt, stage = self.bolt, self.stage
-        proven = bolt.now - self.began < self.patience and bolt.stuck()
+        proven = bolt.session.now - self.began < self.patience and bolt.session.stuck()
         looked = 0
         while looked < MOST_HOLES and self._looks() and (hole := self._hole()) is not None:
             again = _fed_again(stage, hole)
             if hole.message.id in stage.feed.open:
                 stage.settling.forgetful = again.declared
-                return bolt.running and bolt.not_settled(self.patience, proven=proven, again=again)
+                return bolt.session.running and bolt.session.not_settled(self.patience, proven=proven, again=again)
             looked += 1
         if looked and self._quietly(max(TRIAL, stage.settling.ample)):
             # Equal ones are collected: then a tuple may be settled before an older one of another value.
             stage.settling.by_value = True
             return True
-        return bolt.not_settled(self.patience, proven=proven)
+        return bolt.session.not_settled(self.patience, proven=proven)
 
     def _quietly(self, patience: float) -> bool:
         return self.bolt.settle_all(patience, self.left, also=self._whole, quietly=True)
 
     def _done(self) -> bool:
-        return self.bolt.idle and self.bolt.unsettled <= self.left and self._whole()
+        return self.bolt.session.idle and self.bolt.unsettled <= self.left and self._whole()
 
     def _whole(self) -> bool:
         """True if no tuple was passed over, as far as that is looked at."""
@@ -147,19 +150,19 @@ def _fed_again(stage: Stage, first: Fed) -> Again:
 
     def done() -> bool:
         """True if the first is settled, or all that were sent after it."""
-        return bolt.idle and (first.message.id not in feed.open or not any(id_ in feed.open for id_ in sent))
+        return bolt.session.idle and (first.message.id not in feed.open or not any(id_ in feed.open for id_ in sent))
 
-    until = bolt.now + max(limit, WHILE)
+    until = bolt.session.now + max(limit, WHILE)
     for size in (sum(CHUNKS),) if stage.settling.forgetful else CHUNKS:
         for _ in range(size):
             sent.append(bolt.new_id())
-            bolt.say(msgspec.structs.replace(first.message, id=sent[-1]))
+            bolt.session.say(msgspec.structs.replace(first.message, id=sent[-1]))
             if (other := next(turns)) is not None:
                 stage.send(other)
         ample = AMPLE * max(feed.slowest, stage.settling.slowest)
         patience = max(stage.settling.patience(min(limit, TRIAL)), LEAST_TICKS * bolt.tick_period, min(limit, ample))
-        bolt.wait(done, patience, "settle", lambda: len(feed.open), quietly=True)
-        if first.message.id not in feed.open or not bolt.running or bolt.now > until:
+        bolt.session.wait(done, patience, "settle", lambda: len(feed.open), quietly=True)
+        if first.message.id not in feed.open or not bolt.session.running or bolt.session.now > until:
             break
     settled = sum(id_ not in feed.open for id_ in sent)
     joins = sum(map(len, bolt.profile.sources.values())) > 1

@@ -17,8 +17,8 @@ from multilang_cli.topology.engine.acker_task import AckerTask
 from multilang_cli.topology.engine.agenda import Agenda
 from multilang_cli.topology.engine.ending import Ending
 from multilang_cli.topology.engine.flow import Flow
-from multilang_cli.topology.engine.sessions import BoltTask, SpoutTask
 from multilang_cli.topology.engine.setup import MAX_SPOUT_PENDING, RECEIVE_BUFFER, SPOUT_SLEEP, TICKS, Setup
+from multilang_cli.topology.engine.sides import BoltTask, SpoutTask
 from multilang_cli.topology.engine.spout_executor import SpoutExecutor
 from multilang_cli.topology.engine.wiring import TIMER, downstream, outgoing_of
 from multilang_cli.topology.engine.workers import Worker, launches_of
@@ -50,8 +50,8 @@ class Engine:
     """One run of a topology. `listeners` are told each event of the history; if `acting` at once, and may act (`soon`).
 
     `workers`: by number. `flow`: the tuples. `agenda`: what is done by the clock, for whoever wants more done.
-    `sessions`: of the tasks that are processes, while they live. `busy`: reasons not to end the run yet, though the
-    sources are exhausted.
+    `sides`: Storm's sides of the tasks that are processes, while they live. `busy`: reasons not to end the run yet,
+    though the sources are exhausted.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Engine:
         launches = launches_of(setup)
         numbers = sorted(set(layout.workers.values()))
         self.workers = {number: Worker(number, setup, self.flow, launches, self.tell) for number in numbers}
-        self.sessions: dict[int, BoltTask | SpoutTask] = {}
+        self.sides: dict[int, BoltTask | SpoutTask] = {}
         self._held_by = downstream(setup.topology, layout)
         self._ending = Ending(
             setup.goal,
@@ -154,12 +154,12 @@ class Engine:
 
     def _begin(self, worker: Worker) -> None:
         self.flow.t = self.now
-        for session in worker.start():
-            self.sessions[session.task] = session
-            session.say_on()
-            self.watch(session)
-            self.agenda.every(TIMER, self.now, partial(self._look_at, session))
-            self.agenda.at(self.now + session.profile.limits["pid"], partial(self._expect_pid, session))
+        for side in worker.start():
+            self.sides[side.task] = side
+            side.say_on()
+            self.watch(side)
+            self.agenda.every(TIMER, self.now, partial(self._look_at, side))
+            self.agenda.at(self.now + side.profile.limits["pid"], partial(self._expect_pid, side))
 
     def _plan(self) -> None:
         """Put on the agenda what happens by the clock, from the start on."""
@@ -176,11 +176,11 @@ class Engine:
                 self.agenda.every(seconds, t, partial(self.flow.tick, task, int(seconds)))
         self.agenda.every(END_LOOKS_EVERY, t, self._ending.look)
 
-    def watch(self, session: BoltTask | SpoutTask) -> None:
-        """Wait for what a session waits for: to be called after whatever may have changed that."""
-        session.watched = session.blocked
-        write = session.blocked and not session.holds_input
-        self._together.watch(session, session.process, write=write, read=not session.holds_output)
+    def watch(self, side: BoltTask | SpoutTask) -> None:
+        """Wait for what a side waits for: to be called after whatever may have changed that."""
+        side.watched = side.blocked
+        write = side.blocked and not side.holds_input
+        self._together.watch(side, side.session.process, write=write, read=not side.holds_output)
 
     def _round(self) -> None:
         """Wait for something, take it in, do what follows from it; then all that is to be said is said at once.
@@ -191,15 +191,15 @@ class Engine:
         heard.clear()
         waited = self._together.wait(self._patience())
         flow.t = self.now
-        for session, ready in waited:
-            heard.add(session)
-            session.hear(ready)
+        for side, ready in waited:
+            heard.add(side)
+            side.session.hear(ready)
             if ready is not TO_READ:
-                self._look_after(session)
-            if not session.ready:
-                self._became_ready(session)
-            if session.death or not session.running:
-                self._kill_worker_of(session)
+                self._look_after(side)
+            if not side.ready:
+                self._became_ready(side)
+            if side.death or not side.session.running:
+                self._kill_worker_of(side)
         self.agenda.run(flow.t)
         self._do_what_is_due()
         flow.run_ackers()
@@ -207,11 +207,11 @@ class Engine:
         self._do_what_is_due()
         if flow.dirty:
             self._feed_bolts()
-        for session in heard:
-            if self.sessions.get(session.task) is session:
-                session.say_on()
-                if session.blocked is not session.watched:
-                    self.watch(session)
+        for side in heard:
+            if self.sides.get(side.task) is side:
+                side.say_on()
+                if side.blocked is not side.watched:
+                    self.watch(side)
         self._ending.check_messages()
 
     def _do_what_is_due(self) -> None:
@@ -219,11 +219,11 @@ class Engine:
         while self._soon:
             self._soon.pop(0)()
 
-    def _look_after(self, session: BoltTask | SpoutTask) -> None:
+    def _look_after(self, side: BoltTask | SpoutTask) -> None:
         """It can be written to, or a pipe of its may have been closed."""
-        if session.blocked:
-            session.say_on()
-        self.watch(session)
+        if side.blocked:
+            side.say_on()
+        self.watch(side)
 
     def _patience(self) -> float:
         if self.flow.acking:
@@ -235,15 +235,15 @@ class Engine:
                 wakes = each.wakes(wakes)
         return self.agenda.left(t, max(0.0, wakes - t))
 
-    def _became_ready(self, session: BoltTask | SpoutTask) -> None:
+    def _became_ready(self, side: BoltTask | SpoutTask) -> None:
         """It may have said its pid: then it is there."""
-        if session.judge.expecting_pid or not session.running:
+        if side.session.judge.expecting_pid or not side.session.running:
             return
-        session.ready = True
-        session.check_pid(await_file=False)
-        if isinstance(session, SpoutTask):
-            self.flow.spouts[session.task].ready.add(session.task)
-        if self.phase == "start" and all(each.ready for each in self.sessions.values()):
+        side.ready = True
+        side.session.check_pid(await_file=False)
+        if isinstance(side, SpoutTask):
+            self.flow.spouts[side.task].ready.add(side.task)
+        if self.phase == "start" and all(each.ready for each in self.sides.values()):
             self._ending.go()
 
     def _ask_spouts(self) -> None:
@@ -256,77 +256,77 @@ class Engine:
                 command = executor.next_command(flow.t, held_back=bool(flow.full))
                 if command is None:
                     break
-                session = self.sessions[command.task]
-                assert isinstance(session, SpoutTask)  # noqa: S101 (executors of spouts have spouts)
-                self._heard.add(session)
-                if flow.ids_awaited or flow.t < executor.slow_until or session.holds_input or session.holds_output:
-                    session.command(command.what, command.id)
+                side = self.sides[command.task]
+                assert isinstance(side, SpoutTask)  # noqa: S101 (executors of spouts have spouts)
+                self._heard.add(side)
+                if flow.ids_awaited or flow.t < executor.slow_until or side.holds_input or side.holds_output:
+                    side.command(command.what, command.id)
                 else:
-                    self._converse(executor, session, command)
+                    self._converse(executor, side, command)
 
-    def _converse(self, executor: SpoutExecutor, session: SpoutTask, command: SpoutTaskCommand) -> None:
+    def _converse(self, executor: SpoutExecutor, side: SpoutTask, command: SpoutTaskCommand) -> None:
         """Tell a spout something, and take its answer if that comes at once; else it has until the next rounds."""
         flow = self.flow
         flow.t = began = self.now
-        session.command(command.what, command.id, ANSWERED_AT_ONCE)
+        side.command(command.what, command.id, ANSWERED_AT_ONCE)
         flow.t = self.now
         while executor.busy is not None and flow.t - began <= ANSWERED_AT_ONCE and not self._soon:
-            session.say_on()
-            ready = session.process.poll(ANSWERED_AT_ONCE, want_write=False)
+            side.say_on()
+            ready = side.session.process.poll(ANSWERED_AT_ONCE, want_write=False)
             flow.t = self.now
             if ready is not TO_READ:
                 break
-            session.hear(ready)
+            side.session.hear(ready)
         executor.answered(flow.t, at_once=flow.t - began <= ANSWERED_AT_ONCE)
         self._ending.check_messages()
-        if session.death or not session.running:
-            self._kill_worker_of(session)
+        if side.death or not side.session.running:
+            self._kill_worker_of(side)
 
     def _feed_bolts(self) -> None:
         """Give bolts what is queued for them, but for those whose own tuples go to a full queue."""
         full = self.flow.full
         for task in tuple(self.flow.dirty):
-            session = self.sessions.get(task)
-            if session is None or session.blocked or not session.ready or not isinstance(session, BoltTask):
+            side = self.sides.get(task)
+            if side is None or side.blocked or not side.ready or not isinstance(side, BoltTask):
                 continue
             if not full or full.isdisjoint(self._held_by[task]):
-                session.feed()
-                self._heard.add(session)
+                side.feed()
+                self._heard.add(side)
 
-    def _look_at(self, session: BoltTask | SpoutTask) -> bool:
+    def _look_at(self, side: BoltTask | SpoutTask) -> bool:
         """Storm looks once a second whether a component lives, and sends bolts a heartbeat."""
-        if self.sessions.get(session.task) is not session:
+        if self.sides.get(side.task) is not side:
             return False
-        if session.ready:
-            if session.overdue():
-                self._kill_worker_of(session)
+        if side.ready:
+            if side.overdue():
+                self._kill_worker_of(side)
                 return False
-            if isinstance(session, BoltTask):
-                session.beat()
-                self._heard.add(session)
-        elif session.says_no_pid(at_last=False):
-            self._give_up(session)
+            if isinstance(side, BoltTask):
+                side.beat()
+                self._heard.add(side)
+        elif side.says_no_pid(at_last=False):
+            self._give_up(side)
         return True
 
-    def _expect_pid(self, session: BoltTask | SpoutTask) -> None:
-        if self.sessions.get(session.task) is session and session.says_no_pid(at_last=True):
-            self._give_up(session)
+    def _expect_pid(self, side: BoltTask | SpoutTask) -> None:
+        if self.sides.get(side.task) is side and side.says_no_pid(at_last=True):
+            self._give_up(side)
 
-    def _give_up(self, session: BoltTask | SpoutTask) -> None:
+    def _give_up(self, side: BoltTask | SpoutTask) -> None:
         """A component said no complete first message: there is no use in going on."""
-        found = next((f.message for f in session.findings if f.level == "must"), session.death)
-        self._silent = self._silent or f"{session.name}: no complete first message: {found}"
+        found = next((f.message for f in side.session.findings if f.level == "must"), side.death)
+        self._silent = self._silent or f"{side.name}: no complete first message: {found}"
         self._ending.end(self._silent)
 
     # --- deaths ---------------------------------------------------------------------------------------------------
 
-    def _kill_worker_of(self, session: BoltTask | SpoutTask) -> None:
+    def _kill_worker_of(self, side: BoltTask | SpoutTask) -> None:
         """The worker of a task dies of it, as an exception in any executor ends it."""
-        why = session.check_alive()
-        found = next((f.message for f in session.findings if f.level == "must"), "")
-        self.kill_worker(self.workers[self.setup.layout.workers[session.task]], f"{session.name}: {why or found}")
-        if not session.ready and session.attempt_is_first:
-            self._give_up(session)
+        why = side.check_alive()
+        found = next((f.message for f in side.session.findings if f.level == "must"), "")
+        self.kill_worker(self.workers[self.setup.layout.workers[side.task]], f"{side.name}: {why or found}")
+        if not side.ready and side.attempt_is_first:
+            self._give_up(side)
 
     def kill_worker(self, worker: Worker, why: str, *, deliberate: bool = False) -> None:
         """Kill a worker, with all that its tasks have; it starts again after a while. `deliberate`: it is no fault."""
@@ -334,7 +334,7 @@ class Engine:
             return
         self.flow.t = self.now
         for task in worker.lives:
-            self._together.forget(self.sessions.pop(task))
+            self._together.forget(self.sides.pop(task))
         worker.end(why)
         worker.deaths += not deliberate
         if worker.deaths > self.setup.restarts:

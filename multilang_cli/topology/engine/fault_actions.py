@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING
 
-from multilang_cli.topology.engine.sessions import BoltTask
+from multilang_cli.topology.engine.sides import BoltTask
 from multilang_cli.topology.history import Died, Launched
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ class FaultActions:
 
     def kill_task(self, task: int, why: str) -> None:
         """Kill one process: its worker dies of that."""
-        session = self._engine.sessions.get(task)
-        if session is not None:
-            session.sent(signal.SIGKILL, why)
-            self.kill_worker(self._engine.setup.layout.workers[task], f"{session.name}: {why}")
+        side = self._engine.sides.get(task)
+        if side is not None:
+            side.sent(signal.SIGKILL, why)
+            self.kill_worker(self._engine.setup.layout.workers[task], f"{side.name}: {why}")
 
     def kill_acker(self, task: int, why: str) -> None:
         """Let an acker die alone, with its records and its queue; it is there again at once."""
@@ -55,26 +55,26 @@ class FaultActions:
 
     def pause(self, task: int, *, hold: bool) -> None:
         """Stop a process (SIGSTOP), or let it go on."""
-        if (session := self._engine.sessions.get(task)) is not None:
-            session.process.signal(signal.SIGSTOP if hold else signal.SIGCONT)
+        if (side := self._engine.sides.get(task)) is not None:
+            side.session.process.signal(signal.SIGSTOP if hold else signal.SIGCONT)
 
     def hold_input(self, task: int, *, hold: bool) -> None:
         """Write nothing to a process, or go on."""
-        if (session := self._engine.sessions.get(task)) is not None:
-            session.holds_input = hold
-            session.say_on()
-            self._engine.watch(session)
+        if (side := self._engine.sides.get(task)) is not None:
+            side.holds_input = hold
+            side.say_on()
+            self._engine.watch(side)
 
     def hold_output(self, task: int, *, hold: bool) -> None:
         """Read nothing of a process's stdout, or go on."""
-        if (session := self._engine.sessions.get(task)) is not None:
-            session.holds_output = hold
-            self._engine.watch(session)
+        if (side := self._engine.sides.get(task)) is not None:
+            side.holds_output = hold
+            self._engine.watch(side)
 
     def cut_off(self, task: int) -> None:
         """Hear nothing more of what a process says, not even of what was read already. Also from within a listener."""
-        if (session := self._engine.sessions.get(task)) is not None:
-            session.handlers.clear()
+        if (side := self._engine.sides.get(task)) is not None:
+            side.session.handlers = {}
 
     def time_out(self, task: int) -> None:
         """Have all that a spout's executor waits for time out, as if its message timeouts had passed."""
@@ -84,16 +84,16 @@ class FaultActions:
 
     def hold_heartbeats(self, task: int, *, hold: bool) -> None:
         """Send a bolt no heartbeats, or go on."""
-        if isinstance(session := self._engine.sessions.get(task), BoltTask):
-            session.holds_heartbeats = hold
+        if isinstance(side := self._engine.sides.get(task), BoltTask):
+            side.holds_heartbeats = hold
 
     def tamper(self, task: int, change: Callable[[bytes], bytes] | None) -> None:
         """Have what a process says changed before Storm sees it, as it is read: any piece of its stdout; None ends it.
 
         The judge takes it for the component's own words.
         """
-        if (session := self._engine.sessions.get(task)) is not None:
-            session.tamper = change
+        if (side := self._engine.sides.get(task)) is not None:
+            side.session.tamper = change
 
     def repeat(self, task: int) -> int:
         """Deliver the tuple once more that a bolt's task was sent last, queued or open; its number, or 0."""

@@ -11,7 +11,7 @@ from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.driver.launch import Launch, LaunchError, readable, resolve
 from multilang_cli.driver.process import ComponentProcess, private_pid_dir
 from multilang_cli.protocol.wire import context
-from multilang_cli.topology.engine.sessions import session_of
+from multilang_cli.topology.engine.sides import side_of
 from multilang_cli.topology.engine.wiring import profile_of
 from multilang_cli.topology.history import Died, Launched
 from multilang_cli.topology.tasks import merged_conf
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from multilang_cli.protocol.words.verdicts import Profile
     from multilang_cli.topology.engine.flow import Flow
-    from multilang_cli.topology.engine.sessions import BoltTask, SpoutTask
     from multilang_cli.topology.engine.setup import Setup
+    from multilang_cli.topology.engine.sides import BoltTask, SpoutTask
     from multilang_cli.topology.history import Happening
     from multilang_cli.transcript.redact import Redactor
 
@@ -84,24 +84,22 @@ class TaskRun:
         try:
             self.recording = Recording(self.transcript, header, component.env) if setup.transcripts else None
             sinks = () if self.recording is None else (self.recording,)
-            self.session: BoltTask | SpoutTask = session_of(
-                profile, process, judge_of(profile, setup.rulebook), sinks, flow
-            )
-            self.session.attempt_is_first = attempt == 1
+            self.side: BoltTask | SpoutTask = side_of(profile, process, judge_of(profile, setup.rulebook), sinks, flow)
+            self.side.attempt_is_first = attempt == 1
             if setup.topology.java is not None and component.id in setup.topology.java.components:
-                self.session.excuse(JAVA_EXCUSED)
-            self.session.keep_stderr = StderrFile(setup.folder / "stderr" / f"{stem}.txt", setup.redactor()).add
+                self.side.excused = JAVA_EXCUSED
+            self.side.session.keep_stderr = StderrFile(setup.folder / "stderr" / f"{stem}.txt", setup.redactor()).add
             conf = context.realistic_conf(merged_conf(setup.topology, setup.version.id), profile, {})
             conf["topology.name"] = setup.topology.name
             conf["storm.id"] = f"{setup.topology.name}-1-{context.SUBMITTED}"
-            self.session.say(context.handshake(profile, setup.version, conf, str(process.pid_dir)))
+            self.side.session.say(context.handshake(profile, setup.version, conf, str(process.pid_dir)))
         except BaseException:
             process.end()
             raise
 
     def finish(self, wait: float) -> None:
         """End the process, and close what is written of it."""
-        self.session.finish(wait)
+        self.side.session.finish(wait)
         if self.recording is not None:
             self.recording.__exit__()
 
@@ -148,7 +146,7 @@ class Worker:
                 profile = self._profiles[task]
                 life = TaskRun(self.setup, self.flow, self.attempt, self._launches[task], profile)
                 self.lives[task] = life
-                pid = life.session.process.pid
+                pid = life.side.session.process.pid
             component = self.setup.layout.components[task]
             self._tell(
                 Launched(
@@ -156,7 +154,7 @@ class Worker:
                 )
             )
             self.flow.up.add(task)
-        return [life.session for life in self.lives.values()]
+        return [life.side for life in self.lives.values()]
 
     def end(self, why: str, *, wait: float = 0.0) -> list[BoltTask | SpoutTask]:
         """It dies, all its processes with it: those that are killed by that have no part in it."""
@@ -174,19 +172,19 @@ class Worker:
     def dismiss(self) -> None:
         """Tell all its processes to end, as ``Process.destroy`` does, and wait for none."""
         for life in self.lives.values():
-            if life.session.exit is None:
-                life.session.sent(signal.SIGTERM)
+            if life.side.session.exit is None:
+                life.side.sent(signal.SIGTERM)
 
     def _finish(self, wait: float) -> list[BoltTask | SpoutTask]:
         lives = list(self.lives.values())
         for life in lives:
-            if life.session.exit is None:
-                life.session.sent(signal.SIGKILL if not wait else signal.SIGTERM)
+            if life.side.session.exit is None:
+                life.side.sent(signal.SIGKILL if not wait else signal.SIGTERM)
         for life in lives:
             life.finish(wait)
-        self.past = [life for life in self.past if life.session.findings][:MOST_LIVES] + lives
+        self.past = [life for life in self.past if life.side.session.findings][:MOST_LIVES] + lives
         self.lives.clear()
-        return [life.session for life in lives]
+        return [life.side for life in lives]
 
 
 def launches_of(setup: Setup) -> dict[int, Launch]:

@@ -9,7 +9,7 @@ import msgspec
 
 from multilang_cli.protocol.words.messages import Ack, SpoutCommand, TupleMsg
 from multilang_cli.topology.engine.fault_actions import FaultActions
-from multilang_cli.topology.engine.sessions import BoltTask
+from multilang_cli.topology.engine.sides import BoltTask
 from multilang_cli.topology.faults.kinds import KINDS
 from multilang_cli.topology.faults.moments import Moments
 from multilang_cli.topology.faults.plan import Fault
@@ -38,7 +38,7 @@ _END = b"\nend\n"
 
 
 class Injector:
-    """A listener of the engine. `spared`: how many findings of a session are its own: later ones come of a fault."""
+    """A listener of the engine. `spared`: how many findings of a side are its own: later ones come of a fault."""
 
     def __init__(self, engine: Engine, plan: Sequence[Fault]) -> None:
         self.spared: dict[object, int] = {}
@@ -82,8 +82,8 @@ class Injector:
         del self._waiting[number]
         self._tell(number, fault, "strikes")
         if KINDS[fault.kind].blames and fault.task is not None:
-            session = self._engine.sessions[fault.task]
-            self.spared.setdefault(session, len(session.findings))
+            side = self._engine.sides[fault.task]
+            self.spared.setdefault(side, len(side.session.findings))
         heal = _ACTIONS[fault.kind](self, number, fault)
         if KINDS[fault.kind].lasts and heal is not None:
             self._engine.busy.add(f"fault {number}")
@@ -99,8 +99,8 @@ class Injector:
             return engine.workers[fault.worker].up
         if fault.kind == "duplicate" and not (engine.flow.queues[fault.task] or engine.flow.open[fault.task]):
             return False
-        session = engine.sessions.get(fault.task)
-        return fault.task in engine.flow.ackers or (session is not None and session.ready)
+        side = engine.sides.get(fault.task)
+        return fault.task in engine.flow.ackers or (side is not None and side.ready)
 
     def _kill(self, _: int, fault: Fault) -> None:
         why = WHY.format(fault)
@@ -141,8 +141,8 @@ class Injector:
         return partial(self._actions.pause, task, hold=False)
 
     def _half(self, _: int, fault: Fault) -> None:
-        session = self._engine.sessions[_task(fault)]
-        session.stdin.pieces.cut(TupleMsg if isinstance(session, BoltTask) else SpoutCommand, CUT_AT)
+        side = self._engine.sides[_task(fault)]
+        side.session.stdin.pieces.cut(TupleMsg if isinstance(side, BoltTask) else SpoutCommand, CUT_AT)
 
     def _awaited(self, number: int) -> Callable[[], object]:
         """Have the run go on until what is given is called: a fault that waits for a message may come upon the last."""
@@ -178,20 +178,27 @@ class Injector:
         self._actions.tamper(task, garble)
 
     def _late(self, _: int, fault: Fault) -> Callable[[], object]:
-        session = self._engine.sessions[_task(fault)]
-        heard, agenda = session.handlers[Ack], self._engine.agenda
+        session, agenda = self._engine.sides[_task(fault)].session, self._engine.agenda
+        before = session.handlers
+        heard = before[Ack]
 
         def later(message: Ack, size: int) -> None:
             """Hear an ack when the delay is over."""
             agenda.at(self._engine.now + fault.parameter, partial(heard, message, size))
 
-        session.handlers[Ack] = later
-        return partial(session.handlers.__setitem__, Ack, heard)
+        session.handlers = delayed = {**before, Ack: later}
+
+        def end() -> None:
+            """Hear acks at once again, unless it is not heard at all."""
+            if session.handlers is delayed:
+                session.handlers = before
+
+        return end
 
     def _mute(self, number: int, fault: Fault) -> None:
         """Have a task unheard, and killed when the others have had time to go on without it."""
         task, name, engine = _task(fault), f"fault {number}", self._engine
-        session = engine.sessions[task]
+        side = engine.sides[task]
         self._actions.cut_off(task)
         engine.busy.add(name)
         self._muted.add(number)
@@ -200,7 +207,7 @@ class Injector:
             """It dies, unless it did already."""
             engine.busy.discard(name)
             self._muted.discard(number)
-            if engine.sessions.get(task) is session:
+            if engine.sides.get(task) is side:
                 self._actions.kill_task(task, WHY.format(fault))
             self._over()
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections import deque
 from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from multilang_cli.acking.ids import tuple_id, tuple_ids
+from multilang_cli.driver.script import Script
 from multilang_cli.driver.session import FULL, POLLS_EVERY, Session
+from multilang_cli.driver.shell.collectors import KeptEmits
 from multilang_cli.protocol.wire.context import SOURCE
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
@@ -19,11 +20,8 @@ from multilang_cli.protocol.words.messages import (
     SYSTEM_COMPONENT,
     SYSTEM_TASK,
     TICK_STREAM,
-    Ack,
     Emit,
-    Fail,
     Json,
-    Log,
     Sync,
     TupleMsg,
 )
@@ -31,34 +29,20 @@ from multilang_cli.protocol.words.messages import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from multilang_cli.driver.event_log import EventSink
     from multilang_cli.driver.process import ComponentProcess
-    from multilang_cli.driver.pump import EventSink
-    from multilang_cli.driver.session import WaitingFor
+    from multilang_cli.driver.script import WaitingFor
+    from multilang_cli.driver.shell.collectors import BoltOutputCollector
     from multilang_cli.protocol.judge.conversation import Conversation
     from multilang_cli.protocol.wire.batches import Batch
 
 
-KEPT_EMITS = 10_000
-"""Emits that are kept for whoever asks what a component emitted, the latest."""
-KEPT_BYTES = 16_384
-"""Bytes of an emit, beyond which its values are not kept."""
 ELSEWHERE = 2
 """The task of a component of which the context knows nothing."""
-_EMITS_AND_SILENT = frozenset({Emit, Ack, Log})
-"""What a bolt mostly says: emits, and what ShellBolt does nothing about."""
 ANSWERS = 0.5
 """Seconds for which a heartbeat may be under way that was sent right before a limit ran out."""
 TICKS_AT_REST = 3
 """Ticks after which a library's testee that is at rest will do nothing more."""
-
-
-def _sizes_of_emits(batch: Batch) -> Iterator[int]:
-    return (len(text) for body, text in zip(batch.bodies, batch.texts, strict=True) if body.__class__ is Emit)
-
-
-def kept(emit: Emit, size: int) -> Emit:
-    """An emit as it is kept: without its values, if its frame is large."""
-    return emit if size <= KEPT_BYTES else msgspec.structs.replace(emit, values=[])
 
 
 class _Every:
@@ -82,14 +66,14 @@ class _Every:
         return min(most, max(0.0, self._next - now)) if self.period else most
 
 
-class ShellBolt(Session):
-    """Plays ShellBolt to a bolt.
+class ShellBolt(Script):
+    """Plays ShellBolt to a bolt, in a `session`. What it emits goes to `collector`, without one to `kept`.
 
     `timer` and `ticks`: seconds between heartbeats, and between tick tuples, sent by the clock from the pid on, as
     Storm does; 0: only when asked. `max_pending`: tuples that may wait to be written, None for any number. Ids are
-    random signed 64-bit integers as strings, made from `seed`. `emits`: the latest; empty if `keep_emits` is False.
-    `reminders`: heartbeats that a bolt at rest is sent before a wait for its tuples is given up: it may settle on one.
-    `tick_ids`: those of the ticks that were queued so far.
+    random signed 64-bit integers as strings, made from `seed`. `syncs`: how many came. `reminders`: heartbeats that a
+    bolt at rest is sent before a wait for its tuples is given up: it may settle on one. `tick_ids`: those of the ticks
+    that were queued so far. `runs_on`: see `Clock`.
     """
 
     __slots__ = (
@@ -99,14 +83,22 @@ class ShellBolt(Session):
         "_tasks",
         "_ticked",
         "_ticks",
-        "fails",
+        "collector",
+        "handlers",
+        "judge",
+        "kept",
         "max_pending",
+        "profile",
         "reminders",
+        "session",
+        "stdin",
         "syncs",
         "tick_ids",
+        "version",
     )
 
-    _asked_by_storm: WaitingFor = "heartbeat"
+    asks_with: WaitingFor = "heartbeat"
+    given_later: frozenset[WaitingFor] = frozenset({"settle", "plan"})
 
     def __init__(
         self,
@@ -114,17 +106,19 @@ class ShellBolt(Session):
         judge: Conversation,
         sinks: Iterable[EventSink] = (),
         *,
+        collector: BoltOutputCollector | None = None,
         timer: float = 0.0,
         ticks: float = 0.0,
         seed: int = 0,
+        runs_on: bool = False,
     ) -> None:
-        super().__init__(process, judge, sinks)
-        self._own_handlers = {Emit: self._heard_emit, Sync: self._heard_sync, Fail: self._heard_fail}
-        self.handlers = self._own_handlers
-        self.emits: deque[Emit] = deque(maxlen=KEPT_EMITS)
-        self.keep_emits = True
+        self.kept = KeptEmits(judge.profile)
+        self.collector: BoltOutputCollector = collector or self.kept
+        self.handlers = {Emit: self._heard_emit, Sync: self._heard_sync, **self.collector.handlers}
+        self.session = Session(process, judge, sinks, self, runs_on=runs_on)
+        self.judge, self.profile, self.version = judge, judge.profile, judge.version
+        self.stdin = self.session.stdin
         self.syncs = 0
-        self.fails = 0
         self.reminders = 0
         self.tick_ids: list[str] = []
         self._reminded = 0
@@ -135,6 +129,68 @@ class ShellBolt(Session):
         self._ticks = _Every(ticks)
         self._random = random.Random(seed)  # noqa: S311 (ids need no secrecy)
         self._tasks = {component: task for task, component in reversed(self.profile.tasks.items())}
+
+    # --- what it does by itself -----------------------------------------------------------------------------------
+
+    def take(self, batch: Batch) -> bool:
+        """Have the collector take all at once, if it can."""
+        answers = self.collector.take(batch)
+        if answers is None:
+            return False
+        self.stdin.answer_all(answers)
+        return True
+
+    def answer(self, emit: Emit) -> None:
+        """Answer an emit that was taken while somebody else played."""
+        self.stdin.answer(self.kept.route(emit))
+
+    @property
+    def last_emit(self) -> Emit | None:
+        """The last emit, None if that is not known."""
+        return self.collector.last_emit
+
+    def _heard_emit(self, emit: Emit, size: int) -> None:
+        self.stdin.answer(self.collector.emit(emit, size))
+
+    def _heard_sync(self, _: Sync, __: int) -> None:
+        self.syncs += 1
+
+    def before_round(self, timeout: float) -> float:
+        """Queue heartbeats and ticks by the clock, when they are due."""
+        state = self.judge.state
+        if not (self._beats.period or self._ticks.period) or not state.said or state.unheard:
+            return timeout
+        # A testee that was asked to end may hold tuples until a tick; it owes no more heartbeats.
+        if self._beats.due(self.session.now) and not (state.dismissed or self._beat_waits()):
+            self.heartbeat()
+        if self._ticks.due(self.session.now):
+            self.tick(max(1, round(self._ticks.period)))
+        return self._ticks.left(self.session.now, self._beats.left(self.session.now, timeout))
+
+    def _beat_waits(self) -> bool:
+        """True if a heartbeat stands in the queue: Storm's timer only raises a flag, which holds no second one."""
+        return any(message.__class__ is TupleMsg and message.is_heartbeat for message in self.stdin.queue)
+
+    def last_chance(self, done: Callable[[], bool]) -> None:
+        """Wait for the sync of a heartbeat that was sent a moment ago.
+
+        Who works on a heartbeat when a limit runs out would be called busy, and what keeps it the rest of the time not.
+        """
+        beats, session = self.judge.state.heartbeats, self.session
+        while len(beats) == 1 and session.now - beats[0].t < ANSWERS and session.running and not done():
+            session.pump(POLLS_EVERY, done)
+
+    def says_more(self) -> bool:
+        """True if a tick or a heartbeat is still to come on which a bolt at rest may settle its tuples."""
+        if self.tick_period:
+            return not self.profile.testee or len(self.tick_ids) < self._ticked + TICKS_AT_REST
+        if self._reminded < self.reminders and self.version.heartbeats and not self.judge.state.heartbeats:
+            self._reminded += 1
+            self.heartbeat()
+            return True
+        return False
+
+    # --- what it is told to say -----------------------------------------------------------------------------------
 
     def new_id(self) -> str:
         """A tuple id as ShellBolt makes them (``MessageId.generateId``)."""
@@ -159,7 +215,7 @@ class ShellBolt(Session):
     ) -> str:
         """Queue a `message`; returns its id. `task`: None for the first that the context names `comp`."""
         message = self.message(values, comp, stream)
-        self.say(message if task is None else msgspec.structs.replace(message, task=task))
+        self.session.say(message if task is None else msgspec.structs.replace(message, task=task))
         return message.id
 
     def _task_of(self, component: str) -> int:
@@ -167,7 +223,7 @@ class ShellBolt(Session):
 
     def send_as(self, id_: str, values: list[Json], comp: str | None = None, stream: str | None = None) -> None:
         """Queue a `message` with an id that is not drawn."""
-        self.say(msgspec.structs.replace(self.message(values, comp, stream), id=id_))
+        self.session.say(msgspec.structs.replace(self.message(values, comp, stream), id=id_))
 
     def tick(self, seconds: int = 1) -> str:
         """Queue a tick tuple, to be settled like any other; returns its id."""
@@ -182,7 +238,7 @@ class ShellBolt(Session):
     def await_ticks(self, times: int, limit: float) -> bool:
         """Wait until the clock has brought so many more ticks, each within `limit` seconds; False if it has not."""
         goal = len(self.tick_ids) + times
-        return self.wait(lambda: len(self.tick_ids) >= goal, limit, "output", lambda: len(self.tick_ids))
+        return self.session.wait(lambda: len(self.tick_ids) >= goal, limit, "output", lambda: len(self.tick_ids))
 
     def beat_message(self) -> TupleMsg:
         """A heartbeat with an id of its own."""
@@ -194,50 +250,7 @@ class ShellBolt(Session):
         if self.version.task_ids == "overtake" and ahead:
             self.stdin.queue.appendleft(message)
         else:
-            self.say(message)
-
-    @property
-    def emitted(self) -> bool:
-        """True if the component has emitted anything that was kept."""
-        return bool(self.emits)
-
-    def _react_all(self, batch: Batch) -> None:
-        """Answers all emits at once where nothing else is to be done, and nobody else handles messages."""
-        others = self.handlers is not self._own_handlers or self.deaf_from is not None
-        if others or not _EMITS_AND_SILENT.issuperset(map(type, batch.bodies)):
-            super()._react_all(batch)
-            return
-        emits = [message for message in batch.bodies if message.__class__ is Emit]
-        if self.keep_emits:
-            self.emits += map(kept, emits, _sizes_of_emits(batch))
-        self.stdin.answer_all(self._router.answers([emit for emit in emits if emit.need_task_ids and not emit.task]))
-
-    def _heard_emit(self, emit: Emit, size: int) -> None:
-        if self.keep_emits:
-            self.emits.append(kept(emit, size))
-        self.stdin.answer(self.route(emit))
-
-    def _heard_sync(self, _: Sync, __: int) -> None:
-        self.syncs += 1
-
-    def _heard_fail(self, _: Fail, __: int) -> None:
-        self.fails += 1
-
-    def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
-        """One round of reading and writing; by the clock, heartbeats and ticks when they are due."""
-        state = self.judge.state
-        if (self._beats.period or self._ticks.period) and state.said and not state.unheard:
-            # A testee that was asked to end may hold tuples until a tick; it owes no more heartbeats.
-            if self._beats.due(self.now) and not (state.dismissed or self._beat_waits()):
-                self.heartbeat()
-            if self._ticks.due(self.now):
-                self.tick(max(1, round(self._ticks.period)))
-            timeout = self._ticks.left(self.now, self._beats.left(self.now, timeout))
-        super().pump(timeout, done)
-
-    def _beat_waits(self) -> bool:
-        """True if a heartbeat stands in the queue: Storm's timer only raises a flag, which holds no second one."""
-        return any(message.__class__ is TupleMsg and message.is_heartbeat for message in self.stdin.queue)
+            self.session.say(message)
 
     def settle_all(
         self, limit: float, left: int = 0, *, also: Callable[[], bool] = lambda: True, quietly: bool = False
@@ -248,37 +261,12 @@ class ShellBolt(Session):
         False, with a finding unless `quietly`, if `limit` seconds pass in which none is settled.
         """
         self._ticked, self._reminded = len(self.tick_ids), 0
-        done = lambda: self.unsettled <= left and self.idle and also()  # noqa: E731 (a condition)
-        return self.wait(done, limit, "settle", self._moves, quietly=quietly)
+        done = lambda: self.unsettled <= left and self.session.idle and also()  # noqa: E731 (a condition)
+        return self.session.wait(done, limit, "settle", self._moves, quietly=quietly)
 
     def _moves(self) -> tuple[int, int]:
         """Something that changes while tuples are settled, and while the bolt reads what no pipe takes at once."""
-        return self.unsettled, self._piped() if len(self.stdin.buffer) > FULL else 0
-
-    def _last_chance(self, done: Callable[[], bool]) -> bool:
-        """Also wait for the sync of a heartbeat that was sent a moment ago.
-
-        Who works on a heartbeat when a limit runs out would be called busy, and what keeps it the rest of the time not.
-        """
-        beats = self.judge.state.heartbeats
-        came = super()._last_chance(done)
-        while len(beats) == 1 and self.now - beats[0].t < ANSWERS and self.running and not done():
-            self.pump(POLLS_EVERY, done)
-        return came or done()
-
-    def _is_final(self, waiting_for: WaitingFor, within: float) -> bool:
-        """True for a bolt at rest, unless a tick or a heartbeat is still to come on which it may settle its tuples."""
-        if not self.stuck(within):
-            return waiting_for not in {"settle", "plan"} and self._standstill.is_seen(within)
-        if waiting_for not in {"settle", "plan"}:
-            return True
-        if self.tick_period:
-            return bool(self.profile.testee) and len(self.tick_ids) >= self._ticked + TICKS_AT_REST
-        if self._reminded < self.reminders and self.version.heartbeats and not self.judge.state.heartbeats:
-            self._reminded += 1
-            self.heartbeat()
-            return False
-        return True
+        return self.unsettled, self.stdin.piped if len(self.stdin.buffer) > FULL else 0
 
     def beat(self, limit: float) -> bool:
         """Send a heartbeat and wait for its sync.
@@ -296,11 +284,11 @@ class ShellBolt(Session):
         def answered() -> bool:
             """True if all was written once, and every heartbeat of before is answered."""
             nonlocal asked
-            if asked < 0 and self.idle:
-                asked = self.next_seq
+            if asked < 0 and self.session.idle:
+                asked = self.session.next_seq
             return asked >= 0 and (not waiting or waiting[0].seq >= asked)
 
-        return self.wait(answered, limit, "heartbeat", lambda: self.unsettled)
+        return self.session.wait(answered, limit, "heartbeat", lambda: self.unsettled)
 
     @property
     def unsettled(self) -> int:
@@ -317,7 +305,7 @@ class ShellBolt(Session):
         gives up. `sources`: component and stream of each tuple, in turn; none for the first source.
         """
         source: Iterator[list[Json]] = iter(tuples)
-        is_open, queue = self.judge.state.open, self.stdin.queue
+        session, is_open, queue = self.session, self.judge.state.open, self.stdin.queue
         goal = window - window // 4
         exhausted = False
         origins = cycle((comp, stream, self._task_of(comp)) for comp, stream in sources or [self._usual()])
@@ -328,7 +316,7 @@ class ShellBolt(Session):
             said = [TupleMsg(comp, values, task, stream, id_) for values, id_, (comp, stream, task) in columns]
             queue.extend(said)
             exhausted = len(said) < room
-            if not self.wait(lambda: len(is_open) + len(queue) <= goal and self._room(window) > 0, limit, "settle"):
+            if not session.wait(lambda: len(is_open) + len(queue) <= goal and self._room(window) > 0, limit, "settle"):
                 return False
         return self.settle_all(limit)
 

@@ -1,0 +1,71 @@
+"""Events of one conversation, in the order in which they happened: judged, then told to sinks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from multilang_cli.protocol.words.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from multilang_cli.driver.clock import Clock
+    from multilang_cli.protocol.judge.conversation import Conversation
+    from multilang_cli.protocol.words.events import Channel, Fact
+    from multilang_cli.protocol.words.verdicts import Finding
+
+MOST_FINDINGS = 10_000
+"""Findings after which a component is not listened to any longer."""
+
+
+class EventSink(Protocol):
+    """Something that wants every event as it happens: a recorder, a display."""
+
+    def take(self, events: Sequence[Event], findings: Sequence[Finding], /) -> None:
+        """Take events that were judged together, and what was found in them. A finding's `seq` says in which."""
+
+
+class EventLog:
+    """Gives events their numbers and has them judged.
+
+    `seq`: the number of the next event. `findings` so far; `flooded`: so much is wrong that more says nothing new.
+    `sinks` see every event. `sift`: from the first finding on, chooses which of the new ones, maybe none, are kept.
+    """
+
+    __slots__ = ("_clock", "findings", "flooded", "judge", "seq", "sift", "sinks")
+
+    def __init__(self, judge: Conversation, clock: Clock, sinks: Iterable[EventSink]) -> None:
+        self.judge = judge
+        self.seq = 0
+        self.findings: list[Finding] = []
+        self.flooded = False
+        self.sinks = tuple(sinks)
+        self.sift: Callable[[Sequence[Finding]], Sequence[Finding]] | None = None
+        self._clock = clock
+
+    def note(self, channel: Channel, fact: Fact, raw: bytes = b"") -> list[Finding]:
+        """Something happened that is no message."""
+        return self.judged((Event(self.seq, self._clock.now, channel, fact, raw),))
+
+    def judged(self, events: Sequence[Event]) -> list[Finding]:
+        """Have the next events judged, many at a time: it is several times faster than one by one."""
+        self.seq += len(events)
+        found = self.judge.feed_all(events)
+        if found or self.findings:
+            self.found(found)
+        for sink in self.sinks:
+            sink.take(events, found)
+        return found
+
+    def passed(self, events: Sequence[Event], found: Sequence[Finding] = ()) -> None:
+        """Take the next events, which the judge has taken already."""
+        self.seq += len(events)
+        for sink in self.sinks:
+            sink.take(events, found)
+        if found:
+            self.found(found)
+
+    def found(self, found: Sequence[Finding]) -> None:
+        """Take the findings of the last events, maybe none: called from the first finding on."""
+        self.findings += found if self.sift is None else self.sift(found)
+        self.flooded = len(self.findings) >= MOST_FINDINGS
