@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from multilang_cli.catalogue.judging import schema_fault
 from multilang_cli.catalogue.texts import TextError, file_text, toml_value
 from multilang_cli.protocol.words.shortening import ends
 from multilang_cli.subject import toml_lines
@@ -192,21 +193,10 @@ class _Source:
         return component
 
     def _check_streams(self, index: int, streams: dict[str, Any]) -> None:
-        from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 (slow to import)
-
         for name, stream in streams.items():
-            for at, target in _references(stream.get("schema", {})):
-                if not target.startswith("#"):
-                    path = ("component", index, "streams", name, "schema", *at)
-                    raise self.error(
-                        path,
-                        f"{ends(target, _SHOWN_OF_REASON)!r} is somewhere else: nothing is fetched; write it in here.",
-                    )
-            try:
-                Draft202012Validator.check_schema(stream.get("schema", {}))
-            except SchemaError as error:
-                path = ("component", index, "streams", name, "schema", *error.absolute_path)
-                raise self.error(path, f"no JSON Schema: {ends(error.message, _SHOWN_OF_REASON)}.") from None
+            fault = schema_fault(stream["schema"]) if "schema" in stream else None
+            if fault is not None:
+                raise self.error(("component", index, "streams", name, "schema", *fault.path), f"{fault.why}.")
 
 
 def key_path(path: toml_lines.Path) -> str:
@@ -233,13 +223,3 @@ def _no_json(value: object, path: toml_lines.Path = ()) -> Iterator[tuple[toml_l
         yield path, f"a date or time has no JSON form; write it as a string: {str(value)!r}."
     elif isinstance(value, float) and not math.isfinite(value):
         yield path, f"{value} is no JSON number."
-
-
-def _references(value: object, path: toml_lines.Path = ()) -> Iterator[tuple[toml_lines.Path, str]]:
-    """Every ``$ref`` of a schema, with where it stands."""
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, item in steps:
-        if step in {"$ref", "$dynamicRef"} and isinstance(item, str):
-            yield (*path, step), item
-        else:
-            yield from _references(item, (*path, step))

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from multilang_cli.catalogue.judging import schema_fault
 from multilang_cli.protocol.words.events import Channel, Fact
+from multilang_cli.protocol.words.shortening import SHOWN_OF_VALUE, ends
 from multilang_cli.protocol.words.verdicts import Profile
 
 MAJOR, MINOR = 1, 0
@@ -59,6 +61,9 @@ class Counts(msgspec.Struct, frozen=True):
     bytes: dict[str, int] = {}
 
 
+LARGEST_SEQ = 2**63 - 1
+
+
 class EndLine(msgspec.Struct, frozen=True):
     """The last line of a part: nothing was lost."""
 
@@ -73,7 +78,7 @@ class EventLine(msgspec.Struct, frozen=True, gc=False):
     """
 
     conv: str = ""
-    seq: int = -1
+    seq: Annotated[int, msgspec.Meta(le=LARGEST_SEQ)] = -1
     t: float = -1.0
     ch: str = ""
     msg: msgspec.Raw = msgspec.Raw()
@@ -88,7 +93,7 @@ class PlainLine(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=Tru
     """The line of a frame that stands there as it was, behind the one before it in its stream: most lines are such."""
 
     conv: str
-    seq: Annotated[int, msgspec.Meta(ge=0)]
+    seq: Annotated[int, msgspec.Meta(ge=0, le=LARGEST_SEQ)]
     t: Annotated[float, msgspec.Meta(ge=0)]
     ch: Literal["in", "out"]
     msg: msgspec.Raw
@@ -100,9 +105,19 @@ BAD = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What the decoders raise."""
 decode_line = msgspec.json.Decoder(EventLine).decode
 decode_plain_lines = msgspec.json.Decoder(PlainLine).decode_lines
-decode_header = msgspec.json.Decoder(Header).decode
+_decode_header = msgspec.json.Decoder(Header).decode
 decode_fact = msgspec.json.Decoder(Fact).decode
 encode = msgspec.json.Encoder().encode
+
+
+def decode_header(text: bytes) -> Header:
+    """The header on a line. Raises one of `BAD`, also for a JSON Schema of values in it that can't be applied."""
+    header = _decode_header(text)
+    for name, stream in (header.profile.streams or {}).items():
+        fault = None if stream.schema is None else schema_fault(stream.schema)
+        if fault is not None:
+            raise msgspec.ValidationError(f"the schema of stream {ends(name, SHOWN_OF_VALUE)!r}: {fault.why}")
+    return header
 
 
 def header_line(header: Header) -> bytes:

@@ -30,6 +30,7 @@ _FAULTS = {"message-cut": b"cut", "frame-too-long": b"too-long"}
 _NAMES = {name: name.encode() for name in ("in", "out", "err", "process", "control")}
 # As numbers: looking for one in bytes is several times faster than looking for bytes.
 _LINE_FEED, _CARRIAGE = b"\n\r"
+_skip = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 class Sink(Protocol):
@@ -182,7 +183,8 @@ class TranscriptWriter:
         if plain:
             return b'%b,"msg":%b}\n' % (head, event.raw[:-5])
         fault = _FAULTS.get(event.body.kind) if isinstance(event.body, Malformed) else None
-        if fault:
+        # A message that is whole may be too long as well: it says so itself when it is read again.
+        if fault and not event.raw.endswith(TERMINATOR):
             head += b',"fault":"%b"' % fault
         return b'%b,"raw64":"%b"}\n' % (head, b64encode(event.raw))
 
@@ -238,7 +240,7 @@ def is_plain(event: Event) -> bool:
 def is_json(text: bytes) -> bool:
     """True if `text` is strict JSON in UTF-8."""
     try:
-        msgspec.json.decode(text)
+        _skip(text)
+        return text.isascii() or bool(text.decode())
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
-    return True

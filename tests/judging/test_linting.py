@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from multilang_cli.judging.unread import MOST_NOTES
 from multilang_cli.protocol.words.events import Chunk, Event, Exited
 from multilang_cli.protocol.words.messages import Handshake, Pid
 from multilang_cli.recordings import judged as judged_recordings
-from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.format import Header, TranscriptError
 from multilang_cli.transcript.write import TranscriptWriter
 from tests.command import ROOT, mlcheck, refusal
 from tests.pages import TWICE, recorded
@@ -257,6 +258,30 @@ def test_where_nothing_can_be_read_it_is_misuse(content: bytes, tmp_path: Path) 
         ran = mlcheck("lint", where, cwd=tmp_path)
         assert ran.returncode == 2
         assert "t.ndjson" in refusal(ran)
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        ({"type": 5}, "5 is not valid"),
+        ({"$ref": "#/nowhere"}, "PointerToNowhere"),
+        ({"$ref": "#"}, "refers to itself without end"),
+        ({"items": {"$ref": "#/items"}}, "refers to itself without end"),
+        ({"$ref": "http://127.0.0.1:9/x"}, "nothing is fetched"),
+        ({"items": {"pattern": "("}}, "'(' is not a 'regex'"),
+        ({"$id": 5}, "5 is not of type"),
+    ],
+    ids=range(7),
+)
+def test_a_schema_in_a_recording_that_is_none_is_refused(schema: dict[str, Any], why: str, tmp_path: Path) -> None:
+    path = record(tmp_path / "t.ndjson", [HANDSHAKE, PID])
+    header, rest = path.read_text("utf-8").split("\n", 1)
+    fields = json.loads(header)
+    fields["profile"]["streams"]["default"]["schema"] = schema
+    path.write_text(f"{json.dumps(fields)}\n{rest}", encoding="utf-8")
+    with pytest.raises(TranscriptError, match=re.escape(why)) as caught:
+        judge_transcripts([path], load_rulebook())
+    assert str(caught.value).startswith(f"{path}:1: the schema of stream 'default': ")
 
 
 @pytest.mark.component

@@ -19,6 +19,7 @@ from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.batches import Batch
 from multilang_cli.protocol.wire.framing import Frame
+from multilang_cli.protocol.words import large
 from multilang_cli.protocol.words.events import Activation, Chunk, Deadline, End, Event, Exited, Fact, Gap, StdinClosed
 from multilang_cli.protocol.words.messages import (
     Ack,
@@ -201,6 +202,42 @@ def test_after_a_gap_rules_that_need_the_past_are_silent() -> None:
     said: list[tuple[str, Message | Fact]] = [("out", Ack("1")), ("out", Emit(["x", 1], anchors=("2",)))]
     assert [finding.rule for finding in judge("bolt", said)] == ["ack-unknown", "anchor-unknown"]
     assert judge("bolt", [("control", Gap("a lost part")), *said]) == []
+
+
+def test_a_message_that_is_not_read_may_have_settled_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as less:
+        less.setattr(large, "MOST_PARTS", 2**17)
+        unread = [read_frame(Frame(0, b'{"command":"ack","id":"1",%b}\nend\n' % b",".join([b'"key":1234'] * 2**17)))]
+        told = [wire.decode(b'{"conf":{},"more":[%b]}' % b",".join([b"12345678"] * 2**18))]
+    for channel, message in (("out", unread[0]), ("in", told[0])):
+        said: list[tuple[str, Message | Fact]] = [("in", SAID[0][1]), (channel, message)]
+        assert {finding.rule for finding in judge("bolt", said)} <= {"frame-too-long"}
+        found = judge("bolt", [*said, ("out", Ack("1")), ("out", Emit(["x", 1], anchors=("2",)))])
+        assert {finding.rule for finding in found} <= {"frame-too-long"}
+
+
+def test_of_many_anchors_that_are_not_open_some_are_told() -> None:
+    found = judge("bolt", [("out", Emit(["x", 1], anchors=tuple(map(str, range(9, 200_000)))))])
+    assert {finding.rule for finding in found} == {"anchor-unknown"}
+    assert len(found) == 1000
+
+
+@pytest.mark.parametrize(
+    "outlooks",
+    [[1], [[1, 2]], [["2.8.3", "nofate", 1, "ack-twice"]], [["2.8.3", "dies", "x", None]], [["2.8.3"]], None],
+    ids=range(6),
+)
+def test_a_snapshot_that_is_none_is_refused(outlooks: Any) -> None:
+    judge_ = Conversation(example_profile("bolt"), load_rulebook())
+    with pytest.raises(msgspec.ValidationError):
+        judge_.restore({**judge_.snapshot(), "outlooks": outlooks})
+
+
+def test_the_outlook_of_a_version_that_is_not_known_is_passed_over() -> None:
+    judge_ = Conversation(example_profile("bolt"), load_rulebook())
+    before = judge_.outlook()
+    judge_.restore({**judge_.snapshot(), "outlooks": [["99.0", "dies", 1, "ack-twice"]]})
+    assert judge_.outlook() == before
 
 
 LONG = "x" * 100_000

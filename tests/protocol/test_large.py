@@ -79,6 +79,7 @@ def less_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(values_file, "PIECE", SIZE // 64)
     monkeypatch.setattr(diagnosis, "DIAGNOSED", SIZE // 4)
     monkeypatch.setattr(large, "_PARTED", SIZE // 64)
+    monkeypatch.setattr(values_file, "MOST_PARTS", SIZE // 64)
 
 
 def _both(text: bytes, expecting_pid: bool) -> tuple[Message, Message]:
@@ -156,6 +157,38 @@ def test_an_object_of_many_keys_takes_no_more_memory_than_its_bytes() -> None:
     assert twice.kind == "json-duplicate-key"
 
 
+def _many(of: str) -> bytes:
+    return ",".join(of.replace("#", str(number)) for number in range(SIZE // 8)).encode()
+
+
+@pytest.mark.usefixtures("less_is_large")
+@pytest.mark.parametrize(
+    ("text", "read", "kind"),
+    [
+        (b'{"command":"emit","tuple":["a"],"anchors":[%b]}' % _many('"#"'), reading.read, "frame-too-long"),
+        (b'{"command":"ack","id":"5",%b}' % _many('"#":1'), reading.read, "frame-too-long"),
+        (b'{"command":"ack","id":"5",%b}' % _many('"k":#'), reading.read, "frame-too-long"),
+        (b'{"command":"metrics","name":"a","params":[%b]}' % _many("[#]"), reading.read, "frame-too-long"),
+        (b'{"command":"emit","tuple":{%b}}' % _many('"#":1'), reading.read, "frame-too-long"),
+        (b'{"command":"emit","tuple":["%b"],"id":[%b]}' % (b"," * SIZE, _many("#")), reading.read, "frame-too-long"),
+        (b' [%b,"\\ud83d"]' % _many("[#]"), reading.read, "message-not-object"),
+        (b"[%b}" % _many("[#]"), reading.read, "stdout-text"),
+        (b"[%b]" % _many("#"), encoding.decode, "frame-too-long"),
+        (b'{"conf":{%b},"pidDir":"","context":{}}' % _many('"#":1'), encoding.decode, "frame-too-long"),
+    ],
+    ids=range(10),
+)
+def test_a_message_of_many_parts_is_not_read_whatever_they_are(text: bytes, read: Any, kind: str) -> None:
+    assert _measured(text, read).kind == kind
+
+
+@pytest.mark.usefixtures("less_is_large")
+def test_commas_in_a_text_are_no_parts() -> None:
+    texts = b'"%b"' % (b"[," * SIZE)
+    said = reading.read(b'{"command":"emit","tuple":[%b],"anchors":[%b]}' % (texts, texts))
+    assert isinstance(said, Emit)
+
+
 @pytest.mark.usefixtures("nothing_is_small")
 @pytest.mark.parametrize(
     ("values", "kind"), [("[" * 2000 + "]" * 2000, "json-too-deep"), (f"[{'9' * 5000}]", "integer-too-big")]
@@ -173,7 +206,7 @@ def test_a_large_message_that_is_no_json_is_refused_without_its_values() -> None
     _measured(b'{"command":"emit","anchors":["5"],"tuple":%b}' % array, reading.read)
 
 
-def _measured(text: bytes, read: Any, most: float = 4) -> None:
+def _measured(text: bytes, read: Any, most: float = 4) -> Any:
     tracemalloc.start()
     try:
         message = read(text)
@@ -182,3 +215,4 @@ def _measured(text: bytes, read: Any, most: float = 4) -> None:
     finally:
         tracemalloc.stop()
     assert peak <= most * len(text)
+    return message

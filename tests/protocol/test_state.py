@@ -8,7 +8,15 @@ from random import Random
 import msgspec
 import pytest
 
-from multilang_cli.protocol.judge.state import PACKED_TOGETHER, REMEMBERED, Remembered
+from multilang_cli.protocol.judge import state
+from multilang_cli.protocol.judge.state import (
+    PACKED_TOGETHER,
+    REMEMBERED,
+    Remembered,
+    State,
+    from_plain,
+    to_plain,
+)
 
 MANY = REMEMBERED + 2 * PACKED_TOGETHER + PACKED_TOGETHER // 2
 BYTES_AN_ID = 40
@@ -44,6 +52,26 @@ def test_it_is_the_same_when_it_was_saved(memory: Remembered, ids: list[str]) ->
     again = msgspec.convert(json.loads(json.dumps(msgspec.to_builtins(memory))), Remembered)
     assert again == memory
     assert again.get(ids[-REMEMBERED]) == MANY - REMEMBERED
+
+
+def test_looking_up_reads_what_is_packed_once(
+    memory: Remembered, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    state._index_of.cache_clear()
+    monkeypatch.setattr(state.json, "loads", lambda text, loads=json.loads: (read.append(text), loads(text))[1])
+    assert [memory.get(id_) for id_ in ("unknown", *ids[-REMEMBERED : -REMEMBERED + 100])].count(None) == 1
+    assert memory.get("unknown too") is None
+    assert len(read) == len(memory.packed)
+
+
+@pytest.mark.parametrize("packed", ["x", "[1]", '{"a":"b"}', '{"a":1e400}', '{"a":-1}', f'{{"a":{2**63}}}', "[" * 9999])
+@pytest.mark.parametrize("name", ["settled", "heartbeat_ids", "undeclared"])
+def test_ids_that_are_none_are_refused(name: str, packed: str) -> None:
+    plain = to_plain(State())
+    plain[name]["packed"] = [packed]
+    with pytest.raises(msgspec.ValidationError):
+        from_plain(plain)
 
 
 @pytest.mark.parametrize("id_", ['a "quoted": 1', "\\", "", "snow white \u767d", "\ud800"])

@@ -24,6 +24,8 @@ from multilang_cli.protocol.words.messages import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import msgspec
 
     from multilang_cli.protocol.judge.context import RuleContext
@@ -35,6 +37,8 @@ TIMER = 1.0
 """Seconds between two heartbeats, and between two looks at the clock (``ShellBolt.BoltHeartbeatTimerTask``)."""
 
 _REPLACEMENT = text_rules.REPLACEMENT.encode()
+_MOST_ANCHORS = 1000
+"""Anchors of one emit that are told where they are not open: of what is wrong more says nothing new."""
 _LOOKED_AT = 100
 """Open tuples among which one is looked for whose id was damaged."""
 _INTEGER = re.compile(r"-?[0-9]{1,20}")
@@ -108,9 +112,7 @@ def _emit(judge: RuleContext, event: Event, emit: Emit) -> None:
     if state.foreign:
         text_rules.check(judge, event, emit)
         number_rules.check(judge, event, emit)
-    for anchor in emit.anchors:
-        if anchor not in state.open:
-            check_anchor(judge, event, anchor)
+    check_anchors(judge, event, emit.anchors)
     if emit.id is not None:
         judge.breach("ids-ignored", event, "a bolt's emit carries an id: Storm ignores it", stable="bolt")
     if not plain:
@@ -119,12 +121,20 @@ def _emit(judge: RuleContext, event: Event, emit: Emit) -> None:
         state.task_ids += 1
 
 
-def check_anchor(judge: RuleContext, event: Event, anchor: str) -> None:
-    """Judge an anchor that is not open: Storm looks it up before anything else in an emit."""
+def check_anchors(judge: RuleContext, event: Event, anchors: Sequence[str]) -> None:
+    """Judge the anchors of an emit that are not open, the first of many: Storm looks them up before anything else."""
+    pending = judge.state.open
+    for anchor in islice((each for each in anchors if each not in pending), _MOST_ANCHORS):
+        _check_anchor(judge, event, anchor)
+
+
+def _check_anchor(judge: RuleContext, event: Event, anchor: str) -> None:
     state = judge.state
     first = state.settled.get(anchor)
     if first is not None:
-        open_too = isinstance(event.body, Emit) and any(each in state.open for each in event.body.anchors)
+        open_too = isinstance(event.body, Emit) and any(
+            map(state.open.__contains__, islice(event.body.anchors, _MOST_ANCHORS))
+        )
         settled = "anchored to a tuple that is settled already"
         text = f"{settled}, beside one that is open" if open_too else f"{settled}: emit first, then ack"
         judge.breach("anchor-settled", event, text, subject=anchor, related=(first,))

@@ -10,6 +10,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from multilang_cli.protocol.judge import bolt_rules, life_rules, spout_rules, tuple_rules
 from multilang_cli.protocol.judge.context import Handler, Role, RuleContext, ValuesCheck
 from multilang_cli.protocol.judge.state import (
@@ -37,6 +39,7 @@ from multilang_cli.protocol.words.events import (
 )
 from multilang_cli.protocol.words.messages import FromComponent, Handshake, Malformed, Pid, TaskIds
 from multilang_cli.protocol.words.verdicts import (
+    Fate,
     Finding,
     Outlook,
     Profile,
@@ -195,9 +198,10 @@ class Conversation(RuleContext):
         return {"state": to_plain(self.state), "outlooks": outlooks}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on where `snapshot` was taken. Raises msgspec.ValidationError if it is no snapshot."""
+        """Go on where `snapshot` was taken. Raises msgspec.ValidationError or KeyError if it is no snapshot."""
         self.state = from_plain(snapshot["state"])
-        self._outlooks.restore(tuple(Outlook(*fields) for fields in snapshot["outlooks"]))
+        outlooks = msgspec.convert(snapshot["outlooks"], list[tuple[str, Fate, int | None, str | None]])
+        self._outlooks.restore(tuple(Outlook(*fields) for fields in outlooks))
 
 
 _NUMBER = re.compile(r"\d+")
@@ -205,7 +209,9 @@ _NUMBER = re.compile(r"\d+")
 
 def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     if event.channel == "in":
-        if malformed.kind != "message-cut":
+        if malformed.kind == "frame-too-long":
+            _forget_pending(judge)
+        elif malformed.kind != "message-cut":
             judge.breach("host-message", event, malformed.detail, stable=malformed.kind)
         return
     judge.state.heard = event.t
@@ -234,6 +240,9 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     )
     judge.state.said = judge.state.said or malformed.kind not in _UNFINISHED
     judge.state.cut = judge.state.cut or malformed.kind == "message-cut"
+    if malformed.kind == "frame-too-long":
+        # It may have settled any of them.
+        _forget_pending(judge)
     judge.take(event, malformed, first=first)
 
 
@@ -249,7 +258,11 @@ def _command_of(malformed: Malformed) -> str:
 
 
 def _gap(judge: Conversation, _: Event, __: Gap) -> None:
-    """Forget what was pending: it may have been given in the part that is missing. What was settled stays settled."""
+    _forget_pending(judge)
+
+
+def _forget_pending(judge: Conversation) -> None:
+    """Forget what was pending: it may have been given in what was not read. What was settled stays settled."""
     state = judge.state
     state.gap = True
     state.task_ids = state.emits = state.stderr = 0

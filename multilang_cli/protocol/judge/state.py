@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from array import array
+from bisect import bisect_left
 from contextlib import suppress
-from typing import Any, Literal
+from functools import lru_cache
+from itertools import chain
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -33,6 +37,8 @@ TRANSITIONS: dict[Phase, dict[type, Phase]] = {
 
 MOVERS = frozenset(kind for moves in TRANSITIONS.values() for kind in moves)
 
+Seq = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+"""The seq of an event, as it is kept of an id."""
 REMEMBERED = 65_536
 """How many settled ids are remembered at least; a second settle of an older one counts as unknown."""
 PACKED_TOGETHER = 4_096
@@ -46,7 +52,7 @@ class Remembered(msgspec.Struct):
     oldest first: 32 bytes an id instead of some 200.
     """
 
-    young: dict[str, int] = {}
+    young: dict[str, Seq] = {}
     packed: list[str] = []
 
     def add(self, key: str, seq: int) -> None:
@@ -69,17 +75,23 @@ class Remembered(msgspec.Struct):
         """The seq that was remembered for `key` last, None if it is unknown or forgotten."""
         if (found := self.young.get(key)) is not None:
             return found
-        name = json.dumps(key)
-        for chunk in reversed(self.packed):
-            if name in chunk:
-                ids: dict[str, int] = json.loads(chunk)
-                if (seq := ids.get(key)) is not None:
-                    return seq
+        wanted = hash(key)
+        for hashes, seqs in map(_index_of, reversed(self.packed)):
+            at = bisect_left(hashes, wanted)
+            if at < len(hashes) and hashes[at] == wanted:
+                return seqs[at]
         return None
 
     def keys(self) -> set[str]:
         """All ids that are remembered."""
         return set(self.young).union(*map(json.loads, self.packed))
+
+
+@lru_cache(maxsize=128)
+def _index_of(packed: str) -> tuple[array[int], array[int]]:
+    """The hashes of packed ids, in order, and the seq of each: who settles twice does so again and again."""
+    index = sorted((hash(key), seq) for key, seq in json.loads(packed).items())
+    return array("q", [found for found, _ in index]), array("q", [seq for _, seq in index])
 
 
 def _packed(ids: dict[str, int]) -> str:
@@ -216,4 +228,10 @@ def to_plain(state: State) -> dict[str, Any]:
 
 def from_plain(plain: dict[str, Any]) -> State:
     """The state from `to_plain`. Raises msgspec.ValidationError if it is none."""
-    return msgspec.convert(plain, State)
+    state = msgspec.convert(plain, State)
+    for packed in chain(state.settled.packed, state.heartbeat_ids.packed, state.undeclared.packed):
+        try:
+            msgspec.convert(json.loads(packed), dict[str, Seq])
+        except (ValueError, RecursionError) as error:
+            raise msgspec.ValidationError(f"ids that are none: {error}") from None
+    return state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from multilang_cli.protocol.judge import emit_rules
-from multilang_cli.protocol.judge.bolt_rules import check_anchor
+from multilang_cli.protocol.judge.bolt_rules import check_anchors
 from multilang_cli.protocol.storm.taking import emit_of
 from multilang_cli.protocol.words.messages import DEFAULT_STREAM, Emit
 
@@ -25,9 +25,7 @@ def check_rest(judge: RuleContext, event: Event, fields: dict[str, Any]) -> None
     """Judge what Storm looks at before it misses the tuple."""
     emit = emit_of(fields)
     if judge.profile.kind == "bolt":
-        for anchor in emit.anchors:
-            if anchor not in judge.state.open:
-                check_anchor(judge, event, anchor)
+        check_anchors(judge, event, emit.anchors)
     emit_rules.check(judge, event, emit, without_tuple=True)
 
 

@@ -15,7 +15,7 @@ from multilang_cli.protocol.storm import dialects
 from multilang_cli.protocol.wire.framing import frame_text
 from multilang_cli.protocol.wire.lenient import Irregularity, LenientError, read_leniently
 from multilang_cli.protocol.wire.shapes import INT64, ShapeFault, message_of, pid_of
-from multilang_cli.protocol.words.large import NUMBER, STRING
+from multilang_cli.protocol.words.large import MOST_PARTS, NUMBER, STRING
 from multilang_cli.protocol.words.messages import FromComponent, Json, Malformed
 from multilang_cli.protocol.words.shortening import head
 
@@ -99,6 +99,15 @@ def faulty_frame(frame: Frame) -> Malformed:
     if frame.offset == 0 and (old := bare_pid(frame.raw)):
         detail += f": {old}"
     return Malformed("message-cut", len(frame.raw), shown, detail)
+
+
+def too_many_parts(text: bytes) -> Malformed:
+    """JSON of so many keys and values, beside those of a tuple, that it is not read."""
+    shown = text[:EXCERPT].decode("utf-8", "backslashreplace")
+    if text.lstrip()[:1] == b"[":
+        return Malformed("message-not-object", 0, shown, "the message is an array, not an object", strict=True)
+    detail = f"{len(text):,} bytes of more than {MOST_PARTS:,} keys and values, beside those of its tuple"
+    return Malformed("frame-too-long", 0, shown, detail, strict=True)
 
 
 def bare_pid(raw: bytes) -> str:

@@ -51,6 +51,7 @@ class _Outline(msgspec.Struct, gc=False):
 
 
 _outline = msgspec.json.Decoder(_Outline).decode
+_skip = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 class Shortened(NamedTuple):
@@ -92,8 +93,6 @@ def _values_in(text: bytes) -> tuple[int, memoryview]:
     """The place and the JSON of the values: none in most messages. The rest of `text` is JSON too."""
     try:
         return _place(text)
-    except msgspec.ValidationError:
-        return 0, memoryview(b"")
     except msgspec.DecodeError:
         if _HALF.search(text) is None:
             raise
@@ -103,7 +102,15 @@ def _values_in(text: bytes) -> tuple[int, memoryview]:
 
 
 def _place(text: bytes) -> tuple[int, memoryview]:
-    values = _outline(text).tuple
+    try:
+        values = _outline(text).tuple
+    except msgspec.ValidationError:
+        # No object. What follows its first byte was not looked at.
+        try:
+            _skip(text)
+        except RecursionError as error:
+            raise msgspec.DecodeError(str(error)) from None
+        return 0, memoryview(b"")
     return text.find(values), memoryview(values)
 
 

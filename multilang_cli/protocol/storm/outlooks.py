@@ -70,8 +70,9 @@ class Outlooks:
         return tuple(self._by_version.values())
 
     def restore(self, outlooks: tuple[Outlook, ...]) -> None:
-        """Go on from outlooks that were saved."""
-        self._by_version.update({outlook.version: outlook for outlook in outlooks})
+        """Go on from outlooks that were saved, of the versions that are known here."""
+        known = self._by_version.keys()
+        self._by_version.update({outlook.version: outlook for outlook in outlooks if outlook.version in known})
 
 
 def effects_of_malformed(

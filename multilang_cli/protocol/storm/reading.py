@@ -17,7 +17,7 @@ import msgspec
 from multilang_cli.protocol.storm import diagnosis, large
 from multilang_cli.protocol.wire.framing import TERMINATOR, Frames
 from multilang_cli.protocol.wire.shapes import INT64, LOG_LEVELS, ShapeFault, message_of, pid_of
-from multilang_cli.protocol.words.large import LARGEST_DECODED, STRING, plain
+from multilang_cli.protocol.words.large import LARGEST_DECODED, STRING, has_too_many_parts, plain
 from multilang_cli.protocol.words.messages import (
     DEFAULT_STREAM,
     Ack,
@@ -172,10 +172,12 @@ def _read_large(text: bytes, expecting_pid: bool, raw: bytes | None) -> FromComp
         short = large.shortened(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return diagnosis.irregular(text, whole, expecting_pid=expecting_pid)
-    if short is None:
-        return None
     if isinstance(short, diagnosis.Trap):
         return diagnosis.malformed(short, text, whole, (), expecting_pid=expecting_pid, strict=False)
+    if has_too_many_parts(text if short is None else short.text):
+        return diagnosis.too_many_parts(text)
+    if short is None:
+        return None
     meant = large.restored(read(short.text, expecting_pid=expecting_pid), short)
     mistaken = isinstance(meant, Malformed) and meant.kind != "json-duplicate-key"
     if short.trap is None or (mistaken and short.trap.kind in diagnosis.HARMLESS):

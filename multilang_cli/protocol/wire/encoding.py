@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from multilang_cli.protocol.wire.framing import TERMINATOR
-from multilang_cli.protocol.words.large import LARGEST_DECODED, LargeValues, pieces, plain
+from multilang_cli.protocol.words.large import (
+    LARGEST_DECODED,
+    MOST_PARTS,
+    LargeValues,
+    has_too_many_parts,
+    pieces,
+    plain,
+)
 from multilang_cli.protocol.words.messages import FromStorm, Handshake, Malformed, SpoutCommand, TaskIds, TupleMsg
 
 if TYPE_CHECKING:
@@ -69,6 +76,7 @@ _decode_outline = msgspec.json.Decoder(_Outline).decode
 _decode_plain = msgspec.json.Decoder(TupleMsg | list[int]).decode_lines
 _decode_commands = msgspec.json.Decoder(SpoutCommand | list[int]).decode_lines
 _decode_any = msgspec.json.Decoder().decode
+_skip = msgspec.json.Decoder(msgspec.Raw).decode
 _REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
@@ -286,6 +294,8 @@ def is_simple(said: bytes) -> bool:
 
 def _decode_other(text: bytes) -> FromStorm | Malformed:
     try:
+        if len(text) > LARGEST_DECODED and _skip(text) and has_too_many_parts(text):
+            return _too_many_parts(text)
         value = _decode_any(text)
     except _REFUSED as error:
         return _decode_bare_nan(text) or _refused(text, f"the other side wrote no JSON: {error}", strict=False)
@@ -302,6 +312,11 @@ def _decode_other(text: bytes) -> FromStorm | Malformed:
         known = {"conf", "pidDir", "context"}
         return Handshake(conf, pid_dir, context, {key: item for key, item in value.items() if key not in known})
     return _refused(text, "the other side wrote an object that is no handshake, tuple or command", strict=True)
+
+
+def _too_many_parts(text: bytes) -> Malformed:
+    detail = f"the other side wrote {len(text):,} bytes of more than {MOST_PARTS:,} keys and values"
+    return Malformed("frame-too-long", 0, text[:EXCERPT].decode("utf-8", "backslashreplace"), detail, strict=True)
 
 
 def _decode_bare_nan(text: bytes) -> TupleMsg | None:

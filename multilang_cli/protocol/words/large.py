@@ -32,6 +32,10 @@ _WHOLE = re.compile(rb'(?:[^"]++|' + STRING.pattern + rb")*", re.DOTALL)
 _REST = re.compile(rb"[-+.0-9eE]*+(?:[ \t\r\n]*+:)?+")
 """Belongs to the end of a piece: digits of a number, the colon behind a key."""
 _COMMA, _QUOTE = b',"'
+MOST_PARTS = 2**18
+"""Keys and values, beside those of a tuple, up to which a large message becomes Python objects."""
+_MARKS_OF_PARTS = (b",", b":", b"[", b"{")
+_NO_PARTS = bytes(set(range(256)) - {mark[0] for mark in _MARKS_OF_PARTS})
 _STEPS = {_COMMA: 0, ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _NO_MARKS = bytes(set(range(256)) - set(_STEPS))
 _EMPTY = re.compile(rb"\[[ \t\r\n]*+\]")
@@ -167,6 +171,14 @@ def pieces(json: memoryview) -> Iterator[bytes]:
 def _found_end(pattern: re.Pattern[bytes], json: memoryview, at: int, stop: int) -> int:
     found = pattern.match(json, at, stop)
     return at if found is None else found.end()
+
+
+def has_too_many_parts(json: bytes) -> bool:
+    """True if valid JSON has more than `MOST_PARTS` keys and values, which as objects take up to thirty times it."""
+    if sum(map(json.count, _MARKS_OF_PARTS)) <= MOST_PARTS:
+        return False
+    counts = accumulate(len(bare(piece).translate(None, _NO_PARTS)) for piece in pieces(memoryview(json)))
+    return any(count > MOST_PARTS for count in counts)
 
 
 def bare(piece: bytes) -> bytes:
