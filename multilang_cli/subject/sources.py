@@ -57,9 +57,10 @@ _SOURCES = {
     "pascal": ".pas",
     "nim": ".nim",
     "d": ".d",
+    "haskell": ".hs",
 }
 """The end of the names of sources of compiled programs."""
-_UNMARKED = ("c", "cpp", "ocaml", "pascal", "nim", "d")
+_UNMARKED = ("c", "cpp", "ocaml", "pascal", "nim", "d", "haskell")
 """Languages whose compilers leave no mark: a source of the program's name beside it tells."""
 
 

@@ -151,3 +151,18 @@ def test_a_huge_name_is_not_looked_at_whole(key: bytes, value: bytes) -> None:
             tracemalloc.stop()
         assert isinstance(message, Malformed)
         assert len(message.detail) < 1000
+
+
+def test_a_long_message_is_told_of_the_line_feed_in_its_text() -> None:
+    text = b'{"command":"emit","tuple":["a\\"b","' + b"\n".join([b"x" * 2000] * 600) + b'"]}'
+    found = read(text)
+    assert isinstance(found, Malformed)
+    assert (found.kind, len(text) > DIAGNOSED) == ("json-control-character", True)
+    assert found.detail.startswith("a raw U+000A in a string")
+
+
+def test_a_long_message_of_many_lines_is_not_told_of_line_feeds_between_its_values() -> None:
+    text = b'{"command":\n "emit",\n "tuple":\n ["' + b"x" * DIAGNOSED + b'", nothing]}'
+    found = read(text)
+    assert isinstance(found, Malformed)
+    assert found.kind == "json-invalid"

@@ -51,6 +51,8 @@ _OPENING = '{"command"'
 _MOST_SAVED = 1000
 _DIAGNOSED_OF_LONG = 16 * 1024
 _SHOWN_AT_ONCE = frozenset({"stdout-text", "bom", "not-utf8", "other-serializer", "json-single-quotes", "json-comment"})
+_STRING_OR_CONTROL = re.compile(rb'"(?:[^"\\\x00-\x1f]|\\.)*+(?:"|([\x00-\x1f])|\Z)', re.DOTALL)
+"""A string of JSON, up to a raw control character in it, if there is one."""
 _LIST_KINDS = frozenset({"json-trailing-comma", "json-comment"})
 
 
@@ -267,7 +269,11 @@ def irregular(text: bytes, whole: bytes, *, expecting_pid: bool) -> Malformed:
 def _too_long_to_read(text: bytes) -> Malformed:
     """A frame whose diagnosis would take long: its beginning tells the most; Storm's own parsers are not asked."""
     trap, _ = _diagnose(text[:_DIAGNOSED_OF_LONG].decode("utf-8", "replace"), expecting_pid=False)
-    kind = trap.kind if trap.kind in _SHOWN_AT_ONCE else "json-invalid"
+    strings = _STRING_OR_CONTROL.finditer(text[:_DIAGNOSED_OF_LONG])
+    control = next((each[1] for each in strings if each[1]), b"")
+    if control and trap.kind not in _SHOWN_AT_ONCE:
+        trap = Trap("json-control-character", 0, f"a raw U+{ord(control):04X} in a string")
+    kind = trap.kind if trap.kind in {"json-control-character", *_SHOWN_AT_ONCE} else "json-invalid"
     detail = f"{trap.detail if kind == trap.kind else 'no JSON'} (a frame of {len(text):,} bytes)"
     detail += _unfinished(text, _OPENING.encode(), b"{")
     return Malformed(kind, 0, text[:EXCERPT].decode("utf-8", "backslashreplace"), detail)

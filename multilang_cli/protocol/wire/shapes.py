@@ -185,8 +185,14 @@ def _common_fault(fields: dict[str, Any]) -> ShapeFault | None:
         return ShapeFault("tuple-type", "tuple", f"tuple is {_named(get('tuple'))}, not an array")
     anchors = get("anchors")
     if not (anchors is None or isinstance(anchors, str) or _all_strings(anchors)):
-        return ShapeFault("anchors-type", "anchors", f"anchors is {_named(anchors)}, not an array of tuple ids")
+        return ShapeFault("anchors-type", "anchors", _unlike_anchors(anchors))
     return None
+
+
+def _unlike_anchors(anchors: Json) -> str:
+    if isinstance(anchors, list):
+        return f"anchors holds {_named(next(each for each in anchors if not isinstance(each, str)))}, not only strings"
+    return f"anchors is {_named(anchors)}, not an array of tuple ids"
 
 
 def _all_strings(value: Json) -> bool:
