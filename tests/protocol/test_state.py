@@ -58,8 +58,15 @@ def test_looking_up_reads_what_is_packed_once(
     memory: Remembered, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
+    loads = json.loads
+
+    def counted(text: str) -> object:
+        """Load JSON, and remember that."""
+        read.append(text)
+        return loads(text)
+
     state._index_of.cache_clear()
-    monkeypatch.setattr(state.json, "loads", lambda text, loads=json.loads: (read.append(text), loads(text))[1])
+    monkeypatch.setattr(json, "loads", counted)
     assert [memory.get(id_) for id_ in ("unknown", *ids[-REMEMBERED : -REMEMBERED + 100])].count(None) == 1
     assert memory.get("unknown too") is None
     assert len(read) == len(memory.packed)
