@@ -37,6 +37,8 @@ _SUFFIXES = {
     ".raku": "raku",
     ".pas": "pascal",
     ".nim": "nim",
+    ".cr": "crystal",
+    ".hs": "haskell",
     ".d": "d",
     ".jl": "julia",
 }

@@ -26,26 +26,28 @@ class Pieces:
 
     `piece`: write so many bytes at a time, more in the plain middle of a long message (0: as fast as it goes).
     `pieced`: the messages, by seq, that were written in parts. `to_cut`: the kind of message that is to be cut next,
-    and where. `kept`: seconds for which bytes were kept back that the pipe could have taken, not yet given back.
+    and where; `hold`: seconds for which its rest is kept back once it is awaited. `kept`: seconds for which bytes were
+    kept back that the pipe could have taken, not yet given back.
     """
 
-    __slots__ = ("_cut_at", "_empty_since", "_piece_since", "kept", "piece", "pieced", "to_cut")
+    __slots__ = ("_cut_at", "_empty_since", "_piece_since", "hold", "kept", "piece", "pieced", "to_cut")
 
     def __init__(self) -> None:
         self.piece = 0
         self.pieced: set[int] = set()
         self.to_cut: tuple[type[FromStorm], int] | None = None
+        self.hold = 0.0
         self.kept = 0.0
         self._cut_at: int | None = None
         self._empty_since: float | None = None
         self._piece_since: float | None = None
 
-    def cut(self, kind: type[FromStorm], at: int) -> None:
+    def cut(self, kind: type[FromStorm], at: int, hold: float = 0.0) -> None:
         """Cut the next message of a kind after `at` bytes: the rest follows when those were read and more is awaited.
 
-        Without the wait both parts would come to the component as one.
+        Without the wait both parts would come to the component as one. `hold`: seconds to wait beyond that.
         """
-        self.to_cut = (kind, at)
+        self.to_cut, self.hold = (kind, at), hold
 
     @property
     def any(self) -> bool:
@@ -75,10 +77,10 @@ class Pieces:
         ahead = (self._cut_at or 0) - (written - len(buffer))
         if ahead > 0:
             return min(ahead, len(buffer))
-        if not self._awaits_more(process, now):
+        if not self._awaits_more(process, now) or now - (self._empty_since or now) < self.hold:
             return 0
         self.kept += now - (self._empty_since or now)
-        self._cut_at = self._empty_since = None
+        self._cut_at, self._empty_since, self.hold = None, None, 0.0
         return len(buffer)
 
     def took(self, *, all_of_it: bool) -> None:

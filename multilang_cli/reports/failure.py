@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_LINES = 4
 """Lines that one message may take; longer ones are cut in the middle."""
+_RECOGNISED = 40
+"""Characters of an exception by which its line is found again: long ones are shown cut."""
 _STYLES = {"warn": "bold yellow"}
 
 
@@ -119,6 +121,19 @@ def show_end(page: Page, subject: SubjectResult) -> None:
 def stderr_lines(text: str) -> list[str]:
     """Lines of stderr that are shown: all, or its head and what belongs to the last exception."""
     return shown_lines(text, load_tracebacks().death_in(text)) if text.strip() else []
+
+
+def last_stderr_lines(lines: list[str], count: int) -> list[str]:
+    """The last lines of stderr, the first of them the exception that those behind it belong to, if there is one.
+
+    Runtimes that write the innermost frame first have the exception before all frames.
+    """
+    last = lines[-count:] if count else []
+    death = load_tracebacks().death_in("\n".join(lines)) if len(lines) > count > 1 else None
+    if death is None or any(death.text[:_RECOGNISED] in line for line in last):
+        return last
+    told = [line for line in lines[death.at :] if death.text[:_RECOGNISED] in line]
+    return [*told[:1], *last[len(told[:1]) :]]
 
 
 def _show_way_out(page: Page, group: Group, rule: Rule | None) -> None:

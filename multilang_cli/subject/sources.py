@@ -58,9 +58,10 @@ _SOURCES = {
     "nim": ".nim",
     "d": ".d",
     "haskell": ".hs",
+    "crystal": ".cr",
 }
 """The end of the names of sources of compiled programs."""
-_UNMARKED = ("c", "cpp", "ocaml", "pascal", "nim", "d", "haskell")
+_UNMARKED = ("c", "cpp", "ocaml", "pascal", "nim", "d", "haskell", "crystal")
 """Languages whose compilers leave no mark: a source of the program's name beside it tells."""
 
 

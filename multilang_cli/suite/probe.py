@@ -227,6 +227,13 @@ def _by_waiting(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Ans
         how = f"as a bolt it dies of a heartbeat{as_bolt.end}; as a spout it {action}"
         met = _of_its_role(as_bolt.met, activated.met)
         return Probe(None, f"{how} ({_SAY} to have the rest tested)", fault=True, met=met)
+    return _undecided(checked, fed, as_bolt, as_spout)
+
+
+def _undecided(checked: Subject, fed: _Answer, as_bolt: _Answer, as_spout: _Answer) -> Probe:
+    """Ask once more by a second heartbeat, or say what was seen."""
+    if checked.version.heartbeats and _asked(checked, "bolt", _beat_again).answered:
+        return Probe("bolt", "it answers a heartbeat, if not the first: a bolt")
     unsure = _unsure(checked, fed, as_bolt, as_spout)
     if fed.replies.irregular and any(each.level == "must" for met in fed.met for each in met.findings):
         # What is no message is none of a bolt, nor of a spout.
@@ -308,6 +315,13 @@ def _beat(_: Subject, shell: ShellBolt | ShellSpout, __: _Replies) -> Callable[[
     bolt = shell
     bolt.heartbeat()
     return lambda: bolt.syncs > 0
+
+
+def _beat_again(checked: Subject, shell: ShellBolt | ShellSpout, replies: _Replies) -> Callable[[], bool]:
+    """A heartbeat, and a second later the next, as Storm goes on: who loses what comes at its start answers that."""
+    answered = _beat(checked, shell, replies)
+    shell.session.wait(answered, 1.0, "output")
+    return _beat(checked, shell, replies)
 
 
 def _feed(checked: Subject, shell: ShellBolt | ShellSpout, replies: _Replies) -> Callable[[], bool]:

@@ -7,6 +7,7 @@ import pytest
 from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.model import Place
 from multilang_cli.causes.tracebacks import SHOWN_WHOLE, last_line, shown_lines
+from multilang_cli.reports.failure import last_stderr_lines
 from multilang_cli.suite.verdict.refusals import misses_a_field
 
 WRITTEN = {
@@ -82,6 +83,30 @@ Execution halted
 """,
     "r, a long call": "Error in fromJSON(paste(lines)) : \n  unexpected character 'e'\nExecution halted\n",
     "r, that it can't parse": "Error: unexpected ')' in \"f())\"\nExecution halted\n",
+    "haskell": "firstlong: Prelude.head: empty list\n",
+    "haskell, with its calls": "b: no model\nCallStack (from HasCallStack):\n  error, called at Main.hs:3:8 in main:Main\n",
+    "haskell, patterns": "b: Main.hs:(12,1)-(13,20): Non-exhaustive patterns in function word\n",
+    "crystal": """Unhandled exception in spawn: Error writing file: Broken pipe (IO::Error)
+  from /usr/lib/crystal/lib/io/evented.cr:82:13 in 'unbuffered_write'
+  from fib.cr:27:5 in '->'
+  from ???
+""",
+    "lisp": """Unhandled SB-C::INPUT-ERROR-IN-LOAD in thread #<SB-THREAD:THREAD "main thread" RUNNING
+                                                 {1001348003}>:
+  READ error during LOAD:
+
+    Package SB-POSIX does not exist.
+
+      Line: 56, Column: 45, File-Position: 2324
+
+Backtrace for: #<SB-THREAD:THREAD "main thread" RUNNING {1001348003}>
+0: (SB-DEBUG::DEBUGGER-DISABLED-HOOK)
+""",
+    "lisp, of a call": """Unhandled TYPE-ERROR in thread #<SB-THREAD:THREAD "main thread" RUNNING {1001}>:
+  The value NIL is not of type NUMBER
+
+Backtrace for: #<SB-THREAD:THREAD "main thread" RUNNING {1001}>
+""",
     "erlang": "escript: exception error: no match of right hand side value [1,2]\n  in function  erl_eval:expr/6\n",
     "scheme": "ERROR: In procedure car:\nIn procedure car: Wrong type (expecting pair): 1\n",
     "tcl": """unmatched open brace in list
@@ -120,6 +145,12 @@ CAUSES = {
     "r": "subscript out of bounds",
     "r, a long call": "unexpected character 'e'",
     "r, that it can't parse": "unexpected ')' in \"f())\"",
+    "haskell": "Prelude.head: empty list",
+    "haskell, with its calls": "no model",
+    "haskell, patterns": "Main.hs:(12,1)-(13,20): Non-exhaustive patterns in function word",
+    "crystal": "Error writing file: Broken pipe (IO::Error)",
+    "lisp": "Package SB-POSIX does not exist.",
+    "lisp, of a call": "The value NIL is not of type NUMBER",
     "erlang": "no match of right hand side value [1,2]",
     "scheme": "In procedure car: Wrong type (expecting pair): 1",
     "tcl": "unmatched open brace in list",
@@ -444,3 +475,11 @@ SyntaxError: invalid syntax
     death = load_tracebacks().death_in(text, ("/srv",))
     assert death is not None
     assert death.place == Place("bolt.py", 6, "ast.literal_eval(word)")
+
+
+def test_the_last_lines_of_stderr_begin_with_the_exception_that_they_belong_to() -> None:
+    crystal = WRITTEN["crystal"].splitlines()
+    assert last_stderr_lines(crystal, 3) == [crystal[0], *crystal[2:]]
+    python = WRITTEN["python"].splitlines()
+    assert last_stderr_lines(python, 3) == python[-3:]
+    assert last_stderr_lines(["a", "b", "c", "d"], 2) == ["c", "d"]

@@ -345,3 +345,16 @@ while said := read():
 """
     found = asked(tmp_path, BEGIN + text)
     assert (found.kind, found.how) == ("spout", "it answers `next` with a sync: a spout")
+
+
+def test_a_bolt_that_loses_what_comes_first_is_one(tmp_path: Path) -> None:
+    script = tmp_path / "late.py"
+    rest = """
+read()
+while True:
+    message = read()
+    if isinstance(message, dict) and message.get("stream") == "__heartbeat": send({"command": "sync"})
+"""
+    script.write_text(BEGIN + rest, encoding="utf-8")
+    found = kind_of(Component(command=(sys.executable, str(script)), kind="auto"), RunOptions(timeout=3.0))
+    assert (found.kind, found.how) == ("bolt", "it answers a heartbeat, if not the first: a bolt")

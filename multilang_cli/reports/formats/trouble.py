@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from multilang_cli.protocol.words.shortening import CUT
 from multilang_cli.reports.escape import Shown, chunks, width
-from multilang_cli.reports.failure import stderr_lines
+from multilang_cli.reports.failure import last_stderr_lines, stderr_lines
 from multilang_cli.reports.formats.console import as_text
 from multilang_cli.reports.grouping import Trouble, fates_of, troubles_of
 from multilang_cli.reports.message_words import channel_of, in_short, telling
@@ -147,7 +147,7 @@ def show_story(
         if shown.column is not None:
             page.line(" " * (len(lead) + shown.column) + "^")
     if apart or not any(row.channel == "err" for row in rows):
-        page.lines(stderr[-room.stderr :], indent=8, bar="| ")
+        page.lines(last_stderr_lines(stderr, room.stderr), indent=8, bar="| ")
 
 
 def _around(page: Page, text: str, cells: int, at: int) -> Shown:

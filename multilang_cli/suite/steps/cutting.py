@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 AFFORDABLE = 3.0
 """Seconds that cutting one message at many places may take; who needs twice as long is asked no more."""
 GOLDEN = 0.618
+PAUSE = 1.2
+"""Seconds between the parts of one heartbeat: who gives up reading sooner must not lose the part that came."""
 
 
 def cut(stage: Stage, arguments: dict[str, Any]) -> None:
@@ -84,7 +86,10 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
 def _heartbeat(stage: Stage, _: dict[str, Any]) -> None:
     bolt = stage.bolt
     began = bolt.session.now
-    for at in _places(stage, TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, bolt.new_id()), 0.0, "heartbeat"):
+    heartbeat = TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, bolt.new_id())
+    bolt.stdin.pieces.cut(TupleMsg, len(wire.encode(heartbeat, bolt.version)) // 2, PAUSE)
+    stage.go_on(if_=bolt.beat(stage.limits["heartbeat"]))
+    for at in _places(stage, heartbeat, 0.0, "heartbeat"):
         if bolt.session.now - began > 2 * AFFORDABLE:
             return
         bolt.stdin.pieces.cut(TupleMsg, at)
