@@ -179,24 +179,3 @@ def test_the_steps_for_github_are_those_that_are_written(tmp_path: Path) -> None
 def test_pinned_versions_are_this_one(page: Path) -> None:
     pinned = re.findall(r"multilang-cli==([\d.]+)|^mlcheck (\d[\d.]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert {version for row in pinned for version in row if version} <= {__version__}
-
-
-@pytest.mark.component
-def test_the_first_run_goes_as_it_is_told(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "first-run.md").read_text(encoding="utf-8")
-    new, green, red = blocks(text, "console")
-    said = mlcheck(*new.split("\n")[0].split()[2:], cwd=tmp_path).stdout
-    assert [line for line in new.split("\n")[1:] if line != "..." and line not in said] == []
-    folder = tmp_path / "words"
-    said = mlcheck("run", "-k", "bolt.settle", "-k", "handshake", cwd=folder).stdout
-    assert re.findall(r"^\w+ ", green, re.MULTILINE)[-1] == said.splitlines()[-1][:5]
-    assert said.startswith("split_bolt: a bolt, played as Storm ")
-    assert "(bolt, found on PATH as " in mlcheck("run", "-v", "-k", "handshake.pid-first", cwd=folder).stdout
-    component = folder / "split_bolt.py"
-    [stray] = blocks(text, "python")
-    first = '    values = message["tuple"]\n'
-    assert component.read_text(encoding="utf-8").count(first) == 1
-    component.write_text(component.read_text(encoding="utf-8").replace(first, stray + first), encoding="utf-8")
-    said = mlcheck("run", "-k", "bolt.emit", "--color", "never", cwd=folder, COLUMNS="100").stdout
-    for what in (r"^FAIL  it .*", r"^  Do +\w+ \w+", r"^  More .*", r"^  Again .*"):
-        assert re.findall(what, said, re.MULTILINE) == re.findall(what, red, re.MULTILINE), what

@@ -12,7 +12,7 @@ import pytest
 from multilang_cli.scaffold.writing import languages
 from multilang_cli.subject.testee import read_testee
 from tests.command import ROOT, mlcheck
-from tests.test_tutorials import FENCE, Block, Reader
+from tests.following.reader import Reader, blocks_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ def test_every_language_of_testees_has_a_recipe() -> None:
 def test_a_recipe_does_what_it_says(name: str, tmp_path: Path) -> None:
     library_in(tmp_path, name.lower())
     reader = Reader(tmp_path)
-    blocks = [Block(*found) for found in FENCE.findall(RECIPES[name])]
+    blocks = blocks_of(RECIPES[name])
     assert sum(block.language == "sh" for block in blocks) == 2
     for block in blocks:
         reader.follow(block)
