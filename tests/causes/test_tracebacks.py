@@ -84,7 +84,10 @@ Execution halted
     "r, a long call": "Error in fromJSON(paste(lines)) : \n  unexpected character 'e'\nExecution halted\n",
     "r, that it can't parse": "Error: unexpected ')' in \"f())\"\nExecution halted\n",
     "haskell": "firstlong: Prelude.head: empty list\n",
-    "haskell, with its calls": "b: no model\nCallStack (from HasCallStack):\n  error, called at Main.hs:3:8 in main:Main\n",
+    "haskell, with its calls": """b: no model
+CallStack (from HasCallStack):
+  error, called at Main.hs:3:8 in main:Main
+""",
     "haskell, patterns": "b: Main.hs:(12,1)-(13,20): Non-exhaustive patterns in function word\n",
     "crystal": """Unhandled exception in spawn: Error writing file: Broken pipe (IO::Error)
   from /usr/lib/crystal/lib/io/evented.cr:82:13 in 'unbuffered_write'
