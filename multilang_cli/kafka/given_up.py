@@ -33,6 +33,7 @@ class DeadLetters:
         self._log = log
         self._waiting: deque[tuple[PartitionManager, RefusedMessage]] = deque()
         self._under_way = 0
+        self._told: set[str] = set()
         try:
             told = {**settings.client, "bootstrap.servers": settings.spout.bootstrap_servers}
             self._producer = Producer(told, logger=QUIET) if self._topic else None
@@ -76,8 +77,13 @@ class DeadLetters:
         heard = partial(self._heard, manager, refused)
         try:
             producer.produce(self._topic, record.value, record.key, headers=headers, on_delivery=heard)
-        except (KafkaException, BufferError):
+        except BufferError:
             self._waiting.append((manager, refused))
+            return False
+        except KafkaException as error:
+            # Such as a message that is too large with its headers: it may be tried for ever.
+            self._waiting.append((manager, refused))
+            self._tell(refused, error)
             return False
         self._under_way += 1
         return True
@@ -91,8 +97,16 @@ class DeadLetters:
             self._done(manager, refused, f"written to topic {self._topic}")
             return
         self._waiting.append((manager, refused))
-        self._log(f"{self._what(refused)}: topic {self._topic} does not take it, and it waits: {said(error)}")
+        self._tell(refused, error)
+
+    def _tell(self, refused: RefusedMessage, error: KafkaError | KafkaException) -> None:
+        """Say once of each message why it waits."""
+        what = self._what(refused)
+        if what not in self._told:
+            self._told.add(what)
+            self._log(f"{what}: topic {self._topic} does not take it, and it waits: {said(error)}")
 
     def _done(self, manager: PartitionManager, refused: RefusedMessage, what: str) -> None:
         manager.settle(refused.record.offset)
+        self._told.discard(self._what(refused))
         self._log(f"{self._what(refused)}: {what}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import codecs
+import contextlib
 import importlib
 import json
 import socket
@@ -16,6 +17,7 @@ from typing import Any
 from multilang_cli.component.wire import encode
 from multilang_cli.kafka.config import KafkaConfigError
 from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeAwayError, SchemeError
+from multilang_cli.protocol.storm.diagnosis import MAX_DEPTH, is_deep
 
 Scheme = Callable[[KafkaRecord], list[list[Any]]]
 """Gives the values of each tuple: none, one or several."""
@@ -67,6 +69,9 @@ def _raw(record: KafkaRecord) -> list[list[Any]]:
 
 def _encoding(name: str) -> str:
     try:
+        # There are codecs of bytes to bytes, too, such as zlib.
+        with contextlib.suppress(UnicodeError):
+            b"a".decode(name)
         return codecs.lookup(name).name
     except LookupError:
         raise KafkaConfigError(f"the scheme string:{name}: there is no encoding {name!r}") from None
@@ -82,7 +87,7 @@ def _text(encoding: str, what: str, value: bytes | None) -> str | None:
 
 
 def _string(encoding: str, record: KafkaRecord) -> list[list[Any]]:
-    return [[_text(encoding, "the message", record.value)]]
+    return _sendable([[_text(encoding, "the message", record.value)]])
 
 
 def _json(names: tuple[str, ...], record: KafkaRecord) -> list[list[Any]]:
@@ -173,9 +178,15 @@ def _away(error: BaseException) -> bool:
 
 
 def _sendable(rows: list[list[Any]]) -> list[list[Any]]:
-    """The same. Raises SchemeError if Storm can't be sent them: a NaN, half a surrogate pair, a value JSON lacks."""
+    """The same. Raises SchemeError if Storm can't be sent them: a NaN, half a surrogate pair, a value JSON lacks.
+
+    Nor what is nested so deep that its worker would die of it, again and again: the message would be sent each time.
+    """
     try:
-        encode(rows)
-    except (ValueError, TypeError) as error:
+        text = encode(rows)
+    except (ValueError, TypeError, RecursionError) as error:
         raise SchemeError(f"its values can't be sent to Storm: {error}") from None
+    # Rows and a row are as deep as a message and its values.
+    if is_deep(rows, text):
+        raise SchemeError(f"its values can't be sent to Storm: nested more than {MAX_DEPTH} deep")
     return rows

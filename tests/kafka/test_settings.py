@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -9,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from multilang_cli.component.wire import encode
 from multilang_cli.kafka.command import help_text, settings
 from multilang_cli.kafka.config import KafkaConfigError, read
 from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeError
 from multilang_cli.kafka.scheme import OnStream
 from multilang_cli.kafka.scheme import read as scheme_of
+from multilang_cli.protocol.storm.reading import read as read_message
+from multilang_cli.protocol.words.messages import Emit
 from tests.command import ROOT, mlcheck, refusal
 from tests.kafka.conftest import SPOUT
 from tests.kafka.topics import logs_of
@@ -82,6 +86,10 @@ WHOLE = KafkaRecord(7, b"v", b"k", 9, (("trace", b"t"), ("none", None)), 3, "lin
         ("json:a", b'{"a": NaN}', "its values can't be sent to Storm"),
         ("json:a", b'{"a": "\\ud800"}', "its values can't be sent to Storm"),
         ("json:a", b"[" * 100_000, "the message is no JSON"),
+        ("json:a", b'{"a": %b1%b}' % (b"[" * 398, b"]" * 398), [[json.loads("[" * 398 + "1" + "]" * 398)]]),
+        ("json:a", b'{"a": %b1%b}' % (b"[" * 399, b"]" * 399), "nested more than 400 deep"),
+        ("json:a", b'{"a": %b1%b}' % (b"[" * 700, b"]" * 700), "its values can't be sent to Storm"),
+        ("string:utf-7", b"+2AA-", "its values can't be sent to Storm"),
         ("record", WHOLE, [["lines", 3, 7, "k", "v"]]),
         ("record:timestamp,headers", WHOLE, [[9, [["trace", "t"], ["none", None]]]]),
         ("record:key", KafkaRecord(0, b"v", b"\xff"), "the key is no utf-8: it begins with b'\\xff'"),
@@ -99,6 +107,18 @@ def test_schemes(name: str, value: KafkaRecord | bytes | None, rows: list[list[A
             scheme(record)
     else:
         assert scheme(record) == rows
+
+
+@pytest.mark.parametrize(
+    "text", ["\x7f", "\x7f\n", 'a"\\\x7f', "\u2028end\nend\n", "[" * 398 + '"\x7f\\n"' + "]" * 398]
+)
+@pytest.mark.parametrize("name", ["string", "json", "record:headers,key,value"])
+def test_what_is_emitted_is_read_by_each_storm(name: str, text: str) -> None:
+    value = text.encode() if name != "json" or text.startswith("[") else json.dumps(text, ensure_ascii=False).encode()
+    for values in scheme_of(name)(KafkaRecord(0, value, value, headers=((text, value),))):
+        emit = read_message(encode({"command": "emit", "id": "1", "tuple": values}))
+        assert isinstance(emit, Emit)
+        assert emit.values == values
 
 
 @pytest.mark.parametrize(
@@ -130,6 +150,7 @@ def test_tombstones_are_emitted_by_choice(
     ("name", "words"),
     [
         ("string:klingon", "there is no encoding 'klingon'"),
+        ("string:zlib", "there is no encoding 'zlib'"),
         ("string:", "'string:' is no scheme"),
         ("record:value,colour", "a message has no 'colour'; it has topic, partition"),
         ("avro", "'avro' is no scheme; expected raw"),

@@ -211,6 +211,19 @@ def test_a_message_that_always_fails_goes_to_the_dead_letters(
     assert int(told["mlcheck.timestamp"] or 0) > 0
 
 
+def test_a_dead_letter_that_no_topic_takes_waits_and_is_told_once(
+    spout: Callable[..., DrivenSpout], topic: Topic, kafka: LocalKafka
+) -> None:
+    letters = Topic(kafka, f"{topic.name}.dead", partitions=1)
+    topic.fill(0, [b"{" * 1_010_000])
+    running = spout(**{"scheme": "json", "given.up": f"topic:{letters.name}"})
+    said = logs_of(next_until(running, "it waits"))
+    said += logs_of(running.next() for _ in range(20)) + running.deactivate().logs
+    [told] = [line for line in said if "given up: partition 0: message 0" in line]
+    assert f"topic {letters.name} does not take it, and it waits: " in told
+    assert told.endswith("(MSG_SIZE_TOO_LARGE)")
+
+
 def test_a_message_that_the_scheme_cannot_read_is_said_and_passed_over(
     spout: Callable[..., DrivenSpout], topic: Topic
 ) -> None:

@@ -146,7 +146,7 @@ def trap_of(value: Json, duplicates: list[str], text: bytes) -> Trap | None:
     """A danger in JSON that Python's parser accepts: None if it is regular."""
     harmless: Trap | None = None
     try:
-        for item, depth in _walk(value) if _is_deep(value, text) or MAY_BE_TRAP.search(text) else ():
+        for item, depth in _walk(value) if is_deep(value, text) or MAY_BE_TRAP.search(text) else ():
             trap = trap_of_value(item, depth, text)
             if trap is None or trap.kind in HARMLESS:
                 harmless = harmless or trap
@@ -167,7 +167,7 @@ def _may_be_deep(text: bytes) -> bool:
     return text.count(b"[") + text.count(b"{") > MAX_DEPTH
 
 
-def _is_deep(value: Json, text: bytes) -> bool:
+def is_deep(value: Json, text: bytes) -> bool:
     """True if JSON is nested more than `MAX_DEPTH` deep, level by level: of a wide one only what holds more is kept."""
     level = [value] if _may_be_deep(text) and isinstance(value, _HOLDERS) else []
     for _ in range(MAX_DEPTH):
