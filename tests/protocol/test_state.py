@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -58,15 +60,13 @@ def test_looking_up_reads_what_is_packed_once(
     memory: Remembered, ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    loads = json.loads
 
-    def counted(text: str) -> object:
-        """Load JSON, and remember that."""
+    def loads(text: str) -> Any:
         read.append(text)
-        return loads(text)
+        return json.loads(text)
 
     state._index_of.cache_clear()
-    monkeypatch.setattr(json, "loads", counted)
+    monkeypatch.setattr(state, "json", SimpleNamespace(loads=loads))
     assert [memory.get(id_) for id_ in ("unknown", *ids[-REMEMBERED : -REMEMBERED + 100])].count(None) == 1
     assert memory.get("unknown too") is None
     assert len(read) == len(memory.packed)
