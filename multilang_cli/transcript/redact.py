@@ -20,7 +20,7 @@ from multilang_cli.transcript.secrets import HIDDEN, Found, hide, hide_words, in
 from multilang_cli.transcript.spellings import pattern_of, spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 __all__ = ["HIDDEN", "TOLD", "USUAL", "Redactor", "everywhere", "is_name", "mark", "redacted"]
 
@@ -57,7 +57,7 @@ class Redactor:
         self._needles: dict[bytes, str] = {}
         self._pattern: re.Pattern[bytes] | None = None
         self._patterns = GIVEN.patterns
-        self._handshaken = False
+        self._handshaken = self._parted = False
         self.idle = False
         for found in (redacted(settings, self._names)[1], in_words(words), GIVEN.found):
             self._learn(found)
@@ -99,7 +99,7 @@ class Redactor:
                 raw = self._handshake(event, keys)
             changed = msgspec.structs.replace(event, raw=self._frame(raw, event.body, keys)) if event.raw else event
         elif event.channel == "err":
-            changed = msgspec.structs.replace(event, raw=self._told(event.raw, keys))
+            changed = msgspec.structs.replace(event, raw=self._chunk(event.raw, keys))
         else:
             changed = self._fact(event, keys)
         return (changed, tuple(sorted(keys))) if keys else (event, ())
@@ -193,6 +193,25 @@ class Redactor:
         shown = hide(text, "text", lambda key, _: keys.add(key or "err"))
         shown = self._by_pattern(shown, keys)
         return clean if shown == text else shown.encode("utf-8", "surrogateescape")
+
+    def _chunk(self, raw: bytes, keys: set[str]) -> bytes:
+        """A chunk of stderr without secrets, nor a piece of one that began in the last chunk or goes on in the next.
+
+        Where a line ends with a chunk no secret is parted.
+        """
+        clean = self._told(raw, keys)
+        began, self._parted = self._parted, not raw.endswith(b"\n")
+        if began and (size := self._longest(_beginning, clean, keys)):
+            clean = _HIDDEN + clean[size:]
+        if self._parted and (size := self._longest(_ending, clean, keys)):
+            clean = clean[:-size] + _HIDDEN
+        return clean
+
+    def _longest(self, piece: Callable[[bytes, bytes], int], text: bytes, keys: set[str]) -> int:
+        """The size of the longest piece of a secret in its place in `text`; 0 if there is none."""
+        size, key = max(((piece(text, needle), key) for needle, key in self._needles.items()), default=(0, ""))
+        keys |= {key} if size else set()
+        return size
 
     # --- texts and values ---------------------------------------------------------------------------------------
 

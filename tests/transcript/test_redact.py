@@ -168,6 +168,23 @@ CORE = "hunter2hunter2"
 ENDS = ("", '"', "\\", '\\"', '"\\')
 
 
+@pytest.mark.parametrize(
+    ("chunks", "left"),
+    [
+        (["it is hunter2/", "hunter2 now\n"], ["it is ***", "*** now\n"]),
+        (["hun", "ter2/hunter2\n", "ter2 is no end of it\n"], ["***", "***\n", "ter2 is no end of it\n"]),
+        (["x" * 9, "as ever\n", "huntress\n"], ["x" * 9, "as ever\n", "huntress\n"]),
+        ([b64encode(SECRET.encode()).decode()[:9], "ends\n"], ["***", "ends\n"]),
+    ],
+    ids=range(4),
+)
+def test_a_secret_that_two_chunks_of_stderr_part_is_in_neither(chunks: list[str], left: list[str]) -> None:
+    redactor = Redactor({"": [{"db.password": SECRET}]})
+    seen = [redactor.event(Event(seq, 0.1, "err", Chunk(9), text.encode())) for seq, text in enumerate(chunks)]
+    assert [event.raw.decode() for event, _ in seen] == left
+    assert [bool(keys) for _, keys in seen] == [one != other for one, other in zip(chunks, left, strict=True)]
+
+
 @pytest.mark.parametrize("before", ENDS)
 @pytest.mark.parametrize("after", ENDS)
 def test_a_secret_with_quotes_or_backslashes_at_its_ends_leaves_json_what_it_is(before: str, after: str) -> None:
