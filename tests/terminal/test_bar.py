@@ -10,11 +10,10 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 
 from tests.command import BOLT, ROOT
+from tests.pages import ACKED, recorded
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-pytestmark = pytest.mark.component
 
 PARTS = """
 from multilang_cli.terminal.output import progress_line, remark
@@ -27,6 +26,8 @@ with progress_line(verbose=False, quiet=False) as progress:
 ERASED = "\x1b[1A\x1b[2K"
 """What rich ends a bar with."""
 PIECES = "━╸╺"
+TESTEE = str(ROOT / "conformance" / "testees" / "component")
+SCRIPTS = ("bolt-ack", "bolt-ack-twice", "bolt-direct-ok")
 
 
 def at_terminal(folder: Path, *words: str, term: str = "xterm") -> Any:
@@ -38,6 +39,7 @@ def at_terminal(folder: Path, *words: str, term: str = "xterm") -> Any:
     )
 
 
+@pytest.mark.component
 def test_lines_stand_above_it_and_nothing_of_it_stays(tmp_path: Path) -> None:
     child = at_terminal(tmp_path, "-c", PARTS)
     for done in range(5):  # the last part is one more than was promised
@@ -53,17 +55,44 @@ def test_lines_stand_above_it_and_nothing_of_it_stays(tmp_path: Path) -> None:
     assert "5/4" not in child.before
 
 
-def test_a_run_has_one_that_is_gone_when_its_result_is_shown(tmp_path: Path) -> None:
-    child = at_terminal(tmp_path, "-m", "multilang_cli", "run", "--kind", "bolt", "-k", "bolt.heartbeat", BOLT)
-    child.expect(r"[1-4]/4 [━╸╺]+")
-    child.expect_exact(ERASED)
-    child.expect(pexpect.EOF)
+def _bar(name: str, *words: str, stage: pytest.MarkDecorator = pytest.mark.component) -> Any:
+    return pytest.param(words, id=name, marks=stage)
+
+
+@pytest.mark.sample(0)
+@pytest.mark.parametrize(
+    "words",
+    [
+        _bar("run", "run", "--kind", "bolt", "-k", "bolt.heartbeat", "-k", "bolt.settle", BOLT),
+        _bar(
+            "matrix", "matrix", TESTEE, "-o", "out", "--brief", "-k", "library.bolt.settle", "-k", "library.bolt.emit"
+        ),
+        _bar("fuzz", "fuzz", "--conversations", "60", "--kind", "bolt", BOLT),
+        _bar("host", "host", "-k", "host.bolt", "--", sys.executable, "-m", "multilang_cli.driver"),
+        _bar("bench", "bench", "--seconds", "0.2", "--rounds", "3", "--windows", "1,10", BOLT),
+        _bar("kafka", "kafka", "demo", "--messages", "3000", stage=pytest.mark.kafka),
+        _bar("audit", "audit", "run", "recordings", "-o", "audit", "--master", "local[1]", stage=pytest.mark.spark),
+        _bar("verify-storm", "verify-storm", "2.8.3", *SCRIPTS, stage=pytest.mark.storm),
+    ],
+)
+def test_a_command_that_takes_long_has_one_that_is_gone_when_its_result_is_shown(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "recordings").mkdir()
+    recorded(tmp_path / "recordings" / "a.ndjson", ACKED)
+    child = at_terminal(tmp_path, "-m", "multilang_cli", *words)
+    child.expect(rf"\d+/\d+ [{PIECES}]+")
+    child.expect(r"\d+ (s|min) left ")
+    child.expect(pexpect.EOF, timeout=150)
     child.close()
+    _, erased, result = child.before.rpartition(ERASED)
+    assert erased
+    assert result.strip()
+    assert not set(PIECES) & set(result)
     assert child.exitstatus == 0
-    assert "PASS" in child.before
-    assert not set(PIECES) & set(child.before)
 
 
+@pytest.mark.component
 def test_a_terminal_that_can_not_draw_has_none(tmp_path: Path) -> None:
     child = at_terminal(tmp_path, "-c", PARTS, term="dumb")
     for done in range(5):
