@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import shlex
 from functools import cache
@@ -139,10 +140,26 @@ def test_links_to_headings_resolve(page: Path) -> None:
             assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def near(page: str, clicks: int) -> set[str]:
+    """The pages of docs/ that are so many links away from one of them, at most."""
+    found = {page}
+    for _ in range(clicks):
+        files = [(ROOT / "docs" / name, name) for name in found]
+        links = [
+            (name, link.partition("#")[0])
+            for file, name in files
+            if file.exists()
+            for link in LINK.findall(file.read_text(encoding="utf-8"))
+        ]
+        found |= {os.path.normpath(Path(name).parent / link) for name, link in links if link and "://" not in link}
+    return found
+
+
 def test_the_site_leads_to_every_page() -> None:
     nav = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
     pages = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")}
     assert pages - set(nav) == set()
+    assert pages - near("index.md", 2) == set()
     assert "docs/index.md" in LINK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
 
 
