@@ -234,7 +234,7 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "behind_ids": lambda facts: facts.behind_ids,
     "swallowed": lambda facts: facts.seen.naive.lost,
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
-    "complained": lambda facts: bool(facts.seen.complaint) and facts.seen.complains,
+    "complained": lambda facts: bool(facts.seen.complained_of),
     "muttered": lambda facts: tells_of_trouble(last_line(facts.seen.muttered)),
     "only_ticks": lambda facts: facts.seen.only_ticks,
     "escaped": lambda facts: facts.seen.escaped,
@@ -247,6 +247,11 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "settled_last": lambda facts: facts.seen.answered == "tuple",
     "mislays": lambda facts: facts.seen.mislaid.any,
     "overwritten": lambda facts: facts.seen.mislaid.overwritten,
+    "misses_its_id": lambda facts: facts.thrown is not None and facts.seen.ids.is_missed_by(facts.thrown.text),
+    "of_own_id": lambda facts: bool(facts.seen.ids.asked),
+    "shares_an_id": lambda facts: facts.seen.ids.shared,
+    "complained_last": lambda facts: tells_of_trouble(facts.seen.words),
+    "held_behind_unasked": lambda facts: facts.seen.emitting.held_behind_unasked,
     "half_done": lambda facts: facts.seen.mislaid.half_done,
     "lone_end": lambda facts: facts.seen.lone_end,
     "answers_ids": lambda facts: facts.seen.answers_ids,
@@ -279,15 +284,22 @@ def words_of(facts: Facts) -> _Fitting:
         code=str(facts.code),
         size=f"{facts.seen.size:,}",
         held=facts.known.held,
+        words=short(facts.seen.words),
+        own_id=facts.seen.ids.asked,
+        own_pending=_of_pending(facts.seen.ids.pending),
         signal=str(facts.signal),
         signal_name=f" ({_SIGNALS[facts.signal]})" if facts.signal in _SIGNALS else "",
         last_line=last_line(facts.stderr),
-        complaint=short(facts.seen.complaint),
+        complaint=short(facts.seen.complained_of),
         muttered=last_line(facts.seen.muttered),
         refusal=facts.refusal.told if facts.refusal else "",
         printed=facts.printed.told if facts.printed else "",
         why=short(facts.seen.failed_for),
     )
+
+
+def _of_pending(count: int) -> str:
+    return f"one of {count} that are pending" if count > 1 else "the only one that is pending"
 
 
 def _plain(text: str) -> str:
@@ -314,6 +326,7 @@ def _cause_of(
         headline=" ".join((signature.sentence or cause.sentence).format_map(words).split()),
         since=signature.since,
         place=death.place if death else stood,
+        also=death.caller if death else None,
         first=death.first if death else "",
         last=death.text if death else "",
         seq=seq,

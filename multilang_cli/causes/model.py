@@ -51,7 +51,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     sentence about "it", the component. `place`: the nearest frame of the user's own file. `first`, `last`: the first
     line of the traceback, and the exception it ends with. `seq`: the event that shows it. `rules`: the findings that
     are consequences of it. `since`: the first Storm version that sends what brings it about, "" for all. `suspect`: the
-    only line of the source that looks as what does such things; no proof. `mend`: what to do; `code`: a line of code
+    only line of the source that looks as what does such things; no proof. `also`: the line that called `place`, or
+    another that does the same as `suspect`. `mend`: what to do; `code`: a line of code
     that does it, in `language`.
     """
 
@@ -66,6 +67,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...] = ()
     since: str = ""
     suspect: Place | None = None
+    also: Place | None = None
     mend: str = ""
     code: str = ""
     language: str = ""
@@ -109,7 +111,10 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     that is found in its source as well; `lacks`: one that is in none of its lines. One with a line feed in it is looked
     for in the whole file. `mislays`: a tuple stays open, and one with the same values was settled. `overwritten`: the
     last that it was sent was named once more when it was settled, and an older one is open. `half_done`: a tuple
-    stays open that an emit was anchored to.
+    stays open that an emit was anchored to. `of_own_id`: Storm brought back last an id that the spout emitted;
+    `misses_its_id`: the exception names that; `shares_an_id`: it was given to several tuples, and brought back before.
+    `complained_last`: the last that it said is a log that says that something is wrong.
+    `held_behind_unasked`: it emitted for one tuple, unasked for ids, and did no more though others came.
     `certainty`, `sentence`: those of this signature, if they are not the cause's.
     """
 
@@ -169,6 +174,11 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     overgrown: bool | None = None
     mislays: bool | None = None
     half_done: bool | None = None
+    of_own_id: bool | None = None
+    misses_its_id: bool | None = None
+    shares_an_id: bool | None = None
+    complained_last: bool | None = None
+    held_behind_unasked: bool | None = None
     overwritten: bool | None = None
     languages: tuple[str, ...] = ()
     source: str = ""

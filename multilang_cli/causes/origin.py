@@ -16,7 +16,7 @@ _BARE = re.compile(r"^\s*echo\s+(?![\"'])(?:-\w+\s+)*([^|&;>]+)")
 """What a shell writes need not be quoted."""
 _FILLED_IN = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|[#$]?\{[^{}]*\}|\$\w+|\\.")
 """What a format, an interpolation or an escape stands for is not in the text as it is written."""
-_COMMENT = re.compile(r"\s*(?:#(?!!)|//|--|\*)")
+COMMENT = re.compile(r"\s*(?:#(?!!)|//|--|\*)")
 _SHORTEST = 4
 """Characters of a piece, at least, that is no chance."""
 _LEAST_IN_COMMON = 6
@@ -74,7 +74,7 @@ def _only(fits: Callable[[Sequence[str]], bool], sources: Mapping[str, Sequence[
         Place(file, number, line.strip())
         for file, lines in sources.items()
         for number, line in enumerate(lines, 1)
-        if line.strip() and not _COMMENT.match(line) and fits(lines[number - 1 : number + _CALL])
+        if line.strip() and not COMMENT.match(line) and fits(lines[number - 1 : number + _CALL])
     ]
     return found[0] if len(found) == 1 else None
 
@@ -84,7 +84,7 @@ def _scores(text: str, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[i
         # What runs a program tells its name as well.
         name = posixpath.splitext(posixpath.basename(file))[0]
         for number, line in enumerate(lines, 1):
-            if not _COMMENT.match(line) and (score := _score(text, line, name)):
+            if not COMMENT.match(line) and (score := _score(text, line, name)):
                 yield score, file, number, line
 
 

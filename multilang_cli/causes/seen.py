@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from multilang_cli.causes.swallowing import IDS, Mislaid, NaiveReader
+from multilang_cli.causes.emitted_ids import EmittedIds
+from multilang_cli.causes.swallowing import IDS, MOST_FOLLOWED, Mislaid, NaiveReader
 from multilang_cli.protocol.words.events import (
     Chunk,
     Deadline,
@@ -95,11 +96,13 @@ class Emitting:
     def __init__(self) -> None:
         self._ids_since: dict[str, bool] = {}
         self._tuples: set[str] = set()
-        self._went_on = False
+        self._went_on = self._settled = False
+        self._emits = self._fed = 0
 
     def emitted(self, emit: Emit) -> None:
         """The last emit anchored to a tuple counts."""
         unasked = emit.task is not None or not emit.need_task_ids
+        self._emits += 1
         for anchor in emit.anchors:
             # Who emits once more without ids did not wait for any.
             self._went_on = self._went_on or self._ids_since.pop(anchor, True) is False
@@ -113,12 +116,22 @@ class Emitting:
 
     def settled(self, id_: str) -> None:
         """Take an ack or fail: who settles a tuple before further ids came did not wait for any."""
+        self._settled = True
         self._went_on = self._went_on or not self._ids_since.pop(id_, True)
+
+    def fed(self) -> None:
+        """Take a tuple that was sent to it."""
+        self._fed += 1
 
     @property
     def awaits_unasked(self) -> bool:
         """True if `_TUPLES_NO_CHANCE` tuples or more all stay open behind such an emit, or go on behind other ids."""
         return len(self._tuples) >= _TUPLES_NO_CHANCE and not self._went_on
+
+    @property
+    def held_behind_unasked(self) -> bool:
+        """True if of `_TUPLES_NO_CHANCE` tuples or more it did nothing with any but for one such emit."""
+        return self._emits == len(self._tuples) == 1 and self._fed >= _TUPLES_NO_CHANCE and not self._settled
 
 
 class Seen:
@@ -153,6 +166,7 @@ class Seen:
         self.naive = NaiveReader()
         self.hasty = NaiveReader(always=True)
         self.mislaid = Mislaid()
+        self.ids = EmittedIds()
         self._handshake = b""
         self._dismissed = self._asked = self.complains = self._talked = False
         self._sent_sizes: list[tuple[int, int]] = []
@@ -166,6 +180,7 @@ class Seen:
         self._emits: set[bytes] = set()
         self._has_answered = self._passes_over = False
         self._open: dict[str, int] = {}
+        self._passed: dict[str, str] = {}
         self._ticks: set[str] = set()
         self._answers: set[Asked] = set()
         self._sent_as: dict[int, Asked] = {}
@@ -278,6 +293,8 @@ class Seen:
         self.hasty.emitted(message)
         for anchor in message.anchors:
             self.mislaid.named(anchor)
+        if message.id is not None:
+            self.ids.emitted(message.id)
 
     def _settled(self, id_: str) -> None:
         self.emitting.settled(id_)
@@ -321,11 +338,25 @@ class Seen:
     def _complained(self, message: object) -> None:
         """Keep what it logs while a tuple is open, until it settles one."""
         if isinstance(message, Ack | Fail):
+            self._passed_over(message.id)
             self.complaint = self.muttered = ""
         elif isinstance(message, Log | Error) and any(asked == "tuple" for asked, _ in self.pending.values()):
             # The first that it says behind its pid may be of its start.
             self.complains = self._talked or _complains(message)
             self.complaint = ends(message.msg or "", MOST_REPORTED)
+
+    def _passed_over(self, settled: str) -> None:
+        """Keep what it logged last for the tuple that is passed over as a later one is settled."""
+        self._passed.pop(settled, None)
+        first = next((id_ for asked, id_ in self.pending.values() if asked == "tuple"), settled)
+        later = first != settled and settled in self._open and len(self._passed) < MOST_FOLLOWED
+        if later and tells_of_trouble(self.complaint):
+            self._passed[first] = self.complaint
+
+    @property
+    def complained_of(self) -> str:
+        """The words that it logged of a tuple which it never settled, "" for none."""
+        return self.complaint if self.complaint and self.complains else next(iter(self._passed.values()), "")
 
     def complained(self, event: Event, _: Chunk) -> None:
         """Some bytes of stderr."""
@@ -361,6 +392,7 @@ class Seen:
         self._sent(event, asked, message.id)
         if asked == "tuple" and not self._dismissed:
             self.mislaid.sent(message)
+            self.emitting.fed()
         elif asked == "tick" and not self._dismissed:
             self._ticks.add(message.id)
         self.naive.sent(message.id)
@@ -384,6 +416,8 @@ class Seen:
     def commanded(self, event: Event, message: SpoutCommand) -> None:
         """A command to a spout."""
         self._sent(event, COMMANDS.get(message.command, "next"), "")
+        if message.command in {"ack", "fail"}:
+            self.ids.brought_back(message.id)
 
     def _sent(self, event: Event, asked: Asked, id_: str) -> None:
         if not self._dismissed:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 IDS = ""
 """Task ids among the messages that are read; tuples have their own ids."""
-_MOST_FOLLOWED = 4096
+MOST_FOLLOWED = 4096
 """Messages that are followed, at most."""
 
 
@@ -29,7 +29,7 @@ class NaiveReader:
         self._beats: set[str] = set()
         self._syncs = 0
         self.swallowed: set[str] = set()
-        self._unread: deque[str] = deque(maxlen=_MOST_FOLLOWED)
+        self._unread: deque[str] = deque(maxlen=MOST_FOLLOWED)
         self._awaited = 0
         self._went_on = self._answered = False
         self._order: dict[str, int] = {}
@@ -37,9 +37,9 @@ class NaiveReader:
 
     def sent(self, id_: str, *, beat: bool = False) -> None:
         """Take a tuple, a heartbeat, or `IDS`."""
-        if beat and len(self._beats) < _MOST_FOLLOWED:
+        if beat and len(self._beats) < MOST_FOLLOWED:
             self._beats.add(id_)
-        if id_ != IDS and len(self._order) < _MOST_FOLLOWED:
+        if id_ != IDS and len(self._order) < MOST_FOLLOWED:
             self._order[id_] = len(self._order)
         if self._awaited:
             self._awaited -= 1
@@ -83,7 +83,7 @@ class NaiveReader:
         if id_ != IDS:
             self.swallowed.add(id_)
             self._first = min(
-                self._order.get(id_, _MOST_FOLLOWED), _MOST_FOLLOWED if self._first is None else self._first
+                self._order.get(id_, MOST_FOLLOWED), MOST_FOLLOWED if self._first is None else self._first
             )
 
     @property
@@ -112,7 +112,7 @@ class Mislaid:
 
     def sent(self, message: TupleMsg) -> None:
         """Take a tuple."""
-        if len(self._values) < _MOST_FOLLOWED:
+        if len(self._values) < MOST_FOLLOWED:
             self._values[message.id] = hash(f"{message.comp} {message.stream} {message.values}")
             self._open[message.id] = None
 

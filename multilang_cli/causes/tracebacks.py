@@ -51,7 +51,7 @@ LIBRARIES = re.compile(r"(?:^|/)[Ss]torm(?:_?(?:multilang|bolt|spout|core))?\.(?
 class Death(NamedTuple):
     """An exception that nobody caught. `first`: the line it begins with; `at`: the line's index in the text.
 
-    `then`: what came of it, as in its handler, "" for nothing.
+    `then`: what came of it, as in its handler, "" for nothing. `caller`: the user's own frame that called `place`.
     """
 
     language: str
@@ -60,6 +60,7 @@ class Death(NamedTuple):
     at: int
     place: Place | None
     then: str = ""
+    caller: Place | None = None
 
     @property
     def told(self) -> str:
@@ -89,10 +90,10 @@ class Tracebacks:
         root = form.root_of(text, match, roots)
         begin, end = form.extent(text, root)
         first = text[begin:].split("\n", 1)[0]
-        place = form.place(text[begin:end], root, roots)
+        place, caller = form.places(text[begin:end], root, roots)
         at = unread + text.count("\n", 0, begin)
         then = short(match["text"]) if root is not match else ""
-        return Death(form.form.language, short(first), short(root["text"]), at, place, then)
+        return Death(form.form.language, short(first), short(root["text"]), at, place, then, caller)
 
     def asked_by(self, language: str) -> str:
         """The name of the signal at which a program of this language says where it stands, "" for none."""
@@ -212,15 +213,25 @@ class _Form:
 
     def place(self, text: str, match: re.Match[str], roots: Sequence[str]) -> Place | None:
         """The frame nearest to where it happened that stands in the user's own source."""
+        return self.places(text, match, roots)[0]
+
+    def places(self, text: str, match: re.Match[str], roots: Sequence[str]) -> tuple[Place | None, Place | None]:
+        """The nearest frame in the user's own source, and the next such: the one that called it."""
         groups = match.groupdict()
         named = [(groups["file"], int(groups["line"]), "", "")] if groups.get("file") else []
         at = self._thrown_at(text)
         frames = [self._read(text, each) for each in self._frame.finditer(text, at)] if self._frame else []
         last = frames[-1:] if self._is_unread(match["text"]) else []
         if last and not (self._foreign and self._foreign.search(last[0][0])):
-            return own(last, roots, self._foreign)
+            return own(last, roots, self._foreign), None
         ordered = [*named, *(frames if self.form.innermost == "first" else reversed(frames))]
-        return own(ordered, roots, self._foreign)
+        nearest = own(ordered, roots, self._foreign)
+        at = next(
+            (n for n, each in enumerate(ordered) if nearest and own([each], roots, None) == nearest), len(ordered)
+        )
+        behind = [each for each in ordered[at + 1 :] if nearest and each[:2] != ordered[at][:2]]
+        caller = own(behind, roots, self._foreign)
+        return nearest, caller if caller and not LIBRARIES.search(caller.file) else None
 
     def _is_unread(self, exception: str) -> bool:
         """True if a source could not be read, not a text that it read as JSON: both are a SyntaxError of JavaScript."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.protocol.wire.framing import frame_text
-from multilang_cli.protocol.words.events import Chunk
-from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, Sync, TupleMsg
+from multilang_cli.protocol.words.events import Chunk, Deadline
+from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Malformed, SpoutCommand, Sync, TupleMsg
 from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.message_words import text_of_fact
 from multilang_cli.reports.model import ExcerptLine
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EVENTS_BEFORE = 3
 """Events shown before the first wrong one, and chunks of stderr."""
+EMITS_OF_AN_ID = 2
+"""Emits of the id that a spout died of that are shown, at most."""
 EXCERPT_LINES = 12
 """Lines of an excerpt, at most."""
 EXCERPT_BYTES = 400
@@ -50,9 +52,11 @@ def excerpt_of(
     wanted = {*(worst.related[:4] if worst is not None else ()), marked}
     before = sorted(seq for seq in events if seq < marked and events[seq].channel != "control")
     # A traceback may come in any number of chunks: they take no message's place.
-    said = _without_beats([seq for seq in before if events[seq].channel != "err"], events)
+    said = _without_beats(
+        [seq for seq in before if events[seq].channel != "err"], events, every=_awaits_a_settle(marked, events)
+    )
     complained = [seq for seq in before if events[seq].channel == "err"]
-    named = _tuples_of(marked, events) or _tuple_at_the_end(marked, events)
+    named = _tuples_of(marked, events) or _tuple_at_the_end(marked, events) or _emits_of_the_last_id(marked, events)
     said = [seq for seq in said if not named or seq in named or not isinstance(events[seq].body, TupleMsg)]
     wanted.update(said[-EVENTS_BEFORE:], complained[-EVENTS_BEFORE:], named)
     shown = (events[seq] for seq in sorted(wanted) if seq in events)
@@ -86,11 +90,34 @@ def _tuple_at_the_end(marked: int, events: Mapping[int, Event]) -> list[int]:
     return [seq for seq, body in sorted(given.items()) if not body.is_heartbeat and body.id not in settled][:1]
 
 
-def _without_beats(said: list[int], events: Mapping[int, Event]) -> list[int]:
-    """All but the heartbeats before the last one and their answers: they come each second, whatever else goes on."""
+def _emits_of_the_last_id(marked: int, events: Mapping[int, Event]) -> list[int]:
+    """The emits of the id that a spout was brought back when its process ended: it knew that once."""
+    if marked not in events or events[marked].channel != "process":
+        return []
+    sent = [(seq, event.body) for seq, event in events.items() if seq < marked and event.channel == "in"]
+    _, last = max(sent, default=(0, None), key=lambda each: each[0])
+    if not isinstance(last, SpoutCommand) or last.command not in {"ack", "fail"}:
+        return []
+    emits = ((seq, event.body) for seq, event in sorted(events.items()) if seq < marked)
+    return [seq for seq, body in emits if isinstance(body, Emit) and body.id == last.id][-EMITS_OF_AN_ID:]
+
+
+def _awaits_a_settle(marked: int, events: Mapping[int, Event]) -> bool:
+    body = events[marked].body if marked in events else None
+    return isinstance(body, Deadline) and body.waiting_for == "settle"
+
+
+def _without_beats(said: list[int], events: Mapping[int, Event], *, every: bool) -> list[int]:
+    """All but the heartbeats before the last one and their answers: they come each second, whatever else goes on.
+
+    `every`: without the last one too, if it was answered.
+    """
     beats = [n for n, seq in enumerate(said) if _is_heartbeat(events[seq])]
     earlier = set(beats[:-1])
-    answers = {n + 1 for n in earlier if isinstance(events[said[n + 1]].body, Sync)}
+    answers = {n + 1 for n in beats if n + 1 < len(said) and isinstance(events[said[n + 1]].body, Sync)}
+    if every and beats and beats[-1] + 1 in answers:
+        earlier.add(beats[-1])
+    answers &= {n + 1 for n in earlier}
     return [seq for n, seq in enumerate(said) if n not in earlier | answers]
 
 

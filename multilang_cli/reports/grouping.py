@@ -165,16 +165,23 @@ def troubles_of(result: RunResult) -> tuple[Trouble, ...]:
             mark = (place, told) if by_exception else (cause.id, place)
             found.setdefault(mark, []).append(subject)
     troubles = [_trouble(alike) for alike in found.values()]
-    most: dict[str, int] = {}
+    most: dict[int, int] = {}
     for each in troubles:
-        most[each.verdict] = max(most.get(each.verdict, 0), len(each.subjects))
-    return tuple(sorted(troubles, key=lambda each: _order(each, most[each.verdict])))
+        grave = _gravity(each.verdict)
+        most[grave] = max(most.get(grave, 0), len(each.subjects))
+    return tuple(sorted(troubles, key=lambda each: _order(each, most[_gravity(each.verdict)])))
+
+
+def _gravity(verdict: Verdict) -> int:
+    """The gravity of a verdict: what could not be judged is no graver than a warning that far more cases have."""
+    return _BY_CAUSE.index("untestable" if verdict == "warn" else verdict)
 
 
 def _order(trouble: Trouble, most: int) -> tuple[object, ...]:
-    """Place in the order of troubles. `most`: subjects of the one of its verdict that the most have."""
+    """Place in the order of troubles. `most`: subjects of the one as grave that the most have."""
     likely, rare = trouble.cause.certainty == "likely", len(trouble.subjects) * _RARE < most
-    return _BY_CAUSE.index(trouble.verdict), rare, likely, trouble.cause.rank, -len(trouble.subjects)
+    verdict = _BY_CAUSE.index(trouble.verdict)
+    return _gravity(trouble.verdict), rare, verdict, likely, trouble.cause.rank, -len(trouble.subjects)
 
 
 def _trouble(alike: list[SubjectResult]) -> Trouble:

@@ -105,7 +105,9 @@ def _of_message(message: dict[str, Any]) -> str:
         given = [
             f"  {name} {_json(message[name])}" for name in ("id", "anchors") if message.get(name) not in (None, [])
         ]
-        return f"emit  {_json(message['tuple'])}{''.join(given)}"
+        stream = message.get("stream")
+        on = f"on {_json(stream)}  " if stream not in (None, "", "default") else ""
+        return f"emit  {on}{_json(message['tuple'])}{''.join(given)}"
     for key in ("tuple", "msg", "id", "name"):
         if message.get(key) not in {None, ""} if isinstance(message.get(key), str) else key in message:
             return f"{command}  {_json(message[key])}"

@@ -347,6 +347,33 @@ def test_the_nearest_frame_of_the_users_own_file_is_found(name: str) -> None:
     assert death.place == place
 
 
+CALLED_BY = {
+    "python": (
+        'Traceback (most recent call last):\n  File "b.py", line 9, in main\n    process(read())\n'
+        '  File "b.py", line 5, in process\n    n = amount(t)\n  File "b.py", line 2, in amount\n    return int(t)\n'
+        "ValueError: no\n",
+        Place("b.py", 5, "n = amount(t)"),
+    ),
+    "node": (
+        "/srv/b.js:7\n\nTypeError: no\n    at divide (/srv/b.js:7:14)\n    at execute (/srv/b.js:34:15)\n",
+        Place("b.js", 34),
+    ),
+    "a frame of a library alone": (
+        'Traceback (most recent call last):\n  File "/usr/lib/python3/x.py", line 9, in run\n    f()\n'
+        '  File "b.py", line 2, in amount\n    return int(t)\nValueError: no\n',
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLED_BY)
+def test_who_called_the_line_that_threw_is_told(name: str) -> None:
+    text, caller = CALLED_BY[name]
+    death = load_tracebacks().death_in(text, ["/srv"])
+    assert death is not None
+    assert death.caller == caller
+
+
 def test_stderr_is_cut_between_lines_and_keeps_the_last_traceback() -> None:
     traceback = FRAMES["python"][0]
     few = "".join(f"line {n}\n" for n in range(8)) + traceback

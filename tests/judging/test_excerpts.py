@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from multilang_cli.judging.excerpts import excerpt_of
-from multilang_cli.protocol.words.events import Event, Exited, StdinClosed
-from multilang_cli.protocol.words.messages import Ack, Emit, Log, Sync, TupleMsg
+from multilang_cli.protocol.words.events import Deadline, Event, Exited, StdinClosed
+from multilang_cli.protocol.words.messages import Ack, Emit, Log, SpoutCommand, Sync, TupleMsg
 from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.suite.runner.watch import WATCHED_EVENTS, WATCHED_FIRST, Watch
 
@@ -74,3 +74,22 @@ def test_an_event_that_a_cause_is_about_is_shown_without_any_finding() -> None:
         (0, False, ""),
         (1, True, ""),
     ]
+
+
+def test_who_dies_of_an_id_is_shown_with_its_emits() -> None:
+    emits = [Emit([n], id="a" if n in {0, 1} else f"b{n}") for n in range(8)]
+    bodies = [*emits, SpoutCommand("ack", "a"), Exited(code=1)]
+    channels = ["out"] * 8 + ["in", "process"]
+    events = {n: Event(n, float(n), channels[n], body, b"") for n, body in enumerate(bodies)}  # type: ignore[arg-type]
+    assert [line.seq for line in excerpt_of([], events, about=9)] == [0, 1, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize(("waiting_for", "shown"), [("settle", [0, 1, 4]), ("heartbeat", [1, 2, 3, 4])])
+def test_an_answered_heartbeat_says_nothing_of_a_tuple_that_is_open(waiting_for: str, shown: list[int]) -> None:
+    silence = Deadline(waiting_for=waiting_for, limit=1.0)
+    bodies = [DATA, Emit(["y"], anchors=("1",)), BEAT, Sync(), silence]
+    channels = ["in", "out", "in", "out", "control"]
+    events = {n: Event(n, float(n), channels[n], body, b"") for n, body in enumerate(bodies)}  # type: ignore[arg-type]
+    lines = excerpt_of([], events, about=4)
+    assert {line.seq for line in lines} >= set(shown)
+    assert (2 in {line.seq for line in lines}) == (2 in shown)

@@ -74,3 +74,13 @@ def test_what_it_does_is_known_by_its_words(doing: str, at_stdin: bool, stopped:
 def test_what_a_message_quotes_is_no_end_of_its_head(message: str, head: str) -> None:
     assert Finding(rule="x", level="must", seq=0, offset=0, message=message).head == head
     assert "; ".join(clauses(message)) == message
+
+
+def test_what_the_point_is_stands_in_the_shorter_sentences() -> None:
+    waits = Waits(AT_STDIN, "it waits for Storm", "its sync of 'next'", (NO_IDS,))
+    assert waits.shorter == (
+        str(waits),
+        f"{AT_STDIN}; {NO_IDS.partition(' (')[0]}",
+        f"{AT_STDIN}; Storm waits for its sync of 'next'",
+        AT_STDIN,
+    )

@@ -218,6 +218,48 @@ def test_what_few_cases_show_comes_behind_what_nearly_all_show() -> None:
     assert troubles_of(result(with_cause(killed, id="k"), *often[:8]))[0].cause.id == "killed"
 
 
+def test_what_one_case_could_not_judge_comes_behind_what_nearly_all_warn_of() -> None:
+    large = msgspec.structs.replace(DEATH, id="holds-too-much", rank=2, last="", place=None, headline="it holds much")
+    warned = [with_cause(DEATH, id=f"a{number}", verdict="warn") for number in range(9)]
+    alone = with_cause(large, id="k", verdict="untestable")
+    assert [each.cause.id for each in troubles_of(result(alone, *warned))][1] == "holds-too-much"
+    assert troubles_of(result(alone, *warned[:8]))[0].cause.id == "holds-too-much"
+    failed = msgspec.structs.replace(alone, verdict="fail")
+    assert troubles_of(result(failed, *warned))[0].cause.id == "holds-too-much"
+
+
+def test_the_caller_of_a_place_and_a_second_line_to_look_at_are_shown() -> None:
+    also = Place("bolt.py", 9, "process(m)")
+    called = msgspec.structs.replace(DEATH, also=also)
+    assert "    bolt.py:9    process(m)    <- calls it" in screen_of(called)
+    looks = msgspec.structs.replace(called, place=None, suspect=Place("bolt.py", 3, "ack(t)"))
+    at = screen_of(looks).index("  Look    bolt.py:3    ack(t)")
+    assert screen_of(looks)[at + 1] == "  and     bolt.py:9    process(m)"
+
+
+def screen_of(cause: Cause) -> list[str]:
+    """The lines of the screen of one failed case with this cause."""
+    shown = result(with_cause(cause, id="a"), *passed("d"))
+    return as_text(lambda console: render_screen(shown, console)).splitlines()
+
+
+@pytest.mark.parametrize(("lines", "told"), [(1, "asked for none"), (4, "asked for none"), (6, "is empty")])
+def test_a_silence_is_told_whole_or_in_fewer_words(lines: int, told: str) -> None:
+    waits = (
+        "; the component is blocked reading its stdin, which is empty: it waits for Storm, and Storm waits for the ack "
+        "or fail of 20 tuples; no task ids are on their way: its last emit asked for none (need_task_ids is false)"
+    )
+    silent = Finding(rule="tuple-unsettled", level="should", seq=7, offset=0, message=f"open{waits}", fates={})
+    cause = msgspec.structs.replace(
+        DEATH, place=None, last="", rules=("tuple-unsettled",), code="a\n" * lines, mend="x " * 90
+    )
+    shown = result(with_cause(cause, id="a", verdict="warn", findings=(silent,)), *passed("d"))
+    text = as_text(lambda console: render_screen(shown, console))
+    row = text.partition("  Waits   ")[2].partition("\n  Do ")[0]
+    assert "..." not in row
+    assert told in row
+
+
 def test_what_is_certain_in_few_of_a_trouble_does_not_speak_for_the_likely_many() -> None:
     likely = msgspec.structs.replace(DEATH, certainty="likely", last="", place=None, headline="it does so")
     certain = msgspec.structs.replace(likely, certainty="certain", headline="it does something")

@@ -45,6 +45,13 @@ class Waits(msgspec.Struct, frozen=True):
         storm = f"{joint}{_STORM}{self.storm}" if self.storm else ""
         return SEPARATOR.join([f"{self.doing}{whom}{storm}", *self.hints])
 
+    @property
+    def shorter(self) -> tuple[str, ...]:
+        """The sentence, and shorter ones in place of it: who waits for whom goes before what is known besides."""
+        pair = SEPARATOR.join([self.doing, f"{_STORM}{self.storm}"]) if self.storm else self.doing
+        known = SEPARATOR.join([self.doing, *(hint.partition(" (")[0] for hint in self.hints)])
+        return str(self), known, pair, self.doing
+
     @classmethod
     def read(cls, sentence: str) -> Waits:
         """Read a sentence as a recording or a finding has it. It is kept whole: what is no part is part of `doing`."""

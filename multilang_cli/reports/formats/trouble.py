@@ -66,10 +66,13 @@ _HEADLINE = 2
 """Lines that the headline may take in any room."""
 _SLACK = 8
 """Cells that a line may lose to a word which doesn't fit in it."""
+_ROWS_OF_A_MARK = 4
+"""Messages that there must be room for where a mark is shown in a line that has a caller."""
 _BEFORE = 3
 """Of the cells of a message, one in so many stands before the place that is marked in it."""
 _PART_OF_CASES = 4
 """Of the cases played, this part at most are few."""
+CALLS = "    <- calls it"
 MADE_UP = "    <- made up by mlcheck"
 _OR = "  Or      the tuple was made up: say what yours look like (--tuple JSON)"
 _ROLE = "Say what it is: --kind bolt or --kind spout. Asked as both it showed neither; one of them is not its role."
@@ -129,7 +132,10 @@ def show_story(
 ) -> None:
     """Show the place in the user's own file, and the few messages that led to it. `declared`: tuples of it were."""
     if cause.place is not None:
-        _show_place(page, cause.place)
+        # Who called it tells more than which part of the line it was.
+        _show_place(page, cause.place, marked=cause.also is None or room.rows >= _ROWS_OF_A_MARK)
+        if cause.also is not None:
+            _show_place(page, cause.also, CALLS, marked=False)
     stderr = [] if cause.last else stderr_lines(subject.stderr_tail)
     apart = len(stderr) > 1
     rows = telling((row for row in subject.excerpt if row.mark or row.channel != "err" or not apart), cause, room.rows)
@@ -165,12 +171,12 @@ def head(page: Page, text: str, cells: int) -> str:
     return shown if width(shown) <= cells else chunks(shown, cells - len(CUT))[0] + CUT
 
 
-def _show_place(page: Page, place: Place) -> None:
+def _show_place(page: Page, place: Place, role: str = "", *, marked: bool = True) -> None:
     # Of a recording the folder is not known that its user works in: a whole path would leave the code no room.
     file = PurePosixPath(place.file)
     lead = f"    {file.name if file.is_absolute() else file}:{place.line}    "
-    page.line(lead + head(page, place.code, max(page.columns - len(lead), 20)), "bold")
-    if place.mark and len(lead) + len(place.mark) <= page.columns:
+    page.line(lead + head(page, place.code, max(page.columns - len(lead) - len(role), 20)) + role, "bold")
+    if marked and place.mark and len(lead) + len(place.mark) <= page.columns:
         page.line(" " * len(lead) + place.mark)
 
 
@@ -194,8 +200,11 @@ def _show_case(page: Page, trouble: Trouble, result: RunResult, room: Room) -> N
 def _show_waits(page: Page, trouble: Trouble, room: Room) -> None:
     """Show who waits on whom, where a silence is what went wrong."""
     waits = trouble.finding.waits if trouble.finding else None
-    if waits is not None:
-        page.para(room.cut(page, f"the component {waits}", SCREEN_HANG), label="Waits", indent=2, hang=SCREEN_HANG)
+    if waits is None:
+        return
+    told = [room.cut(page, f"the component {each}", SCREEN_HANG) for each in waits.shorter]
+    whole = next((text for text in told if not text.endswith(CUT)), told[-1])
+    page.para(whole, label="Waits", indent=2, hang=SCREEN_HANG)
 
 
 def _show_storm(page: Page, trouble: Trouble, result: RunResult, room: Room) -> None:
@@ -233,9 +242,11 @@ def _show_way_out(page: Page, trouble: Trouble, room: Room, result: RunResult) -
     cause, subject = trouble.cause, trouble.first
     if result.verdict == "misuse":
         page.para(_ROLE, label="First", label_style="bold green", indent=2, hang=SCREEN_HANG)
-    if cause.suspect is not None and cause.place is None:
-        lead = f"  Look    {cause.suspect.file}:{cause.suspect.line}    "
-        page.line(lead + head(page, cause.suspect.code, max(page.columns - len(lead), 20)))
+    looks = (cause.suspect, cause.also) if cause.place is None else ()
+    for label, place in zip(("Look", "and"), looks, strict=False):
+        if place is not None:
+            lead = f"  {label:<8}{place.file}:{place.line}    "
+            page.line(lead + head(page, place.code, max(page.columns - len(lead), 20)))
     if cause.mend:
         page.para(
             room.cut(page, cause.mend, SCREEN_HANG), label="Do", label_style="bold green", indent=2, hang=SCREEN_HANG

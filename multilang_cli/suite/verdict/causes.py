@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from multilang_cli.catalogue.loader import load_causes, load_tracebacks
+from multilang_cli.causes.callers import callers_of
 from multilang_cli.causes.diagnosis import diagnose
 from multilang_cli.causes.facts import Known, Source, facts_of
+from multilang_cli.causes.seen import tells_of_trouble
 from multilang_cli.causes.tracebacks import last_line, own
 from multilang_cli.driver.launch import readable
 from multilang_cli.driver.pids import has_a_pid_file
@@ -117,10 +119,22 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
     # Nor does the message behind a text say who printed that.
     written = command and (command != "sync" or _EXTRA in cause.rules) and _TEXT not in cause.rules
-    patterns += [rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b"] if written else []
-    suspect = next((place for pattern in patterns if (place := suspect_in(source, pattern))), None)
+    suspect, also = next((place for pattern in patterns if (place := suspect_in(source, pattern))), None), None
+    if suspect is None and event is not None and written:
+        suspect, also = _writer_of(event, command, source)
     place = None if suspect is not None and by_source else cause.place
-    return msgspec.structs.replace(cause, place=place, suspect=suspect)
+    return msgspec.structs.replace(cause, place=place, suspect=suspect, also=cause.also if place else also)
+
+
+def _writer_of(event: Event, command: str, source: Source) -> tuple[Place | None, Place | None]:
+    """The line that writes such a message: those which call it, where it stands in a helper that writes all of them."""
+    place = suspect_in(source, rf"\b[cC]ommand(?!\W{{0,9}}==)\W{{1,10}}{command}\b")
+    if place is None:
+        return None, None
+    streams = [str(each.stream) for each in _meant(event.body) if isinstance(each, Emit) and each.stream]
+    calls = callers_of(place, command, lines_of(source), source.language, *streams[:1])
+    first, second = [*(calls or [place]), None][:2]
+    return first, second
 
 
 def _command_of(event: Event) -> str:
@@ -141,8 +155,10 @@ def _placed(cause: Cause, facts: Facts, watch: Watch, source: Source) -> Cause:
         return cause
     text = facts.words if event.channel == "process" else ""
     if cause.id in _COMPLAINED:
-        text = facts.seen.complaint or last_line(facts.seen.muttered)
+        text = facts.seen.complained_of or last_line(facts.seen.muttered)
     # A log behind a printed text is of another line than that.
+    if _UNANSWERED in cause.rules and tells_of_trouble(facts.seen.words):
+        text = facts.seen.words
     meant = () if _TEXT in cause.rules else _meant(event.body)
     logged = [each.msg for each in meant if isinstance(each, Log) and each.msg]
     if logged and (place := origin_in(source, logged[0])):
@@ -234,7 +250,8 @@ def with_code(cause: Cause, roots: Sequence[str]) -> Cause:
     """The cause with the line of source that its place names, and the file as its user would write it."""
     place = _read(cause.place, roots) if cause.place is not None else None
     suspect = _read(cause.suspect, roots) if cause.suspect is not None else None
-    return msgspec.structs.replace(cause, place=place, suspect=suspect)
+    also = _read(cause.also, roots) if cause.also is not None else None
+    return msgspec.structs.replace(cause, place=place, suspect=suspect, also=also)
 
 
 def _read(place: Place, roots: Sequence[str]) -> Place | None:

@@ -1,0 +1,96 @@
+"""The lines that call a helper: what is wrong with a message is decided there, and not where all are written. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from multilang_cli.causes.model import Place
+from multilang_cli.causes.origin import COMMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MOST_CALLERS = 2
+"""Lines that are told at most: with more, the helper's own line says more."""
+_DEFINES = re.compile(
+    r"""\s*(?:(?:async|static|local|export|default|public|private|protected|final|void|pub)\s+)*
+    (?:(?:def|function|func|sub|fn|proc)\s+(?:\([^)]*\)\s*)?(?:\w+[.:])*(?P<named>\w+)
+    |(?:const|let|var|my)\s+\$?(?P<bound>\w+)\s*=\s*(?:async\s*)?(?:function\b|sub\b|\([^)]*\)\s*=>|\w+\s*=>)
+    |(?P<assigned>[A-Za-z_.]\w*)\s*(?:<-|=)\s*function\b
+    |(?!(?:if|for|while|switch|catch|return|else|elif|foreach|until)\b)(?P<method>\w+)\s*\([^;()]*\)\s*\{)""",
+    re.VERBOSE,
+)
+_ENDS = re.compile(r"\s*(?:\}[);,]*|end)\s*$")
+_SENDS = r"send|write|say|put|out|tell|reply|give|respond|answer"
+"""Words in the names of functions that write any message."""
+_BARE = frozenset({"ruby", "shell", "perl", "tcl"})
+"""Languages in which a call needs no parentheses."""
+_STORMS_OWN = re.compile(r"tick|heart_?beat", re.IGNORECASE)
+
+
+def callers_of(
+    place: Place, command: str, sources: Mapping[str, Sequence[str]], language: str, stream: str = ""
+) -> list[Place]:
+    """The lines that call the helper in which `place` writes a `command`; none if it is no helper, or too many do.
+
+    `stream`: that of the message; who names it wrote it. What answers heartbeats and ticks is not meant.
+    """
+    lines = sources.get(place.file, ())
+    name, begin, end = _function_around(lines, place.line - 1)
+    if not name or not re.search(rf"(?i){command}|{_SENDS}", name):
+        return []
+    calls = [
+        Place(file, number + 1, line.strip())
+        for file, each in sources.items()
+        for number, line in _calling(name, each, language)
+        if not (file == place.file and begin <= number < end)
+        and not any(map(_STORMS_OWN.search, each[max(0, number - 1) : number + 1]))
+    ]
+    naming = [call for call in calls if stream and re.search(rf"""["'`:]{re.escape(stream)}\b""", call.code)]
+    found = naming or calls
+    return found if len(found) <= MOST_CALLERS else []
+
+
+def _calling(name: str, lines: Sequence[str], language: str) -> Iterator[tuple[int, str]]:
+    call = rf"(?<![\w\"'`]){name}\s*\("
+    if language in _BARE:
+        call += rf"|(?:^|[;&|({{]|\b(?:then|else|return|do|and|or)\b)\s*{name}[ \t]+[\w\"'$@:{{\[]"
+    pattern = re.compile(call)
+    for number, line in enumerate(lines):
+        if pattern.search(line) and not COMMENT.match(line) and _name_in(line) != name:
+            yield number, line
+
+
+def _name_in(line: str) -> str:
+    """The name of the function that begins in a line, "" for none."""
+    found = _DEFINES.match(line)
+    return next(filter(None, found.groups()), "") if found else ""
+
+
+def _function_around(lines: Sequence[str], at: int) -> tuple[str, int, int]:
+    """The name of the function that a line stands in, and where that begins and ends; no name if it is in none."""
+    if not 0 <= at < len(lines):
+        return "", 0, 0
+    indent = _indent(lines[at])
+    for number in range(at, -1, -1):
+        line = lines[number]
+        if not line.strip() or (number != at and _indent(line) >= indent):
+            continue
+        if name := _name_in(line):
+            return name, number, _end(lines, number)
+        if number != at and (_ENDS.match(line) or _indent(line) == 0):
+            break
+        indent = min(indent, _indent(line))
+    return "", 0, 0
+
+
+def _end(lines: Sequence[str], begin: int) -> int:
+    """The first line behind a function's: it stands no deeper."""
+    indent = _indent(lines[begin])
+    behind = (n for n in range(begin + 1, len(lines)) if lines[n].strip() and _indent(lines[n]) <= indent)
+    return next(behind, len(lines))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

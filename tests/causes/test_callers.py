@@ -1,0 +1,119 @@
+"""Where all messages are written by a helper, the line to look at is the one that calls it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from multilang_cli.catalogue.loader import load_causes
+from multilang_cli.causes.callers import callers_of
+from multilang_cli.causes.model import Place
+
+JAVASCRIPT = """class Bolt {
+  ack(tuple) {
+    this.send({ command: 'ack', id: tuple.id });
+  }
+  handle(message) {
+    if (message.stream === '__tick') {
+      this.ack(message);
+    } else {
+      this.process(message);
+      if (this.autoAck) this.ack(message);
+    }
+  }
+  process(tuple) {
+    // this.ack(tuple) comes last
+    this.ack(tuple);
+  }
+}
+"""
+GO = """func emit(stream string, values ...interface{}) {
+\tm := map[string]interface{}{"command": "emit", "tuple": values}
+\tsend(m)
+}
+
+func process(t *Tuple) {
+\tif ok {
+\t\temit("", t.ID)
+\t} else if bad {
+\t\temit("errors", t.ID)
+\t} else {
+\t\temit("late", t.ID)
+\t}
+}
+"""
+PYTHON = """def emit(values, anchor):
+    send({"command": "emit", "anchors": [anchor],
+          "tuple": values})
+
+def process(tup):
+    if tup.id:
+        emit(tup.values, tup.id)
+"""
+LUA = """function Storm:emit(anchor, ...)
+  self:write {
+    command = "emit",
+    tuple = { ... },
+  }
+end
+storm:emit(t, word, translate(word))
+"""
+RUBY = """def ack(id)
+  send_msg(command: 'ack', id: id)
+end
+loop do
+  ack msg['id']
+end
+"""
+NO_HELPER = """while True:
+    tup = read()
+    send({"command": "ack", "id": tup["id"]})
+"""
+PROCESS = """def process(tup):
+    send({"command": "ack", "id": tup["id"]})
+
+process(read())
+"""
+CALLED = {
+    "two, without the one that acks ticks": (JAVASCRIPT, 3, "ack", "javascript", "", [10, 15]),
+    "the one that names the stream": (GO, 2, "emit", "go", "errors", [10]),
+    "more than are told": (GO, 2, "emit", "go", "", []),
+    "a call of several lines": (PYTHON, 2, "emit", "python", "", [7]),
+    "a method of Lua": (LUA, 3, "emit", "lua", "", [7]),
+    "a call without parentheses": (RUBY, 2, "ack", "ruby", "", [5]),
+    "a line in no function": (NO_HELPER, 3, "ack", "python", "", []),
+    "a function that is no helper": (PROCESS, 2, "ack", "python", "", []),
+}
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_who_calls_a_helper_is_told(name: str) -> None:
+    source, line, command, language, stream, expected = CALLED[name]
+    found = callers_of(Place("bolt", line), command, {"bolt": source.splitlines()}, language, stream)
+    assert [place.line for place in found] == expected
+
+
+SUSPECTED = {
+    "an end with a blank in awk": ("end-with-blanks", "awk", 'print "end "', True),
+    "an end that is right in awk": ("end-with-blanks", "awk", 'print "end"', False),
+    "an end with a blank in a longer text": ("end-with-blanks", "python", r'write(text + "\nend \n")', True),
+    "an end that is right in a longer text": ("end-with-blanks", "python", r'write(text + "\nend\n")', False),
+    "a misspelt heartbeat": ("heartbeat-not-answered", "perl", "my $HEARTBEAT = '_heartbeat';", True),
+    "an exit on a condition": ("ends-at-a-command", "ruby", "    exit if id.nil?", True),
+    "messages joined before an end": (
+        "messages-share-an-end",
+        "ruby",
+        r'$stdout.write("#{@outgoing.join("\n")}\nend\n")',
+        True,
+    ),
+    "messages joined with their ends": ("messages-share-an-end", "python", r'write("\nend\n" % m)', False),
+    "an emit that asks for no ids": ("waits-for-unasked-ids", "python", '    "need_task_ids": False})', True),
+}
+
+
+@pytest.mark.parametrize("name", SUSPECTED)
+def test_the_first_pattern_finds_the_line(name: str) -> None:
+    cause, language, line, found = SUSPECTED[name]
+    known = next(each for each in load_causes() if each.id == cause)
+    assert (re.search(known.suspects[language][0], line) is not None) == found
