@@ -17,13 +17,14 @@ from multilang_cli.protocol.words.events import Again, Deadline, Event, Exited, 
 from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Message, TupleMsg
 from multilang_cli.reports.formats.console import summary_of
 from multilang_cli.reports.model import SubjectResult
+from multilang_cli.reports.verdict import Judgement
 from multilang_cli.subject.options import Component, InputSource, RunOptions
 from multilang_cli.subject.subject import Subject
 from multilang_cli.suite.cases.case import load_cases
 from multilang_cli.suite.runner.case_run import CaseRun
 from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.steps import settling, stage, unsettled, values
-from multilang_cli.suite.steps.settling import SUBJECT, FedTuples, Settling, others_than, subject_of
+from multilang_cli.suite.steps.settling import FORGETS, SUBJECT, FedTuples, Settling, others_than, subject_of
 from tests.running import rules_of
 
 if TYPE_CHECKING:
@@ -165,6 +166,64 @@ def test_who_settles_nothing_never_passes(
     assert subject is not None
     assert (result.exit_code, subject.verdict) == (code, verdict)
     assert words in subject.reason
+
+
+LOSES_A_THREAD = """import json, os, queue, sys, threading
+jobs, lock = queue.Queue(), threading.Lock()
+
+def read():
+    lines = []
+    for line in sys.stdin:
+        if line == "end\\n":
+            return json.loads("".join(lines))
+        lines.append(line)
+    os._exit(0)
+
+def send(message):
+    with lock:
+        print(json.dumps(message) + "\\nend", flush=True)
+
+def work():
+    while True:
+        tup = jobs.get()
+        int(tup["tuple"][0])
+        send({"command": "ack", "id": tup["id"]})
+
+open(os.path.join(read()["pidDir"], str(os.getpid())), "w").close()
+send({"pid": os.getpid()})
+threading.Thread(target=work, daemon=True).start()
+while True:
+    tup = read()
+    if tup["stream"] == "__heartbeat":
+        send({"command": "sync"})
+    else:
+        jobs.put(tup)
+"""
+
+
+@pytest.mark.component
+def test_a_bolt_whose_thread_died_fails_without_a_whole_wait(tmp_path: Path) -> None:
+    program = tmp_path / "bolt.py"
+    program.write_text(LOSES_A_THREAD)
+    component = Component(command=(sys.executable, str(program)), kind="bolt", samples=(["7"], ["seven"]))
+    result = run_suite(component, RunOptions(record=str(tmp_path / "r"), include=("bolt.settle.once",)))
+    (subject,) = [each for each in result.subjects if each.findings]
+    assert (rules_of(result), result.exit_code, subject.causes[0].id) == ({"tuple-forgotten"}, 1, "thread-died")
+    assert not any("within 30" in each.message for each in subject.findings)
+
+
+def test_what_keeps_it_from_settling_is_the_cause_of_the_run() -> None:
+    known = Cause(id=FORGETS, certainty="likely", headline="it leaves tuples open", rules=("tuple-unsettled",))
+    waits = msgspec.structs.replace(known, id="waits-for-unasked-ids", headline="it waits for task ids")
+    cases = [
+        SubjectResult(id=id_, title="a case", verdict="warn", causes=(cause,))
+        for id_, cause in (("a", known), ("b", waits), ("c", known))
+    ]
+    never = Judgement("untestable", "it settled none of the 3 tuples that it was fed: if that is right, say so")
+    assert [each.headline for each in subject_of(never, cases).causes] == ["it waits for task ids"]
+    general = [cases[0], cases[2]]
+    told = [each.headline for each in subject_of(never, general).causes]
+    assert told == ["it settled none of the 3 tuples that it was fed"]
 
 
 @pytest.mark.component

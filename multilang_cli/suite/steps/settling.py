@@ -33,6 +33,7 @@ REFUSED = (
 )
 SOME_REFUSED = "of {fed} times that it was given a declared sample it failed {refused}: {why}"
 _IF_RIGHT = ": if that is right"
+_LEFT_OPEN = frozenset({"tuple-unsettled", "tuple-forgotten"})
 FORGETS = "forgets-tuples"
 """The cause of a case in which tuples stay open."""
 TRIAL = 3.0
@@ -221,24 +222,36 @@ def subject_of(
         reason=judgement.reason,
         expected="an ack or a fail for what it is fed, in the run as a whole",
     )
-    forgetful = next((case for case in cases if case.causes and case.causes[0].id == FORGETS), None)
+    forgetful = _forgetful(cases)
     shown = (
         forgetful if judgement.verdict in {"fail", "untestable"} else failing if judgement.verdict == "warn" else None
     )
     if shown is None or not shown.causes:
         return subject
+    cause = shown.causes[0]
     headline = judgement.reason.partition(_IF_RIGHT)[0]
     if judgement.reason == REFUSED:
-        headline = shown.causes[0].headline.replace("a declared sample", "every declared sample", 1)
+        headline = cause.headline.replace("a declared sample", "every declared sample", 1)
+    # What keeps it from settling says more than that it settles none.
+    if shown is not forgetful or cause.id == FORGETS:
+        cause = msgspec.structs.replace(cause, certainty="certain", headline=headline)
     return msgspec.structs.replace(
         subject,
-        causes=(msgspec.structs.replace(shown.causes[0], certainty="certain", headline=headline),),
+        causes=(cause,),
         findings=shown.findings,
         outlook=shown.outlook,
         excerpt=shown.excerpt,
         transcript=shown.transcript,
         reproduce=shown.reproduce,
     )
+
+
+def _forgetful(cases: Sequence[SubjectResult]) -> SubjectResult | None:
+    """The first case in which tuples stay open; if one and no other cause says why, the first that has that."""
+    left_open = [case for case in cases if case.causes and _LEFT_OPEN & {*case.causes[0].rules}]
+    explained = [case for case in left_open if case.causes[0].id != FORGETS]
+    told = explained if len({case.causes[0].id for case in explained}) == 1 else left_open
+    return next(iter(told), None)
 
 
 def _never(component: Component, seen: Settling) -> Judgement:

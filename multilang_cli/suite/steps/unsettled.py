@@ -7,15 +7,19 @@ ones, up to `protocol.judge.life_rules.NEVER_SETTLED` of them. Ticks come by the
 
 from __future__ import annotations
 
+import re
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.catalogue.loader import load_causes
 from multilang_cli.protocol.words.events import Again
+from multilang_cli.reports.escape import decode
 from multilang_cli.suite.steps.settling import AMPLE, TRIAL, others_than
 
 if TYPE_CHECKING:
+    from multilang_cli.driver.shell_bolt import ShellBolt
     from multilang_cli.suite.steps.settling import Fed
     from multilang_cli.suite.steps.stage import Stage
 
@@ -31,6 +35,7 @@ GLANCES = 4
 """Times in a row that a bolt is to be seen at rest before it counts as such."""
 BETWEEN_GLANCES = 0.05
 """Seconds between them: what works on megabytes waits for memory, or for the rest of a message, now and then."""
+_THREAD_DIED = "thread-died"
 MOST_HOLES = 5
 """Tuples that are looked at in one wait: each is of another value than those before."""
 
@@ -81,7 +86,7 @@ class _Wait:
         # What is given up early, since it may be refused, shows nothing of a whole limit.
         if self.stage.may_refuse or self.stage.trying:
             return self._works_on()
-        if settling.waited_out or not bolt.version.heartbeats:
+        if settling.waited_out or not bolt.version.heartbeats or _lost_a_thread(bolt):
             return False
         came = bolt.session.wait(self._done, max(0.0, self.until - bolt.session.now), "output", quietly=True)
         settling.waited_out = not came and bolt.session.now >= self.until
@@ -117,6 +122,9 @@ class _Wait:
                 stage.settling.forgetful = again.declared
                 return bolt.session.running and bolt.session.not_settled(self.patience, proven=proven, again=again)
             looked += 1
+        first = next(iter(stage.feed.open.values()), None)
+        if first is not None and self._looks() and stage.feed.settled and bolt.running and _lost_a_thread(bolt):
+            return bolt.not_settled(self.patience, proven=proven, again=_fed_again(stage, first))
         if looked and self._quietly(max(TRIAL, stage.settling.ample)):
             # Equal ones are collected: then a tuple may be settled before an older one of another value.
             stage.settling.by_value = True
@@ -139,6 +147,13 @@ class _Wait:
 
     def _hole(self) -> Fed | None:
         return self.stage.feed.passed_over(self.left + 1)
+
+
+def _lost_a_thread(bolt: ShellBolt) -> bool:
+    """True if it says that an exception ended a thread of it: what that was to settle is settled by no other."""
+    known = next(cause for cause in load_causes() if cause.id == _THREAD_DIED)
+    stderr = decode(bolt.process.stderr_tail)
+    return any(re.search(each.stderr, stderr, re.MULTILINE) for each in known.when)
 
 
 def _fed_again(stage: Stage, first: Fed) -> Again:
