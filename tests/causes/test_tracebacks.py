@@ -349,9 +349,11 @@ def test_the_nearest_frame_of_the_users_own_file_is_found(name: str) -> None:
 
 CALLED_BY = {
     "python": (
-        'Traceback (most recent call last):\n  File "b.py", line 9, in main\n    process(read())\n'
-        '  File "b.py", line 5, in process\n    n = amount(t)\n  File "b.py", line 2, in amount\n    return int(t)\n'
-        "ValueError: no\n",
+        (
+            'Traceback (most recent call last):\n  File "b.py", line 9, in main\n    process(read())\n'
+            '  File "b.py", line 5, in process\n    n = amount(t)\n  File "b.py", line 2, in amount\n    return int(t)\n'
+            "ValueError: no\n"
+        ),
         Place("b.py", 5, "n = amount(t)"),
     ),
     "node": (
@@ -359,8 +361,10 @@ CALLED_BY = {
         Place("b.js", 34),
     ),
     "a frame of a library alone": (
-        'Traceback (most recent call last):\n  File "/usr/lib/python3/x.py", line 9, in run\n    f()\n'
-        '  File "b.py", line 2, in amount\n    return int(t)\nValueError: no\n',
+        (
+            'Traceback (most recent call last):\n  File "/usr/lib/python3/x.py", line 9, in run\n    f()\n'
+            '  File "b.py", line 2, in amount\n    return int(t)\nValueError: no\n'
+        ),
         None,
     ),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from multilang_cli.judging.excerpts import excerpt_of
@@ -85,7 +87,9 @@ def test_who_dies_of_an_id_is_shown_with_its_emits() -> None:
 
 
 @pytest.mark.parametrize(("waiting_for", "shown"), [("settle", [0, 1, 4]), ("heartbeat", [1, 2, 3, 4])])
-def test_an_answered_heartbeat_says_nothing_of_a_tuple_that_is_open(waiting_for: str, shown: list[int]) -> None:
+def test_an_answered_heartbeat_says_nothing_of_a_tuple_that_is_open(
+    waiting_for: Literal["settle", "heartbeat"], shown: list[int]
+) -> None:
     silence = Deadline(waiting_for=waiting_for, limit=1.0)
     bodies = [DATA, Emit(["y"], anchors=("1",)), BEAT, Sync(), silence]
     channels = ["in", "out", "in", "out", "control"]
