@@ -351,8 +351,8 @@ CALLED_BY = {
     "python": (
         (
             'Traceback (most recent call last):\n  File "b.py", line 9, in main\n    process(read())\n'
-            '  File "b.py", line 5, in process\n    n = amount(t)\n  File "b.py", line 2, in amount\n    return int(t)\n'
-            "ValueError: no\n"
+            '  File "b.py", line 5, in process\n    n = amount(t)\n'
+            '  File "b.py", line 2, in amount\n    return int(t)\nValueError: no\n'
         ),
         Place("b.py", 5, "n = amount(t)"),
     ),
