@@ -13,6 +13,8 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from multilang_cli.causes.facts import Source
 from multilang_cli.causes.languages import is_written_in, language_of, words_of
 from multilang_cli.causes.origin import is_of, only_line, only_line_with, origin_of
@@ -141,6 +143,15 @@ def built_from(program: Path) -> str:
             return next((language for mark, language in _BUILT.items() if code.find(mark) >= 0), "")
     except (OSError, ValueError):
         return ""
+
+
+def with_build_folders(source: Source, stderr: str) -> Source:
+    """The source with the folders that a traceback names for its programs: what is compiled may be built elsewhere."""
+    if source.language not in _SOURCES:
+        return source
+    names = "|".join(re.escape(Path(program).name) for program in source.programs)
+    found = re.findall(rf"(?m)(?<!\S)(/\S*)/(?:{names}):\d", stderr) if names else []
+    return msgspec.structs.replace(source, roots=tuple(dict.fromkeys([*source.roots, *found])))
 
 
 def origin_in(source: Source, text: str) -> Place | None:

@@ -10,7 +10,7 @@ import pytest
 from multilang_cli.catalogue.loader import load_tracebacks
 from multilang_cli.causes.facts import Source
 from multilang_cli.causes.model import Cause, Place
-from multilang_cli.subject.sources import lines_of, source_of, suspect_in
+from multilang_cli.subject.sources import lines_of, source_of, suspect_in, with_build_folders
 from multilang_cli.suite.verdict.causes import with_code
 
 if TYPE_CHECKING:
@@ -96,3 +96,18 @@ def test_a_frame_without_a_line_tells_its_method(tmp_path: Path) -> None:
     found = [suspect_in(source, pattern) for pattern in patterns]
     assert [each and f"{each.file}:{each.line}" for each in found] == ["b/Program.cs:5", "b/Program.cs:3"]
     assert load_tracebacks().methods_in(NO_LINES, "python") == []
+
+
+def test_what_was_built_elsewhere_has_its_lines_here(tmp_path: Path) -> None:
+    program = tmp_path / "bolt.go"
+    program.write_text(MAIN)
+    source = Source(kind="bolt", language="go", roots=(str(tmp_path),), programs=(str(program),))
+    panic = (
+        "panic: no\n\ngoroutine 1 [running]:\nmain.words(...)\n\t/build/src/words.go:2 +0x1\n"
+        "main.main()\n\t/build/src/bolt.go:3 +0x1\nmain.other()\n\t/elsewhere/other.go:9 +0x1\n"
+    )
+    death = load_tracebacks().death_in(panic, with_build_folders(source, panic).roots, "go")
+    assert death is not None
+    assert (death.place, death.caller) == (Place("words.go", 2), Place("bolt.go", 3))
+    interpreted = msgspec.structs.replace(source, language="python")
+    assert with_build_folders(interpreted, panic) == interpreted

@@ -24,7 +24,15 @@ from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Log, Malforme
 from multilang_cli.reports.escape import decode
 from multilang_cli.reports.model import Exit, SubjectResult
 from multilang_cli.subject.options import redactor_of
-from multilang_cli.subject.sources import lines_of, origin_in, source_lines, source_of, starter_of, suspect_in
+from multilang_cli.subject.sources import (
+    lines_of,
+    origin_in,
+    source_lines,
+    source_of,
+    starter_of,
+    suspect_in,
+    with_build_folders,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -93,7 +101,7 @@ def causes_of(
         misplaced=last.misplaced,
         held=held,
     )
-    facts = facts_of(watch.events.values(), findings, source, forms, known)
+    facts = facts_of(watch.events.values(), findings, with_build_folders(source, known.stderr), forms, known)
     causes = diagnose(facts, load_causes(), checked.rulebook.rules)
     by_id = {each.id: each for each in load_causes()}
     placed = [_placed(cause, facts, watch, source) for cause in causes]
