@@ -19,7 +19,7 @@ from multilang_cli.reports.escape import decode
 from multilang_cli.suite.steps.settling import AMPLE, TRIAL, others_than
 
 if TYPE_CHECKING:
-    from multilang_cli.driver.shell_bolt import ShellBolt
+    from multilang_cli.driver.shell.bolt import ShellBolt
     from multilang_cli.suite.steps.settling import Fed
     from multilang_cli.suite.steps.stage import Stage
 
@@ -123,8 +123,8 @@ class _Wait:
                 return bolt.session.running and bolt.session.not_settled(self.patience, proven=proven, again=again)
             looked += 1
         first = next(iter(stage.feed.open.values()), None)
-        if first is not None and self._looks() and stage.feed.settled and bolt.running and _lost_a_thread(bolt):
-            return bolt.not_settled(self.patience, proven=proven, again=_fed_again(stage, first))
+        if first is not None and self._looks() and stage.feed.settled and bolt.session.running and _lost_a_thread(bolt):
+            return bolt.session.not_settled(self.patience, proven=proven, again=_fed_again(stage, first))
         if looked and self._quietly(max(TRIAL, stage.settling.ample)):
             # Equal ones are collected: then a tuple may be settled before an older one of another value.
             stage.settling.by_value = True
@@ -152,7 +152,7 @@ class _Wait:
 def _lost_a_thread(bolt: ShellBolt) -> bool:
     """True if it says that an exception ended a thread of it: what that was to settle is settled by no other."""
     known = next(cause for cause in load_causes() if cause.id == _THREAD_DIED)
-    stderr = decode(bolt.process.stderr_tail)
+    stderr = decode(bolt.session.process.stderr_tail)
     return any(re.search(each.stderr, stderr, re.MULTILINE) for each in known.when)
 
 
