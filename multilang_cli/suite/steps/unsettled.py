@@ -153,7 +153,7 @@ def _lost_a_thread(bolt: ShellBolt) -> bool:
     """True if it says that an exception ended a thread of it: what that was to settle is settled by no other."""
     known = next(cause for cause in load_causes() if cause.id == _THREAD_DIED)
     stderr = decode(bolt.session.process.stderr_tail)
-    return any(re.search(each.stderr, stderr, re.MULTILINE) for each in known.when)
+    return any(each.stderr and re.search(each.stderr, stderr, re.MULTILINE) for each in known.when)
 
 
 def _fed_again(stage: Stage, first: Fed) -> Again:
