@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 AFFORDABLE = 3.0
 """Seconds that cutting one message at many places may take; who needs twice as long is asked no more."""
 GOLDEN = 0.618
-PAUSE = 1.2
-"""Seconds between the parts of one heartbeat: who gives up reading sooner must not lose the part that came."""
 
 
 def cut(stage: Stage, arguments: dict[str, Any]) -> None:
@@ -35,8 +33,9 @@ def cut(stage: Stage, arguments: dict[str, Any]) -> None:
 
 
 def split(stage: Stage, arguments: dict[str, Any]) -> None:
-    """message: the kind (`KINDS`) of which the next is cut; at: after so many bytes, or before its last."""
-    stage.session.stdin.pieces.cut(KINDS[arguments["message"]], int(arguments["at"]))
+    """message: the kind (`KINDS`) of which the next is cut; at: after so many bytes; hold: with such a pause."""
+    kind, hold = KINDS[arguments["message"]], float(arguments.get("hold", 0))
+    stage.session.stdin.pieces.cut(kind, int(arguments["at"]), hold)
 
 
 KINDS: dict[str, type[FromStorm]] = {"tuple": TupleMsg, "task-ids": TaskIds, "command": SpoutCommand}
@@ -86,10 +85,7 @@ def _tuple(stage: Stage, arguments: dict[str, Any]) -> None:
 def _heartbeat(stage: Stage, _: dict[str, Any]) -> None:
     bolt = stage.bolt
     began = bolt.session.now
-    heartbeat = TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, bolt.new_id())
-    bolt.stdin.pieces.cut(TupleMsg, len(wire.encode(heartbeat, bolt.version)) // 2, PAUSE)
-    stage.go_on(if_=bolt.beat(stage.limits["heartbeat"]))
-    for at in _places(stage, heartbeat, 0.0, "heartbeat"):
+    for at in _places(stage, TupleMsg(None, [], SYSTEM_TASK, HEARTBEAT_STREAM, bolt.new_id()), 0.0, "heartbeat"):
         if bolt.session.now - began > 2 * AFFORDABLE:
             return
         bolt.stdin.pieces.cut(TupleMsg, at)
