@@ -159,13 +159,10 @@ class _Answer(NamedTuple):
 def kind_of(component: Component, options: RunOptions) -> Probe:
     """Ask it as a bolt (a heartbeat, a tuple) and as a spout (a `next`). Raises LaunchError if it can't be started."""
     checked = Subject.of(component, options)
-    as_bolt, as_spout = (
-        _asked(checked, "bolt", _beat if checked.version.heartbeats else _feed),
-        _asked(checked, "spout", _next),
-    )
-    for each in (as_bolt, as_spout):
-        if each.silent:
-            return Probe(None, f"it did not answer the handshake{each.end}", silent=True, met=each.met)
+    as_bolt = _asked(checked, "bolt", _beat if checked.version.heartbeats else _feed)
+    as_spout = as_bolt if as_bolt.silent else _asked(checked, "spout", _next)
+    if as_spout.silent:
+        return Probe(None, f"it did not answer the handshake{as_spout.end}", silent=True, met=as_spout.met)
     if as_bolt.fault and as_spout.fault:
         return Probe(None, f"{as_bolt.fault}{as_bolt.end}", fault=True, met=as_bolt.met)
     if as_bolt.replies.acts_as_a_bolt:

@@ -358,3 +358,10 @@ while True:
     script.write_text(BEGIN + rest, encoding="utf-8")
     found = kind_of(Component(command=(sys.executable, str(script)), kind="auto"), RunOptions(timeout=3.0))
     assert (found.kind, found.how) == ("bolt", "it answers a heartbeat, if not the first: a bolt")
+
+
+def test_who_says_no_pid_is_waited_for_once(tmp_path: Path) -> None:
+    script, starts = tmp_path / "silent.py", tmp_path / "starts"
+    script.write_text(f"import sys\nopen({str(starts)!r}, 'a').write('.')\nsys.stdin.read()\n", encoding="utf-8")
+    found = kind_of(Component(command=(sys.executable, str(script)), kind="auto"), RunOptions(timeout=2.0))
+    assert (found.kind, found.silent, starts.read_text(encoding="utf-8")) == (None, True, ".")

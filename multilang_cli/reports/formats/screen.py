@@ -108,7 +108,8 @@ def _header(result: RunResult) -> str:
     cases = counted(len(result.subjects), "case") if result.subjects else "no case"
     took = f" in {result.duration:.1f} s" if result.duration else ""
     name = result.component.name or _program(result.component.command)
-    how = f"{kind}played" if kind else "asked as a bolt and as a spout"
+    asked = "given the handshake" if result.verdict == "no-first-message" else "asked as a bolt and as a spout"
+    how = f"{kind}played" if kind else asked
     told = f"; {cases}{took}" if kind else ""
     return f"{name}: {how} as Storm {result.storm} plays it{told}"
 
