@@ -24,6 +24,9 @@ _DEFINES = re.compile(
 _ENDS = re.compile(r"\s*(?:\}[);,]*|end)\s*$")
 _SENDS = r"send|write|say|put|out|tell|reply|give|respond|answer"
 """Words in the names of functions that write any message."""
+_WRITTEN = "emit|ack|log"
+"""Commands after which such functions are called."""
+_HUMPS = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _BARE = frozenset({"ruby", "shell", "perl", "tcl"})
 """Languages in which a call needs no parentheses."""
 _STORMS_OWN = re.compile(r"tick|heart_?beat", re.IGNORECASE)
@@ -38,7 +41,7 @@ def callers_of(
     """
     lines = sources.get(place.file, ())
     name, begin, end = _function_around(lines, place.line - 1)
-    if not name or not re.search(rf"(?i){command}|{_SENDS}", name):
+    if not _is_helper(name, command):
         return []
     calls = [
         Place(file, number + 1, line.strip())
@@ -50,6 +53,27 @@ def callers_of(
     naming = [call for call in calls if stream and re.search(rf"""["'`:]{re.escape(stream)}\b""", call.code)]
     found = naming or calls
     return found if len(found) <= MOST_CALLERS else []
+
+
+def caller_of(frames: Sequence[Place], sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """The frame that called the first of `frames`, the nearest; where helpers write messages, who called those.
+
+    What can't be written was made where they are called.
+    """
+    called, *behind = frames
+    if not _is_helper(_name_around(called, sources), _WRITTEN):
+        return next(iter(behind), None)
+    return next((each for each in behind if not _is_helper(_name_around(each, sources), _WRITTEN)), None)
+
+
+def _name_around(place: Place, sources: Mapping[str, Sequence[str]]) -> str:
+    return _function_around(sources.get(place.file, ()), place.line - 1)[0]
+
+
+def _is_helper(name: str, commands: str) -> bool:
+    """True if a function's name says that it writes messages: of these `commands`, or any."""
+    words = "_".join(_HUMPS.split(name)).lower()
+    return re.search(rf"(?:^|_)(?:{commands}|{_SENDS})(?:_|\d*$)", words) is not None
 
 
 def _calling(name: str, lines: Sequence[str], language: str) -> Iterator[tuple[int, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.causes.callers import caller_of
 from multilang_cli.causes.model import Cause
 from multilang_cli.causes.seen import tells_of_trouble
 from multilang_cli.causes.tracebacks import last_line, short
@@ -326,7 +327,7 @@ def _cause_of(
         headline=" ".join((signature.sentence or cause.sentence).format_map(words).split()),
         since=signature.since,
         place=death.place if death else stood,
-        also=death.caller if death else None,
+        also=caller_of([death.place, *death.callers], facts.known.sources) if death and death.place else None,
         first=death.first if death else "",
         last=death.text if death else "",
         seq=seq,

@@ -40,6 +40,8 @@ _BY_ACCIDENT = re.compile(r"(?:NameError|UnboundLocalError|AttributeError)\b")
 _REPORTING = re.compile(r"\b(?:format_exc|print_exc)\(\w")
 """Calls of a handler that throw a TypeError: they take no exception."""
 _RAISE = re.compile(r"\braise\b")
+_MOST_FRAMES = 200
+"""Frames in which the user's own are looked for, the nearest."""
 _MOST_METHODS = 8
 """Frames without a line whose methods are looked for."""
 _MOST_LINKS = 20
@@ -51,7 +53,8 @@ LIBRARIES = re.compile(r"(?:^|/)[Ss]torm(?:_?(?:multilang|bolt|spout|core))?\.(?
 class Death(NamedTuple):
     """An exception that nobody caught. `first`: the line it begins with; `at`: the line's index in the text.
 
-    `then`: what came of it, as in its handler, "" for nothing. `caller`: the user's own frame that called `place`.
+    `then`: what came of it, as in its handler, "" for nothing. `callers`: the user's own frames that led to
+    `place`, the nearest first.
     """
 
     language: str
@@ -60,7 +63,7 @@ class Death(NamedTuple):
     at: int
     place: Place | None
     then: str = ""
-    caller: Place | None = None
+    callers: tuple[Place, ...] = ()
 
     @property
     def told(self) -> str:
@@ -90,10 +93,12 @@ class Tracebacks:
         root = form.root_of(text, match, roots)
         begin, end = form.extent(text, root)
         first = text[begin:].split("\n", 1)[0]
-        place, caller = form.places(text[begin:end], root, roots)
+        places = form.places(text[begin:end], root, roots)
+        place = next(iter(places), None)
+        called_by = tuple(each for each in places if (each.file, each.line) != (places[0].file, places[0].line))
         at = unread + text.count("\n", 0, begin)
         then = short(match["text"]) if root is not match else ""
-        return Death(form.form.language, short(first), short(root["text"]), at, place, then, caller)
+        return Death(form.form.language, short(first), short(root["text"]), at, place, then, called_by)
 
     def asked_by(self, language: str) -> str:
         """The name of the signal at which a program of this language says where it stands, "" for none."""
@@ -213,25 +218,19 @@ class _Form:
 
     def place(self, text: str, match: re.Match[str], roots: Sequence[str]) -> Place | None:
         """The frame nearest to where it happened that stands in the user's own source."""
-        return self.places(text, match, roots)[0]
+        return next(iter(self.places(text, match, roots)), None)
 
-    def places(self, text: str, match: re.Match[str], roots: Sequence[str]) -> tuple[Place | None, Place | None]:
-        """The nearest frame in the user's own source, and the next such: the one that called it."""
+    def places(self, text: str, match: re.Match[str], roots: Sequence[str]) -> list[Place]:
+        """The frames that stand in the user's own source, the nearest to where it happened first."""
         groups = match.groupdict()
         named = [(groups["file"], int(groups["line"]), "", "")] if groups.get("file") else []
         at = self._thrown_at(text)
         frames = [self._read(text, each) for each in self._frame.finditer(text, at)] if self._frame else []
         last = frames[-1:] if self._is_unread(match["text"]) else []
         if last and not (self._foreign and self._foreign.search(last[0][0])):
-            return own(last, roots, self._foreign), None
+            return own_frames(last, roots, self._foreign)
         ordered = [*named, *(frames if self.form.innermost == "first" else reversed(frames))]
-        nearest = own(ordered, roots, self._foreign)
-        at = next(
-            (n for n, each in enumerate(ordered) if nearest and own([each], roots, None) == nearest), len(ordered)
-        )
-        behind = [each for each in ordered[at + 1 :] if nearest and each[:2] != ordered[at][:2]]
-        caller = own(behind, roots, self._foreign)
-        return nearest, caller if caller and not LIBRARIES.search(caller.file) else None
+        return own_frames(islice(ordered, _MOST_FRAMES), roots, self._foreign)
 
     def _is_unread(self, exception: str) -> bool:
         """True if a source could not be read, not a text that it read as JSON: both are a SyntaxError of JavaScript."""
@@ -258,15 +257,22 @@ def own(
     frames: Iterable[tuple[str, int, str, str]], roots: Sequence[str], foreign: re.Pattern[str] | None
 ) -> Place | None:
     """The first of `frames` in a file below one of `roots`, nearest first; an adapter's if there is no other."""
-    adapters = []
+    return next(iter(own_frames(frames, roots, foreign)), None)
+
+
+def own_frames(
+    frames: Iterable[tuple[str, int, str, str]], roots: Sequence[str], foreign: re.Pattern[str] | None
+) -> list[Place]:
+    """Those of `frames` that stand in files below one of `roots`; those of adapters if there are no others."""
+    users: list[Place] = []
+    adapters: list[Place] = []
     for file, line, code, mark in frames:
         path = _below(file, roots)
         if path is None or (foreign and foreign.search(file)):
             continue
-        if not LIBRARIES.search(path):
-            return Place(path, line, code, mark)
-        adapters.append(Place(path, line, code, mark))
-    return adapters[0] if adapters else None
+        of_whom = adapters if LIBRARIES.search(path) else users
+        of_whom.append(Place(path, line, code, mark))
+    return users or adapters
 
 
 def _below(file: str, roots: Sequence[str]) -> str | None:

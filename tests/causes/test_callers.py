@@ -7,7 +7,7 @@ import re
 import pytest
 
 from multilang_cli.catalogue.loader import load_causes
-from multilang_cli.causes.callers import callers_of
+from multilang_cli.causes.callers import caller_of, callers_of
 from multilang_cli.causes.model import Place
 
 JAVASCRIPT = """class Bolt {
@@ -92,6 +92,24 @@ def test_who_calls_a_helper_is_told(name: str) -> None:
     source, line, command, language, stream, expected = CALLED[name]
     found = callers_of(Place("bolt", line), command, {"bolt": source.splitlines()}, language, stream)
     assert [place.line for place in found] == expected
+
+
+ENCODES = """def send(message):
+    text = json.dumps(message)
+def emit(values, anchor):
+    send({"command": "emit", "tuple": values})
+def track(tup):
+    emit([tup.word.encode()], tup.id)
+track(read())
+"""
+
+
+@pytest.mark.parametrize(
+    ("frames", "caller"), [((2, 4, 6, 7), 6), ((6, 7), 7), ((4, 6, 7), 6), ((2, 4), None), ((7,), None)]
+)
+def test_what_a_helper_can_not_write_was_made_where_it_is_called(frames: tuple[int, ...], caller: int | None) -> None:
+    found = caller_of([Place("bolt.py", line) for line in frames], {"bolt.py": ENCODES.splitlines()})
+    assert (found and found.line) == caller
 
 
 SUSPECTED = {

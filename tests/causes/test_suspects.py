@@ -108,6 +108,6 @@ def test_what_was_built_elsewhere_has_its_lines_here(tmp_path: Path) -> None:
     )
     death = load_tracebacks().death_in(panic, with_build_folders(source, panic).roots, "go")
     assert death is not None
-    assert (death.place, death.caller) == (Place("words.go", 2), Place("bolt.go", 3))
+    assert (death.place, death.callers) == (Place("words.go", 2), (Place("bolt.go", 3),))
     interpreted = msgspec.structs.replace(source, language="python")
     assert with_build_folders(interpreted, panic) == interpreted
