@@ -133,6 +133,12 @@ def test_json_that_is_nested_too_deep_is_named_as_such(tmp_path: Path) -> None:
         read_state(DEEP.encode(), ProgressOwner("d", "t", 1), "here")
 
 
+@pytest.mark.parametrize("offset", [2**63, -(2**62), 10**30, -(10**30), 10**4000], ids=range(5))
+def test_progress_beyond_what_an_offset_can_be_is_refused(offset: int) -> None:
+    with pytest.raises(ProgressError, match=r"no progress of a Kafka spout"):
+        read_state(b'{"offset":%d}' % offset, ProgressOwner("d", "t", 1), "here")
+
+
 def test_a_pattern_is_no_longer_than_can_be_matched(tmp_path: Path) -> None:
     long = tmp_path / "long"
     long.write_text("[" * (LONGEST_PATTERN + 1))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
+from multilang_cli.protocol.storm.diagnosis import STRING_OR_NUMBER
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import TERMINATOR, frame_text
 from multilang_cli.protocol.words import events
-from multilang_cli.protocol.words.messages import Error, Handshake, Log, Malformed
+from multilang_cli.protocol.words.large import LARGEST_DECODED, pieces
+from multilang_cli.protocol.words.messages import Emit, Error, Handshake, Log, Malformed, TupleMsg
 from multilang_cli.protocol.words.shortening import CUT
 from multilang_cli.transcript.format import BAD, FRAMES, Header, decode_fact, encode
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
@@ -39,6 +41,8 @@ _FIELDS = frozenset(
 )
 """Fields of results that are never changed: reports are made by them."""
 _HIDDEN, _CUT = HIDDEN.encode(), CUT.encode()
+_LONGEST_NUMBER = 400
+"""Digits of a number that may be a secret: Python reads none of thousands."""
 _PIECE_OF_SECRET = 3
 """Bytes of a secret's piece beside a cut from which on it is hidden."""
 _CUTS = re.compile(rb"(?=(%b))" % re.escape(_CUT))
@@ -155,6 +159,10 @@ class Redactor:
         said = body.msg or "" if isinstance(body, Log | Error) else ""
         told = hide(said, "text") if said else ""
         if isinstance(body, Malformed) or told != said or self._patterns or self._found_in(raw):
+            # A declared pattern may fit an id, which stays.
+            if len(raw) > LARGEST_DECODED and isinstance(body, Emit | TupleMsg | Malformed) and not self._patterns:
+                is_json = not isinstance(body, Malformed) or body.strict
+                return self._large(raw, keys) if is_json else self._told(raw, keys)
             try:
                 fields = msgspec.json.decode(frame_text(raw))
                 return self._message(raw, fields, told, keys) if isinstance(fields, dict) else raw
@@ -182,6 +190,21 @@ class Redactor:
         except BAD:
             pass
         return _rewritten(raw, clean) or simple
+
+    def _large(self, raw: bytes, keys: set[str]) -> bytes:
+        """A large message without secrets, token by token: as objects it takes up to thirty times its size."""
+        parts = pieces(memoryview(raw))
+        hide_token = partial(self._token, keys)
+        return b"".join(part if self.misses(part) else STRING_OR_NUMBER.sub(hide_token, part) for part in parts)
+
+    def _token(self, keys: set[str], found: re.Match[bytes]) -> bytes:
+        token = found[0]
+        if token[:1] == b'"':
+            return self._scrub(token, keys)
+        if len(token) > _LONGEST_NUMBER or not token.lstrip(b"-").isdigit():
+            return token
+        hidden = self._clean(int(token), keys)
+        return token if hidden == int(token) else encode(hidden)
 
     def _found_in(self, raw: bytes) -> bool:
         return self._pattern is not None and self._pattern.search(raw) is not None

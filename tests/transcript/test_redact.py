@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from base64 import b64decode, b64encode
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -20,6 +21,7 @@ from multilang_cli.protocol.wire.framing import Framer, frame_text
 from multilang_cli.protocol.words.events import Chunk, Event, Redacted, Started
 from multilang_cli.protocol.words.messages import Handshake, Malformed, Pid, TupleMsg
 from multilang_cli.protocol.words.shortening import bounded, ends, head
+from multilang_cli.transcript import redact
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.redact import Redactor, redacted
 from multilang_cli.transcript.secrets import hide
@@ -166,6 +168,44 @@ def test_no_piece_of_a_secret_is_left_beside_a_cut(
 
 CORE = "hunter2hunter2"
 ENDS = ("", '"', "\\", '\\"', '"\\')
+
+
+VALUES = [
+    [SECRET, 1, None], [{SECRET: [SECRET + "x"], "a": "x" + SECRET}],
+    ["hunter2", 1234567, "1234567", -1234567, 12345678],
+    [b64encode(SECRET.encode()).decode()], ["\u00e9" + SECRET, "a\\", '"'], [1.5, 10**500, True],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("declared", [(), ("huntr?e.2",)], ids=["known", "patterns"])
+@pytest.mark.parametrize("values", VALUES, ids=range(len(VALUES)))
+@pytest.mark.parametrize("spaces", [None, (", ", " : ")], ids=["compact", "spaced"])
+def test_secrets_are_hidden_in_a_large_message_as_in_another(
+    values: list[Any], spaces: Any, declared: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redactor = Redactor({"": [{"db.password": SECRET, "pin.password": 1234567}]})
+    redactor._patterns = tuple(map(re.compile, declared))
+    text = json.dumps({"command": "emit", "tuple": values, "anchors": ["5"]}, separators=spaces).encode()
+    event = Event(7, 0.1, "out", read_frame(Framer().feed(text + b"\nend\n")[0]), text + b"\nend\n")
+    small, keys = redactor.event(event)
+    monkeypatch.setattr(redact, "LARGEST_DECODED", 2)
+    large, keys_of_large = redactor.event(event)
+    assert json.loads(frame_text(large.raw)) == json.loads(frame_text(small.raw))
+    assert keys_of_large == keys
+
+
+def test_hiding_a_secret_in_a_large_message_takes_little_memory() -> None:
+    keys = b",".join(b'"k%d":1' % number for number in range(150_000))
+    raw = b'{"command":"emit","tuple":["%b",{%b}]}\nend\n' % (SECRET.encode(), keys)
+    redactor = Redactor({"": [{"db.password": SECRET}]})
+    event = Event(7, 0.1, "out", read_frame(Framer().feed(raw)[0]), raw)
+    tracemalloc.start()
+    try:
+        changed, _ = redactor.event(event)
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(raw)
+    finally:
+        tracemalloc.stop()
+    assert SECRET.encode() not in changed.raw
 
 
 @pytest.mark.parametrize(

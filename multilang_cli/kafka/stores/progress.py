@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
+_OFFSETS = range(-(2**31), 2**62)
+"""Offsets, and the negative numbers that other clients have for the ends of a partition."""
+
+
 class ProgressError(Exception):
     """Progress could not be read or written: a sentence; it may work later."""
 
@@ -94,6 +98,8 @@ def read_state(text: bytes, owner: ProgressOwner, where: str) -> Committed:
         raise ProgressError(f"{where} holds no progress of a Kafka spout: {error!r}") from None
     if not isinstance(offset, int) or isinstance(offset, bool):
         raise ProgressError(f"{where} holds no progress of a Kafka spout: its offset is no whole number")
+    if offset not in _OFFSETS:
+        raise ProgressError(f"{where} holds no progress of a Kafka spout: its offset is beyond all that there are")
     return Committed(offset, ours=deployment == owner.deployment, topic_id=str(state.get("topicId", "")))
 
 

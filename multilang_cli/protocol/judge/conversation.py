@@ -222,6 +222,9 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     reading = malformed.by_dialect.get(judge.version.dialect)
     if malformed.kind == "tuple-missing" and reading is not None and not refused(reading, kind):
         tuple_rules.check_rest(judge, event, fields_of(reading))
+    if judge.state.unheard and malformed.kind == "frame-too-long" and malformed.strict:
+        # A whole message, which nobody reads, and of which nothing is known to be wrong.
+        return
     if judge.state.unheard:
         told = f"after the end, where nobody reads any more: {malformed.detail}"
         judge.breach("output-at-end", event, told, stable=malformed.kind)
