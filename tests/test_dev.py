@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import dev
-from tests.conftest import spread
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.conftest import has_none, spread
 
 
 def run_as(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, list[dev.Stage]]:
@@ -90,3 +88,36 @@ def test_a_system_python_is_taken_if_it_is_new_enough(
     system.chmod(0o700)
     monkeypatch.setattr(dev, "SYSTEM_PYTHON", system)
     assert dev.quick_python() == (str(system) if ours else sys.executable)
+
+
+@pytest.mark.parametrize(
+    ("text", "expression", "unread"),
+    [
+        ("\npytestmark = pytest.mark.kafka\n\n", "not component and not kafka", True),
+        ("\npytestmark = [\n    pytest.mark.spark,\n    pytest.mark.timeout(9),\n]\n\n", "not spark", True),
+        ("\npytestmark = pytest.mark.kafka\n\n", "kafka and not soak", False),
+        ("@pytest.mark.component\ndef test_x() -> None: ...\n", "not component", False),
+        ("@pytest.mark.component\ndef test_x() -> None: ...\n", "component and not soak", False),
+        ("def test_x() -> None: ...\n", "component and not soak", True),
+        ("@pytest.mark.component\ndef test_x() -> None: ...\n", "soak", False),
+        ("def test_x() -> None: ...\n", "", False),
+        ("def test_x() -> None: ...\n", "component or long", False),
+    ],
+)
+def test_a_file_of_which_nothing_is_chosen_is_not_imported(
+    tmp_path: Path, text: str, expression: str, unread: bool
+) -> None:
+    file = tmp_path / "test_it.py"
+    file.write_text(text, encoding="utf-8")
+    assert has_none(file, expression.split(" and ")) is unread
+
+
+def test_marks_stand_where_the_tests_do() -> None:
+    tests = Path(__file__).parent
+    stages = re.compile(r"\bmark\.(component|library|oracle|kafka|spark|storm|install|browser|long)\b")
+    elsewhere = [
+        str(file)
+        for file in tests.rglob("*.py")
+        if not file.name.startswith("test_") and stages.search(file.read_text(encoding="utf-8"))
+    ]
+    assert elsewhere == []
