@@ -95,6 +95,18 @@ while True: message()
 """
 
 
+def test_a_spout_without_handlers_is_not_heard_even_where_it_says_much_at_once(tmp_path: Path) -> None:
+    emit, sync = '{"command":"emit","id":"1","tuple":["a"]}', '{"command":"sync"}'
+    code = f"shake()\nmessage()\nsay('{emit}\\nend\\n{emit}\\nend\\n{sync}\\nend\\n')\nmessage()"
+    with playing(tmp_path, code, "spout") as (session, handshake):
+        spout = spout_of(session)
+        assert session.handshake(handshake, LIMIT)
+        session.handlers = {}
+        spout.ask("next")
+        assert session.wait(lambda: not session.judge.state.commands and session.idle, LIMIT, "sync")
+        assert (spout.kept.count, spout.unanswered) == (0, True)
+
+
 @pytest.mark.parametrize("at_once", [True, False])
 def test_what_is_asked_at_once_is_what_is_queued(tmp_path: Path, *, at_once: bool) -> None:
     with playing(tmp_path, TWO_EMITS, "spout") as (session, handshake):
