@@ -214,7 +214,7 @@ def test_a_message_that_is_not_read_may_have_settled_anything(monkeypatch: pytes
         assert {finding.rule for finding in judge("bolt", said)} <= {"frame-too-long"}
         found = judge("bolt", [*said, ("out", Ack("1")), ("out", Emit(["x", 1], anchors=("2",)))])
         assert {finding.rule for finding in found} <= {"frame-too-long"}
-    ended = [("process", StdinClosed(stdout=True)), ("out", unread[0])]
+    ended: list[tuple[str, Message | Fact]] = [("process", StdinClosed(stdout=True)), ("out", unread[0])]
     assert judge("bolt", ended) == []
 
 
