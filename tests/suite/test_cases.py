@@ -63,7 +63,7 @@ def test_plain_cases_come_first_and_those_of_users_last(tmp_path: Path) -> None:
 def test_every_operation_is_used_and_in_the_schema() -> None:
     schema = locate.data_path("schemas", "case.schema.json").read_text(encoding="utf-8")
     used = {name for suite in ("component", "library") for case in load_cases(suite) for name, _ in case.steps}
-    generated = {"split", "no_task_ids"}
+    generated = {"no_task_ids"}
     assert used | generated == set(OPERATIONS)
     assert not used & generated
     assert all(f'"{name}"' in schema for name in OPERATIONS)
