@@ -243,8 +243,8 @@ def _malformed(judge: Conversation, event: Event, malformed: Malformed) -> None:
     )
     judge.state.said = judge.state.said or malformed.kind not in _UNFINISHED
     judge.state.cut = judge.state.cut or malformed.kind == "message-cut"
-    if malformed.kind == "frame-too-long":
-        # It may have settled any of them.
+    if malformed.kind == "frame-too-long" and malformed.strict:
+        # A whole message, which may have settled any of them; behind a frame without an end nothing is heard.
         _forget_pending(judge)
     judge.take(event, malformed, first=first)
 
