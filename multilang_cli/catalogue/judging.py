@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from multilang_cli.protocol.words.verdicts import Profile
 
 SHOWN_OF_REASON = 160
-_MOST_PROBED = 8
 """Characters of a reason, whose middle is left out if it is longer."""
-
-
+_MOST_PROBED = 8
+"""Values of a tuple that a schema is tried with, so that it reaches what it says of the first few by their place."""
 _PROBED: tuple[Any, ...] = (None, "", 0, [], {})
 """Values that a schema is tried with: one of each kind reaches what it refers to."""
 

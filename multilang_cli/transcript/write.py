@@ -241,6 +241,8 @@ def is_json(text: bytes) -> bool:
     """True if `text` is strict JSON in UTF-8."""
     try:
         _skip(text)
-        return text.isascii() or bool(text.decode())
+        # What is skipped is not looked at as text.
+        text.decode()
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
+    return True

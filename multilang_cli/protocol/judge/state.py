@@ -95,7 +95,7 @@ def _index_of(packed: str) -> tuple[array[int], array[int]]:
 
 
 def _packed(ids: dict[str, int]) -> str:
-    """JSON in ASCII, so that an id is found in it as text; msgspec is several times faster, where it writes that."""
+    """JSON in ASCII; msgspec is several times faster, where it writes that."""
     with suppress(UnicodeEncodeError):
         text = msgspec.json.encode(ids)
         if text.isascii():
