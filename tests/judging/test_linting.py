@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from multilang_cli.catalogue.judging import schema_fault, values_check
 from multilang_cli.catalogue.loader import example_profile, load_rulebook
 from multilang_cli.judging import linting
 from multilang_cli.judging.linting import judge_transcripts, lint_result
@@ -282,6 +284,17 @@ def test_a_schema_in_a_recording_that_is_none_is_refused(schema: dict[str, Any],
     with pytest.raises(TranscriptError, match=re.escape(why)) as caught:
         judge_transcripts([path], load_rulebook())
     assert str(caught.value).startswith(f"{path}:1: the schema of stream 'default': ")
+
+
+def test_a_schema_that_refers_to_nothing_where_few_values_come_blames_no_component() -> None:
+    nowhere = {"items": {"properties": {"a": {"$ref": "#/nowhere"}}}}
+    assert schema_fault(nowhere) is None
+    profile = example_profile("bolt")
+    assert profile.streams is not None
+    streams = {"default": msgspec.structs.replace(profile.streams["default"], schema=nowhere)}
+    check = values_check(msgspec.structs.replace(profile, streams=streams))
+    assert check is not None
+    assert check("default", [{"a": 1}]) == ""
 
 
 @pytest.mark.component
