@@ -164,6 +164,8 @@ def main(arguments: list[str]) -> int:
     if command == "mlcheck":
         set_up_python()
         program = str(BIN / "mlcheck")
+        # As in an activated environment: components of the examples import the package.
+        os.environ["PATH"] = os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])
         os.execv(program, [program, *rest])  # noqa: S606 (mlcheck takes this process over: its signals and exit code)
     if command in SCRIPTS:
         set_up_python()

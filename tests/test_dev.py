@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -32,6 +33,13 @@ def test_the_quick_loop_starts_no_programs(monkeypatch: pytest.MonkeyPatch) -> N
     assert code == 0
     assert [stage.name for stage in ran] == ["ruff", "format", "mypy", "imports", "short"]
     assert not any(stage.programs for stage in ran)
+
+
+def test_mlcheck_has_the_environment_of_the_clone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.setattr("os.execv", lambda *_: sys.exit(os.environ["PATH"]))
+    with pytest.raises(SystemExit, match=re.escape(f"{dev.BIN}{os.pathsep}/usr/bin")):
+        run_as(monkeypatch, "mlcheck", "--version")
 
 
 def test_no_name_is_every_stage(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,8 +27,6 @@ MADE = (
     "examples/javascript/node_modules/left.js",
     "oracle/target/oracle.jar",
 )
-LINK = "examples/topologies/resources/multilang_cli/component"
-"""As in a checkout: a part of the package, for examples."""
 DATA = (
     "schemas",
     "conformance",
@@ -144,9 +142,6 @@ def test_what_a_set_up_makes_stays_out_of_the_wheel(uv: str, built: dict[str, Pa
     for name in MADE:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
-    link = root / LINK
-    link.parent.mkdir(parents=True, exist_ok=True)
-    link.symlink_to(os.path.relpath(root / PACKAGE / "component", link.parent))
     call(uv, "build", "--quiet", "--wheel", "--out-dir", tmp_path / "out", root, cwd=tmp_path)
     [prepared] = (tmp_path / "out").glob("*.whl")
     with zipfile.ZipFile(prepared) as wheel, zipfile.ZipFile(built[".whl"]) as right:
