@@ -132,7 +132,6 @@ def host(folder: Path) -> None:
 def topology(folder: Path) -> None:
     """Topologies of the examples, with their components."""
     shutil.copytree(ROOT / "examples" / "topologies" / "resources", folder / "resources")
-    shutil.rmtree(folder / "resources" / "multilang_cli")
     shutil.copytree(ROOT / "multilang_cli" / "component", folder / "resources" / "multilang_cli" / "component")
     shutil.copy(BOLT, folder / "resources")
     for name, example in {"topology": "split-count", "no-anchor": "no-anchor"}.items():
