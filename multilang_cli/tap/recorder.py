@@ -7,7 +7,6 @@ whose pid was announced.
 from __future__ import annotations
 
 import json
-import os
 import platform
 import traceback
 from collections import Counter
@@ -16,7 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from multilang_cli.catalogue.diagnosing import RecentEvents
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.driver import pids
@@ -24,14 +22,14 @@ from multilang_cli.driver.launch import readable
 from multilang_cli.protocol.words.events import Exited, Gap, PidChecked, Started
 from multilang_cli.protocol.words.messages import Handshake, Pid
 from multilang_cli.reports.failure import exit_in_words
-from multilang_cli.reports.grouping import in_a_sentence
 from multilang_cli.reports.model import Exit
-from multilang_cli.reports.verdict import FATE_WORDS
 from multilang_cli.tap.cutter import Cutter
 from multilang_cli.tap.files import RETRY, RING_BYTES, MessageRing, Parts
+from multilang_cli.tap.findings import FindingLog
 from multilang_cli.tap.log import TapLog, say_on_stderr_of
 from multilang_cli.tap.plan import name_of
 from multilang_cli.tap.profile import kind_of, profile_of
+from multilang_cli.tap.status import StatusFile
 from multilang_cli.transcript.format import Header
 from multilang_cli.transcript.private import make_private
 
@@ -49,14 +47,8 @@ EVENTS_BEFORE_KIND = 1000
 """Events that are kept while it is not known whether this is a bolt or a spout."""
 JUDGED_AT_LEAST = 256
 """Events that are judged at a time, at least, where so many are there."""
-MOST_FINDINGS = 10_000
-"""Findings of one conversation that are logged; of more, the number is told."""
 LAST_LINE_KEPT = 4096
 """Bytes of stderr that are kept, to tell the last line of them."""
-MOST_MET = 100
-"""Findings whose causes are looked for together: the last ones."""
-MOST_LOOKS = 50
-"""Times that causes are looked for in one conversation."""
 MOST_FAULTS = 3
 """Faults of our own after which nothing is judged any more."""
 
@@ -75,19 +67,14 @@ class Recorder:
         self._files: MessageRing | Parts | None = None
         self._log = TapLog(verbose=plan.verbose)
         self._counts: Counter[str] = Counter()
-        self._findings: Counter[str] = Counter()
-        self._rules: Counter[str] = Counter()
+        self._findings = FindingLog(self._log)
         self._component = 0
         self._pid_dir = ""
         self._t = 0.0
-        self._shown: Path | None = None
+        self._status = StatusFile(plan)
         self._state = "running"
         self._exit: Exited | None = None
         self._last_words = b""
-        self._recent: RecentEvents | None = None
-        self._met: list[Finding] = []
-        self._named: set[str] = set()
-        self._looks = 0
 
     # --- what passed --------------------------------------------------------------------------------------------
 
@@ -127,7 +114,7 @@ class Recorder:
         except Exception as error:  # noqa: BLE001
             self._fault(error)
         self._log.line(f"end: {why}{self._how()}")
-        if self._findings and not self.plan.kafka:
+        if self._findings.levels and not self.plan.kafka:
             self._log.line(f"next: mlcheck lint {self.plan.folder / self.name}*.ndjson")
         self._log.close()
         self.show()
@@ -202,8 +189,7 @@ class Recorder:
         self._files.take(events, self._snapshot)
         if self._files.failed != failed:
             self._tell_failure(self._files.failed)
-        for finding in found:
-            self._report(finding)
+        self._findings.report(found, self._version())
         if fault is None:
             self._name_causes(events, found)
         else:
@@ -211,6 +197,10 @@ class Recorder:
             if self.judge is not None:
                 self._new_judge(self.judge.profile)
             self._happened(self._cutter.note_gap("a fault of mlcheck's own: the judge began anew"))
+
+    def _version(self) -> str:
+        """The version of Storm that is judged for, as far as it is known."""
+        return self.plan.storm if self.judge is None else self.judge.version.id
 
     def _snapshot(self) -> Snapshot:
         return None if self.judge is None else self.judge.snapshot()
@@ -240,7 +230,7 @@ class Recorder:
         header = Header(
             conv=self.name,
             profile=profile,
-            storm=self.judge.version.id if self.judge is not None else self.plan.storm,
+            storm=self._version(),
             argv=tuple(map(readable, self.plan.command)),
             topology=str(profile.conf.get("topology.name", "")),
             component=profile.component,
@@ -265,40 +255,15 @@ class Recorder:
         tired = self._counts["faults"] >= MOST_FAULTS
         rulebook = load_rulebook(self.plan.storm)
         self.judge = None if tired else judge_of(profile, rulebook)
-        self._recent, self._met = RecentEvents(profile, rulebook, self.plan.command), []
+        self._findings.begin(profile, rulebook, self.plan.command)
 
     # --- what is told -------------------------------------------------------------------------------------------
 
-    def _report(self, finding: Finding) -> None:
-        self._findings[finding.level] += 1
-        self._rules[finding.rule] += 1
-        if self._findings.total() > MOST_FINDINGS:
-            return
-        storm = self.judge.version.id if self.judge is not None else self.plan.storm
-        fate = f"Storm {storm}: {FATE_WORDS[finding.fates.get(storm, 'unknown')]}"
-        self._log.line(f"{finding.level} {finding.rule} at {finding.seq}: {finding.message} ({fate})")
-        if self._findings.total() == MOST_FINDINGS:
-            self._log.line("more findings are counted, not listed")
-
     def _name_causes(self, events: list[Event], found: list[Finding]) -> None:
-        """Log the causes of what was found, each once, with the command that explains it."""
-        if self._recent is None:
-            return
-        self._recent.take(events)
-        new = [finding for finding in found if finding.level != "note"]
-        if not new or self._looks == MOST_LOOKS:
-            return
-        self._looks += 1
-        self._met = [*self._met, *new][-MOST_MET:]
         try:
-            causes = self._recent.causes(self._met)
+            self._findings.name_causes(events, found)
         except Exception as error:  # noqa: BLE001 (what can't be explained is recorded all the same)
             self._fault(error)
-            return
-        for cause in causes:
-            if cause.id not in self._named:
-                self._named.add(cause.id)
-                self._log.line(f"cause {cause.id}: {in_a_sentence(cause)}; mlcheck explain {cause.id}")
 
     def _retry(self, t: float) -> None:
         """After a failure, see whether files can be written again; what was lost is a gap."""
@@ -346,8 +311,8 @@ class Recorder:
             "seconds": round(self._t, 3),
             "bytes": dict(self._cutter.bytes),
             "messages": {channel: self._counts[channel] for channel in ("in", "out")},
-            "findings": {level: self._findings[level] for level in ("must", "should", "note")},
-            "rules": dict(self._rules),
+            "findings": {level: self._findings.levels[level] for level in ("must", "should", "note")},
+            "rules": dict(self._findings.rules),
             "gaps": self._counts["gaps"],
             "faults": self._counts["faults"],
             "failed": files.failed if files is not None else "",
@@ -355,20 +320,5 @@ class Recorder:
         }
 
     def show(self) -> None:
-        """Write the status, whole or not at all."""
-        path = self.plan.status or self.plan.folder
-        if path == self.plan.folder or path.is_dir():
-            path /= f"{self.name or f'tap-{self._tap}'}.status.json"
-        part = path.with_name(f".{path.name}.{os.getpid()}")
-        if self._shown != path and self._shown is not None:
-            with suppress(OSError):
-                self._shown.unlink()
-        self._shown = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            text = self._log.clean(json.dumps(self.status(), indent=1))
-            part.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
-            part.replace(path)
-        except OSError:
-            with suppress(OSError):
-                part.unlink()
+        """Write the status to its file."""
+        self._status.write(self.name or f"tap-{self._tap}", self._log.clean(json.dumps(self.status(), indent=1)))

@@ -1,0 +1,39 @@
+"""The status file of a tap."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from multilang_cli.tap.plan import TapPlan
+
+
+class StatusFile:
+    """Shows how far a tap is, in one file of JSON: where `plan` says, or named for the conversation in a folder."""
+
+    def __init__(self, plan: TapPlan) -> None:
+        self._place = plan.status or plan.folder
+        self._is_folder = self._place == plan.folder
+        self._written: Path | None = None
+
+    def write(self, name: str, text: str) -> None:
+        """Write it whole or not at all. The file of an earlier `name` goes."""
+        path = self._place
+        if self._is_folder or path.is_dir():
+            path /= f"{name}.status.json"
+        part = path.with_name(f".{path.name}.{os.getpid()}")
+        if self._written is not None and self._written != path:
+            with suppress(OSError):
+                self._written.unlink()
+        self._written = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+            part.replace(path)
+        except OSError:
+            with suppress(OSError):
+                part.unlink()
