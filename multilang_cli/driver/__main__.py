@@ -70,7 +70,7 @@ def _host(profile: Profile, process: ComponentProcess) -> int:
     with session:
         _converse(shell, profile)
         while _lives(session):
-            session.pump(_LOOKS_AFTER)
+            session.pump.move(_LOOKS_AFTER)
     return WORKER_DIED
 
 

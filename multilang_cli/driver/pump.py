@@ -15,7 +15,7 @@ from multilang_cli.driver import memory
 from multilang_cli.driver.clock import Clock
 from multilang_cli.driver.event_log import EventLog
 from multilang_cli.driver.launch import readable
-from multilang_cli.driver.process import READ_SIZE, BrokenStdin, ComponentProcess
+from multilang_cli.driver.process import NO_READER, READ_SIZE, BrokenStdin, ComponentProcess
 from multilang_cli.driver.script import SILENT
 from multilang_cli.driver.stdin_queue import StdinQueue
 from multilang_cli.driver.waits import describing
@@ -23,7 +23,16 @@ from multilang_cli.protocol.storm.reading import read_frame, read_frames
 from multilang_cli.protocol.storm.taking import taken
 from multilang_cli.protocol.wire.batches import Batch
 from multilang_cli.protocol.wire.framing import DEFAULT_LIMIT, Frame, Framer, Frames
-from multilang_cli.protocol.words.events import Chunk, Event, Exited, Signalled, Started, StdoutClosed, WriteFailed
+from multilang_cli.protocol.words.events import (
+    Chunk,
+    Event,
+    Exited,
+    Signalled,
+    Started,
+    StdinClosed,
+    StdoutClosed,
+    WriteFailed,
+)
 from multilang_cli.protocol.words.messages import FromComponent, Malformed, Pid
 
 if TYPE_CHECKING:
@@ -64,12 +73,12 @@ class Pump:
         "_after_death",
         "_closing",
         "_eof",
-        "_exit",
         "_held_open",
         "_looked",
         "clock",
         "deaf_from",
         "events",
+        "exit",
         "findings",
         "framer",
         "handlers",
@@ -122,7 +131,7 @@ class Pump:
         self._looked = 0.0
         self._eof = self._closing = self._held_open = False
         self._after_death = 0
-        self._exit: Exited | None = None
+        self.exit: Exited | None = None
         self.note("process", Started(tuple(map(readable, process.argv)), process.pid))
 
     # --- events -------------------------------------------------------------------------------------------------
@@ -137,19 +146,9 @@ class Pump:
         return self.events.note(channel, fact, raw)
 
     @property
-    def next_seq(self) -> int:
-        """The number that the next event will have."""
-        return self.events.seq
-
-    @property
     def running(self) -> bool:
         """True while the component can still say something."""
         return not (self._eof or self.overflowed or self.without_reader or self.events.flooded)
-
-    @property
-    def exit(self) -> Exited | None:
-        """The end of the process, None while it runs."""
-        return self._exit
 
     @property
     def spoken(self) -> tuple[int, int]:
@@ -157,10 +156,6 @@ class Pump:
         return self.stdin.written, self.framer.offset
 
     # --- what is heard ------------------------------------------------------------------------------------------
-
-    def hold_output(self, *, hold: bool) -> None:
-        """Leave the component's stdout unread, or read it again."""
-        self.process.hold_stdout(hold=hold)
 
     def _hear(self, frames: Sequence[Frame]) -> None:
         """Have messages judged, and do what follows from them."""
@@ -223,18 +218,9 @@ class Pump:
 
     # --- what is said -------------------------------------------------------------------------------------------
 
-    def say(self, message: FromStorm) -> None:
-        """Queue a message; it is an event when it is put into the pipe."""
-        self.stdin.queue.append(message)
-
     def say_bytes(self, said: Iterable[tuple[FromStorm | Malformed, bytes]]) -> None:
         """Write messages with bytes of their own, behind what is in the write buffer: nothing else may be queued."""
         self.events.judged(self.stdin.put_raw(said, self.events.seq, self.now))
-
-    @property
-    def idle(self) -> bool:
-        """True if Storm has nothing left to say."""
-        return not (self.stdin.queue or self.stdin.answers)
 
     def _fill(self) -> None:
         """Put messages into the write buffer: all that were put one by one are judged together."""
@@ -266,11 +252,11 @@ class Pump:
         self._await_death()
         self.stdin.buffer.clear()
         self.note("process", WriteFailed(why))
-        self.without_reader = self._exit is None
+        self.without_reader = self.exit is None
 
     # --- one round ----------------------------------------------------------------------------------------------
 
-    def pump(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
+    def move(self, timeout: float, done: Callable[[], bool] | None = None) -> None:
         """Move bytes for at most `timeout` seconds: write what is queued, else read what is there.
 
         Returns after one round, at once if something could be written; with `done` it reads as well, if all was written
@@ -288,6 +274,21 @@ class Pump:
                 return
             unwritten = False
         self.hear(self._poll(timeout, want_write=unwritten))
+
+    def is_free(self) -> bool:
+        """True if nothing is under way but the queue, and nothing changes or delays what is written and read."""
+        out, pieces = self.stdin, self.stdin.pieces
+        return not (
+            out.buffer
+            or pieces.piece
+            or pieces.to_cut
+            or self.tamper
+            or self._closing
+            or (self._eof or self.overflowed or self.without_reader or self.events.flooded)  # `running`, without a call
+            or self.deaf_from is not None
+            or self.handlers is not self.script.handlers
+            or self.read_size != READ_SIZE
+        )
 
     def _poll(self, timeout: float, *, want_write: bool = False) -> Ready:
         self.clock.will_wait(timeout)
@@ -382,7 +383,7 @@ class Pump:
         if rest is not None and whole:
             self._hear([rest])
         self._await_death()
-        if self._exit is None:
+        if self.exit is None:
             self.note("process", StdoutClosed())
 
     def _await_death(self) -> None:
@@ -391,15 +392,64 @@ class Pump:
         What it still says is read meanwhile: a full pipe must not keep it alive.
         """
         until = self.now + self.profile.limits.get("grace", DIES_WITHIN)
-        while self._exit is None and (left := until - self.now) > 0:
+        while self.exit is None and (left := until - self.now) > 0:
             self.hear(self._poll(left))
             self._take_exit(self.process.exited())
 
     def _take_exit(self, end: Exited | None) -> None:
-        if end is not None and self._exit is None:
+        if end is not None and self.exit is None:
             if self._held_open:
                 end = replace(end, holders=describing.holders(self.process))
             if unread := (self.process.stdin_unread() or 0) + len(self.stdin.buffer):
                 end = replace(end, unread=unread)
-            self._exit = end
+            self.exit = end
             self.note("process", end)
+
+    # --- the end ------------------------------------------------------------------------------------------------
+
+    def close_stdin(self) -> None:
+        """Close the component's stdin, and wait for nothing."""
+        self._closing = True
+        self.process.close_stdin()
+        self.note("process", StdinClosed())
+
+    def close_pipes(self, messages: Iterable[FromStorm]) -> None:
+        """Close its stdin and its stdout, with `messages` to be read in its stdin."""
+        self.stdin.queue.extend(messages)
+        self._fill()
+        self._closing = self._eof = True
+        # First, so that no answer finds a pipe: what stood in the stdin of a busy component was never answered either.
+        self.process.close_stdout()
+        with suppress(BrokenStdin):
+            self.process.write(self.stdin.buffer)
+        self.stdin.buffer.clear()
+        self.process.close_stdin()
+        self.note("process", StdinClosed(stdout=True))
+
+    def await_exit(self, limit: float) -> bool:
+        """Wait for the end of a process whose stdout is closed; False if it lives on after `limit` seconds."""
+        until = self.now + limit
+        while self.exit is None and self._eof and (left := until - self.now) > 0:
+            self.hear(self._poll(left))
+            self._take_exit(self.process.exited())
+        return self.exit is not None or not self._eof
+
+    def hear_out(self, limit: float) -> None:
+        """Read what it says until its end, for `limit` seconds at most."""
+        until = self.now + limit
+        while self.exit is None and (left := until - self.now) > 0:
+            self.hear(self._poll(left))
+            end = self.process.exited()
+            # What it wrote last may have come between the reading and the look at it.
+            while end is not None and self.now < until and (ready := self.process.poll(0, want_write=False)).stderr:
+                self.hear(ready)
+            self._take_exit(end)
+
+    def check_stdin(self) -> None:
+        """See whether anybody is left to read the component's stdin: Storm would find out with its next write."""
+        if self.running and not (self._closing or self.judge.state.dismissed) and not self.process.has_reader():
+            self._give_up_stdin(NO_READER)
+
+    def end(self, term_wait: float) -> None:
+        """End the process group, whatever it takes."""
+        self._take_exit(self.process.end(term_wait=term_wait))

@@ -1,7 +1,6 @@
 """One component, one conversation: the handshake, waiting with a limit, and the end.
 
-Single-threaded. Bytes are moved by ``pump``; what the shell classes of Storm do differently for bolts and spouts is in
-``shell_bolt`` and ``shell_spout``.
+Single-threaded. A ``Pump`` moves the bytes; what Storm does differently for bolts and spouts is in ``shell/``.
 """
 
 from __future__ import annotations
@@ -10,11 +9,10 @@ import math
 import signal
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, Self
 
 from multilang_cli.driver.pipes import SMALL_PIPE
-from multilang_cli.driver.process import NO_READER, READ_SIZE, TERM_WAIT, BrokenStdin
+from multilang_cli.driver.process import TERM_WAIT
 from multilang_cli.driver.pump import Pump
 from multilang_cli.driver.script import SILENT, WaitingFor
 from multilang_cli.driver.waits import describing, waiting, who_waits
@@ -22,7 +20,7 @@ from multilang_cli.driver.waits.allowance import Allowance
 from multilang_cli.driver.waits.starving import Starved
 from multilang_cli.driver.waits.who_waits import Debts, Look
 from multilang_cli.protocol.judge.bolt_rules import TIMER
-from multilang_cli.protocol.words.events import Deadline, End, Exited, PidChecked, Signalled, StdinClosed
+from multilang_cli.protocol.words.events import Deadline, End, Exited, PidChecked, Signalled
 from multilang_cli.protocol.words.shortening import head
 from multilang_cli.protocol.words.verdicts import FATAL
 from multilang_cli.protocol.words.waits import Waits
@@ -64,11 +62,12 @@ QUIET_AFTER = 0.5
 """Seconds of silence that count as quiet where the system does not tell what a process waits for."""
 
 
-class Session(Pump):
-    """A component from its handshake to its end. `ended_by_us`: the process lived until `end`.
+class Session:
+    """A component from its handshake to its end. `pump`: moves its bytes and has them judged.
 
-    `as_storm`: what will surely never come is waited for, and nothing any more once the worker would have ended.
-    `interrupted`: a person has waited long enough, so that every wait ends, without a finding; None where none may.
+    `ended_by_us`: the process lived until `end`. `as_storm`: what will surely never come is waited for, and nothing any
+    more once the worker would have ended. `interrupted`: a person has waited long enough, so that every wait ends,
+    without a finding; None where none may.
     `on_wait`: told of a wait that is long, again and again: what is waited for, since how many seconds, and what the
     component is doing.
     """
@@ -78,9 +77,19 @@ class Session(Pump):
         "_standstill",
         "_starved",
         "as_storm",
+        "clock",
         "ended_by_us",
+        "events",
+        "findings",
         "interrupted",
+        "judge",
         "on_wait",
+        "process",
+        "profile",
+        "pump",
+        "script",
+        "stdin",
+        "version",
     )
 
     def __init__(
@@ -92,7 +101,11 @@ class Session(Pump):
         *,
         runs_on: bool = False,
     ) -> None:
-        super().__init__(process, judge, sinks, script, runs_on=runs_on)
+        self.pump = Pump(process, judge, sinks, script, runs_on=runs_on)
+        self.process, self.judge, self.script = process, judge, script
+        self.profile, self.version = judge.profile, judge.version
+        self.clock, self.events, self.stdin = self.pump.clock, self.pump.events, self.pump.stdin
+        self.findings = self.events.findings
         self.as_storm = self.ended_by_us = False
         self.interrupted: bool | None = None
         self.on_wait: OnWait | None = None
@@ -103,6 +116,30 @@ class Session(Pump):
     def add_sink(self, sink: EventSink) -> None:
         """Have `sink` see every event from now on."""
         self.events.sinks = (*self.events.sinks, sink)
+
+    @property
+    def now(self) -> float:
+        """Seconds since the conversation began."""
+        return self.clock.now
+
+    @property
+    def running(self) -> bool:
+        """True while the component can still say something."""
+        return self.pump.running
+
+    @property
+    def exit(self) -> Exited | None:
+        """The end of the process, None while it runs."""
+        return self.pump.exit
+
+    def say(self, message: FromStorm) -> None:
+        """Queue a message; it is an event when it is put into the pipe."""
+        self.stdin.queue.append(message)
+
+    @property
+    def idle(self) -> bool:
+        """True if Storm has nothing left to say."""
+        return not (self.stdin.queue or self.stdin.answers)
 
     # --- waiting ------------------------------------------------------------------------------------------------
 
@@ -144,7 +181,7 @@ class Session(Pump):
         allowed = Allowance(limit, now, began, progress)
         still, tell = False, began + TOLD_AFTER
         while not done():
-            if not self.running or (self.as_storm and self.worker_is_dead):
+            if not self.pump.running or (self.as_storm and self.worker_is_dead):
                 return done()
             allowed.renew(now)
             silent = self.judge.silence(now) - self.judge.timeout
@@ -156,22 +193,22 @@ class Session(Pump):
                 return bool(self.profile.testee) and self.give_up("plan", self.profile.limits["plan"], proven=False)
             if now >= allowed.until and silent <= 0:
                 return self._last_chance(done) or (not quietly and self.give_up(waiting_for, limit, proven=False))
-            before = self.spoken
+            before = self.pump.spoken
             most = self._patience() if self.stdin.buffer else SILENT_BEFORE_LOOK
             patience = min(allowed.until - now if allowed.until > now else POLLS_EVERY, most)
-            self.pump(patience, done)
+            self.pump.move(patience, done)
             now = self.now
             kept = self._give_back()
             if done():
                 return True
             clock = time.monotonic()
             if (lost := allowed.lost(clock, kept, self._starved.lost)) is not None:
-                self.clock.stand_still(lost, self.next_seq)
+                self.clock.stand_still(lost, self.events.seq)
                 now = self.now
                 if self.on_wait is not None and clock >= tell:
                     self.on_wait(waiting_for, clock - began, self.look().waits)
                     tell = clock + TOLD_EVERY
-            still = self.spoken == before
+            still = self.pump.spoken == before
             within = max(0.0, allowed.until - now) + TIMER + LATE
             ends_here = still and not self.as_storm and waiting_for in _ANSWERS
             if ends_here and self._is_final(waiting_for, within) and not done():
@@ -182,10 +219,10 @@ class Session(Pump):
         """True if it is `done` already, or after one round: most waits are that short, and no clock is looked at."""
         if done():
             return True
-        if not self.running or (self.as_storm and self.worker_is_dead):
+        if not self.pump.running or (self.as_storm and self.worker_is_dead):
             return False
         patience = min(limit, self._patience() if self.stdin.buffer else POLLS_EVERY)
-        self.pump(patience, done)
+        self.pump.move(patience, done)
         return done()
 
     @property
@@ -195,21 +232,7 @@ class Session(Pump):
 
     def is_free(self) -> bool:
         """True if nothing is under way but the queue, and nothing is asked for but to speak as fast as it goes."""
-        out, pieces = self.stdin, self.stdin.pieces
-        return not (
-            out.buffer
-            or pieces.piece
-            or pieces.to_cut
-            or self.tamper
-            or self._closing
-            or (
-                self._eof or self.overflowed or self.without_reader or self.events.flooded
-            )  # not `running`, but no call
-            or self.deaf_from is not None
-            or self.handlers is not self.script.handlers
-            or self.read_size != READ_SIZE
-            or (self.as_storm and self.worker_is_dead)
-        )
+        return self.pump.is_free() and not (self.as_storm and self.worker_is_dead)
 
     def _will_die(self, within: float) -> bool:
         """True if Storm's clock runs, and nothing can move in the component before that ends the worker."""
@@ -220,7 +243,7 @@ class Session(Pump):
         for _ in range(LAST_ROUNDS):
             if done() or not self.process.stdout_unread():
                 break
-            self.pump(0)
+            self.pump.move(0)
         if not done():
             self.script.last_chance(done)
         return done()
@@ -235,15 +258,15 @@ class Session(Pump):
     ) -> Literal[False]:
         """Say that what is waited for did not come within `limit` seconds; `proven`: nor ever will."""
         waits, facts = self.look()
-        rest = head(self.framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
-        self.note("control", Deadline(waiting_for, limit, str(waits), proven, facts, again, rest))
+        rest = head(self.pump.framer.pending[: REST_KEPT + 1].decode("utf-8", "backslashreplace"), REST_KEPT)
+        self.events.note("control", Deadline(waiting_for, limit, str(waits), proven, facts, again, rest))
         return False
 
     def _give_back(self) -> float:
         """Seconds in which we kept back what the pipe could have taken: the clock stands for those as well."""
         kept, self.stdin.pieces.kept = self.stdin.pieces.kept, 0.0
         if kept:
-            self.clock.stand_still(kept, self.next_seq)
+            self.clock.stand_still(kept, self.events.seq)
         return kept
 
     def stuck(self, within: float = math.inf) -> bool:
@@ -277,9 +300,9 @@ class Session(Pump):
         began = silent_since = self.now
         until = began + limit
         while self.running and self.now < until:
-            before = self.spoken
-            self.pump(POLLS_EVERY / 10)
-            if self.spoken != before:
+            before = self.pump.spoken
+            self.pump.move(POLLS_EVERY / 10)
+            if self.pump.spoken != before:
                 silent_since = self.now
                 if silent_since - began > talk:
                     return False
@@ -298,10 +321,10 @@ class Session(Pump):
         waited = still = 0.0
         unread, stood = -1, self.now
         while self.running and waited < limit:
-            self.pump(POLLS_EVERY / 10)
+            self.pump.move(POLLS_EVERY / 10)
             took = self.now - stood
             # Nobody listens, so no clock runs: neither Storm's nor ours.
-            self.clock.stand_still(took, self.next_seq)
+            self.clock.stand_still(took, self.events.seq)
             waited, still, stood = waited + took, still + took, self.now
             state = describing.describe(self.process).state
             drained = not self.stdin.unwritten and waiting.at_rest(self.process)
@@ -320,7 +343,7 @@ class Session(Pump):
     @property
     def rest(self) -> bytes:
         """The bytes of a message that has no end yet: the last of it."""
-        return self.framer.pending.strip()[-REST_SHOWN:]
+        return self.pump.framer.pending.strip()[-REST_SHOWN:]
 
     def _debts(self) -> Debts:
         pending, state = self.judge.outstanding(), self.judge.state
@@ -364,18 +387,13 @@ class Session(Pump):
 
         The file may come a moment after the reply: whoever wants to know whether it comes at all waits for it.
         """
-        if self.pid is None or not self.running:
+        if self.pump.pid is None or not self.running:
             return
         until = self.now + (self.profile.limits.get("pid-file", 0.0) if await_file else 0.0)
-        while (file := self.process.pid_file(self.pid)) == "missing" and self.now < until and self.running:
-            self.pump(POLLS_EVERY)
+        while (file := self.process.pid_file(self.pump.pid)) == "missing" and self.now < until and self.running:
+            self.pump.move(POLLS_EVERY)
         told = file if await_file or file != "missing" else "unknown"
-        self.note("process", PidChecked(self.pid, self.process.relation(self.pid), told))
-
-    def check_stdin(self) -> None:
-        """See whether anybody is left to read the component's stdin: Storm would find out with its next write."""
-        if self.running and not (self._closing or self.judge.state.dismissed) and not self.process.has_reader():
-            self._give_up_stdin(NO_READER)
+        self.events.note("process", PidChecked(self.pump.pid, self.process.relation(self.pump.pid), told))
 
     # --- the end ------------------------------------------------------------------------------------------------
 
@@ -390,14 +408,8 @@ class Session(Pump):
     def close_stdin(self, limit: float) -> bool:
         """End of file on the component's stdin, as when a worker dies; it must end by itself within `limit` seconds."""
         self.flush(limit)
-        self.shut()
+        self.pump.close_stdin()
         return self._wait_end(limit, "exit-after-eof")
-
-    def shut(self) -> None:
-        """Close the component's stdin, and wait for nothing."""
-        self._closing = True
-        self.process.close_stdin()
-        self.note("process", StdinClosed())
 
     def lose_worker(self, messages: Iterable[FromStorm], limit: float) -> bool:
         """Close its stdin and its stdout, as the death of a worker does, with `messages` to be read in its stdin.
@@ -406,17 +418,8 @@ class Session(Pump):
         """
         self.flush(limit)
         if not self.running:
-            return self._exit is not None
-        self.stdin.queue.extend(messages)
-        self._fill()
-        self._closing = self._eof = True
-        # First, so that no answer finds a pipe: what stood in the stdin of a busy component was never answered either.
-        self.process.close_stdout()
-        with suppress(BrokenStdin):
-            self.process.write(self.stdin.buffer)
-        self.stdin.buffer.clear()
-        self.process.close_stdin()
-        self.note("process", StdinClosed(stdout=True))
+            return self.exit is not None
+        self.pump.close_pipes(messages)
         return self._wait_end(limit, "exit-after-eof")
 
     def hear_out(self, limit: float) -> None:
@@ -425,8 +428,8 @@ class Session(Pump):
         No finding comes of it: this is the end of the conversation, and the process is ended by us.
         """
         self.ended_by_us = True
-        self.shut()
-        self._hear_until_its_end(limit)
+        self.pump.close_stdin()
+        self.pump.hear_out(limit)
 
     def ask_where(self, number: int, limit: float) -> None:
         """Send it the signal at which its runtime writes to stderr where it stands, and ends it; hear that out.
@@ -434,19 +437,9 @@ class Session(Pump):
         No finding comes of it, as with `hear_out`.
         """
         self.ended_by_us = True
-        self.note("process", Signalled(number))
+        self.events.note("process", Signalled(number))
         self.process.ask(number)
-        self._hear_until_its_end(limit)
-
-    def _hear_until_its_end(self, limit: float) -> None:
-        until = self.now + limit
-        while self._exit is None and (left := until - self.now) > 0:
-            self.hear(self._poll(left))
-            end = self.process.exited()
-            # What it wrote last may have come between the reading and the look at it.
-            while end is not None and self.now < until and (ready := self.process.poll(0, want_write=False)).stderr:
-                self.hear(ready)
-            self._take_exit(end)
+        self.pump.hear_out(limit)
 
     def terminate(self, limit: float) -> bool:
         """SIGTERM, as ``Process.destroy`` in ShellProcess; the component must end within `limit` seconds.
@@ -455,36 +448,33 @@ class Session(Pump):
         just before it began to read. The stdin of one that ignores the signal stays open, so that this is seen.
         """
         catches = self.process.catches(signal.SIGTERM)
-        self.note("process", Signalled(signal.SIGTERM))
+        self.events.note("process", Signalled(signal.SIGTERM))
         self.process.signal(signal.SIGTERM)
         if catches:
-            self.shut()
+            self.pump.close_stdin()
         return self._wait_end(limit, "exit-after-term")
 
     def _wait_end(self, limit: float, waiting_for: WaitingFor) -> bool:
         until = self.now + limit
-        self.wait(lambda: self._exit is not None, limit, waiting_for)
-        while self._exit is None and self._eof and (left := until - self.now) > 0:
-            self.hear(self._poll(left))
-            self._take_exit(self.process.exited())
-        if self._exit is None and self._eof:
+        self.wait(lambda: self.exit is not None, limit, waiting_for)
+        if not self.pump.await_exit(until - self.now):
             self.give_up(waiting_for, limit, proven=False)
-        return self._exit is not None
+        return self.exit is not None
 
     def end(self) -> Exited | None:
         """The conversation is over: end the process group, whatever it takes, and say how the process ended."""
-        if not self._ended and self._exit is None:
-            self.note("process", Signalled(signal.SIGTERM))
+        if not self._ended and self.exit is None:
+            self.events.note("process", Signalled(signal.SIGTERM))
         return self.finish(TERM_WAIT)
 
     def finish(self, wait: float) -> Exited | None:
         """The same where it was told already who ends it; the process is given `wait` seconds."""
         if not self._ended:
             self._ended = True
-            self.ended_by_us = self.ended_by_us or self._exit is None
-            self._take_exit(self.process.end(term_wait=wait))
-            self.note("control", End())
-        return self._exit
+            self.ended_by_us = self.ended_by_us or self.exit is None
+            self.pump.end(wait)
+            self.events.note("control", End())
+        return self.exit
 
     def __enter__(self) -> Self:
         """The session is ended on leaving, whatever happens."""

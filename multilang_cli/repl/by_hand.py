@@ -20,8 +20,8 @@ def say_raw(session: Session, data: bytes) -> None:
     What they say is read as a transcript of them is.
     """
     while session.running and not session.idle:
-        session.pump(_NOW)
+        session.pump.move(_NOW)
     framer = Framer()
     frames = [frame.raw for frame in framer.feed(data)]
     rest = data[sum(map(len, frames)) :]
-    session.say_bytes((wire.decode(frame_text(raw)), raw) for raw in ([*frames, rest] if rest else frames))
+    session.pump.say_bytes((wire.decode(frame_text(raw)), raw) for raw in ([*frames, rest] if rest else frames))

@@ -123,7 +123,7 @@ class ComponentRun:
         """The reason why the component can't be talked to, "" if it can."""
         if self.alive:
             return ""
-        if self.session.overflowed:
+        if self.session.pump.overflowed:
             return "a message is longer than our limit (--limit frame=BYTES), so nobody listens to it any longer"
         if self.session.events.flooded:
             return "so much is wrong that nobody listens to it any longer"

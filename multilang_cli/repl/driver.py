@@ -218,7 +218,7 @@ class Driver:
         until = session.now + timeout + _PUMPS_FOR
         while session.now < until:
             before = said_by(session)
-            session.pump(timeout)
+            session.pump.move(timeout)
             timeout = 0.0
             if said_by(session) == before or not session.running:
                 break
@@ -307,7 +307,7 @@ class Driver:
 
 def said_by(session: Session) -> tuple[int, int, int]:
     """Bytes that were said so far, by both sides and on stderr."""
-    return (*session.spoken, session.process.stderr_total)
+    return (*session.pump.spoken, session.process.stderr_total)
 
 
 def _first_word(text: str) -> tuple[str, str, str]:

@@ -82,7 +82,7 @@ class RecordingPlayer:
         self._gave_up = False
         self._batch: list[tuple[Any, bytes]] = []
         self._size = 0
-        self._handlers, session.handlers = session.handlers, {Emit: self._hear_emit}
+        self._handlers, session.pump.handlers = session.pump.handlers, {Emit: self._hear_emit}
         session.add_sink(self._heard)
 
     # --- playing ------------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class RecordingPlayer:
 
     def release(self) -> None:
         """Give the session back: emits that wait for task ids are answered by it from now on."""
-        self.session.handlers = self._handlers
+        self.session.pump.handlers = self._handlers
         for emit in self._asks:
             self.session.script.answer(emit)
         self._asks.clear()
@@ -141,7 +141,7 @@ class RecordingPlayer:
         if isinstance(body, Deadline):
             self._repeat(body, event.seq)
         elif isinstance(body, Activation):
-            self.session.note("control", body)
+            self.session.events.note("control", body)
         elif isinstance(body, PidChecked):
             self.session.check_pid(await_file=body.file == "missing")
         elif isinstance(body, StdinClosed):
@@ -182,7 +182,7 @@ class RecordingPlayer:
         if not self._batch:
             return
         batch, self._batch, self._size = self._batch, [], 0
-        self.session.say_bytes(batch)
+        self.session.pump.say_bytes(batch)
         if self._room():
             return
         self._until(self._room, "read")
@@ -240,7 +240,7 @@ class RecordingPlayer:
 
     def _await_time(self, t: float) -> None:
         while self._real_time and self.session.running and (left := t - self.session.now) > 0:
-            self.session.pump(min(left, LONGEST_LOOK))
+            self.session.pump.move(min(left, LONGEST_LOOK))
 
     def _await(self, needs: Iterable[ExpectedMessage]) -> None:
         """Wait until all that was heard then was heard now, or will not be."""
@@ -263,12 +263,12 @@ class RecordingPlayer:
         """
         session, look = self.session, FIRST_LOOK_AFTER
         limit = min(self._limit(what), self._patience)
-        spoken, since = session.spoken, session.now
+        spoken, since = session.pump.spoken, session.now
         while not done() and session.running:
-            session.pump(look if limit else 0.0)
+            session.pump.move(look if limit else 0.0)
             now = session.now
-            if session.spoken != spoken:
-                spoken, since, look = session.spoken, now, FIRST_LOOK_AFTER
+            if session.pump.spoken != spoken:
+                spoken, since, look = session.pump.spoken, now, FIRST_LOOK_AFTER
             elif now - since >= limit:
                 self._patience = SHORT_WAIT if self._patience > SHORT_WAIT else 0.0
                 return done() or self._give_up(what, proven=False)
@@ -288,7 +288,7 @@ class RecordingPlayer:
             self._patience = 0.0
         if what not in {"settle", "output"}:
             waits, facts = session.look()
-            session.note("control", Deadline(what, self._limit(what), str(waits), proven, facts))
+            session.events.note("control", Deadline(what, self._limit(what), str(waits), proven, facts))
         return False
 
     def _silent(self) -> bool:
@@ -299,7 +299,7 @@ class RecordingPlayer:
         answer = self._router.answer(self._asks.popleft())
         self._put((answer, wire.encode(answer, self._recording.version)))
         batch, self._batch, self._size = self._batch, [], 0
-        self.session.say_bytes(batch)
+        self.session.pump.say_bytes(batch)
 
     def _repeat(self, deadline: Deadline, seq: int) -> None:
         """Wait as the recording did in vain until its event `seq`: perhaps what was pending then comes now."""

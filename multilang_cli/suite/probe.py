@@ -289,7 +289,7 @@ def _asked(checked: Subject, kind: Kind, ask: _Question, *, patient: bool = Fals
         if fault := _fault_of(session):
             return _Answer(replies, fault=f"{fault} before it was asked anything", end=_last_words(session), met=met())
         done = ask(checked, shell, replies)
-        session.memory = ceiling(checked.options.memory)
+        session.pump.memory = ceiling(checked.options.memory)
         try:
             answered = _settles(session, lambda: done() or replies.acts_as_a_bolt, patient=patient)
         except TooMuchMemoryError as error:
@@ -420,13 +420,13 @@ def _settles(session: Session, done: Callable[[], bool], *, patient: bool = Fals
     """
     limit = session.profile.limits["sync"]
     said, calm_since, began = (-1, -1), 0.0, session.now
-    first = session.spoken
+    first = session.pump.spoken
 
     def calm() -> bool:
         """True if it waits for us, and no timer of it can be what it waits for, or is a long one."""
         nonlocal said, calm_since
-        if not session.wait_quiet(_ANSWER_LOOKS_EVERY, silence=limit) or said != session.spoken:
-            said, calm_since = session.spoken, session.now
+        if not session.wait_quiet(_ANSWER_LOOKS_EVERY, silence=limit) or said != session.pump.spoken:
+            said, calm_since = session.pump.spoken, session.now
         talks = session.now - began >= _TALK and said[0] - first[0] >= _MANY
         return session.stuck() or (not patient and (talks or session.now - calm_since >= _PATIENCE))
 

@@ -271,7 +271,7 @@ def _of_life(setup: Setup, life: TaskRun, spared: int | None) -> SubjectResult:
     session = life.side.session
     findings = tuple(session.findings[:spared])
     verdict, reason = verdict_of(findings, setup.version.id)
-    if session.overflowed:
+    if session.pump.overflowed:
         verdict, reason = "untestable", "a message is longer than our limit; Storm has none"
     diagnosis = _diagnosed(setup, life, findings) if verdict in {"fail", "warn"} else Diagnosis()
     ended = session.exit if not session.ended_by_us else None

@@ -166,7 +166,7 @@ def _feed_bolt(bolt: ShellBolt, case: Case, collector: Collector) -> None:
         for _ in range(given.get("times", 1)):
             bolt.send(given["values"], given.get("comp", "src"), given.get("stream", "default"), given.get("task", 2))
     # Heartbeats that queue up behind what is not read are no progress, so the bytes written are counted.
-    session.wait(lambda: session.idle, case.get("limit_ms", 8000) / 1000, "read", lambda: session.spoken[0])
+    session.wait(lambda: session.idle, case.get("limit_ms", 8000) / 1000, "read", lambda: session.pump.spoken[0])
     _pump_until(session, began + case.get("hold_ms", 0) / 1000, case, collector)
     until = began + case.get("limit_ms", 8000) / 1000
     # A script with a barrier may sleep before it: its silence says nothing.
@@ -174,10 +174,10 @@ def _feed_bolt(bolt: ShellBolt, case: Case, collector: Collector) -> None:
     while _goes_on(session, case, collector) and not session.wait_quiet(QUIET_AFTER, silence) and session.now < until:
         pass
     # A component that closed its stdout is quiet, too.
-    session.pump(POLLS_EVERY)
+    session.pump.move(POLLS_EVERY)
     beats = bolt.judge.state.heartbeats
     if beats and session.now - beats[0].t > bolt.judge.timeout:
-        session.note("control", Deadline("heartbeat", bolt.judge.timeout))
+        session.events.note("control", Deadline("heartbeat", bolt.judge.timeout))
 
 
 def _goes_on(session: Session, case: Case, collector: Collector) -> bool:
@@ -189,7 +189,7 @@ def _goes_on(session: Session, case: Case, collector: Collector) -> bool:
 
 def _pump_until(session: Session, until: float, case: Case, collector: Collector) -> None:
     while _goes_on(session, case, collector) and session.now < until:
-        session.pump(until - session.now)
+        session.pump.move(until - session.now)
 
 
 def _call_spout(spout: ShellSpout, case: Case, collector: Collector) -> None:
@@ -199,7 +199,7 @@ def _call_spout(spout: ShellSpout, case: Case, collector: Collector) -> None:
         if command == "sleep":
             until = session.now + int(argument) / 1000
             while session.now < until:
-                session.pump(until - session.now)
+                session.pump.move(until - session.now)
             continue
         ids = [emit.id for emit in spout.kept.emits if emit.id is not None]
         id_: Any = ids[0] if argument == "$0" and ids else argument
@@ -214,9 +214,9 @@ def _answers(spout: ShellSpout, command: str, id_: Any, case: Case) -> bool:
         return spout.call(command, id_, case.get("limit_ms", 8000) / 1000)
     spout.ask(command, id_)
     session, limit = spout.session, spout.judge.timeout + MARGIN
-    until, spoken = session.now + limit, session.spoken
+    until, spoken = session.now + limit, session.pump.spoken
     while session.running and not spout.answered and session.now < until:
-        session.pump(until - session.now)
-        if session.spoken != spoken:
-            until, spoken = session.now + limit, session.spoken
+        session.pump.move(until - session.now)
+        if session.pump.spoken != spoken:
+            until, spoken = session.now + limit, session.pump.spoken
     return spout.wait_sync(limit if spout.answered else 0.0)

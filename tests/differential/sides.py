@@ -149,6 +149,6 @@ def _converse(shell: ShellBolt | ShellSpout, case: Case, follower: _Follower) ->
             shell.send(given["values"], given.get("comp", "src"), given.get("stream", "default"), given.get("task", 2))
     until = session.now + limit
     while session.running and session.now < until:
-        session.pump(POLLS_EVERY)
+        session.pump.move(POLLS_EVERY)
         if follower.done or session.wait_quiet(POLLS_EVERY, QUIET_AFTER):
             break

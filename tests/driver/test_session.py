@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from multilang_cli.driver.process import ComponentProcess
-from multilang_cli.driver.session import Session
+from multilang_cli.driver.pump import Pump
 from multilang_cli.protocol.words.messages import Log, TaskIds, TupleMsg
 from tests.processes import until
 from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, bolt_of, deadline, playing, seen, spout_of
@@ -19,6 +19,7 @@ from tests.sessions import ACK_ALL, LIMIT, SYNC_ONCE, bolt_of, deadline, playing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from multilang_cli.driver.session import Session
     from multilang_cli.protocol.words.verdicts import Kind
 
 pytestmark = pytest.mark.component
@@ -61,7 +62,7 @@ def test_time_in_which_we_keep_the_rest_back_is_not_the_components(tmp_path: Pat
     assert not session.findings
 
 
-@pytest.mark.parametrize("part", [(Session, "pump"), (ComponentProcess, "exchange")])
+@pytest.mark.parametrize("part", [(Pump, "move"), (ComponentProcess, "exchange")])
 def test_time_in_which_we_stood_still_is_not_the_components(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: tuple[type, str]
 ) -> None:
@@ -101,7 +102,7 @@ def test_a_spout_without_handlers_is_not_heard_even_where_it_says_much_at_once(t
     with playing(tmp_path, code, "spout") as (session, handshake):
         spout = spout_of(session)
         assert session.handshake(handshake, LIMIT)
-        session.handlers = {}
+        session.pump.handlers = {}
         spout.ask("next")
         assert session.wait(lambda: not session.judge.state.commands and session.idle, LIMIT, "sync")
         assert (spout.kept.count, spout.unanswered) == (0, True)
@@ -268,7 +269,7 @@ def test_silence_is_no_finding_before_its_limit(tmp_path: Path) -> None:
 def test_a_profile_limit_bounds_the_frame(tmp_path: Path) -> None:
     with playing(tmp_path, "shake()\nsay(b'y' * 9 * 2**20)\nmessage()\n") as (session, handshake):
         session.handshake(handshake, 10.0)
-        session.wait(lambda: session.overflowed, 10.0, "output")
+        session.wait(lambda: session.pump.overflowed, 10.0, "output")
         (finding,) = session.findings
     assert (finding.rule, finding.level) == ("frame-too-long", "note")
     assert "4,194,304 bytes" in finding.message
@@ -294,13 +295,13 @@ def test_no_more_tuples_than_max_pending_wait_to_be_written(tmp_path: Path, monk
         bolt = bolt_of(session)
         assert bolt.max_pending == 100
         assert session.handshake(handshake, 10.0)
-        plain = Session.pump
+        plain = Pump.move
 
-        def pump(self: Session, timeout: float, done: Callable[[], bool] | None = None) -> None:
+        def move(self: Pump, timeout: float, done: Callable[[], bool] | None = None) -> None:
             waited.append(len(self.stdin.queue))
             plain(self, timeout, done)
 
-        monkeypatch.setattr(Session, "pump", pump)
+        monkeypatch.setattr(Pump, "move", move)
         assert bolt.drive((["x" * 1000] for _ in range(2000)), 1000, 10.0)
     assert 50 < max(waited) <= 100
 
@@ -322,7 +323,7 @@ def test_emits_heard_together_are_kept_and_answered_as_each_alone(tmp_path: Path
         with playing(tmp_path, EMITS_AT_ONCE) as (session, handshake):
             bolt = bolt_of(session)
             if by_others:  # who has other handlers is told one by one
-                session.handlers = dict(session.handlers)
+                session.pump.handlers = dict(session.pump.handlers)
             assert session.handshake(handshake, LIMIT)
             bolt.send(["x"])
             assert bolt.settle_all(LIMIT)
@@ -444,8 +445,8 @@ def test_who_leaves_its_stdin_without_a_reader_is_found_without_a_write(tmp_path
     with playing(tmp_path, "shake()\nos.close(0); os.close(2); time.sleep(5000)", kind) as (session, handshake):
         assert session.handshake(handshake, LIMIT)
         assert until(lambda: not session.process.has_reader())
-        session.check_stdin()
-        assert session.without_reader
+        session.pump.check_stdin()
+        assert session.pump.without_reader
         assert not session.running
     assert rules_of(session) == ["stdin-closed"]
 

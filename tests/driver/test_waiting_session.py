@@ -147,7 +147,7 @@ def test_both_pipes_full_while_mlcheck_reads_nothing(tmp_path: Path) -> None:
     with playing(tmp_path, "shake()\nwhile True: message(); say(b' ' * 10_000)") as (session, handshake):
         bolt = bolt_of(session)
         assert session.handshake(handshake, LIMIT)
-        session.hold_output(hold=True)
+        session.process.hold_stdout(hold=True)
         for _ in range(30):
             bolt.send(["x" * 100_000])
         assert not session.flush(SOON)

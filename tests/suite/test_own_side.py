@@ -131,7 +131,7 @@ def greeted(*said: Callable[[Stage], object]) -> Callable[[Stage], None]:
         stage.session.handshake(stage.handshake({}), 10.0)
         for each in said:
             each(stage)
-        stage.session.pump(0.2)
+        stage.session.pump.move(0.2)
 
     return play
 

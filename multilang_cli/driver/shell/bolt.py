@@ -178,7 +178,7 @@ class ShellBolt(Script):
         """
         beats, session = self.judge.state.heartbeats, self.session
         while len(beats) == 1 and session.now - beats[0].t < ANSWERS and session.running and not done():
-            session.pump(POLLS_EVERY, done)
+            session.pump.move(POLLS_EVERY, done)
 
     def says_more(self) -> bool:
         """True if a tick or a heartbeat is still to come on which a bolt at rest may settle its tuples."""
@@ -285,7 +285,7 @@ class ShellBolt(Script):
             """True if all was written once, and every heartbeat of before is answered."""
             nonlocal asked
             if asked < 0 and self.session.idle:
-                asked = self.session.next_seq
+                asked = self.session.events.seq
             return asked >= 0 and (not waiting or waiting[0].seq >= asked)
 
         return self.session.wait(answered, limit, "heartbeat", lambda: self.unsettled)

@@ -172,7 +172,7 @@ class ShellSpout(Script):
         if command in {"activate", "deactivate"}:
             self.active = command == "activate"
         if command in {"activate", "deactivate"} and not self.version.activate:
-            self.session.note("control", Activation(command == "activate"))
+            self.session.events.note("control", Activation(command == "activate"))
             return True
         busy = self._unread or self._inner or self.blocks
         if command != "next" or busy or self.stdin.queue or not self.session.is_free():
@@ -187,7 +187,7 @@ class ShellSpout(Script):
         Else False, and the command is out: what came of it until then was taken in.
         """
         session, start = self.session, time.monotonic()
-        session.keep_bounds(start)
+        session.pump.keep_bounds(start)
         try:
             data = session.process.exchange(self._next, limit)
         except BrokenStdin:
@@ -197,7 +197,7 @@ class ShellSpout(Script):
             return False
         asked = start - session.clock.start
         answered = session.clock.caught_up(asked + limit)
-        if data in SYNCS and session.framer.between:
+        if data in SYNCS and session.pump.framer.between:
             found = self.judge.pass_empty_next(session.events.seq, asked, answered)
             if found is not None:
                 self._passed(asked, answered, data, found)
@@ -205,12 +205,12 @@ class ShellSpout(Script):
         self._waiting, self._answered = True, False
         session.events.judged((self._sent_next(asked),))
         if data:
-            session.hear_bytes(data)
+            session.pump.hear_bytes(data)
         return False
 
     def _passed(self, asked: float, answered: float, sync: bytes, found: list[Finding]) -> None:
         """Note a next and its sync, which were judged."""
-        log, framer = self.session.events, self.session.framer
+        log, framer = self.session.events, self.session.pump.framer
         at = framer.offset
         framer.offset += len(sync)
         if log.sinks:
@@ -232,7 +232,7 @@ class ShellSpout(Script):
         self.ask(command, id_)
         busy = self._unread or self._inner or self.blocks
         if not busy and len(self.stdin.queue) <= WRITTEN_IN_ONE_GO and self.session.is_free():
-            self.session.converse(limit)
+            self.session.pump.converse(limit)
 
     def wait_sync(self, limit: float) -> bool:
         """Wait for the sync of what was asked, as `call` does.

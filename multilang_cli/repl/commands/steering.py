@@ -33,7 +33,7 @@ def _eof(driver: Driver, _: str) -> None:
     if limit < ENDLESS:
         session.close_stdin(limit)
     else:
-        session.shut()
+        session.pump.close_stdin()
         session.wait(lambda: session.exit is not None, limit, "exit-after-eof")
 
 
@@ -43,7 +43,7 @@ def _signal(driver: Driver, rest: str) -> None:
         raise Misuse(f"signal: known are {', '.join((*ENDING, *OTHERS))}")
     session, number = driver.life.session, signal.Signals[f"SIG{name}"]
     if name in ENDING or _nobody_catches(session.process.pid, number):
-        session.note("process", Signalled(number))
+        session.events.note("process", Signalled(number))
     else:
         driver.screen.line(f"SIG{name} was sent", "dim")
     session.process.signal(number)

@@ -175,12 +175,12 @@ class CaseRun:
         sinks = (recording, watch, hangs, *seen, *((ours,) if ours is not None else ()))
         shell = self._start(sinks)
         with recording, shell.session as session:
-            session.until = self._until
+            session.pump.until = self._until
             session.on_wait = self.on_wait
-            session.memory = ceiling(self.subject.options.memory, self.subject.options.jobs)
+            session.pump.memory = ceiling(self.subject.options.memory, self.subject.options.jobs)
             try:
                 self._play(shell)
-                session.check_stdin()
+                session.pump.check_stdin()
                 source = source_of(self.subject.launch.argv, self.subject.cwd, self._profile.kind)
                 self._last = hear_out(session, source)
             except TooMuchMemoryError as error:
@@ -192,7 +192,7 @@ class CaseRun:
         hangs.hear_last_words(decode(session.process.stderr_tail))
         self.hang = hangs.hang
         self.unrecorded = recording.failed
-        self.events = session.next_seq
+        self.events = session.events.seq
         died = any(finding.rule in DEATHS for finding in session.findings)
         self.acked = watch.taken(died=died)
         result = self._judged(session, watch, began)
@@ -334,7 +334,7 @@ class CaseRun:
         verdict, reason = verdict_of(findings, self.subject.version.id, self._broken_promise(findings, watch))
         if self._too_much:
             verdict, reason = "untestable", f"{self._too_much}, and was killed (--memory SIZE allows more)"
-        elif session.overflowed:
+        elif session.pump.overflowed:
             verdict, reason = "untestable", "a message is longer than our limit (--limit frame=BYTES); Storm has none"
         elif refusal is not None:
             verdict, reason = refusal
@@ -354,7 +354,7 @@ class CaseRun:
         result = self._result(verdict, reason, began, session, watch, findings=findings)
         if self.feed.refused and not findings and (self._settling is None or self._settling.failing is None):
             self.failing = self._explained(result, session, watch, ())
-        if verdict in {"pass", "skip"} or not (findings or self._too_much or self.refused) or session.overflowed:
+        if verdict in {"pass", "skip"} or not (findings or self._too_much or self.refused) or session.pump.overflowed:
             return result
         return self._explained(result, session, watch, () if self._too_much else findings)
 

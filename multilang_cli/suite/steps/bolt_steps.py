@@ -125,7 +125,7 @@ def backlog(stage: Stage, arguments: dict[str, Any]) -> None:
             f"a few tuples take it {each:.2g} s each: {times} might outlast the limit (--limit heartbeat=SECONDS)"
         )
     tuples(stage, {"times": times})
-    stage.session.pump(0)
+    stage.session.pump.move(0)
 
 
 def pace(stage: Stage, enough: float = inf) -> float:

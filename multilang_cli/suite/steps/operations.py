@@ -40,7 +40,7 @@ def _handshake(stage: Stage, arguments: dict[str, Any]) -> None:
     stage.go_on(if_=stage.said_pid)
     if arguments.get("then") == "tuple":
         bolt_steps.tuples(stage, {})
-        session.pump(0)
+        session.pump.move(0)
     session.check_pid(await_file=bool(arguments.get("await_file")))
 
 
@@ -73,19 +73,19 @@ def _unread_work(stage: Stage, arguments: dict[str, Any]) -> None:
     session = stage.session
     if isinstance(stage.shell, ShellBolt):
         times = int(arguments.get("times", 1))
-        enough, said = stage.limits["settle"] / 2 / times, session.spoken[1]
+        enough, said = stage.limits["settle"] / 2 / times, session.pump.spoken[1]
         if bolt_steps.pace(stage, enough) > enough:
             raise NotExercised("it works too slowly to fill a pipe")
-        of_one = (session.spoken[1] - said) // TELL_THE_PACE
-        session.hold_output(hold=True)
+        of_one = (session.pump.spoken[1] - said) // TELL_THE_PACE
+        session.process.hold_stdout(hold=True)
         bolt_steps.tuples(stage, {"times": min(times, max(TELL_THE_PACE, SLOWLY_READ // max(1, of_one)))})
     else:
         spout_steps.call(stage, {"command": "activate"})
-        session.hold_output(hold=True)
+        session.process.hold_stdout(hold=True)
         stage.spout.ask("next")
     full = session.wait_stalled(stage.limits["output"])
-    session.read_size = SMALL_READ
-    session.hold_output(hold=False)
+    session.pump.read_size = SMALL_READ
+    session.process.hold_stdout(hold=False)
     if isinstance(stage.shell, ShellBolt):
         bolt_steps.settle(stage, {})
     else:

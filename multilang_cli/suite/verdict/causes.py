@@ -221,9 +221,9 @@ class LastWords(NamedTuple):
 def hear_out(session: Session, source: Source) -> LastWords:
     """Of a component that is silent or does not end, hear what it held back and where it stands."""
     broken = {finding.rule for finding in session.findings}
-    if _PID_FILE in broken and session.pid is not None:
+    if _PID_FILE in broken and session.pump.pid is not None:
         pid_dir = session.process.pid_dir
-        return LastWords(misplaced=pid_dir.with_name(f"{pid_dir.name}{session.pid}").exists())
+        return LastWords(misplaced=pid_dir.with_name(f"{pid_dir.name}{session.pump.pid}").exists())
     if not session.running or not broken & (SILENCES | OUTLIVES):
         return LastWords()
     if broken & OUTLIVES:

@@ -193,7 +193,7 @@ class Engine:
         flow.t = self.now
         for side, ready in waited:
             heard.add(side)
-            side.session.hear(ready)
+            side.session.pump.hear(ready)
             if ready is not TO_READ:
                 self._look_after(side)
             if not side.ready:
@@ -276,7 +276,7 @@ class Engine:
             flow.t = self.now
             if ready is not TO_READ:
                 break
-            side.session.hear(ready)
+            side.session.pump.hear(ready)
         executor.answered(flow.t, at_once=flow.t - began <= ANSWERED_AT_ONCE)
         self._ending.check_messages()
         if side.death or not side.session.running:

@@ -74,7 +74,7 @@ class FaultActions:
     def cut_off(self, task: int) -> None:
         """Hear nothing more of what a process says, not even of what was read already. Also from within a listener."""
         if (side := self._engine.sides.get(task)) is not None:
-            side.session.handlers = {}
+            side.session.pump.handlers = {}
 
     def time_out(self, task: int) -> None:
         """Have all that a spout's executor waits for time out, as if its message timeouts had passed."""
@@ -93,7 +93,7 @@ class FaultActions:
         The judge takes it for the component's own words.
         """
         if (side := self._engine.sides.get(task)) is not None:
-            side.session.tamper = change
+            side.session.pump.tamper = change
 
     def repeat(self, task: int) -> int:
         """Deliver the tuple once more that a bolt's task was sent last, queued or open; its number, or 0."""

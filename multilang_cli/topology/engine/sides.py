@@ -80,13 +80,13 @@ class TaskSide:
 
     def say_on(self) -> None:
         """Write what there is to write, as far as the pipe takes it."""
-        self.blocked = self.holds_input or self.session.push()
+        self.blocked = self.holds_input or self.session.pump.push()
 
     def _sifted(self, found: Sequence[Finding]) -> Sequence[Finding]:
         """Of what is found behind an event that Storm does not survive, nobody hears: it was read together with it."""
         if self.excused:
             found = [each for each in found if each.rule not in self.excused]
-        if self.session.deaf_from is None:
+        if self.session.pump.deaf_from is None:
             self._look_ahead(found)
         kept = [each for each in found if self._fatal is None or each.seq <= self._fatal]
         return kept[: MOST_FINDINGS - len(self.session.findings)]
@@ -95,13 +95,13 @@ class TaskSide:
         """An emit with its values as this Storm reads them: some numbers are others to it."""
         if "decimal" not in emit.hazards:
             return emit
-        return replace(emit, values=list(java_values(emit, self.session.heard, self.session.version.dialect)))
+        return replace(emit, values=list(java_values(emit, self.session.pump.heard, self.session.version.dialect)))
 
     def _look_ahead(self, found: Sequence[Finding]) -> None:
         """Storm's worker dies of what its version does not survive; of what comes after it hears nothing."""
         outlook = self.session.judge.outlook()[self._place]
         if outlook.fate == "dies" and outlook.seq is not None and outlook.rule not in self.excused:
-            self.session.deaf_from = self._fatal = outlook.seq
+            self.session.pump.deaf_from = self._fatal = outlook.seq
             every = (*found, *self.session.findings)
             about = (each for each in every if (each.rule, each.seq) == (outlook.rule, outlook.seq))
             self.die(next((each.message for each in about), outlook.rule or ""))
@@ -109,13 +109,13 @@ class TaskSide:
     def die(self, why: str) -> None:
         """Have its worker die; the first reason counts."""
         self.death = self.death or why
-        if self.session.deaf_from is None:
-            self.session.deaf_from = self.session.next_seq
+        if self.session.pump.deaf_from is None:
+            self.session.pump.deaf_from = self.session.events.seq
 
     def check_alive(self) -> str:
         """The reason why its worker dies, "" if it need not; called after every round."""
         if not self.death and not self.session.running:
-            self.die("a message is longer than our limit" if self.session.overflowed else "its process has ended")
+            self.die("a message is longer than our limit" if self.session.pump.overflowed else "its process has ended")
         return self.death
 
     def says_no_pid(self, *, at_last: bool) -> bool:
@@ -136,7 +136,7 @@ class TaskSide:
 
     def sent(self, number: signal.Signals, why: str = "") -> None:
         """It was sent a signal that ends it, so its end is none of its own doing."""
-        self.session.note("process", Signalled(number))
+        self.session.events.note("process", Signalled(number))
         self.session.process.signal(number)
         self.die(why)
 
@@ -279,7 +279,7 @@ class SpoutTask(TaskSide):
         `limit`: seconds for which its answer is waited for, if there is nothing else to say.
         """
         if what in {"activate", "deactivate"} and not self.session.version.activate:
-            self.session.note("control", Activation(what == "activate"))
+            self.session.events.note("control", Activation(what == "activate"))
             self._executor.synced(self.flow.t)
             return
         self._asked_at = self.session.now

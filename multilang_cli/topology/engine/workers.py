@@ -88,7 +88,8 @@ class TaskRun:
             self.side.attempt_is_first = attempt == 1
             if setup.topology.java is not None and component.id in setup.topology.java.components:
                 self.side.excused = JAVA_EXCUSED
-            self.side.session.keep_stderr = StderrFile(setup.folder / "stderr" / f"{stem}.txt", setup.redactor()).add
+            stderr = StderrFile(setup.folder / "stderr" / f"{stem}.txt", setup.redactor())
+            self.side.session.pump.keep_stderr = stderr.add
             conf = context.realistic_conf(merged_conf(setup.topology, setup.version.id), profile, {})
             conf["topology.name"] = setup.topology.name
             conf["storm.id"] = f"{setup.topology.name}-1-{context.SUBMITTED}"

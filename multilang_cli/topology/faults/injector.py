@@ -179,19 +179,19 @@ class Injector:
 
     def _late(self, _: int, fault: Fault) -> Callable[[], object]:
         session, agenda = self._engine.sides[_task(fault)].session, self._engine.agenda
-        before = session.handlers
+        before = session.pump.handlers
         heard = before[Ack]
 
         def later(message: Ack, size: int) -> None:
             """Hear an ack when the delay is over."""
             agenda.at(self._engine.now + fault.parameter, partial(heard, message, size))
 
-        session.handlers = delayed = {**before, Ack: later}
+        session.pump.handlers = delayed = {**before, Ack: later}
 
         def end() -> None:
             """Hear acks at once again, unless it is not heard at all."""
-            if session.handlers is delayed:
-                session.handlers = before
+            if session.pump.handlers is delayed:
+                session.pump.handlers = before
 
         return end
 
