@@ -230,10 +230,6 @@ class Session:
         """True if the component has done what ends the worker of the Storm that is played."""
         return self.judge.fate in FATAL
 
-    def is_free(self) -> bool:
-        """True if nothing is under way but the queue, and nothing is asked for but to speak as fast as it goes."""
-        return self.pump.is_free() and not (self.as_storm and self.worker_is_dead)
-
     def _will_die(self, within: float) -> bool:
         """True if Storm's clock runs, and nothing can move in the component before that ends the worker."""
         return self.judge.silence(self.now) > 0 and self._standstill.is_seen(within)

@@ -61,6 +61,7 @@ class ShellSpout(Script):
         "kept",
         "on_answer",
         "profile",
+        "pump",
         "session",
         "stdin",
         "version",
@@ -84,7 +85,7 @@ class ShellSpout(Script):
         self.handlers = {Emit: self._heard, Sync: self._heard_sync, **self.collector.handlers}
         self.session = Session(process, judge, sinks, self, runs_on=runs_on)
         self.judge, self.profile, self.version = judge, judge.profile, judge.version
-        self.stdin = self.session.stdin
+        self.pump, self.stdin = self.session.pump, self.session.stdin
         self.on_answer: Callable[[], object] | None = None
         self._next = wire.encode(NEXT, self.version)
         self._answered = False
@@ -174,8 +175,8 @@ class ShellSpout(Script):
         if command in {"activate", "deactivate"} and not self.version.activate:
             self.session.events.note("control", Activation(command == "activate"))
             return True
-        busy = self._unread or self._inner or self.blocks
-        if command != "next" or busy or self.stdin.queue or not self.session.is_free():
+        busy = self._unread or self._inner or self.blocks or (self.session.as_storm and self.session.worker_is_dead)
+        if command != "next" or busy or self.stdin.queue or not self.pump.is_free():
             self.ask(command, id_)
         elif self._next_at_once(min(limit, POLLS_EVERY)):
             return True
@@ -186,8 +187,8 @@ class ShellSpout(Script):
 
         Else False, and the command is out: what came of it until then was taken in.
         """
-        session, start = self.session, time.monotonic()
-        session.pump.keep_bounds(start)
+        session, pump, start = self.session, self.pump, time.monotonic()
+        pump.keep_bounds(start)
         try:
             data = session.process.exchange(self._next, limit)
         except BrokenStdin:
@@ -197,7 +198,7 @@ class ShellSpout(Script):
             return False
         asked = start - session.clock.start
         answered = session.clock.caught_up(asked + limit)
-        if data in SYNCS and session.pump.framer.between:
+        if data in SYNCS and pump.framer.between:
             found = self.judge.pass_empty_next(session.events.seq, asked, answered)
             if found is not None:
                 self._passed(asked, answered, data, found)
@@ -205,12 +206,12 @@ class ShellSpout(Script):
         self._waiting, self._answered = True, False
         session.events.judged((self._sent_next(asked),))
         if data:
-            session.pump.hear_bytes(data)
+            pump.hear_bytes(data)
         return False
 
     def _passed(self, asked: float, answered: float, sync: bytes, found: list[Finding]) -> None:
         """Note a next and its sync, which were judged."""
-        log, framer = self.session.events, self.session.pump.framer
+        log, framer = self.session.events, self.pump.framer
         at = framer.offset
         framer.offset += len(sync)
         if log.sinks:
@@ -230,9 +231,9 @@ class ShellSpout(Script):
         What was asked may still be unanswered, or not be written at all.
         """
         self.ask(command, id_)
-        busy = self._unread or self._inner or self.blocks
-        if not busy and len(self.stdin.queue) <= WRITTEN_IN_ONE_GO and self.session.is_free():
-            self.session.pump.converse(limit)
+        busy = self._unread or self._inner or self.blocks or (self.session.as_storm and self.session.worker_is_dead)
+        if not busy and len(self.stdin.queue) <= WRITTEN_IN_ONE_GO and self.pump.is_free():
+            self.pump.converse(limit)
 
     def wait_sync(self, limit: float) -> bool:
         """Wait for the sync of what was asked, as `call` does.
