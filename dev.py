@@ -118,9 +118,10 @@ STAGES = (
 )
 BY_HAND = (
     Stage("short", 60, (*PYTEST, f"not component and not long and {FAST}", *AUTO, "--hypothesis-profile", "quick")),
+    Stage("examples", 3600, (*PYTEST, f"not component and {FAST}", *AUTO, "--hypothesis-profile", "many")),
     Stage("soak", 14400, (*PYTEST, "soak", *MANY), programs=True),
 )
-"""Stages that CI leaves out: the unit tests of the quick loop, and what is too long."""
+"""Stages that CI leaves out: the unit tests of the quick loop, those with many more examples, and what is too long."""
 
 
 SCRIPTS = {

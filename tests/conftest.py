@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, settings
 
 from multilang_cli.driver.environment import worker_environment
 
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Each run has other examples; `dev.py test examples` has a thousand at once.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=50)
 settings.register_profile("quick", settings.get_profile("untimed"), max_examples=20)
+settings.register_profile("many", settings.get_profile("untimed"), max_examples=1000)
 settings.load_profile("untimed")
 
 pytest_plugins = ["pytester"]

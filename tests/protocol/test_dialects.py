@@ -219,7 +219,7 @@ def test_a_string_is_placed_at_its_closing_quote() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_hostile_sizes(dialect: Dialect) -> None:
-    for text in ("[" * 100_000, '{"a":' * 100_000, f"[{'9' * 50_000}", f'"{"a" * 100_000}'):
+    for text in ("[" * 100_000, '{"a":' * 30_000, f"[{'9' * 50_000}", f'"{"a" * 100_000}'):
         with pytest.raises(JavaError):
             dialects.parse(text, dialect)
 
