@@ -43,6 +43,7 @@ def shake():
     hand = message()
     open(os.path.join(hand["pidDir"], str(os.getpid())), "w").close()
     say('{"pid":%d}\nend\n' % os.getpid())
+    return hand
 """
 ACK_ALL = """
 shake()

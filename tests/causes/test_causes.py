@@ -32,6 +32,7 @@ def facts_in(
     handled: bool = False,
     pieced: tuple[int, ...] = (),
     answers: tuple[str, ...] = (),
+    forgets: bool = False,
     by_child: bool = False,
     language: str = "",
     line: str = "",
@@ -51,6 +52,7 @@ def facts_in(
         handled=handled,
         pieced=pieced,
         answers=answers,
+        forgets=forgets,
         starter=Place("bolt.py", 7) if by_child else None,
         sources={"bolt": line.splitlines()},
         misplaced=misplaced,
@@ -285,6 +287,13 @@ def test_what_is_lost_in_pieces_is_what_is_answered_whole(name: str) -> None:
     first = len(events) - talk.count("\n")
     facts = facts_in(events, "bolt", pieced=tuple(first + at for at in pieced), answers=answers)
     assert [each.id for each in diagnose(facts, CAUSES.values(), RULES)][:1] == [cause]
+
+
+def test_who_leaves_whole_tuples_open_does_not_lose_pieces() -> None:
+    events = notation.parse(TUPLES)
+    pieced = (events[2 - TUPLES.count("\n")].seq,)
+    facts = facts_in(events, "bolt", pieced=pieced, forgets=True)
+    assert [each.id for each in diagnose(facts, CAUSES.values(), RULES)][:1] == ["forgets-tuples"]
 
 
 def test_an_end_that_came_later_is_not_the_place_of_what_was_wrong_before() -> None:

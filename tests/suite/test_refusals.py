@@ -20,7 +20,7 @@ pytestmark = pytest.mark.component
 
 CODE = """
 import signal, time
-shake()
+hello = shake()
 fed = 0
 while True:
     tup = message()
@@ -117,6 +117,19 @@ STREAMS = {"default": StreamDeclaration(("word",), schema={"items": {"type": "st
 EMIT = (
     """say('{"command":"emit","anchors":["%s"],"stream":"%s","need_task_ids":false,"tuple":%s}\\nend\\n' % ARGUMENTS)"""
 )
+
+
+def test_what_a_join_keeps_in_another_topology_is_not_what_it_takes(tmp_path: Path) -> None:
+    # It acks at once what it keeps, and dies once a tuple of each source that it was told of is there.
+    join = """of = hello["context"]["source->stream->grouping"]
+    if {tup["comp"]} == {*of}: {}["user"]"""
+    result = played(tmp_path, join, "handshake.context", "bolt.settle.once")
+    assert {each.id: each.verdict for each in result.subjects} == {
+        "handshake.context": "pass",
+        "bolt.settle.once": "untestable",
+    }
+
+
 WRONG = {
     "arity": EMIT.replace("ARGUMENTS", """(tup["id"], "default", '["a","b"]')"""),
     "stream-undeclared": EMIT.replace("ARGUMENTS", """(tup["id"], "other", '["a"]')"""),

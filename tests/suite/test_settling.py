@@ -26,6 +26,7 @@ from multilang_cli.suite.runner.suite_run import run_suite
 from multilang_cli.suite.steps import settling, stage, unsettled, values
 from multilang_cli.suite.steps.settling import FORGETS, SUBJECT, FedTuples, Settling, others_than, subject_of
 from tests.running import rules_of
+from tests.sessions import PID
 
 if TYPE_CHECKING:
     from multilang_cli.protocol.words.events import Fact
@@ -93,6 +94,19 @@ def test_a_run_as_a_whole_is_judged_by_what_it_settled(component: Component, sai
     settling = Settling()
     settling.add(fed(FedTuples(samples), *said))
     judged = settling.judged(component)
+    assert (judged and judged.verdict) == verdict
+
+
+@pytest.mark.parametrize(
+    ("settles", "times", "settled", "verdict"),
+    [("", 200, 19, "untestable"), ("", 200, 20, None), ("", 199, 1, None), ("by-limit", 200, 1, None)],
+)
+def test_who_settles_next_to_nothing_says_when(settles: str, times: int, settled: int, verdict: str | None) -> None:
+    feed = fed(FedTuples(), *(of(str(n)) for n in range(times)), *(Ack(str(n)) for n in range(settled)))
+    feed.give_up()
+    settling = Settling()
+    settling.add(feed)
+    judged = settling.judged(Component(command=("x",), settles=settles))
     assert (judged and judged.verdict) == verdict
 
 
@@ -166,6 +180,45 @@ def test_who_settles_nothing_never_passes(
     assert subject is not None
     assert (result.exit_code, subject.verdict) == (code, verdict)
     assert words in subject.reason
+
+
+AND_SOME = """
+hello, seen, held = shake(), [], []
+while True:
+    tup = message()
+    if isinstance(tup, list): continue
+    if tup["stream"] == "__heartbeat":
+        say('{"command":"sync"}\\nend\\n')
+        continue
+    held.append(tup["id"])
+    if %s:
+        for id_ in held: say('{"command":"ack","id":"%%s"}\\nend\\n' %% id_)
+        held = []
+    seen.append(tup["tuple"])
+"""
+
+
+@pytest.mark.component
+@pytest.mark.parametrize(
+    ("when", "options", "code", "verdict"),
+    [
+        ('tup["tuple"] not in seen', {}, 6, "untestable"),
+        ('tup["tuple"] not in seen', {"samples": ()}, 6, "untestable"),
+        ("not seen or len(held) == 90", {}, 0, None),
+        ("not seen or len(held) == 90", {"samples": ()}, 0, None),
+    ],
+    ids=["a cache", "a cache, undeclared", "a batch behind the first", "a batch behind the first, undeclared"],
+)
+def test_who_settles_the_first_of_many_alone_never_passes(
+    tmp_path: Path, when: str, options: dict[str, Any], code: int, verdict: str | None
+) -> None:
+    program = tmp_path / "bolt.py"
+    program.write_text(PID + AND_SOME % when)
+    component = Component(command=(sys.executable, str(program)), kind="bolt", **{"samples": SAMPLES[:1], **options})
+    result = run_suite(component, RunOptions(record=str(tmp_path), include=("bolt.settle", "bolt.cut"), timeout=1.0))
+    subject = as_a_whole(result)
+    assert (result.exit_code, subject and subject.verdict) == (code, verdict)
+    assert {cause.id for each in result.subjects for cause in each.causes} == {FORGETS}
 
 
 LOSES_A_THREAD = """import json, os, queue, sys, threading

@@ -65,6 +65,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     testee: Literal["", "bolt", "basic", "batch", "spout"] = ""
     supports: tuple[str, ...] = ()
 
+    @property
+    def told_otherwise(self) -> bool:
+        """True if the topology that it tells of is another: a join may wait there for what never comes."""
+        return any(name == "handshake" and "context" in arguments for name, arguments in self.steps)
+
 
 @once
 def shipped() -> frozenset[str]:

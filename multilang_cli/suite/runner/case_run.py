@@ -37,7 +37,7 @@ from multilang_cli.suite.cases.case import shipped
 from multilang_cli.suite.cases.plans import streams_of
 from multilang_cli.suite.runner.watch import Watch
 from multilang_cli.suite.steps.operations import OPERATIONS
-from multilang_cli.suite.steps.settling import FedTuples
+from multilang_cli.suite.steps.settling import LEFT_OPEN, FedTuples
 from multilang_cli.suite.steps.stage import LISTENED_TO, NotExercised, Stage, Stop
 from multilang_cli.suite.steps.ticks import declared_ticks, takes_ticks
 from multilang_cli.suite.verdict.causes import LastWords, causes_of, hear_out
@@ -114,8 +114,8 @@ class CaseRun:
     `short`: seconds after which a wait need go no further; `hang`: where it waited in vain for longer. `feed`: what
     became of what it was fed; `settling`: how it settles, from the cases before. `idle`: of a spout's
     empty calls; `replays`: of what failed. `answers`: what it is known to answer where it comes whole, and at the
-    end more: handshake, tuple, heartbeat, command. `on_wait`: told of
-    long waits.
+    end more: handshake, tuple, heartbeat, command. `forgets`: it was seen to leave whole tuples open, also here.
+    `on_wait`: told of long waits.
     """
 
     def __init__(
@@ -144,6 +144,7 @@ class CaseRun:
         self._short = short is not None
         self.idle: Idle | None = None
         self.answers: frozenset[str] = frozenset()
+        self.forgets = False
         self.replays = Replays()
         if short is not None:
             self._profile = msgspec.structs.replace(self._profile, limits=shortened(self._profile.limits, short))
@@ -194,10 +195,11 @@ class CaseRun:
         self.unrecorded = recording.failed
         self.events = session.events.seq
         died = any(finding.rule in DEATHS for finding in session.findings)
-        self.acked = watch.taken(died=died)
+        self.acked = frozenset() if self.case.told_otherwise else watch.taken(died=died)
         result = self._judged(session, watch, began)
-        if result.verdict == "pass" and not session.stdin.pieces.pieced:
-            self.answers |= self.coverage.seen & ANSWERED
+        if not session.stdin.pieces.pieced:
+            self.answers |= self.coverage.seen & ANSWERED if result.verdict == "pass" else frozenset()
+            self.forgets = self.forgets or not LEFT_OPEN.isdisjoint(finding.rule for finding in session.findings)
         if ours is not None and ours.fault:
             result = self._at_fault(result, ours.fault)
         if result.verdict in {"pass", "skip"} and not self.subject.options.record_all:
@@ -365,7 +367,15 @@ class CaseRun:
         held = shown(self._too_much.held) if self._too_much else ""
         made_up = result.verdict == "untestable" and not has_samples(self.subject.component)
         causes = causes_of(
-            self.subject, session, watch, findings, made_up=made_up, last=self._last, answers=self.answers, held=held
+            self.subject,
+            session,
+            watch,
+            findings,
+            made_up=made_up,
+            last=self._last,
+            answers=self.answers,
+            forgets=self.forgets,
+            held=held,
         )
         if self.refused is not None:
             self.refused = self.refused._replace(causes=causes_of(self.subject, session, watch, findings))

@@ -79,7 +79,7 @@ class Run:
         self._acked: set[Like] = set()
         self.slow: Callable[[float], None] | None = None
         self._answers: frozenset[str] = frozenset()
-        self._beaten = False
+        self._beaten = self._forgets = False
         self._refused: dict[str, Refused] = {}
         self.settling = Settling()
         self._done: dict[int, SubjectResult] = {}
@@ -261,7 +261,8 @@ class Run:
     ) -> PlayedCase:
         """Play a case; a fault of ours costs this case, not the run."""
         run = CaseRun(checked, case, short, settling=self.settling)
-        run.idle, run.replays, run.on_wait, run.answers = self.idle, self.replays, on_wait, self._answers
+        run.idle, run.replays, run.on_wait = self.idle, self.replays, on_wait
+        run.answers, run.forgets = self._answers, self._forgets
         try:
             subject = run.run()
             if run.refused is not None and run.refused.acked_first and run.refused.like not in self._acked:
@@ -272,6 +273,7 @@ class Run:
                 self.seen |= run.coverage.seen
                 self.broken |= run.coverage.broken
                 self._acked |= run.acked
+                self._forgets = self._forgets or run.forgets
                 self._answers |= run.answers
                 self._beaten = self._beaten or run.beaten
                 if run.refused is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from multilang_cli.protocol.judge.life_rules import NEVER_SETTLED
 from multilang_cli.protocol.words.events import Deadline, Exited, Signalled, StdinClosed
 from multilang_cli.protocol.words.large import as_raw
 from multilang_cli.protocol.words.messages import SYSTEM_COMPONENT, Ack, Emit, Fail, Malformed, TupleMsg
@@ -33,7 +34,8 @@ REFUSED = (
 )
 SOME_REFUSED = "of {fed} times that it was given a declared sample it failed {refused}: {why}"
 _IF_RIGHT = ": if that is right"
-_LEFT_OPEN = frozenset({"tuple-unsettled", "tuple-forgotten"})
+LEFT_OPEN = frozenset({"tuple-unsettled", "tuple-forgotten"})
+"""Rules that are broken by who leaves a tuple open."""
 FORGETS = "forgets-tuples"
 """The cause of a case in which tuples stay open."""
 TRIAL = 3.0
@@ -42,6 +44,8 @@ SOON_SETTLED = 1.0
 """Seconds for what a component was proven to forget, or for the first settle of one that never settled anything."""
 AMPLE = 2
 """Times as long as any tuple took, one is waited for at least: who works slowly forgets nothing."""
+FEW = 10
+"""One of so many tuples is settled at least by who settles what it is fed, of `NEVER_SETTLED` and more."""
 LONGEST_COMPARED = 65_536
 """Bytes of a tuple up to which it is compared with the samples."""
 
@@ -61,7 +65,7 @@ class FedTuples:
     `samples`: the declared ones. `open`: by id, in the order in which they were fed; `fed`, `acked`, `failed`,
     `emitted` and `anchored`: how many; `good` and `refused`: how many of the samples were acked, and failed. `starved`:
     none was settled in a time in which it should have been. `slowest`: seconds that one took to be settled at most.
-    `died`: it ended by itself.
+    `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none.
     """
 
     def __init__(self, samples: Iterable[Sample] = ()) -> None:
@@ -69,6 +73,7 @@ class FedTuples:
         self.fed = self.acked = self.failed = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = self.died = False
         self.slowest = 0.0
+        self.scant: tuple[int, int] | None = None
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._latest = 0
         self._began: float | None = None
@@ -106,6 +111,11 @@ class FedTuples:
                 self._dismissed = True
             elif isinstance(body, Deadline) and body.waiting_for == "settle":
                 self.starved = self.starved or bool(self.fed and not self.settled)
+
+    def give_up(self) -> None:
+        """It was waited in vain, with heartbeats, for what is open: see whether it settled next to nothing."""
+        if self.settled and self.fed >= NEVER_SETTLED and FEW * self.settled < self.fed:
+            self.scant = (self.settled, self.fed)
 
     def _fed(self, message: TupleMsg, t: float) -> None:
         if message.comp != SYSTEM_COMPONENT and not message.is_heartbeat:
@@ -145,13 +155,15 @@ class Settling:
     `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
     seconds that a tuple took to be settled at most; `pace`: for each, in the quickest conversation. `died`: it ended by
     itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it
-    worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared sample.
+    worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared sample. `scant`: as
+    in the first conversation that has one.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = 0
         self.slowest = self.pace = 0.0
+        self.scant: tuple[int, int] | None = None
         self.failing: SubjectResult | None = None
         self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
             self.overworked
@@ -176,6 +188,7 @@ class Settling:
         self.slowest = max(self.slowest, feed.slowest)
         self.pace = min(filter(None, (self.pace, feed.pace)), default=0.0)
         self.died = self.died or feed.died
+        self.scant = self.scant or feed.scant
         if feed.starved:
             self.starved = max(self.starved, feed.fed)
 
@@ -198,6 +211,8 @@ class Settling:
         settled = self.good + self.refused if has_samples(component) else self.settled
         if self.starved and not settled:
             return _never(component, self)
+        if self.scant is not None and not (component.settles or self.forgetful):
+            return _next_to_none(component, self.scant)
         if self.refused and not self.good:
             return Judgement("warn", REFUSED)
         why = self.failing.causes[0].last if self.failing is not None and self.failing.causes else ""
@@ -248,7 +263,7 @@ def subject_of(
 
 def _forgetful(cases: Sequence[SubjectResult]) -> SubjectResult | None:
     """The first case in which tuples stay open; if one and no other cause says why, the first that has that."""
-    left_open = [case for case in cases if case.causes and _LEFT_OPEN & {*case.causes[0].rules}]
+    left_open = [case for case in cases if case.causes and LEFT_OPEN & {*case.causes[0].rules}]
     explained = [case for case in left_open if case.causes[0].id != FORGETS]
     told = explained if len({case.causes[0].id for case in explained}) == 1 else left_open
     return next(iter(told), None)
@@ -259,9 +274,19 @@ def _never(component: Component, seen: Settling) -> Judgement:
     none = f"it settled none {fed}" if not seen.settled else f"it settled no declared sample {fed}"
     if component.settles:
         return Judgement("fail", f"{none}, although settles = {component.settles!r} is declared")
+    return Judgement("untestable", none + _ways_out(component))
+
+
+def _next_to_none(component: Component, scant: tuple[int, int]) -> Judgement:
+    settled, fed = scant
+    few = f"it settled {settled} of the {fed} tuples that it was fed in one case, and no more while heartbeats came"
+    return Judgement("untestable", few + _ways_out(component))
+
+
+def _ways_out(component: Component) -> str:
     options = 'settles = "after-N" if it collects N, "on-tick" if a tick settles them, "unchecked" if it can\'t be told'
     sample = "" if has_samples(component) else "; or does it need other tuples? (--tuple JSON, or samples)"
-    return Judgement("untestable", f"{none}{_IF_RIGHT}, declare when it settles them: {options}{sample}")
+    return f"{_IF_RIGHT}, declare when it settles them: {options}{sample}"
 
 
 def others_than(message: TupleMsg, samples: Sequence[Sample]) -> list[Sample]:

@@ -52,6 +52,7 @@ def await_settled(stage: Stage, limit: float, left: int) -> bool:
         settled = wait.comes() or wait.wakes() or (stage.session.running and wait.explained())
     if not settled and is_alive(stage):
         _try_batch(stage)
+        stage.feed.give_up()
     return settled
 
 
@@ -119,17 +120,22 @@ class _Wait:
         while looked < MOST_HOLES and self._looks() and (hole := self._hole()) is not None:
             again = _fed_again(stage, hole)
             if hole.message.id in stage.feed.open:
-                stage.settling.forgetful = again.declared
-                return bolt.session.running and bolt.session.not_settled(self.patience, proven=proven, again=again)
+                return self._forgotten(again, proven=proven)
             looked += 1
         first = next(iter(stage.feed.open.values()), None)
         if first is not None and self._looks() and stage.feed.settled and bolt.session.running and _lost_a_thread(bolt):
-            return bolt.session.not_settled(self.patience, proven=proven, again=_fed_again(stage, first))
+            return self._forgotten(_fed_again(stage, first), proven=proven)
         if looked and self._quietly(max(TRIAL, stage.settling.ample)):
             # Equal ones are collected: then a tuple may be settled before an older one of another value.
             stage.settling.by_value = True
             return True
         return bolt.session.not_settled(self.patience, proven=proven)
+
+    def _forgotten(self, again: Again, *, proven: bool) -> bool:
+        """Say that a tuple stayed open though equal ones came: False, with a finding."""
+        session = self.bolt.session
+        self.stage.settling.forgetful = again.declared
+        return session.running and session.not_settled(self.patience, proven=proven, again=again)
 
     def _quietly(self, patience: float) -> bool:
         return self.bolt.settle_all(patience, self.left, also=self._whole, quietly=True)
@@ -185,9 +191,14 @@ def _fed_again(stage: Stage, first: Fed) -> Again:
 
 
 def _try_batch(stage: Stage) -> None:
-    """If nothing was ever settled, and nobody said when: see whether it is a batch, once in a run."""
+    """See once in a run whether what is open is a batch, if nobody said when it is settled.
+
+    Where some were settled: if the newest alone are open, and were waited for in vain for a whole limit.
+    """
     feed, settling = stage.feed, stage.settling
-    if settling.tried or settling.settled or feed.settled or stage.settles_declared:
+    if settling.tried or stage.settles_declared:
+        return
+    if (settling.settled or feed.settled) and not (settling.waited_out and feed.passed_over() is None):
         return
     first = next(iter(feed.open.values()), None)
     if first is not None:

@@ -79,9 +79,10 @@ def causes_of(
     made_up: bool = False,
     last: LastWords | None = None,
     answers: Collection[str] = (),
+    forgets: bool = False,
     held: str = "",
 ) -> tuple[Cause, ...]:
-    """The causes of what was found in a conversation. `answers`, `held`: see `Known`."""
+    """The causes of what was found in a conversation. `answers`, `forgets`, `held`: see `Known`."""
     source = source_of(checked.launch.argv, checked.cwd, session.profile.kind)
     forms = load_tracebacks()
     stray = next((found.seq for found in findings if found.rule == _TEXT), None)
@@ -95,6 +96,7 @@ def causes_of(
         starter=starter_of(source, text, forms.starts(source.language)) if text else None,
         pieced=session.stdin.pieces.pieced,
         answers=answers,
+        forgets=forgets,
         sizes=watch.sizes,
         storm=checked.version.id,
         sources=lines_of(source),
