@@ -280,8 +280,8 @@ class Run:
                     self._refused[case.id] = run.refused
                 self.settling.add(run.feed)
                 self.settling.failing = self.settling.failing or run.failing
-                if self.slow is not None and self.settling.pace:
-                    self.slow(self.settling.pace)
+                if self.slow is not None and self.settling.delay:
+                    self.slow(self.settling.delay)
                 if run.unrecorded:
                     why = f"transcripts can't be written to {self.subject.record}: {run.unrecorded} (--record DIR)"
                     if why not in self.notes:

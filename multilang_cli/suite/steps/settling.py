@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -64,7 +65,7 @@ class FedTuples:
     Storm's own tuples, as ticks and heartbeats, are left out, and so is what it says once it was told to end.
     `samples`: the declared ones. `open`: by id, in the order in which they were fed; `fed`, `acked`, `failed`,
     `emitted` and `anchored`: how many; `good` and `refused`: how many of the samples were acked, and failed. `starved`:
-    none was settled in a time in which it should have been. `slowest`: seconds that one took to be settled at most.
+    none was settled in a time in which it should have been. `slowest`, `quickest`: seconds that one took to be settled.
     `died`: it ended by itself. `scant`: how many it settled of how many, where these were next to none.
     """
 
@@ -72,7 +73,7 @@ class FedTuples:
         self.open: dict[str, Fed] = {}
         self.fed = self.acked = self.failed = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = self.died = False
-        self.slowest = 0.0
+        self.slowest, self.quickest = 0.0, inf
         self.scant: tuple[int, int] | None = None
         self._samples = {(each.component, each.stream, msgspec.json.encode(each.values)) for each in samples}
         self._latest = 0
@@ -84,6 +85,11 @@ class FedTuples:
     def pace(self) -> float:
         """Seconds from the first that was fed to the last settled, for each."""
         return (self._ended - (self._began or 0.0)) / self.settled if self.settled else 0.0
+
+    @property
+    def delay(self) -> float:
+        """Seconds in which one of them is settled: its share of the time, and no less than the quickest took."""
+        return max(self.pace, self.quickest) if self.settled else 0.0
 
     @property
     def settled(self) -> int:
@@ -128,7 +134,8 @@ class FedTuples:
         if fed is None:
             return
         self._latest = max(self._latest, fed.place)
-        self.slowest, self._ended = max(self.slowest, t - fed.t), t
+        self.slowest, self.quickest = max(self.slowest, t - fed.t), min(self.quickest, t - fed.t)
+        self._ended = t
         failed = isinstance(said, Fail)
         self.failed += failed
         self.acked += not failed
@@ -153,16 +160,16 @@ class Settling:
     `starved`: the most that it was fed in a conversation that waited in vain for the first to be settled.
     `waited_out`: a whole limit was waited for in vain, with heartbeats. `forgetful`: it is proven to forget tuples.
     `tried`: it was fed enough in one conversation to tell a batch. `by_value`: it collects equal tuples. `slowest`:
-    seconds that a tuple took to be settled at most; `pace`: for each, in the quickest conversation. `died`: it ended by
-    itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`: for a whole limit it
-    worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared sample. `scant`: as
-    in the first conversation that has one.
+    seconds that a tuple took to be settled at most; `pace`: for each, in the quickest conversation; `delay`: until one
+    is. `died`: it ended by itself in one of them. `takes_text`: it was seen to take text of our making. `overworked`:
+    for a whole limit it worked on what it may refuse, in vain. `failing`: the first case in which it failed a declared
+    sample. `scant`: as in the first conversation that has one.
     """
 
     def __init__(self) -> None:
         self.fed = self.settled = self.acked = self.emitted = self.anchored = self.good = self.refused = 0
         self.starved = 0
-        self.slowest = self.pace = 0.0
+        self.slowest = self.pace = self.delay = 0.0
         self.scant: tuple[int, int] | None = None
         self.failing: SubjectResult | None = None
         self.waited_out = self.forgetful = self.tried = self.by_value = self.died = self.takes_text = (
@@ -187,6 +194,7 @@ class Settling:
             setattr(self, name, getattr(self, name) + getattr(feed, name))
         self.slowest = max(self.slowest, feed.slowest)
         self.pace = min(filter(None, (self.pace, feed.pace)), default=0.0)
+        self.delay = min(filter(None, (self.delay, feed.delay)), default=0.0)
         self.died = self.died or feed.died
         self.scant = self.scant or feed.scant
         if feed.starved:
