@@ -176,14 +176,17 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
 def _is_written_so(signature: Signature, facts: Facts, words: _Fitting) -> bool:
     """True if its source has what it must have, and not what it must lack; the groups of the patterns go to `words`."""
     files = facts.known.sources.values()
-    lines = [line for file in files for line in file]
+
+    def found_in(wanted: str) -> re.Match[str] | None:
+        """The first place of a pattern: in the whole file if it has a line feed in it."""
+        texts = ["\n".join(file) for file in files] if "\\n" in wanted else [line for file in files for line in file]
+        return next(filter(None, map(_pattern(wanted).search, texts)), None)
+
     for wanted in filter(None, (signature.source, signature.also)):
-        texts = ["\n".join(file) for file in files] if "\\n" in wanted else lines
-        found = next(filter(None, map(_pattern(wanted).search, texts)), None)
-        if found is None:
+        if (found := found_in(wanted)) is None:
             return False
         words.update({name: short(value) for name, value in found.groupdict().items() if value})
-    return not (signature.lacks and any(map(_pattern(signature.lacks).search, lines)))
+    return not (signature.lacks and found_in(signature.lacks))
 
 
 def _holds(signature: Signature, known: Mapping[str, object], size: int) -> bool:
