@@ -89,6 +89,10 @@ CallStack (from HasCallStack):
   error, called at Main.hs:3:8 in main:Main
 """,
     "haskell, patterns": "b: Main.hs:(12,1)-(13,20): Non-exhaustive patterns in function word\n",
+    "d": """std.conv.ConvOverflowException@/usr/lib/ldc/include/d/std/conv.d(2504): Overflow in integral conversion
+----------------
+??:? [0x560552fef680]
+""",
     "crystal": """Unhandled exception in spawn: Error writing file: Broken pipe (IO::Error)
   from /usr/lib/crystal/lib/io/evented.cr:82:13 in 'unbuffered_write'
   from fib.cr:27:5 in '->'
@@ -151,6 +155,7 @@ CAUSES = {
     "haskell": "Prelude.head: empty list",
     "haskell, with its calls": "no model",
     "haskell, patterns": "Main.hs:(12,1)-(13,20): Non-exhaustive patterns in function word",
+    "d": "Overflow in integral conversion",
     "crystal": "Error writing file: Broken pipe (IO::Error)",
     "lisp": "Package SB-POSIX does not exist.",
     "lisp, of a call": "The value NIL is not of type NUMBER",
