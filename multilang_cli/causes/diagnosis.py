@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from multilang_cli.causes.callers import caller_of
+from multilang_cli.causes.facts import is_a_buffer
 from multilang_cli.causes.model import Cause
 from multilang_cli.causes.seen import tells_of_trouble
 from multilang_cli.causes.tracebacks import last_line, short
@@ -138,6 +139,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
                 for finding in of_rule
                 if pattern.search(finding.message)
                 and signature.repeated in {None, finding.seq in facts.seen.repeated}
+                and signature.fills_a_buffer in {None, is_a_buffer(facts.lengths.get(finding.seq, 0) + 1)}
                 and signature.of_a_text in {None, facts.seen.is_of_a_text(finding.subject)}
             ),
             None,
@@ -147,6 +149,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
         words["finding"] = words.finding.message
         words["finding_head"] = words.finding.head
         words["subject"] = words.finding.subject
+        words["length"] = str(facts.lengths.get(words.finding.seq, 0))
         words.update({name: text for name, text in _groups(pattern, words.finding.message).items() if text})
     thrown = facts.thrown
     place = thrown.place if thrown else None
@@ -238,6 +241,8 @@ _EITHER: dict[str, Callable[[Facts], object]] = {
     "behind_ids": lambda facts: facts.behind_ids,
     "swallowed": lambda facts: facts.seen.naive.lost,
     "swallowed_unasked": lambda facts: facts.seen.hasty.is_all(id_ for _, id_ in facts.seen.pending.values()),
+    "before_ids": lambda facts: facts.seen.drops_before_ids,
+    "dropped": lambda facts: facts.seen.drops_before_ids and facts.seen.dropping.went_on,
     "complained": lambda facts: bool(facts.seen.complained_of),
     "muttered": lambda facts: tells_of_trouble(last_line(facts.seen.muttered)),
     "only_ticks": lambda facts: facts.seen.only_ticks,

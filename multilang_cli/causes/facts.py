@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 PIPE = 64 * 1024
 """Bytes that a pipe holds: of a longer message so many stand in it, whoever reads."""
 _TEXT = "stdout-text"
+END_LINE = b"\nend\n"
+"""What stands behind a message."""
+_LEAST_BUFFER, _ROUND = 64, 100
+"""Bytes of a buffer, at least, whose size is no chance: a power of two, or a multiple of a hundred."""
+
+
+def is_a_buffer(size: int) -> bool:
+    """True if a programmer may have chosen the size for a buffer."""
+    return size >= _LEAST_BUFFER and (size & (size - 1) == 0 or size % _ROUND == 0)
+
+
 MOST_WORDS = 80
 """Characters of a log that a sentence shows."""
 
@@ -71,7 +82,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     `death`: the uncaught exception in its `stderr`, or in what it told Storm before it ended; `late_death`: that in
     `late_stderr`, what it wrote only after it was told to end; `printed`: that in text on its stdout.
     `refusal`: that of which it failed a tuple. `wrote`: the
-    beginning of each message that is found fault with, by its event. `misread`: a JSON parser of it refused a text.
+    beginning of each message that is found fault with, by its event; `lengths`: their bytes. `misread`: a JSON parser
+    of it refused a text.
     """
 
     source: Source
@@ -87,6 +99,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     printed: Death | None = None
     misread: bool = False
     wrote: dict[int, str] = {}
+    lengths: dict[int, int] = {}
 
     @property
     def thrown(self) -> Death | None:
@@ -233,10 +246,12 @@ def facts_of(
     seen = Seen("asked" if known.late else "handshake", known.sizes)
     at_fault = {finding.seq for finding in findings}
     wrote: dict[int, str] = {}
+    lengths: dict[int, int] = {}
     for event in events:
         seen.take(event)
         if event.seq in at_fault and event.channel == "out":
             wrote[event.seq] = event.raw[:MOST_LATE].decode("utf-8", "backslashreplace")
+            lengths[event.seq] = len(event.raw.removesuffix(END_LINE))
     stderr, late_stderr = map(bounded, _parted(known.stderr, seen.late_stderr))
     pending = tuple(seen.pending.values())
     texts = (wrote[finding.seq] for finding in findings if finding.rule == _TEXT and finding.seq in wrote)
@@ -256,6 +271,7 @@ def facts_of(
         printed=tracebacks.death_in(next(texts, ""), source.roots, source.language),
         misread=any(map(tracebacks.misread_in, (stderr, *told))),
         wrote=wrote,
+        lengths=lengths,
     )
 
 

@@ -101,6 +101,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     something of it. `swallows`: a tuple or heartbeat stood where it would read task ids. `partly_read`: it has read
     some of its handshake, and not all. `clean`: nothing was found. `settled_last`: the last that it said settled a
     tuple.
+    `fills_a_buffer`: such a message has as many bytes as a buffer of a usual size takes. `before_ids`: all tuples that
+    stay open came between an emit and its task ids; `dropped`: so they did, and it went on behind them.
     `of_a_text`: what such a finding names is a piece of a tuple's text.
     `escaped`: a tuple that it was sent has a backslash in its bytes.
     `lone_end`: it wrote a line `end` with nothing, or an empty line, before it. `last_word`: it ended, and the last
@@ -160,6 +162,9 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     behind_ids: bool | None = None
     escaped: bool | None = None
     of_a_text: bool | None = None
+    fills_a_buffer: bool | None = None
+    before_ids: bool | None = None
+    dropped: bool | None = None
     failed: bool | None = None
     threw_then: bool | None = None
     said_why: bool | None = None
@@ -213,6 +218,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
 
     `rank`: of several that fit, the lowest is told. `sentence`: its headline, with ``{how}`` and other words of
     ``diagnosis.words_of``. `by_source`: its line is the one that `suspects` find, whatever an exception names.
+    `in_adapter`: that line may stand in an adapter that was copied beside the component.
     `by_place`: in one place of the source it is one trouble, whatever its exceptions
     say. `by_chance`: it shows in some runs and not in others, whatever the case. `folds`: rules whose findings are
     consequences. `mend`, `code`: as in `Cause`, by language.
@@ -231,6 +237,7 @@ class KnownCause(msgspec.Struct, frozen=True, kw_only=True):
     folds: tuple[str, ...] = ()
     by_place: bool = False
     by_source: bool = False
+    in_adapter: bool = False
     by_chance: bool = False
     suspects: dict[str, tuple[str, ...]] = {}
     example: Example

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from multilang_cli.causes.emitted_ids import EmittedIds
-from multilang_cli.causes.swallowing import IDS, MOST_FOLLOWED, Mislaid, NaiveReader
+from multilang_cli.causes.swallowing import IDS, MOST_FOLLOWED, DroppingReader, Mislaid, NaiveReader
 from multilang_cli.protocol.words.events import (
     Chunk,
     Deadline,
@@ -142,7 +142,8 @@ class Seen:
     first tuple that it failed, and what it had told of it; `failed_err`: its stderr since it was fed last. `naive`,
     `hasty`: what it would have lost if it took the next message for the task ids of each emit that asks for some, and
     of each. `complains`: its last log or error while a tuple was open says that something is wrong, or is not the
-    first that it said. `muttered`: what it wrote to stderr since it was fed last, and settled anything.
+    first that it said. `stalled`: when it was silent last, it had answered something, and then neither the tuples nor
+    the heartbeats that came behind. `muttered`: what it wrote to stderr since it was fed last, and settled anything.
     """
 
     def __init__(self, phase: Phase, sizes: Mapping[int, int]) -> None:
@@ -165,6 +166,7 @@ class Seen:
         self.emitting = Emitting()
         self.naive = NaiveReader()
         self.hasty = NaiveReader(always=True)
+        self.dropping = DroppingReader()
         self.mislaid = Mislaid()
         self.ids = EmittedIds()
         self._handshake = b""
@@ -173,7 +175,7 @@ class Seen:
         self._read = self._greeting = 0
         self._then = self._silence = self._now = 0.0
         self._sent_at: dict[int, float] = {}
-        self._waited_for = -1
+        self.stalled = False
         self.late_stderr = 0
         self.of_ids = self.gave_up = self.behind_ids = False
         self.repeated: set[int] = set()
@@ -189,17 +191,6 @@ class Seen:
         self._parting: dict[int, tuple[Asked, str]] | None = None
         self.struck: Asked = ""
         self.answered: Asked = ""
-
-    @property
-    def stalled(self) -> bool:
-        """True if it answered what it was sent, and then neither the tuples nor the heartbeats that came behind."""
-        kinds = {asked for asked, _ in self.pending.values()}
-        first = next((seq for seq, (asked, _) in self.pending.items() if asked == "heartbeat"), None)
-        # Who was sent a heartbeat a moment ago may be on its way to answer it, unless a wait for the answer has ended.
-        overdue = first is not None and (
-            self._now - self._sent_at.get(first, self._now) >= _OVERDUE or first <= self._waited_for
-        )
-        return self._has_answered and not self._passes_over and overdue and "tuple" in kinds
 
     def loses(self, pieced: Collection[int], answers: Collection[str], *, forgets: bool = False) -> bool:
         """True if all that it has not answered was `pieced`, and it answers such messages where they come whole.
@@ -222,6 +213,11 @@ class Seen:
     def only_ticks(self) -> bool:
         """True if ticks are open, and no other tuple."""
         return bool(self._ticks) and not self._open
+
+    @property
+    def drops_before_ids(self) -> bool:
+        """True if all tuples left open came before the task ids of an emit, and more than one message for each."""
+        return self.dropping.took(self._open) and not self._open.keys() <= self.naive.swallowed
 
     @property
     def size(self) -> int:
@@ -292,6 +288,7 @@ class Seen:
         self.emitting.emitted(message)
         self.naive.emitted(message)
         self.hasty.emitted(message)
+        self.dropping.emitted(message)
         for anchor in message.anchors:
             self.mislaid.named(anchor)
         if message.id is not None:
@@ -300,6 +297,7 @@ class Seen:
     def _settled(self, id_: str) -> None:
         self.emitting.settled(id_)
         self.mislaid.settled(id_)
+        self.dropping.answered(id_)
         self._ticks.discard(id_)
         self._answers.update(("tuple",) if self._open.pop(id_, None) is not None else ())
         at = next((seq for seq, (_, each) in self.pending.items() if each == id_), None)
@@ -393,6 +391,7 @@ class Seen:
         self._sent(event, asked, message.id)
         if asked == "tuple" and not self._dismissed:
             self.mislaid.sent(message)
+            self.dropping.sent(message.id)
             self.emitting.fed()
         elif asked == "tick" and not self._dismissed:
             self._ticks.add(message.id)
@@ -410,6 +409,7 @@ class Seen:
         self.behind_ids = True
         self._ids_came += 1
         self.emitting.ids_sent()
+        self.dropping.ids_sent()
         self.of_ids = bool(message.tasks)
         if not message.tasks:
             self._sent(event, "no-ids", "")
@@ -452,6 +452,16 @@ class Seen:
         if self.phase == "asked" and not self._read:
             self.phase = "unasked"
 
+    def _is_stalled(self, *, waited: bool) -> bool:
+        """True if neither the tuples nor the heartbeats are answered that came behind what it answered.
+
+        `waited`: for the answer of a heartbeat. Else one that was sent a moment ago may be on its way to be answered.
+        """
+        kinds = {asked for asked, _ in self.pending.values()}
+        first = next((seq for seq, (asked, _) in self.pending.items() if asked == "heartbeat"), None)
+        overdue = first is not None and (waited or self._now - self._sent_at.get(first, self._now) >= _OVERDUE)
+        return self._has_answered and not self._passes_over and overdue and "tuple" in kinds
+
     def stdout_closed(self, event: Event, _: StdoutClosed) -> None:
         """End of file, while the process lives."""
         if not self._dismissed:
@@ -460,8 +470,7 @@ class Seen:
     def silent(self, event: Event, fact: Deadline) -> None:
         """A limit ran out."""
         self.silences.add(event.seq)
-        if fact.waiting_for == "heartbeat":
-            self._waited_for = event.seq
+        self.stalled = self._is_stalled(waited=fact.waiting_for == "heartbeat")
         if not self._dismissed:
             self.waits, self.last = fact.waits, event.seq
             self.rest = fact.rest or self.rest

@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from multilang_cli.protocol.words.messages import Emit, TupleMsg
 
@@ -95,6 +95,51 @@ class NaiveReader:
         """True if `pending`, what it has not answered, is just what it swallowed, and it went on as that came."""
         answered = self._answered or self._syncs > len(self._beats - self.swallowed)
         return (self._stepped or self._went_on) and not answered and self.swallowed >= {*pending}
+
+
+class DroppingReader:
+    """A reader that drops what comes before the task ids of its emit. `dropped`: ids of the tuples it would lose.
+
+    `went_on`: a tuple that came behind those was answered.
+    """
+
+    def __init__(self) -> None:
+        self.dropped: set[str] = set()
+        self._unread: deque[str] = deque(maxlen=MOST_FOLLOWED)
+        self._awaited = 0
+        self._answered = self.went_on = False
+
+    def sent(self, id_: str) -> None:
+        """Take a tuple."""
+        if not self._awaited:
+            self._unread.append(id_)
+        elif len(self.dropped) < MOST_FOLLOWED:
+            self.dropped.add(id_)
+
+    def ids_sent(self) -> None:
+        """Take task ids: what comes behind them is read as a tuple again."""
+        self._awaited = max(0, self._awaited - 1)
+
+    def emitted(self, emit: Emit) -> None:
+        """Take an emit: all up to the tuple that it is anchored to has been read."""
+        for id_ in emit.anchors:
+            self.answered(id_)
+        if emit.wants_task_ids:
+            self._awaited += 1
+            self.dropped.update(self._unread)
+            self._unread.clear()
+
+    def answered(self, id_: str) -> None:
+        """Take the id of an ack, a fail or an anchor."""
+        self._answered = self._answered or id_ in self.dropped
+        if id_ in self._unread:
+            self.went_on = self.went_on or bool(self.dropped)
+            while self._unread.popleft() != id_:
+                self._answered = True
+
+    def took(self, left_open: Collection[str]) -> bool:
+        """True if what is `left_open` is just what it would have dropped."""
+        return not self._answered and bool(self.dropped) and self.dropped == {*left_open}
 
 
 class Mislaid:

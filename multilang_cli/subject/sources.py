@@ -48,6 +48,8 @@ _MAIN = re.compile(r"func main\(|fn main\(|(?:int|void) main\(|\b(?:void|int|Tas
 _JAVA_SOURCES = ("src", "src/main/java")
 _DEPTH = 2
 """Folders below the program's own in which its files are looked for."""
+_ELF = b"\x7fELF"
+"""What a compiled program begins with."""
 _BUILT = {b"\xff Go buildinf:": "go", b"/rustc/": "rust"}
 """What compilers leave in their programs."""
 _SOURCES = {
@@ -75,23 +77,51 @@ def source_of(argv: Sequence[str], cwd: Path, kind: Kind) -> Source:
     programs = [cwd / word for word in words_of(argv) if language_of([word]) and "." in Path(word).name]
     if find := _NAMED.get(named):
         programs += find(argv, cwd)
-    language = named or built_from(cwd / argv[0]) or _written_beside(cwd / argv[0])
+    program = cwd / argv[0]
+    language = named or built_from(program) or _written_beside(program) or _only_source_beside(program)
     if not programs and language in _SOURCES:
         # A compiled program is most often called as its source, or as the folder of it.
         suffix, built = _SOURCES[language], [Path(word) for word in words_of(argv)]
         names = [f"{word}{suffix}" for word in built]
         names += [f"{folder}{word.stem}/main{suffix}" for word in built for folder in ("", "cmd/", "src/bin/")]
-        listed = _listed_by_cargo(cwd / argv[0]) if language == "rust" else []
-        programs = listed or [program for name in names if (program := cwd / name).is_file()]
-    beside = [str(program.parent) for program in programs if program.is_file()]
+        listed = _listed_by_cargo(program) if language == "rust" else []
+        programs = listed or [path for name in names if (path := cwd / name).is_file()]
+        programs = programs or _only_main(program, suffix)
+    beside = [str(each.parent) for each in programs if each.is_file()]
     roots = dict.fromkeys(str(Path(folder).resolve()) for folder in (str(cwd), *beside))
-    files = tuple(dict.fromkeys(str(program.resolve()) for program in programs))
+    files = tuple(dict.fromkeys(str(each.resolve()) for each in programs))
     return Source(kind=kind, language=language, roots=tuple(roots), programs=files)
 
 
 def _written_beside(program: Path) -> str:
     # A name that is as long as names may be has none, of which pathlib says so by an error.
     return next((each for each in _UNMARKED if os.path.isfile(f"{program}{_SOURCES[each]}")), "")  # noqa: PTH113
+
+
+def _only_source_beside(program: Path) -> str:
+    """The language of the only program whose source stands in the folder of a compiled one; "" if it can't be told."""
+    if not _is_compiled(program):
+        return ""
+    found = [language for language in _UNMARKED if _only_main(program, _SOURCES[language])]
+    return found[0] if len(found) == 1 else ""
+
+
+def _only_main(program: Path, suffix: str) -> list[Path]:
+    """The only file beside a program that has a main function; none if several have one."""
+    try:
+        files = [path for path in sorted(program.parent.iterdir())[:MOST_FILES] if path.suffix == suffix]
+        mains = [path for path in files if any(map(_MAIN.search, source_lines(path)))]
+    except OSError:
+        return []
+    return mains if len(mains) == 1 else []
+
+
+def _is_compiled(program: Path) -> bool:
+    try:
+        with program.open("rb") as file:
+            return file.read(len(_ELF)) == _ELF
+    except (OSError, ValueError):
+        return False
 
 
 @cache
@@ -171,11 +201,15 @@ def starter_of(source: Source, text: str, starts: str) -> Place | None:
     return only_line(starts, own)
 
 
-def suspect_in(source: Source, pattern: str) -> Place | None:
-    """The only line that has a pattern: of the program itself, else of the files beside it that are its user's own."""
+def suspect_in(source: Source, pattern: str, *, in_adapter: bool = False) -> Place | None:
+    """The only line that has a pattern: of the program itself, else of the files beside it that are its user's own.
+
+    `in_adapter`: else of the adapters beside it.
+    """
     own, beside = _related_lines(source)
     theirs = {name: lines for name, lines in beside.items() if not LIBRARIES.search(name)}
-    return only_line_with(pattern, own) or only_line_with(pattern, theirs)
+    found = only_line_with(pattern, own) or only_line_with(pattern, theirs)
+    return found if found or not in_adapter else only_line_with(pattern, beside)
 
 
 def lines_of(source: Source) -> Lines:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from multilang_cli.catalogue.loader import load_tracebacks
+from multilang_cli.catalogue.loader import load_causes, load_tracebacks
 from multilang_cli.causes.facts import Source
 from multilang_cli.causes.model import Cause, Place
 from multilang_cli.subject.sources import lines_of, source_of, suspect_in, with_build_folders
@@ -28,6 +28,40 @@ def test_an_adapter_is_nobodys_own(beside: str, place: str | None, tmp_path: Pat
     source = Source(kind="bolt", language="python", roots=(str(tmp_path),), programs=(str(program),))
     found = suspect_in(source, "__heartbeat")
     assert (found and f"{found.file}:{found.line}") == place
+
+
+def test_what_only_an_adapter_does_stands_in_the_adapter(tmp_path: Path) -> None:
+    program = tmp_path / "upper.pl"
+    program.write_text("use Storm;\n")
+    (tmp_path / "Storm.pm").write_text('package Storm;\n$self->send_msg({ pid => "$pid" });\n')
+    source = source_of(["./upper.pl"], tmp_path, "bolt")
+    found = {
+        cause.id: place
+        for cause in load_causes()
+        for pattern in cause.suspects.get(source.language, ())
+        if (place := suspect_in(source, pattern, in_adapter=cause.in_adapter))
+    }
+    assert found == {"pid-unfit": Place("Storm.pm", 2, '$self->send_msg({ pid => "$pid" });')}
+
+
+C_MAIN = "int main(void)\n{\n}\n"
+BUILT = {
+    "of C": (b"\x7fELF", {"echo.c": C_MAIN, "buffer.c": "int used;\n"}, "c", {"echo.c"}),
+    "of Go": (b"\xff Go buildinf:", {"main_bolt.go": MAIN, "words.go": "package main\n"}, "go", {"main_bolt.go"}),
+    "of one of two": (b"\x7fELF", {"echo.c": C_MAIN, "split.c": C_MAIN}, "", set()),
+    "of C or C++": (b"\x7fELF", {"echo.c": C_MAIN, "split.cpp": C_MAIN}, "", set()),
+    "a script": (b"#!/bin/sh\n", {"echo.c": C_MAIN}, "shell", set()),
+}
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_a_compiled_program_is_of_the_only_main_beside_it(name: str, tmp_path: Path) -> None:
+    code, sources, language, programs = BUILT[name]
+    (tmp_path / "bolt").write_bytes(code)
+    for file, text in sources.items():
+        (tmp_path / file).write_text(text)
+    source = source_of(["./bolt"], tmp_path, "bolt")
+    assert (source.language, {path.rpartition("/")[2] for path in source.programs}) == (language, programs)
 
 
 @pytest.mark.parametrize(("folders", "files"), [(("a",), {"a/main.go"}), (("a", "b"), set())])

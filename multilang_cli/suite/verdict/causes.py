@@ -129,7 +129,9 @@ def _suspecting(cause: Cause, known: KnownCause | None, facts: Facts, watch: Wat
     # Who syncs one time too many does it anywhere; a comparison writes nothing.
     # Nor does the message behind a text say who printed that.
     written = command and (command != "sync" or _EXTRA in cause.rules) and _TEXT not in cause.rules
-    suspect, also = next((place for pattern in patterns if (place := suspect_in(source, pattern))), None), None
+    in_adapter = known is not None and known.in_adapter
+    places = (suspect_in(source, pattern, in_adapter=in_adapter) for pattern in patterns)
+    suspect, also = next(filter(None, places), None), None
     if suspect is None and event is not None and written:
         suspect, also = _writer_of(event, command, source)
     place = None if suspect is not None and by_source else cause.place
