@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from multilang_cli.causes.facts import Facts
-    from multilang_cli.causes.model import KnownCause, Signature
+    from multilang_cli.causes.model import KnownCause, Place, Signature
     from multilang_cli.protocol.words.verdicts import Finding, Rule
 
 _ASKED = {
@@ -157,7 +157,7 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
     for wanted, text in (
         (signature.wrote, wrote),
         (signature.exception, thrown.text if thrown else ""),
-        (signature.code, place.code if place else ""),
+        (signature.code, _code_at(place, facts) if place else ""),
         (signature.stderr, facts.stderr),
         (signature.trace, facts.trace),
         (signature.waits, str(facts.seen.waits)),
@@ -174,6 +174,12 @@ def _fits(signature: Signature, facts: Facts, left: Sequence[Finding]) -> _Fitti
     if words["key"] and (near := facts.seen.key_like(words["key"])):
         words["near"] = f", which has {near}"
     return words
+
+
+def _code_at(place: Place, facts: Facts) -> str:
+    """The line of source at a place: as the exception shows it, else as it stands in the file."""
+    lines = facts.known.sources.get(place.file, ())
+    return place.code or (lines[place.line - 1] if 0 < place.line <= len(lines) else "")
 
 
 def _is_written_so(signature: Signature, facts: Facts, words: _Fitting) -> bool:

@@ -89,7 +89,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     something, and then nothing of what came behind, tuples and heartbeats. `late_stderr`: a pattern found in what it
     complained of only after its stdin was closed. `of_ids`: what it had not answered but task ids when it ended.
     `since`: the first Storm version that sends what brings it about, "" for all. `repeated`: such a finding is an
-    anchored emit of before once more. `code`: a pattern found in the source's line, as the exception shows it.
+    anchored emit of before once more. `code`: a pattern found in the line of source that the exception names.
     `behind_ids`: task ids came since it said anything.
     `swallowed`: what it never answered are just those messages that it read behind an emit that asks for task ids;
     `swallowed_unasked`: behind any emit.

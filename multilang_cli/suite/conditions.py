@@ -11,9 +11,14 @@ from multilang_cli.catalogue.loader import load_causes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from multilang_cli.causes.model import Cause
+    from multilang_cli.causes.model import Cause, Signature
     from multilang_cli.reports.model import SubjectResult
     from multilang_cli.suite.cases.case import Case
+
+
+def _is_about_one(signature: Signature) -> bool:
+    """True if the cause tells by itself under which condition it comes."""
+    return bool(signature.pieced or signature.over or signature.fills_a_buffer)
 
 
 def with_conditions(subjects: Sequence[SubjectResult], cases: Iterable[Case]) -> list[SubjectResult]:
@@ -23,7 +28,7 @@ def with_conditions(subjects: Sequence[SubjectResult], cases: Iterable[Case]) ->
     """
     under = {case.id: case.under for case in cases if case.under}
     known_causes = load_causes()
-    says_so = {known.id for known in known_causes if any(each.pieced or each.over for each in known.when)}
+    says_so = {known.id for known in known_causes if any(_is_about_one(each) for each in known.when)}
     says_so.update(known.id for known in known_causes if known.by_chance)
     plain = {_key(each.causes[0]) for each in subjects if each.causes and each.id not in under}
     if not any(each.verdict == "pass" for each in subjects):

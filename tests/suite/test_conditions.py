@@ -39,7 +39,7 @@ def test_nothing_is_told_where_nothing_passed() -> None:
     assert with_conditions(failed, CASES) == failed
 
 
-@pytest.mark.parametrize("id_", ["line-too-long", "map-shared-by-threads"])
+@pytest.mark.parametrize("id_", ["line-too-long", "map-shared-by-threads", "buffer-too-small"])
 def test_a_cause_that_is_about_the_condition_or_of_chance_is_told_alone(id_: str) -> None:
     cause = msgspec.structs.replace(DEATH, id=id_)
     failed = [msgspec.structs.replace(each, verdict="fail", causes=(cause,)) for each in passed("handshake.large-conf")]
