@@ -163,7 +163,7 @@ def combinations(count: int, seed: int) -> Counter[str]:
         sent, moment = draw.choice(SIGNALS), draw.uniform(0.0, 3.0)
         if words == TAP and sent is None and component not in ENDING:
             sent = signal.SIGTERM
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             Path(folder, "c.py").write_text(COMPONENTS[component])
             found = played(words, Path(folder), ENVIRONMENTS[environment], sent, moment, copies=component == "copies")
         which = f"{number}: {words[0]}, {component}, {environment}, {sent and sent.name} after {moment:.3f} s"
@@ -211,7 +211,8 @@ def played(
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
-        return Counter(["hang"])
+        left = _left(run, temporary)
+        return Counter(["hang", *(name for name, is_so in left.items() if is_so)])
     wrong = {
         "traceback": _ours(out + err),
         "exit code": process.returncode not in TABLE and not (sent and process.returncode in _ended_by(sent)),

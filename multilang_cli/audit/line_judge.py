@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from multilang_cli.catalogue.bound import Bound
 from multilang_cli.catalogue.diagnosing import RecentEvents
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
@@ -143,7 +144,7 @@ class LineJudge:
 
     def _new_judge(self, profile: Any) -> Any:
         try:
-            return judge_of(profile, _rulebook(profile.storm))
+            return judge_of(profile, _rulebook(profile.storm), Bound())
         except KeyError:
             self._unknown = profile.storm
             return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from multilang_cli.catalogue.bound import MOST_SECONDS, Bound, SpentError
 from multilang_cli.protocol.judge.conversation import Conversation
 from multilang_cli.protocol.roles import roles_of
 from multilang_cli.protocol.words.shortening import ends
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 SHOWN_OF_REASON = 160
 """Characters of a reason, whose middle is left out if it is longer."""
+_FREE_PER_BYTE = 1e-4
+"""Seconds that it may take to look at a schema, for each of its bytes."""
 _MOST_PROBED = 8
 """Values of a tuple that a schema is tried with, so that it reaches what it says of the first few by their place."""
 _PROBED: tuple[Any, ...] = (None, "", 0, [], {})
@@ -44,6 +47,14 @@ def schema_fault(schema: Any) -> SchemaFault | None:
 def _fault_of(encoded: bytes) -> SchemaFault | None:
     """As `schema_fault`, of a schema as JSON: each header of a recording in parts has the same one."""
     schema = msgspec.json.decode(encoded)
+    try:
+        with Bound().over(len(encoded) * _FREE_PER_BYTE):
+            return _fault_in(schema)
+    except SpentError:
+        return SchemaFault((), f"a JSON Schema that computes for more than {MOST_SECONDS:.0f} s")
+
+
+def _fault_in(schema: Any) -> SchemaFault | None:
     from jsonschema import Draft202012Validator, SchemaError  # noqa: PLC0415 (slow to import)
 
     for at, target in _references(schema):
@@ -80,25 +91,30 @@ def _references(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tup
             yield from _references(item, (*path, step))
 
 
-def judge_of(profile: Profile, rulebook: Rulebook) -> Conversation:
-    """The judge of one conversation. Raises KeyError for an unknown Storm version, as `Conversation` does."""
-    return Conversation(profile, rulebook, values_check(profile), roles_of(profile))
+def judge_of(profile: Profile, rulebook: Rulebook, bound: Bound | None = None) -> Conversation:
+    """The judge of one conversation. Raises KeyError for an unknown Storm version, as `Conversation` does.
+
+    `bound`: of the schemas of its streams' values, where they are a recording's.
+    """
+    return Conversation(profile, rulebook, values_check(profile, bound), roles_of(profile))
 
 
-def values_check(profile: Profile) -> ValuesCheck | None:
+def values_check(profile: Profile, bound: Bound | None = None) -> ValuesCheck | None:
     """Holds values to the JSON Schemas (2020-12) of the profile's streams; None if it has none.
 
-    Nothing is fetched: a schema can refer to itself only, which `schema_fault` sees to.
+    `bound`: after which they are held to none. Nothing is fetched: a schema can refer to itself only, which
+    `schema_fault` sees to.
     """
     schemas = {name: spec.schema for name, spec in (profile.streams or {}).items() if spec.schema is not None}
     if not schemas:
         return None
-    check, inapplicable = _checks(schemas), _inapplicable()
+    check = _checks(schemas)
+    inapplicable: tuple[type[Exception], ...] = (SpentError, *_inapplicable())
 
     def check_applicable(stream: str, values: list[Json]) -> str:
         """Hold values to a schema; one that turns out to be inapplicable is no fault of the component's."""
         try:
-            return check(stream, values)
+            return check(stream, values) if bound is None else bound.reason(values, lambda: check(stream, values))
         except inapplicable:
             return ""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.catalogue.bound import Bound
 from multilang_cli.catalogue.diagnosing import causes_of_events
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
@@ -38,6 +39,7 @@ MOST_QUOTED = 50
 """Findings of one conversation whose messages are quoted."""
 STDERR_SHOWN = 4096
 """Bytes of a component's last stderr that a result keeps, where something is wrong."""
+UNBOUND = "a JSON Schema of its values computes too long: those behind event {seq} were not held to it"
 _ASIDE = frozenset({"process", "err"})
 
 
@@ -54,10 +56,11 @@ class JudgedConversation:
         self.further: list[str] = []
         self.closed = False
         self.damage = ""
+        self._bound = Bound()
         profile = msgspec.structs.replace(header.profile, storm=storm or header.profile.storm)
         try:
             self.rulebook = rulebook if not profile.storm else load_rulebook(profile.storm)
-            self.judge = judge_of(profile, self.rulebook)
+            self.judge = judge_of(profile, self.rulebook, self._bound)
         except KeyError as known:
             why = f"Storm {profile.storm!r} is not known here; choose one of {known.args[0]} with --storm"
             raise TranscriptError(path, 0, why) from None
@@ -155,6 +158,8 @@ class JudgedConversation:
         if not self._said:
             self._begin(events)
         found = self.judge.feed_all(events)
+        if self._bound.spent and not self.damage:
+            self.damage = UNBOUND.format(seq=self._quotes.last.seq if self._quotes.last else 0)
         if self._coverage is not None:
             self._coverage.take(events, found)
         for finding in found:
@@ -180,7 +185,7 @@ class JudgedConversation:
     def resume(self) -> None:
         """Go on after it was suspended."""
         if self._result is not None:
-            self.judge = judge_of(self.profile, self.rulebook)
+            self.judge = judge_of(self.profile, self.rulebook, self._bound)
             self.judge.restore(msgspec.json.decode(zlib.decompress(self._remembered)))
             self._findings = list(self._result.findings)
             self._quotes.replace_excerpt(self._result.excerpt)

@@ -17,7 +17,7 @@ from typing import Any
 from multilang_cli.component.wire import encode
 from multilang_cli.kafka.config import KafkaConfigError
 from multilang_cli.kafka.partition_manager import KafkaRecord, SchemeAwayError, SchemeError
-from multilang_cli.protocol.storm.diagnosis import MAX_DEPTH, is_deep
+from multilang_cli.protocol.storm.diagnosis import HARMLESS, trap_of
 
 Scheme = Callable[[KafkaRecord], list[list[Any]]]
 """Gives the values of each tuple: none, one or several."""
@@ -180,13 +180,15 @@ def _away(error: BaseException) -> bool:
 def _sendable(rows: list[list[Any]]) -> list[list[Any]]:
     """The same. Raises SchemeError if Storm can't be sent them: a NaN, half a surrogate pair, a value JSON lacks.
 
-    Nor what is nested so deep that its worker would die of it, again and again: the message would be sent each time.
+    Nor what the worker of one version dies of, again and again, since the message would be sent each time: values
+    nested deep, and until 2.6 an integer beyond 64 bits.
     """
     try:
         text = encode(rows)
     except (ValueError, TypeError, RecursionError) as error:
         raise SchemeError(f"its values can't be sent to Storm: {error}") from None
     # Rows and a row are as deep as a message and its values.
-    if is_deep(rows, text):
-        raise SchemeError(f"its values can't be sent to Storm: nested more than {MAX_DEPTH} deep")
+    trap = trap_of(rows, [], text)
+    if trap is not None and trap.kind not in HARMLESS:
+        raise SchemeError(f"its values can't be sent to Storm: {trap.detail}")
     return rows

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from multilang_cli.catalogue.bound import Bound
 from multilang_cli.catalogue.judging import judge_of
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.protocol.words.events import Event, Gap, Redacted
@@ -71,7 +72,7 @@ class JudgedRecording(msgspec.Struct, frozen=True, kw_only=True):
         if self.past is not None:
             last = self.events[-1].seq if self.events else -1
             return [finding for finding in self.past if finding.seq <= last]
-        return judge_of(self.profile, self.rulebook).feed_all(self.events)
+        return judge_of(self.profile, self.rulebook, Bound()).feed_all(self.events)
 
 
 def load(*paths: Path | str, name: str = "") -> JudgedRecording:
@@ -141,7 +142,7 @@ def _with_its_parts(path: Path) -> list[Path]:
 def _from_the_middle(recording: JudgedRecording) -> JudgedRecording:
     """The playable part of a ring, or of a recording without its first parts. Raises TranscriptError."""
     header, before = recording.header, recording.events
-    judge = judge_of(recording.profile, recording.rulebook)
+    judge = judge_of(recording.profile, recording.rulebook, Bound())
     try:
         if header.snapshot is None:
             judge.feed_all([Event(0, 0.0, "control", Gap("what came before is missing"))])
