@@ -133,6 +133,10 @@ def main() -> int:
     parser.add_argument("count", nargs="?", type=int, default=1000, help="random combinations (default: 1000)")
     parser.add_argument("--seed", type=int, default=0, help="what they are drawn from (default: 0)")
     chosen = parser.parse_args()
+    for each in filter(None, SIGNALS):
+        if each is not signal.SIGKILL:
+            # What is ignored here, as SIGHUP is below nohup, would be by every command.
+            signal.signal(each, signal.default_int_handler if each is signal.SIGINT else signal.SIG_DFL)
     counted = files(READERS) + combinations(chosen.count, chosen.seed)
     pairs = sum(len(reader.texts) + 1 for reader in READERS.values())
     print(f"{pairs} files, {chosen.count} combinations, seed {chosen.seed}: {dict(counted) or 'nothing went wrong'}")

@@ -44,7 +44,7 @@ class Bound:
         self._runs = False
 
     def reason(self, value: Json, check: Callable[[], str]) -> str:
-        """What `check` says of `value`. Raises SpentError as soon as more time was taken than is left."""
+        """Ask `check` about `value`. Raises SpentError as soon as more time was taken than is left."""
         if self.spent:
             raise SpentError
         size = _size(value)

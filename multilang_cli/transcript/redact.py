@@ -18,11 +18,12 @@ from multilang_cli.protocol.words.messages import Emit, Error, Handshake, Log, M
 from multilang_cli.protocol.words.shortening import CUT
 from multilang_cli.transcript.format import BAD, FRAMES, Header, decode_fact, encode
 from multilang_cli.transcript.given import BY_PATTERN, GIVEN
+from multilang_cli.transcript.joined import LONGEST_LINE, Joined
 from multilang_cli.transcript.secrets import HIDDEN, Found, hide, hide_words, in_words, is_name, redacted, texts_of
 from multilang_cli.transcript.spellings import pattern_of, spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["HIDDEN", "TOLD", "USUAL", "Redactor", "everywhere", "is_name", "mark", "redacted"]
 
@@ -61,7 +62,10 @@ class Redactor:
         self._needles: dict[bytes, str] = {}
         self._pattern: re.Pattern[bytes] | None = None
         self._patterns = GIVEN.patterns
-        self._handshaken = self._parted = False
+        self._handshaken = self._in_lines = False
+        self._longest, self._all = 0, b""
+        self._stderr = Joined()
+        self._pieces_said = b""
         self.idle = False
         for found in (redacted(settings, self._names)[1], in_words(words), GIVEN.found):
             self._learn(found)
@@ -103,7 +107,7 @@ class Redactor:
                 raw = self._handshake(event, keys)
             changed = msgspec.structs.replace(event, raw=self._frame(raw, event.body, keys)) if event.raw else event
         elif event.channel == "err":
-            changed = msgspec.structs.replace(event, raw=self._chunk(event.raw, keys))
+            changed = msgspec.structs.replace(event, raw=self.chunk(event.raw, self._stderr, keys))
         else:
             changed = self._fact(event, keys)
         return (changed, tuple(sorted(keys))) if keys else (event, ())
@@ -157,7 +161,7 @@ class Redactor:
     def _frame(self, raw: bytes, body: object, keys: set[str]) -> bytes:
         """A message without secrets; its ids, tasks, anchors and streams are what they were."""
         said = body.msg or "" if isinstance(body, Log | Error) else ""
-        told = hide(said, "text") if said else ""
+        told = self._said(hide(said, "text"), keys) if said else ""
         if isinstance(body, Malformed) or told != said or self._patterns or self._found_in(raw):
             # A declared pattern may fit an id, which stays.
             if len(raw) > LARGEST_DECODED and isinstance(body, Emit | TupleMsg | Malformed) and not self._patterns:
@@ -217,24 +221,55 @@ class Redactor:
         shown = self._by_pattern(shown, keys)
         return clean if shown == text else shown.encode("utf-8", "surrogateescape")
 
-    def _chunk(self, raw: bytes, keys: set[str]) -> bytes:
-        """A chunk of stderr without secrets, nor a piece of one that began in the last chunk or goes on in the next.
+    def chunk(self, raw: bytes, joined: Joined, keys: set[str] | None = None) -> bytes:
+        """A chunk of the text `joined` without secrets, nor a piece of one that other chunks hold as well."""
+        keys = set() if keys is None else keys
+        shown, done = b"", 0
+        for begin, end in sorted(self._parted(raw, joined, keys)):
+            if end > done:
+                shown += self._told(raw[done:begin], keys) if begin > done else b""
+                shown += b"" if shown.endswith(_HIDDEN) else _HIDDEN
+                done = end
+        joined.take(raw, max(self._longest, LONGEST_LINE))
+        return shown + self._told(raw[done:], keys)
 
-        Where a line ends with a chunk no secret is parted.
-        """
-        clean = self._told(raw, keys)
-        began, self._parted = self._parted, not raw.endswith(b"\n")
-        if began and (size := self._longest(_beginning, clean, keys)):
-            clean = _HIDDEN + clean[size:]
-        if self._parted and (size := self._longest(_ending, clean, keys)):
-            clean = clean[:-size] + _HIDDEN
-        return clean
+    def _parted(self, raw: bytes, joined: Joined, keys: set[str]) -> Iterator[tuple[int, int]]:
+        """The places in a chunk of secrets that begin before it, or that it ends within."""
+        before = joined.end
+        for begin, end, key in joined.shapes(raw, self._patterns):
+            keys.add(key)
+            yield begin, end
+        if self._pattern is None:
+            return
+        if self._in_lines or not before.endswith(b"\n"):
+            for match in self._pattern.finditer(before + raw[: self._longest]):
+                if match.start() < len(before) < match.end():
+                    keys.add(self._needles[match[0]])
+                    yield 0, match.end() - len(before)
+        if (self._in_lines or not raw.endswith(b"\n")) and (
+            size := self._begun((before + raw)[-self._longest :], keys)
+        ):
+            yield max(0, len(raw) - size), len(raw)
 
-    def _longest(self, piece: Callable[[bytes, bytes], int], text: bytes, keys: set[str]) -> int:
-        """The size of the longest piece of a secret in its place in `text`; 0 if there is none."""
-        size, key = max(((piece(text, needle), key) for needle, key in self._needles.items()), default=(0, ""))
+    def _begun(self, text: bytes, keys: set[str]) -> int:
+        """The size of the longest piece of a secret at the end of a text; 0 if there is none."""
+        size, key = max(((_ending(text, needle), key) for needle, key in self._needles.items()), default=(0, ""))
         keys |= {key} if size else set()
         return size
+
+    def _said(self, said: str, keys: set[str]) -> str:
+        """A text of the log, hidden if it is a piece of a secret that the one before it has begun."""
+        raw = said.encode("utf-8", "surrogatepass")
+        before, self._pieces_said = self._pieces_said, b""
+        if not raw or len(raw) >= self._longest or raw not in self._all:
+            return said
+        joined = (before + raw)[-self._longest :]
+        self._pieces_said = joined
+        found: set[str] = set()
+        if self._begun(joined, found) <= len(raw):
+            return said
+        keys |= found
+        return HIDDEN
 
     # --- texts and values ---------------------------------------------------------------------------------------
 
@@ -321,6 +356,9 @@ class Redactor:
                     self._needles |= dict.fromkeys(spellings(text), key)
         if len(self._needles) > known:
             self._pattern = pattern_of(self._needles)
+            self._longest = max(map(len, self._needles))
+            self._all = b"\n".join(self._needles)
+            self._in_lines = any(b"\n" in needle for needle in self._needles)
             self.idle = False
 
     def _scrub(self, text: bytes, keys: set[str]) -> bytes:
@@ -348,7 +386,7 @@ class Redactor:
 
     def _pieces(self, text: bytes) -> Iterator[tuple[int, int]]:
         """The places of pieces of secrets beside cuts. A dot before a cut makes it a run of dots, and two cuts."""
-        longest = max(map(len, self._needles))
+        longest = self._longest
         for cut in _CUTS.finditer(text):
             before, after = text[max(0, cut.start() - longest) : cut.start()], text[cut.end(1) : cut.end(1) + longest]
             if size := max(_ending(before, needle) for needle in self._needles):

@@ -21,6 +21,7 @@ from multilang_cli.protocol.wire.framing import Framer, frame_text
 from multilang_cli.protocol.words.events import Chunk, Event, Redacted, Started
 from multilang_cli.protocol.words.messages import Handshake, Malformed, Pid, TupleMsg
 from multilang_cli.protocol.words.shortening import bounded, ends, head
+from multilang_cli.topology.engine.workers import StderrFile
 from multilang_cli.transcript import redact
 from multilang_cli.transcript.read import read
 from multilang_cli.transcript.redact import Redactor, redacted
@@ -225,6 +226,46 @@ def test_a_secret_that_two_chunks_of_stderr_part_is_in_neither(chunks: list[str]
     assert [bool(keys) for _, keys in seen] == [one != other for one, other in zip(chunks, left, strict=True)]
 
 
+LINES = "first half\nsecond half"
+PARTED = {
+    "by bytes": (SECRET, list(f"it is {SECRET} now\n"), f"it is {SECRET[:2]}"),
+    "in the middle": (SECRET, ["hunt", "er2", "/h", "unter2", "/"], ""),
+    "in lines": (LINES, ["first half\n", "second half\n"], ""),
+    "in lines by bytes": (LINES, list(LINES), LINES[:2]),
+    "a key before it": ("", ["db.password=", "x1y2z3\n", "password=1\n"], "db.password="),
+    "a key by bytes": ("", list("password=1y2z3x"), "password="),
+}
+
+
+@pytest.mark.parametrize(("secret", "chunks", "before"), PARTED.values(), ids=PARTED)
+def test_a_secret_in_chunks_of_its_own_is_in_no_recording(secret: str, chunks: list[str], before: str) -> None:
+    redactor = Redactor({"": [{"db.password": secret}]})
+    seen = [redactor.event(Event(seq, 0.1, "err", Chunk(9), text.encode()))[0] for seq, text in enumerate(chunks)]
+    left = "".join(event.raw.decode() for event in seen)
+    assert left.startswith(f"{before}***")
+    assert not {
+        part for part in re.split(r"[*\n]+", left.removeprefix(before)) if part and part in f"{secret} x1y2z3 1y2z3x"
+    }
+
+
+@pytest.mark.parametrize("texts", [list(SECRET), ["hunter2", "/", "hunter2"], ["hunte", "r2/hun", "ter2", "ter2"]])
+def test_a_secret_in_texts_of_the_log_of_its_own_is_in_no_recording(texts: list[str]) -> None:
+    redactor = Redactor({"": [{"db.password": SECRET}]})
+    left = "".join(said(redactor, text) for text in texts)
+    assert SECRET not in left.replace("***", "")
+    assert "***" in left
+    assert said(redactor, "hunter of 2 words") == "hunter of 2 words"
+    assert said(redactor, "ter2") == "ter2"
+
+
+def said(redactor: Redactor, text: str) -> str:
+    """What a recording tells of a text of the log."""
+    raw = json.dumps({"command": "log", "msg": text}).encode() + b"\nend\n"
+    event, _ = redactor.event(Event(7, 0.1, "out", read_frame(Framer().feed(raw)[0]), raw))
+    shown: str = json.loads(event.raw[:-5])["msg"]
+    return shown
+
+
 @pytest.mark.parametrize("before", ENDS)
 @pytest.mark.parametrize("after", ENDS)
 def test_a_secret_with_quotes_or_backslashes_at_its_ends_leaves_json_what_it_is(before: str, after: str) -> None:
@@ -350,3 +391,10 @@ def test_what_a_component_writes_is_searched_in_linear_time() -> None:
     for text in (*words, "-----BEGIN PRIVATE KEY-----" * 2_500):
         hide(text, "text")
         hide(text, "settings")
+
+
+def test_a_secret_in_chunks_of_its_own_is_in_no_file_of_stderr(tmp_path: Path) -> None:
+    file = StderrFile(tmp_path / "err", Redactor({"": [{"db.password": SECRET}]}))
+    for byte in f"it is {SECRET} now\n".encode():
+        file.add(bytes([byte]))
+    assert (tmp_path / "err").read_text("utf-8") == f"it is {SECRET[:2]}{'***' * (len(SECRET) - 2)} now\n"

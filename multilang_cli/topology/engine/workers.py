@@ -16,6 +16,7 @@ from multilang_cli.topology.engine.wiring import profile_of
 from multilang_cli.topology.history import Died, Launched
 from multilang_cli.topology.tasks import merged_conf
 from multilang_cli.transcript.format import Header
+from multilang_cli.transcript.joined import Joined
 from multilang_cli.transcript.naming import fit_for_a_file
 from multilang_cli.transcript.recording import Recording
 
@@ -43,6 +44,7 @@ class StderrFile:
     def __init__(self, path: Path, redactor: Redactor) -> None:
         self.path = path
         self._redactor = redactor
+        self._joined = Joined()
         self._size = 0
 
     def add(self, data: bytes) -> None:
@@ -51,7 +53,7 @@ class StderrFile:
             self._size += len(data)
             try:
                 with self.path.open("ab") as file:
-                    file.write(self._redactor.text(data))
+                    file.write(self._redactor.chunk(data, self._joined))
             except OSError:
                 self._size = STDERR_KEPT
 
