@@ -13,7 +13,7 @@ from multilang_cli.protocol.storm.diagnosis import STRING_OR_NUMBER
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import TERMINATOR, frame_text
 from multilang_cli.protocol.words import events
-from multilang_cli.protocol.words.large import LARGEST_DECODED, pieces
+from multilang_cli.protocol.words.large import LARGEST_DECODED, STRING, pieces
 from multilang_cli.protocol.words.messages import Emit, Error, Handshake, Log, Malformed, TupleMsg
 from multilang_cli.protocol.words.shortening import CUT
 from multilang_cli.transcript.format import BAD, FRAMES, Header, decode_fact, encode
@@ -46,6 +46,9 @@ _LONGEST_NUMBER = 400
 """Digits of a number that may be a secret: Python reads none of thousands."""
 _PIECE_OF_SECRET = 3
 """Bytes of a secret's piece beside a cut from which on it is hidden."""
+_NAME = re.compile(rb"[ \t\r\n]*+,?[ \t\r\n]*+(%b)[ \t\r\n]*+:[ \t\r\n]*+" % STRING.pattern, re.DOTALL)
+"""The name of a message's next field, up to its value."""
+_decode_outline = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _CUTS = re.compile(rb"(?=(%b))" % re.escape(_CUT))
 _PAIR = re.compile(rb'("((?:[^"\\]|\\.)*)"\s*:\s*)("(?:[^"\\]|\\.)*")')
 
@@ -166,7 +169,7 @@ class Redactor:
             # A declared pattern may fit an id, which stays.
             if len(raw) > LARGEST_DECODED and isinstance(body, Emit | TupleMsg | Malformed) and not self._patterns:
                 is_json = not isinstance(body, Malformed) or body.strict
-                return self._large(raw, keys) if is_json else self._told(raw, keys)
+                return self._large_message(raw, keys) if is_json else self._told(raw, keys)
             try:
                 fields = msgspec.json.decode(frame_text(raw))
                 return self._message(raw, fields, told, keys) if isinstance(fields, dict) else raw
@@ -195,9 +198,30 @@ class Redactor:
             pass
         return _rewritten(raw, clean) or simple
 
-    def _large(self, raw: bytes, keys: set[str]) -> bytes:
+    def _large_message(self, raw: bytes, keys: set[str]) -> bytes:
+        """A large message without secrets: what is no id, task, anchor or stream, nor the name of a field."""
+        try:
+            fields = _decode_outline(frame_text(raw))
+        except BAD:
+            return self._large(memoryview(raw), keys)
+        shown: list[bytes | memoryview] = []
+        begin = done = raw.find(b"{") + 1
+        view = memoryview(raw)
+        for _ in fields:
+            named = _NAME.match(raw, done)
+            name = msgspec.json.decode(named[1]) if named else ""
+            value = memoryview(fields.get(name, b""))
+            if not named or view[named.end() : named.end() + len(value)] != value:
+                # A name that stands twice.
+                return self._large(view, keys)
+            kept = name in _PROTOCOL_FIELDS or name == "command"
+            shown += [view[done : named.end()], value if kept else self._large(value, keys)]
+            done = named.end() + len(value)
+        return b"".join([view[:begin], *shown, view[done:]])
+
+    def _large(self, raw: memoryview, keys: set[str]) -> bytes:
         """A large message without secrets, token by token: as objects it takes up to thirty times its size."""
-        parts = pieces(memoryview(raw))
+        parts = pieces(raw)
         hide_token = partial(self._token, keys)
         return b"".join(part if self.misses(part) else STRING_OR_NUMBER.sub(hide_token, part) for part in parts)
 

@@ -11,6 +11,7 @@ import msgspec
 from multilang_cli.protocol.wire.batches import Batch
 from multilang_cli.protocol.wire.encoding import BARE_NAN
 from multilang_cli.protocol.wire.framing import TERMINATOR
+from multilang_cli.protocol.words.large import check_utf8
 from multilang_cli.protocol.words.messages import Malformed
 from multilang_cli.transcript.format import FRAMES, Counts, EndLine, Header, encode, header_line
 from multilang_cli.transcript.private import open_private
@@ -242,7 +243,7 @@ def is_json(text: bytes) -> bool:
     try:
         _skip(text)
         # What is skipped is not looked at as text.
-        text.decode()
+        check_utf8(text)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return False
     return True

@@ -216,3 +216,23 @@ def _measured(text: bytes, read: Any, most: float = 4) -> Any:
         tracemalloc.stop()
     assert peak <= most * len(text)
     return message
+
+
+@pytest.mark.parametrize("read", [reading.read, encoding.decode], ids=["from it", "to it"])
+@pytest.mark.parametrize("character", ["ä", "€", "\U0001f600"])
+def test_a_large_text_takes_no_more_for_its_characters(character: str, read: Any) -> None:
+    text = "a" * (4 * values_file.LARGEST_DECODED) + character
+    start = '"command":"emit","anchors":["5"]' if read is reading.read else '"id":"5","comp":"a","stream":"b","task":2'
+    message = _measured(f'{{{start},"tuple":["{text}"]}}'.encode(), read, most=3.2)
+    assert isinstance(message, Emit | TupleMsg)
+    assert isinstance(message.values, LargeValues)
+
+
+@pytest.mark.parametrize("bad", [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf0\x9f\x98"])
+@pytest.mark.parametrize("before", [0, values_file.PIECE - 2, values_file.PIECE - 1, values_file.PIECE])
+def test_bytes_that_are_no_utf8_are_found_wherever_they_stand(bad: bytes, before: int) -> None:
+    values_file.check_utf8(b"a" * before + "\U0001f600".encode())
+    with pytest.raises(UnicodeDecodeError):
+        values_file.check_utf8(b"a" * before + bad)
+    with pytest.raises(UnicodeDecodeError):
+        values_file.check_utf8(b"a" * before + bad + b"a")

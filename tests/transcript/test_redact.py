@@ -19,6 +19,7 @@ from multilang_cli.protocol.storm.reading import read_frame
 from multilang_cli.protocol.wire import encoding as wire
 from multilang_cli.protocol.wire.framing import Framer, frame_text
 from multilang_cli.protocol.words.events import Chunk, Event, Redacted, Started
+from multilang_cli.protocol.words.large import LARGEST_DECODED
 from multilang_cli.protocol.words.messages import Handshake, Malformed, Pid, TupleMsg
 from multilang_cli.protocol.words.shortening import bounded, ends, head
 from multilang_cli.topology.engine.workers import StderrFile
@@ -207,6 +208,22 @@ def test_hiding_a_secret_in_a_large_message_takes_little_memory() -> None:
     finally:
         tracemalloc.stop()
     assert SECRET.encode() not in changed.raw
+
+
+@pytest.mark.parametrize("size", [1, LARGEST_DECODED], ids=["small", "large"])
+@pytest.mark.parametrize("note", ["", f'"note":"{SECRET}","{SECRET}":[7],', '"id":"0",'], ids=["", "more", "twice"])
+def test_ids_stay_in_messages_of_any_size(note: str, size: int) -> None:
+    fields = (
+        f'{{ {note}"id" :"{SECRET}", "comp":"c","stream":"{SECRET}","task":2,"tuple": ["{SECRET}","{"a" * size}"]}}'
+    )
+    raw = f"{fields}\nend\n".encode()
+    event = Event(7, 0.1, "in", wire.decode(fields.encode()), raw)
+    changed, keys = Redactor({"db.password": SECRET}).event(event)
+    said = json.loads(changed.raw[:-5])
+    assert keys == ("db.password",)
+    assert said["tuple"][0] == said.get("note", "***") == "***"
+    if '"id":"0"' not in note:
+        assert (said["id"], said["stream"], said.get(SECRET, [7])) == (SECRET, SECRET, [7])
 
 
 @pytest.mark.parametrize(

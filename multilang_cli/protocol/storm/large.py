@@ -20,6 +20,7 @@ from multilang_cli.protocol.words.large import (
     STRING,
     LargeValues,
     Nesting,
+    check_utf8,
     numbers_in,
     pieces,
 )
@@ -148,8 +149,7 @@ class _Look:
 
     def take(self, piece: bytes) -> None:
         """Look at the next piece. Raises UnicodeDecodeError for bytes that are no UTF-8."""
-        if not piece.isascii():
-            piece.decode()
+        check_utf8(piece)
         is_long = _LONG in piece.translate(_IN_NUMBERS)
         if is_long or any(sign in piece for sign in _SIGNS):
             self._tokens(piece)

@@ -22,6 +22,7 @@ from multilang_cli.protocol.words.large import (
     LARGEST_DECODED,
     MOST_PARTS,
     LargeValues,
+    check_utf8,
     has_too_many_parts,
     pieces,
     plain,
@@ -249,7 +250,7 @@ def _decode_large(text: bytes) -> FromStorm | Malformed:
         found = _decode_outline(text)
         values = memoryview(found.tuple)
         for piece in pieces(values) if not text.isascii() else ():
-            piece.decode()
+            check_utf8(piece)
     except _REFUSED:
         return _decode_other(text)
     if values[0] != ord("["):

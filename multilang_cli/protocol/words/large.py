@@ -5,6 +5,7 @@ They stay JSON, are looked through piece by piece, and are decoded only for whoe
 
 from __future__ import annotations
 
+import codecs
 import json as standard_json
 import re
 from collections.abc import Sequence
@@ -46,6 +47,16 @@ _FEW = 1000
 _MOST_DIGITS = 400
 """Characters of the longest number that is read: what is longer is no number that a component means."""
 _decode_places = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def check_utf8(text: bytes) -> None:
+    """Raise UnicodeDecodeError for bytes that are no UTF-8; as one text they would take up to four times their size."""
+    if text.isascii():
+        return
+    decode = codecs.getincrementaldecoder("utf-8")().decode
+    for at in range(0, len(text), PIECE):
+        decode(text[at : at + PIECE])
+    decode(b"", final=True)
 
 
 class LargeValues(Sequence[Any]):
