@@ -12,37 +12,37 @@ from multilang_cli.protocol.words.messages import Ack, Emit, Fail, Handshake, Ma
 from multilang_cli.reports.escape import decode, decode_at
 from multilang_cli.reports.message_words import text_of_fact
 from multilang_cli.reports.model import ExcerptLine
+from multilang_cli.transcript.joined import Joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from multilang_cli.protocol.words.events import Event
     from multilang_cli.protocol.words.verdicts import Finding
+    from multilang_cli.transcript.redact import Redactor
 
 EVENTS_BEFORE = 3
 """Events shown before the first wrong one, and chunks of stderr."""
 EMITS_OF_AN_ID = 2
 """Emits of the id that a spout died of that are shown, at most."""
+CHUNKS_JOINED = 100
+"""Chunks of stderr before the wrong event that may hold a secret together."""
 EXCERPT_LINES = 12
 """Lines of an excerpt, at most."""
 EXCERPT_BYTES = 400
 """Bytes of one message that are kept, at most."""
 
 
-def _as_it_is(data: bytes) -> bytes:
-    return data
-
-
 def excerpt_of(
     findings: Sequence[Finding],
     events: Mapping[int, Event],
-    clean: Callable[[bytes], bytes] = _as_it_is,
+    secrets: Redactor | None = None,
     about: int | None = None,
 ) -> tuple[ExcerptLine, ...]:
     """The events around the worst finding: what it refers to, what came just before, and itself, marked.
 
     `about`: the event that the first cause is told of; a finding there comes before all others, and where there is no
-    finding at all, that event is shown. `clean` hides secrets in the bytes of an event, before they are cut.
+    finding at all, that event is shown. `secrets` are hidden in the bytes of an event, before they are cut.
     """
     order = {"must": 0, "should": 1, "note": 2}
     worst = min(findings, key=lambda finding: (finding.seq != about, order[finding.level], finding.seq), default=None)
@@ -59,10 +59,22 @@ def excerpt_of(
     named = _tuples_of(marked, events) or _tuple_at_the_end(marked, events) or _emits_of_the_last_id(marked, events)
     said = [seq for seq in said if not named or seq in named or not isinstance(events[seq].body, TupleMsg)]
     wanted.update(said[-EVENTS_BEFORE:], complained[-EVENTS_BEFORE:], named)
-    shown = (events[seq] for seq in sorted(wanted) if seq in events)
+    shown = [events[seq] for seq in sorted(wanted) if seq in events]
+    if secrets is not None:
+        chunks = [events[seq] for seq in (*complained[-CHUNKS_JOINED:], marked) if seq in events]
+        stderr = _stderr_without([each for each in chunks if each.channel == "err"], secrets)
+        shown = [
+            msgspec.structs.replace(each, raw=stderr[each.seq] if each.seq in stderr else secrets.text(each.raw))
+            for each in shown
+        ]
     note = worst.head if worst is not None else ""
-    lines = [_line(msgspec.structs.replace(event, raw=clean(event.raw)), marked, note) for event in shown]
-    return tuple(lines[-EXCERPT_LINES:])
+    return tuple([_line(event, marked, note) for event in shown][-EXCERPT_LINES:])
+
+
+def _stderr_without(chunks: Sequence[Event], secrets: Redactor) -> dict[int, bytes]:
+    """What the last chunks of stderr say without secrets, which may be parted among them, by their seq."""
+    joined = Joined()
+    return {each.seq: secrets.text(secrets.chunk(each.raw, joined)) for each in chunks}
 
 
 def _tuples_of(marked: int, events: Mapping[int, Event]) -> list[int]:

@@ -80,7 +80,7 @@ class JudgedConversation:
         self._t = 0.0
         self._said = False
         self._redactor = Redactor(header.profile.conf)
-        self._quotes = Quotes(self._redactor.text)
+        self._quotes = Quotes(self._redactor)
         self._part = 0
         self.late = header.part > 1
 

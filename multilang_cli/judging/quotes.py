@@ -12,12 +12,13 @@ from multilang_cli.protocol.words.events import Chunk
 from multilang_cli.protocol.words.messages import Handshake, Malformed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from multilang_cli.protocol.words.events import Event, Fact
     from multilang_cli.protocol.words.messages import Message
     from multilang_cli.protocol.words.verdicts import Finding
     from multilang_cli.reports.model import ExcerptLine
+    from multilang_cli.transcript.redact import Redactor
 
 QUOTABLE_EVENTS = 512
 """Events of a conversation that are kept in memory to be quoted, at least."""
@@ -28,12 +29,12 @@ QUOTABLE_BYTES = 4096
 class Quotes:
     """The last events of a conversation, the large ones cut, and an excerpt around each finding.
 
-    `sizes`: bytes of the large ones by their seq. `clean` hides secrets in what is quoted.
+    `sizes`: bytes of the large ones by their seq. `secrets` are hidden in what is quoted.
     """
 
-    def __init__(self, clean: Callable[[bytes], bytes]) -> None:
+    def __init__(self, secrets: Redactor) -> None:
         self.sizes: dict[int, int] = {}
-        self._clean = clean
+        self._secrets = secrets
         self._kept: deque[Sequence[Event]] = deque()
         self._count = 0
         self._lines: dict[int, ExcerptLine] = {}
@@ -66,7 +67,7 @@ class Quotes:
 
     def quote(self, finding: Finding) -> None:
         """Add the lines around a finding: it marks its own, which others may have shown."""
-        for line in excerpt_of([finding], {event.seq: event for event in self.events}, self._clean):
+        for line in excerpt_of([finding], {event.seq: event for event in self.events}, self._secrets):
             if line.mark or line.seq not in self._lines:
                 self._lines[line.seq] = line
 

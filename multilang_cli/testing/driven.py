@@ -151,7 +151,7 @@ class Driven:
         causes = self.causes
         about = causes[0].seq if causes else None
         secrets = redactor_of(self._subject.component)
-        excerpt = excerpt_of(wrong, self._watch.events, secrets.text, about)
+        excerpt = excerpt_of(wrong, self._watch.events, secrets, about)
         subject = SubjectResult(id="", title="", verdict="fail", findings=tuple(wrong), excerpt=excerpt, causes=causes)
         lines = [in_a_sentence(cause) for cause in causes[:1]]
         lines += (

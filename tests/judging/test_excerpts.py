@@ -7,10 +7,11 @@ from typing import Literal
 import pytest
 
 from multilang_cli.judging.excerpts import excerpt_of
-from multilang_cli.protocol.words.events import Deadline, Event, Exited, StdinClosed
+from multilang_cli.protocol.words.events import Chunk, Deadline, Event, Exited, StdinClosed
 from multilang_cli.protocol.words.messages import Ack, Emit, Log, SpoutCommand, Sync, TupleMsg
 from multilang_cli.protocol.words.verdicts import Finding
 from multilang_cli.suite.runner.watch import WATCHED_EVENTS, WATCHED_FIRST, Watch
+from multilang_cli.transcript.redact import Redactor
 
 DATA = TupleMsg("src", ["x"], 2, "default", "1")
 BEAT = TupleMsg(None, [], -1, "__heartbeat", "9")
@@ -97,3 +98,14 @@ def test_an_answered_heartbeat_says_nothing_of_a_tuple_that_is_open(
     lines = excerpt_of([], events, about=4)
     assert {line.seq for line in lines} >= set(shown)
     assert (2 in {line.seq for line in lines}) == (2 in shown)
+
+
+def test_a_secret_that_chunks_of_stderr_hold_together_is_in_no_excerpt() -> None:
+    secrets = Redactor({"db.password": "hunter2/hunter2"})
+    texts = ["it is hunter2", "/hunter2\n", *"hunter2/hunter2"]
+    events = {seq: Event(seq, 0.1, "err", Chunk(1), text.encode()) for seq, text in enumerate(texts)}
+    events[len(texts)] = Event(len(texts), 0.2, "process", Exited(1))
+    for about in (1, 2, len(texts)):
+        shown = "".join(line.text for line in excerpt_of([], events, secrets, about=about))
+        assert "***" in shown
+        assert "hunter2" not in shown

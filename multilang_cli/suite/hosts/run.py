@@ -141,7 +141,7 @@ class HostRun:
             duration=round(time.monotonic() - began, 4),
             clause=clause_of(case.clause),
             findings=findings,
-            excerpt=excerpt_of(findings, seen.events, secrets.text) if seen is not None else (),
+            excerpt=excerpt_of(findings, seen.events, secrets) if seen is not None else (),
             stderr_tail=decode(seen.process.stderr_tail[-STDERR_SHOWN:]) if seen is not None else "",
             exit=None if ended is None else Exit(code=ended.code, signal=ended.signal),
             reproduce=readable(shlex.join(words)),

@@ -407,7 +407,7 @@ class CaseRun:
     def _excerpt(
         self, findings: tuple[Finding, ...], watch: Watch, about: int | None = None
     ) -> tuple[ExcerptLine, ...]:
-        return excerpt_of(findings, watch.events, redactor_of(self.subject.component).text, about)
+        return excerpt_of(findings, watch.events, redactor_of(self.subject.component), about)
 
     def _result(
         self,

@@ -203,7 +203,7 @@ def met_by_the_probe(checked: Subject, session: Session, watch: Watch, last: Las
         reason=causes[0].headline if causes else "",
         findings=tuple(session.findings),
         outlook=session.judge.outlook(),
-        excerpt=excerpt_of(session.findings, watch.events, redactor.text),
+        excerpt=excerpt_of(session.findings, watch.events, redactor),
         stderr_tail=decode(session.process.stderr_tail),
         exit=Exit(code=ended.code, signal=ended.signal) if ended is not None else None,
         reproduce=readable(shlex.join(words)),
