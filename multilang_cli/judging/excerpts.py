@@ -72,7 +72,7 @@ def excerpt_of(
 
 
 def _stderr_without(chunks: Sequence[Event], secrets: Redactor) -> dict[int, bytes]:
-    """What the last chunks of stderr say without secrets, which may be parted among them, by their seq."""
+    """The last chunks of stderr without secrets, which may be parted among them, by their seq."""
     joined = Joined()
     return {each.seq: secrets.text(secrets.chunk(each.raw, joined)) for each in chunks}
 
