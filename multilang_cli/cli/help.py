@@ -14,10 +14,12 @@ _RANGE = re.compile(r"\s*\[[^\]]*x[<>]=?[^\]]*\]$")
 _TYPES = {"<int range>": "N", "<float range>": "S", "INTEGER": "N", "FLOAT": "S", " <str>": ""}
 _NEEDED = re.compile(r"\{([^{}|]+)\}")
 _USED, _REST = "Most used", "Options"
+MOST_IN_ONE_LIST = 10
+"""Options of a command that need no panels."""
 
 
 class PanelledCommand(TyperCommand):
-    """A command whose help has panels (``examples.PANELS``). Without a panel of its own, an option is in the last."""
+    """A command whose help has panels (``examples.PANELS``) where it has many options."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line: without brackets what has to be given, in one pair what may be."""
@@ -31,26 +33,25 @@ class PanelledCommand(TyperCommand):
         if lines := EXAMPLES.get(name, ()):
             with formatter.section("Examples"):
                 formatter.write("".join(f"  {line}\n" for line in lines))
+        records = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]
+        options = [
+            (frozenset({*param.opts, *param.secondary_opts}), plain(*record)) for param, record in records if record
+        ]
         panels: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None:
-                flags = frozenset({*param.opts, *param.secondary_opts})
-                panels.setdefault(panel_of(name, flags), []).append(plain(*record))
+        for flags, told in options:
+            title = panel_of(name, flags) if len(options) > MOST_IN_ONE_LIST else _REST
+            panels.setdefault(title, []).append(told)
         order = [_USED, *PANELS, _REST]
         for title in sorted(panels, key=order.index):
-            with formatter.section(title if len(panels) > 1 else _REST):
+            with formatter.section(title):
                 formatter.write_dl(panels[title])
 
 
 def panel_of(command: str, flags: frozenset[str]) -> str:
-    """The panel of an option of a command."""
-    used = MOST_USED.get(command, ())
-    if flags & set(used):
+    """The panel of an option of a command that has many."""
+    if flags & set(MOST_USED.get(command, ())):
         return _USED
-    # Few options need no panels, and what is most used is told apart only where there are many.
-    found = (title for title, members in PANELS.items() if flags & set(members))
-    return next(found, _REST) if used else _REST
+    return next((title for title, members in PANELS.items() if flags & set(members)), _REST)
 
 
 def plain(option: str, text: str) -> tuple[str, str]:
@@ -61,7 +62,5 @@ def plain(option: str, text: str) -> tuple[str, str]:
     found = _DEFAULT.search(text)
     if not found:
         return option, text
-    text, default = _DEFAULT.sub("", text), found[1]
-    told = "efault" in text or f"[{default}]" in text
-    negated = f"--no-{default}" in option or default.startswith("no-")
-    return option, text if told or (negated and default.startswith("no-")) else f"{text} Default: {default}."
+    text, default = _DEFAULT.sub("", text), found[1].removesuffix(".0")
+    return option, text if "efault" in text or default.startswith("no-") else f"{text} Default: {default}."

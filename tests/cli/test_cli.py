@@ -11,7 +11,7 @@ import pytest
 
 from multilang_cli import __version__
 from multilang_cli.cli.commands import COMMANDS, GROUPS, TOP
-from multilang_cli.cli.examples import EXAMPLES, MOST_USED, PANELS
+from multilang_cli.cli.examples import EXAMPLES
 from multilang_cli.reports.verdict import OUTCOMES
 from multilang_cli.terminal.exits import PRECEDENCE, ExitCode, worst
 from tests.command import ROOT, mlcheck, refusal
@@ -92,16 +92,6 @@ def test_examples_of_the_help_are_understood(command: str) -> None:
         assert words[0] == "mlcheck"
         assert " ".join(words[1:]).startswith(command)
         given(words[1:])
-
-
-def test_panels_hold_options_that_there_are(tmp_path: Path) -> None:
-    texts = "".join(
-        mlcheck(*words.split(), "--help", cwd=tmp_path).stdout for words in ("run", "topology run", "replay")
-    )
-    texts += mlcheck("repl", "--help", cwd=tmp_path).stdout
-    flags = {flag for group in (*PANELS.values(), *MOST_USED.values()) for flag in group}
-    assert {flag for flag in flags if not re.search(rf"{flag}\b", texts)} == set()
-    assert not re.search(r"\[default|INTEGER|<\w+ range>|\[x>", texts)
 
 
 def test_help_of_run_names_every_option(tmp_path: Path) -> None:

@@ -8,9 +8,7 @@ from multilang_cli.cli.app import Color, Storm
 from multilang_cli.cli.options import run_options as option
 from multilang_cli.cli.options.handled import handled_by
 
-Windows = Annotated[
-    str, typer.Option("--windows", metavar="N,N", help="Tuples in flight, or pending. [1,10,100,1000,10000]")
-]
+Windows = Annotated[str, typer.Option("--windows", metavar="N,N", help="Tuples in flight, or pending.")]
 Seconds = Annotated[
     float, typer.Option("--seconds", metavar="S", min=0.05, help="How long each measure takes. Default: 1.")
 ]
@@ -19,7 +17,7 @@ Compare = Annotated[
     str | None, typer.Option("--compare", metavar="COMMAND", help="Another component, in turn with this: 'ruby b.rb'.")
 ]
 Place = Annotated[
-    str, typer.Option("--cpus", metavar="any|one|two", help="Both sides on any CPU, on one, or on one each. [any]")
+    str, typer.Option("--cpus", metavar="any|one|two", help="Both sides on any CPU, on one, or on one each.")
 ]
 Report = Annotated[
     list[str] | None,

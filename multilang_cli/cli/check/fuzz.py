@@ -9,21 +9,19 @@ from multilang_cli.cli.options import run_options as option
 from multilang_cli.cli.options.handled import handled_by
 
 Conversations = Annotated[
-    int, typer.Option("--conversations", metavar="N", min=1, help="How many, if nothing is found. [300]")
+    int, typer.Option("--conversations", metavar="N", min=1, help="How many, if nothing is found.")
 ]
 MaxTime = Annotated[
     float,
-    typer.Option("--max-time", metavar="SECONDS", min=0.1, help="For everything, also to shrink a find. [120]"),
+    typer.Option("--max-time", metavar="SECONDS", min=0.1, help="For everything, also to shrink a find."),
 ]
 SaveCase = Annotated[
     str | None, typer.Option("--save-case", metavar="FILE", help="Write what was found as a case, for --suite.")
 ]
-Database = Annotated[
-    str, typer.Option("--database", metavar="DIR", help="Where finds are kept, to be tried first. [.mlcheck/fuzz]")
-]
+Database = Annotated[str, typer.Option("--database", metavar="DIR", help="Where finds are kept, to be tried first.")]
 Seed = Annotated[
     str | None,
-    typer.Option("--seed", metavar="N", help="Where conversations come from; told in the report. [new]"),
+    typer.Option("--seed", metavar="N", help="Where conversations come from; told in the report. Default: a new one."),
 ]
 
 

@@ -9,9 +9,9 @@ from multilang_cli.cli.app import Color, Reports, Storm, Strict
 from multilang_cli.cli.options import run_options as option
 
 Patience = Annotated[
-    float, typer.Option("--patience", metavar="FACTOR", min=0.1, help="Every limit of the cases, times this. [1]")
+    float, typer.Option("--patience", metavar="FACTOR", min=0.1, help="Every limit of the cases, times this.")
 ]
-Jobs = Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Play N cases at once. [1]")]
+Jobs = Annotated[int, typer.Option("-j", "--jobs", metavar="N", min=1, help="Play N cases at once.")]
 Record = Annotated[Path, typer.Option("--record", metavar="DIR", help="For transcripts. Default: .mlcheck/last.")]
 
 

@@ -22,7 +22,7 @@ Kind = Annotated[
 ]
 Ring = Annotated[
     int | None,
-    typer.Option("--ring", metavar="N", min=1, help="Keep the last N messages, and write them at the end. [1000]"),
+    typer.Option("--ring", metavar="N", min=1, help="Keep the last N messages, and write them at the end."),
 ]
 RecordAll = Annotated[bool, typer.Option("--record-all", help="Write every message, as it passes.")]
 Rotate = Annotated[
@@ -34,7 +34,7 @@ Keep = Annotated[
 ]
 Sample = Annotated[
     float,
-    typer.Option("--sample", metavar="P", min=0, max=1, help="Record a conversation with probability P. [1]"),
+    typer.Option("--sample", metavar="P", min=0, max=1, help="Record a conversation with probability P."),
 ]
 Status = Annotated[
     Path | None, typer.Option("--status", metavar="FILE", help="How far it is, as JSON. Default: one in DIR.")

@@ -1,0 +1,49 @@
+"""The help of every command: examples first, panels where there are many options, each default once."""
+
+from __future__ import annotations
+
+import re
+from contextlib import redirect_stdout
+from io import StringIO
+
+import pytest
+
+from multilang_cli.cli.commands import COMMANDS
+from multilang_cli.cli.dispatch import dispatch
+from multilang_cli.cli.examples import MOST_USED, PANELS
+from multilang_cli.cli.help import MOST_IN_ONE_LIST
+
+
+@pytest.fixture(scope="module")
+def helps() -> dict[str, str]:
+    """What `--help` says, of each command."""
+    texts = {}
+    for words in COMMANDS:
+        with redirect_stdout(StringIO()) as said:
+            assert dispatch([*words.split(), "--help"]) == 0
+        texts[words] = said.getvalue()
+    return texts
+
+
+def test_options_of_a_command_that_has_many_are_in_panels(helps: dict[str, str]) -> None:
+    known = ["Most used", *PANELS]
+    for words, text in helps.items():
+        titles = re.findall(r"^(\S[^\n:]*):$", text, re.MULTILINE)
+        assert titles[0] == "Examples", words
+        many = len(re.findall(r"^  -", text, re.MULTILINE)) > MOST_IN_ONE_LIST
+        assert titles[1:] == ([title for title in known if title in titles] if many else ["Options"]), words
+        assert not many or titles[1] == "Most used", words
+
+
+def test_a_default_is_told_once(helps: dict[str, str]) -> None:
+    for words, text in helps.items():
+        for option in re.split(r"\n  (?=-)", text)[1:]:
+            assert len(re.findall(r"Default:|\(the default\)| \[[\d.,]+\]", option)) <= 1, words
+    assert not re.search(r"\[default|INTEGER|<\w+ range>|\[x>", "".join(helps.values()))
+
+
+def test_panels_hold_options_that_there_are(helps: dict[str, str]) -> None:
+    for words, flags in MOST_USED.items():
+        assert {flag for flag in flags if not re.search(rf"{flag}\b", helps[words])} == set()
+    texts = "".join(helps.values())
+    assert {flag for members in PANELS.values() for flag in members if not re.search(rf"{flag}\b", texts)} == set()
