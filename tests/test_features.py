@@ -21,13 +21,12 @@ COMMANDS = sorted({command for _, command in ROWS if command and not command.sta
 """Not the matrix, which plays a whole library: it has tests of its own."""
 ONE_CASE = ["-k", "bolt.settle.once"]
 """What a row shows of a run is there in one case as in all."""
-NO = {"frozen set of requirements for each version", "trend over versions of a library"}
 
 
-def test_every_row_has_a_command_or_says_no() -> None:
+def test_every_row_has_a_command() -> None:
     assert len(ROWS) > 50
-    assert {feature for feature, command in ROWS if not command} <= NO
-    assert {feature for feature, here in re.findall(r"^\| ([^|]+) \| (no): ", PAGE, re.MULTILINE)} == NO
+    assert [feature for feature, command in ROWS if not command] == []
+    assert "| no: " not in PAGE
 
 
 @pytest.mark.component
@@ -39,6 +38,7 @@ def test_a_command_of_the_table_runs(command: str, tmp_path: Path) -> None:
         recording = ["run", "--record-all", "--record", "talks", "-k", "bolt.settle.once", "bolt.py"]
         assert mlcheck(*recording, cwd=tmp_path).returncode == 0
     (tmp_path / "known-failures.txt").touch()
+    (tmp_path / "cases.txt").write_text("bolt.settle.once\n", encoding="utf-8")
     flux = ROOT / "examples" / "topologies" / "split-count.yaml"
     replaced = {"topology.yaml": str(flux), "WORD": "heartbeat", "python3": sys.executable}
     words = [replaced.get(word, word) for word in shlex.split(command)]

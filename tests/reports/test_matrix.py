@@ -176,6 +176,33 @@ def test_what_is_added_takes_the_place_of_what_was() -> None:
     assert texts_of(both).keys() == {"matrix.json", "matrix.md", "badges/a.svg", "badges/storm_js.svg"}
 
 
+def test_versions_of_a_library_are_a_trend() -> None:
+    verdicts: list[dict[str, Verdict]] = [
+        {"bolt_tick": "fail", "handshake_pid": "pass", "spout_sync": "fail"},
+        {"bolt_tick": "pass", "handshake_pid": "fail", "spout_sync": "skip"},
+        {"bolt_tick": "pass", "handshake_pid": "warn", "spout_sync": "fail"},
+    ]
+    made = matrix(library("a", part("bolt", bolt_tick="pass")))
+    for number, each in enumerate(verdicts):
+        version = msgspec.structs.replace(library("storm_js", part("bolt", **each)), version=f"2.{number}")
+        for _ in "twice":
+            made = matrix(version).added_to(made)
+    past = made.libraries[1].past
+    assert [(each.version, each.passed, each.tested, each.mended, each.broken) for each in past] == [
+        ("2.0", 1, 3, ("bolt.tick",), ("handshake.pid",)),
+        ("2.1", 1, 2, ("handshake.pid",), ()),
+    ]
+    assert made.libraries[0].past == ()
+    text = to_markdown(made)
+    assert "| storm.js | 2.0 | 2026-11-21 | 1 of 3 passed, 2 failed | bolt.tick | handshake.pid |" in text
+    assert "| storm.js | 2.2 | 2026-11-21 | 1 of 3 passed, " in text
+    document = json.loads(msgspec.json.encode(document_of(made)))
+    assert schemas.explain(document, "page") == []
+    assert [each["title"] for each in document["sections"]][:3] == ["About", "Libraries", "Versions"]
+    assert schemas.explain(json.loads(texts_of(made)["matrix.json"]), "matrix") == []
+    assert "## Versions" not in to_markdown(matrix(JS))
+
+
 @pytest.mark.component
 def test_a_failing_cell_has_its_conversation(tmp_path: Path) -> None:
     bug = {"MLCHECK_MUTANT": "print-stdout"}

@@ -20,7 +20,9 @@ def matrix(
         bool,
         typer.Option("--brief", help="Only the table in markdown, the badges and the data: to keep beside sources."),
     ] = False,
-    add: Annotated[bool, typer.Option("--add", help="Keep what DIR has of other libraries.")] = False,
+    add: Annotated[
+        bool, typer.Option("--add", help="Keep what DIR has of other libraries, and of other versions as a trend.")
+    ] = False,
     storm: Storm = None,
     include: option.Include = None,
     exclude: option.Exclude = None,

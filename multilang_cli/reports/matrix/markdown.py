@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from multilang_cli.reports.formats.markdown import code, prose, table
 from multilang_cli.reports.grouping import some_of
-from multilang_cli.reports.matrix.words import LEGEND, WORDS, groups_of, label_of, summary_of, wrong_with
+from multilang_cli.reports.matrix.words import (
+    LEGEND,
+    TREND,
+    WORDS,
+    groups_of,
+    label_of,
+    summary_of,
+    trend_of,
+    wrong_with,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +39,9 @@ def _blocks(matrix: Matrix) -> Iterator[str]:
     yield table(
         [["library", "language", "score", "badge"], ["---"] * 4, *(_about(matrix, each) for each in matrix.libraries)]
     )
+    if trend := [[prose(cell) for cell in row] for row in trend_of(matrix)]:
+        yield "## Versions\n"
+        yield table([list(TREND), ["---"] * len(TREND), *trend])
     for library in matrix.libraries:
         yield from _wrong(library)
     yield "## Every case\n"

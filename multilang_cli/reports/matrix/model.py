@@ -20,6 +20,11 @@ TROUBLES: tuple[Verdict, ...] = GRAVITY[: GRAVITY.index("pass")]
 """Verdicts that are no pass."""
 
 
+def failing(verdict: Verdict | None) -> bool | None:
+    """True for a verdict that is a failure, None where nothing was tested."""
+    return None if verdict in (None, "skip") else verdict in TROUBLES and verdict != "warn"
+
+
 class _Value(msgspec.Struct, frozen=True, kw_only=True):
     pass
 
@@ -66,8 +71,27 @@ class Part(_Value, frozen=True, kw_only=True):
     why: str = ""
 
 
+class PastVersion(_Value, frozen=True, kw_only=True):
+    """An earlier version of a library in the same matrix, and what the next one changed in the cases of both.
+
+    `mended`: cases that the next version passes and this one did not; `broken`: the reverse. A warning is no failure.
+    """
+
+    version: str
+    made_at: str
+    storm: str
+    tested: int
+    passed: int
+    failed: int
+    mended: tuple[str, ...]
+    broken: tuple[str, ...]
+
+
 class Library(_Value, frozen=True, kw_only=True):
-    """A library: a column. `id`: the folder of its testee; `source`: where the library can be had."""
+    """A library: a column. `id`: the folder of its testee; `source`: where the library can be had.
+
+    `past`: its versions that were in the matrix before, the oldest first.
+    """
 
     id: str
     name: str
@@ -76,6 +100,7 @@ class Library(_Value, frozen=True, kw_only=True):
     source: str = ""
     notes: str = ""
     parts: tuple[Part, ...]
+    past: tuple[PastVersion, ...] = ()
 
     @property
     def started(self) -> bool:
@@ -124,14 +149,41 @@ class Matrix(_Value, frozen=True, kw_only=True):
     libraries: tuple[Library, ...]
 
     def added_to(self, old: Matrix) -> Matrix:
-        """The same with those libraries of an `old` one that it has not, and their cases."""
+        """The same with those libraries of an `old` one that it has not, their cases, and the past of those it has."""
         mine, cases = {library.id for library in self.libraries}, {case.id for case in self.cases}
-        libraries = (*self.libraries, *(library for library in old.libraries if library.id not in mine))
+        kept = {library.id: library for library in old.libraries}
+        libraries = (
+            *(old.followed_by(library, kept.get(library.id)) for library in self.libraries),
+            *(library for id_, library in kept.items() if id_ not in mine),
+        )
         return msgspec.structs.replace(
             self,
             libraries=tuple(sorted(libraries, key=lambda library: library.id)),
             cases=(*self.cases, *(case for case in old.cases if case.id not in cases)),
         )
+
+    def followed_by(self, library: Library, before: Library | None) -> Library:
+        """A library with what it was in this matrix, `before`, as its past. The same version again has no new past."""
+        if before is None:
+            return library
+        past = before.past
+        if before.version != library.version and before.started and library.started:
+            score = self.score(before)
+            now = {case.id: failing(library.verdict(case.id)) for case in self.cases}
+            then = {case.id: failing(before.verdict(case.id)) for case in self.cases}
+            past += (
+                PastVersion(
+                    version=before.version,
+                    made_at=self.made_at,
+                    storm=self.storm,
+                    tested=score.tested,
+                    passed=score.passed,
+                    failed=score.failed,
+                    mended=tuple(id_ for id_, bad in then.items() if bad and now[id_] is False),
+                    broken=tuple(id_ for id_, bad in then.items() if bad is False and now[id_]),
+                ),
+            )
+        return msgspec.structs.replace(library, past=past)
 
     def score(self, library: Library) -> Score:
         """The cases of a library, counted."""

@@ -21,7 +21,17 @@ from multilang_cli.reports.html.document import (
 )
 from multilang_cli.reports.html.page_file import load_kit, render
 from multilang_cli.reports.html.run_sections import TONES, line
-from multilang_cli.reports.matrix.words import LEGEND, WORDS, detail_of, groups_of, label_of, summary_of, wrong_with
+from multilang_cli.reports.matrix.words import (
+    LEGEND,
+    TREND,
+    WORDS,
+    detail_of,
+    groups_of,
+    label_of,
+    summary_of,
+    trend_of,
+    wrong_with,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +72,9 @@ def _sections(matrix: Matrix) -> Iterator[AnySection]:
     facts = [("Storm", matrix.storm), ("suite", matrix.suite), ("made", matrix.made_at)]
     yield FactsSection(id="about", title="About", rows=tuple((name, line(value)) for name, value in facts))
     yield _libraries(matrix)
+    if trend := [tuple(line(cell) for cell in row) for row in trend_of(matrix)]:
+        columns = tuple(SectionColumn(name=name) for name in TREND)
+        yield TableSection(id="versions", title="Versions", columns=columns, rows=tuple(trend))
     yield MatrixSection(
         id="matrix",
         title="Every case",

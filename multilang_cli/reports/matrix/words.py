@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
+from multilang_cli.reports.grouping import some_of
 from multilang_cli.reports.matrix.model import TROUBLES
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ WORDS: dict[Verdict | None, str] = {
     None: "",
 }
 """What stands in a cell. A known failure is a failure; `-` is what was not tested."""
+
+TREND = ("library", "version", "tested on", "score", "mended by the next", "broken by the next")
+"""What the trend over versions has of each."""
 
 LEGEND = (
     "pass: as the protocol has it. FAIL: not so, a bug of the library. warn: allowed, but a Storm version punishes it "
@@ -63,6 +67,17 @@ def wrong_with(library: Library) -> list[Wrong]:
 def label_of(library: Library) -> str:
     """A library as its users know it."""
     return f"{library.name} {library.version}"
+
+
+def trend_of(matrix: Matrix) -> Iterator[tuple[str, ...]]:
+    """The rows of the trend (`TREND`), of libraries that have a past."""
+    for library in matrix.libraries:
+        for past in library.past:
+            score = f"{past.passed} of {past.tested} passed, {past.failed} failed"
+            changes = (some_of(ids) if ids else "nothing" for ids in (past.mended, past.broken))
+            yield (library.name, past.version, past.made_at[:10], score, *changes)
+        if library.past:
+            yield (library.name, library.version, matrix.made_at[:10], summary_of(matrix.score(library)), "", "")
 
 
 def groups_of(matrix: Matrix) -> Iterator[tuple[str, list[MatrixCase]]]:
