@@ -52,7 +52,7 @@ def mlcheck_lines() -> list[list[str]]:
     """The words after `mlcheck` of every command line in every page."""
     lines = [line for page in PAGES for line in quoted(page.read_text(encoding="utf-8"))]
     lines = [line.removeprefix("python3 dev.py ") for line in lines]
-    return [shlex.split(line)[1:] for line in lines if line.startswith("mlcheck ")]
+    return [shlex.split(line.partition(" | ")[0])[1:] for line in lines if line.startswith("mlcheck ")]
 
 
 def names_of(words: list[str]) -> list[str]:
