@@ -97,6 +97,7 @@ def test_command_lines_are_found() -> None:
 def test_command_lines_are_understood(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "samples.ndjson").write_text('["snow white", 7]\n', encoding="utf-8")
+    (tmp_path / "cases.txt").write_text("bolt.settle.once\n", encoding="utf-8")
     words = shlex.split(line)
     if len(words) == 1 or (words[0] in GROUPS and len(words) == 2):
         assert any(name.split()[0] == words[0] for name in COMMANDS)
