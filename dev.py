@@ -9,7 +9,7 @@
     python3 dev.py lowest                 run the unit tests on the oldest packages that pyproject.toml allows
     python3 dev.py release                build what is published, twice, and try it with each Python: a minute
     python3 dev.py docs                   show the site, and build it anew when a page changes
-    python3 dev.py pictures               make the pictures of the docs anew
+    python3 dev.py pictures               make the pictures of the docs anew: screens, and pages in Chromium
 
 What is missing is installed by package managers: Python packages by uv, from uv.lock, into .venv; the programs that
 tests need by apt-get, for root on Debian and its kin. Elsewhere the line to type is printed.
@@ -130,6 +130,8 @@ SCRIPTS = {
     "release": (str(BIN / "python"), ".ci/release.py"),
 }
 """Commands that are programs of their own."""
+BROWSER = ["chromium", "chromedriver"]
+"""Programs of ``PACKAGES`` that take pictures of pages."""
 
 QUICK = ("ruff", "format", "mypy", "imports", "short")
 """Stages that start no other program: the loop of whoever changes a line."""
@@ -170,6 +172,7 @@ def main(arguments: list[str]) -> int:
         os.execv(program, [program, *rest])  # noqa: S606 (mlcheck takes this process over: its signals and exit code)
     if command in SCRIPTS:
         set_up_python()
+        have_programs(BROWSER if command == "pictures" else [])
         os.chdir(ROOT)
         return subprocess.run([*SCRIPTS[command], *rest], env=_test_environment(), check=False).returncode
     if command == "quick" and not rest:
@@ -311,13 +314,18 @@ def _can_import(module: str) -> bool:
     return subprocess.run(check, check=False, capture_output=True).returncode == 0
 
 
+def have_programs(names: list[str]) -> None:
+    """Have these programs on PATH."""
+    os.environ["PATH"] = _working_path(os.environ.get("PATH", os.defpath))
+    missing = [name for name in names if shutil.which(name) is None]
+    if missing:
+        _say(f"missing: {', '.join(missing)}")
+        install_packages([package for name in missing for package in PACKAGES[name]])
+
+
 def set_up_programs() -> None:
     """Have the programs that tests start, the storm.py of the examples, and the libraries that are judged."""
-    os.environ["PATH"] = _working_path(os.environ.get("PATH", os.defpath))
-    missing = [name for name in PACKAGES if shutil.which(name) is None]
-    if missing:
-        _say(f"missing for the tests: {', '.join(missing)}")
-        install_packages([package for name in missing for package in PACKAGES[name]])
+    have_programs(list(PACKAGES))
     if not (STORM_PY / "storm.py").exists():
         _say("fetching storm.py with Maven")
         said = _call([sys.executable, str(STORM_PY / "get_storm.py")])

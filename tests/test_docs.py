@@ -176,7 +176,7 @@ def words_in(svg: str) -> list[str]:
 @pytest.mark.component
 def test_the_picture_of_the_readme_is_what_mlcheck_shows(tmp_path: Path) -> None:
     made = runpy.run_path(str(ROOT / ".ci" / "pictures.py"))
-    svg = made["svg_of"](f"$ {made['FAILURE']}\n{made['failure'](tmp_path)}")
+    svg = made["svg_of"](f"$ {made['FAILURE']}\n{made['shown_by'](made['FAILURE'], tmp_path)}")
     assert words_in(svg) == words_in(PICTURE.read_text(encoding="utf-8"))
     assert "@font-face" not in svg
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
 from selenium import webdriver
@@ -70,6 +71,11 @@ class Browser:
         self._cdp("Emulation.setDeviceMetricsOverride", **size)
         preferred = [{"name": "prefers-color-scheme", "value": scheme}]
         self._cdp("Emulation.setEmulatedMedia", features=preferred, media=media)
+
+    def picture(self, quality: int) -> bytes:
+        """What the window shows, as WebP; `quality` in percent."""
+        shot = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"format": "webp", "quality": quality})
+        return b64decode(shot["data"])
 
     def _cdp(self, command: str, **arguments: Any) -> None:
         self.driver.execute_cdp_cmd(command, arguments)
