@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from multilang_cli.audit.stages.people import Person, doubled, lives, run_ends
+from multilang_cli.audit.stages.facts import AuditFacts, HeardPart, Span
+from multilang_cli.audit.stages.people import Person, doubled, lives, people, run_ends
 
 
 def person(n: int, me: int, *, first: float, last: float, exited: bool = False) -> Person:
@@ -42,3 +43,28 @@ def test_a_life_is_over_when_its_process_ends_or_another_begins() -> None:
     told = [(each.n, each.last, each.over) for each in known]
     assert told == [(0, 5, True), (1, 9, False), (2, 8, True), (3, 10, False)]
     assert run_ends(found, known) == [("t", 10, 30.0)]
+
+
+@pytest.mark.parametrize(
+    ("number", "least", "gap", "closed", "over", "behind"),
+    [
+        (9, 0, None, True, None, None),
+        (9, 0, 3, True, None, 3),
+        # One is missing, and nobody knows which.
+        (8, 0, None, True, None, 8),
+        (8, 0, 3, True, None, 8),
+        # What came before the recording hides nothing that came later.
+        (4, 5, None, True, None, None),
+        # It has no end: its last lines may be missing, but not where its process ended.
+        (9, 0, None, False, None, None),
+        (9, 0, None, False, 1.0, None),
+    ],
+)
+def test_a_recording_that_lacks_something_has_a_gap(
+    number: int, least: int, gap: int | None, *, closed: bool, over: float | None, behind: int | None
+) -> None:
+    span = Span(number, 1.0, 0.0, 1.0, over is not None, over, None, gap, least, 8, None, 0)
+    part = HeardPart("c", 1, "f", "2.8.3", "bolt", "b", 3, "w", "h", "t", 0.0, 30.0, closed)
+    [known] = people(AuditFacts({"c": [part]}, {"c": span}, {}))
+    assert span.gap_at == behind
+    assert known.gap is (behind is not None or (not closed and over is None))

@@ -94,6 +94,19 @@ class Span(NamedTuple):
     total: int | None
     xor: int
 
+    @property
+    def missing(self) -> int:
+        """Events that are not there, by their numbers."""
+        return max(0, self.most + 1 - min(self.least, 1) - self.number)
+
+    @property
+    def gap_at(self) -> int | None:
+        """The last event before which something is missing; where numbers tell it, nobody knows before which.
+
+        What came before the first is not in these recordings, and hides nothing that came later.
+        """
+        return self.most if self.number <= self.most - self.least else self.gap
+
     def beside(self, other: Span) -> Span:
         """Both together: a conversation may stand in several files."""
         total = None if self.total is None or other.total is None else self.total + other.total
@@ -151,7 +164,7 @@ class AuditFacts(NamedTuple):
             if span := self.spans.get(conv):
                 timeout = max(part.timeout for part in parts)
                 one = parts[0]
-                rows.append((conv, n, one.kind, one.started, timeout, span.t, span.gap, span.over is not None))
+                rows.append((conv, n, one.kind, one.started, timeout, span.t, span.gap_at, span.over is not None))
         return F.broadcast(local_rows(spark, rows, _ENDS))
 
 

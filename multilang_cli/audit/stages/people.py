@@ -51,10 +51,12 @@ def people(facts: AuditFacts) -> list[Person]:
 def _person(n: int, parts: list[HeardPart], span: Span) -> Person:
     one = parts[0]
     started = one.started or 0.0
+    # A file that was cut lacks what came last: who sent that to it has not lost it.
+    cut = not parts[-1].closed and span.over is None
     first, last = (None if t is None else started + t for t in (span.first, span.last))
     return Person(
         conv=one.conv, n=n, run=one.topology, role=one.kind, component=one.component, me=one.task, started=started,
-        timeout=max(part.timeout for part in parts), gap=span.gap is not None,
+        timeout=max(part.timeout for part in parts), gap=cut or span.gap_at is not None,
         doubled=doubled(span.number, (span.least, span.most), span.total, span.xor),
         exited=span.exited, first=first, last=last,
     )  # fmt: skip

@@ -38,7 +38,7 @@ def _all(
     yield Expectation("every part says when it began", "conversations", sum(part.started is None for part in parts))
     whole = sum([part.part for part in each] != list(range(1, len(each) + 1)) for each in facts.parts.values())
     yield Expectation("no conversation lacks a part", "conversations", whole)
-    missing = sum(max(0, span.most + 1 - min(span.least, 1) - span.number) for span in facts.spans.values())
+    missing = sum(span.missing for span in facts.spans.values())
     yield Expectation("no event is missing by its number", "events", missing)
     gaps = sum(span.gap is not None for span in facts.spans.values())
     yield Expectation("no recorder says that something is missing", "events", gaps)
