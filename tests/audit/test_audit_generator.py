@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,8 +17,9 @@ from multilang_cli.audit.marks import marks_of_line
 from multilang_cli.catalogue import schemas
 from multilang_cli.topology.history import TupleSettled
 from multilang_cli.transcript.read import read
+from tests.audit.generator.damage import Damage
 from tests.audit.generator.histories import events_of, history, truth
-from tests.audit.generator.taps import transcripts
+from tests.audit.generator.taps import Taps, transcripts
 from tests.audit.generator.trees import EVERYTHING, VERDICTS, TreesPlan, make
 
 if TYPE_CHECKING:
@@ -84,3 +87,26 @@ def test_its_transcripts_are_transcripts(tmp_path: Path) -> None:
     settled = sum(len(node.settles) for each in truth(PLAN) for node in each.nodes)
     assert kinds["task-ids"] == kinds["emit"] == sum(len(each.nodes) for each in truth(PLAN))
     assert kinds["ack"] + kinds["fail"] == settled + sum(each.outcome is not None for each in truth(PLAN))
+
+
+def test_damage_befalls_lines_but_those_that_open_and_end_a_file() -> None:
+    whole = transcripts(PLAN)
+    damage = Damage(lost=0.02, doubled=0.02, swapped=0.02, packed=(1,), cut=(3,), twice=(5,))
+    hurt = transcripts(PLAN, Taps(damage=damage))
+    assert hurt == transcripts(PLAN, Taps(damage=damage))
+    lost = doubled = swapped = 0
+    for name, file in whole.items():
+        if name.startswith(("source-1", "split-3", "split-5")):
+            continue
+        lines, found = file.splitlines(), hurt[name].splitlines()
+        assert (lines[:3], lines[-1]) == (found[:3], found[-1])
+        lost += len(set(lines) - set(found))
+        doubled += len(found) - len(set(found))
+        places = [lines.index(line) for line in dict.fromkeys(found)]
+        swapped += sum(one > two for one, two in pairwise(places))
+    assert min(lost, doubled, swapped) > 10
+    with pytest.raises(gzip.BadGzipFile, match="CRC"):
+        gzip.decompress(hurt["source-1-1.ndjson.gz"])
+    last = max(name for name in hurt if name.startswith("split-3"))
+    assert not hurt[last].endswith(b"\n")
+    assert hurt["split-5-1-beside.ndjson"] == whole["split-5-1.ndjson"].replace(b'"split-5-1"', b'"split-5-1-beside"')

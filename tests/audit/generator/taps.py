@@ -14,6 +14,7 @@ import msgspec
 
 from multilang_cli.protocol.words.verdicts import Profile
 from multilang_cli.transcript.format import Counts, EndLine, Header, encode, header_line
+from tests.audit.generator.damage import Damage, damaged
 from tests.audit.generator.trees import TAPPED_AFTER, make
 
 if TYPE_CHECKING:
@@ -27,10 +28,16 @@ RESTART = 1.0
 
 
 class Taps(msgspec.Struct, frozen=True, kw_only=True):
-    """Recording settings. `skew`: by worker, seconds by which its clock is ahead. `asks`: emits ask for task ids."""
+    """Recording settings. `skew`: by worker, seconds by which its clock is ahead. `asks`: emits ask for task ids.
+
+    `steps`: by worker, seconds by which its clock is set forward each time that the worker dies. `damage`: what becomes
+    of the files.
+    """
 
     skew: Mapping[int, float] = {}
+    steps: Mapping[int, float] = {}
     asks: bool = True
+    damage: Damage = Damage()
 
 
 class _Said(NamedTuple):
@@ -51,13 +58,15 @@ def transcripts(plan: TreesPlan, taps: Taps | None = None) -> dict[str, bytes]:
     by_task: dict[int, list[_Said]] = {task: [] for task in (*plan.spouts, *plan.splits, *plan.counts)}
     for each in said:
         by_task[each.task].append(each)
-    files = {}
+    files: dict[str, tuple[int, bytes]] = {}
     for task, messages in by_task.items():
         for life, (start, end) in enumerate(_lives(plan, task), start=1):
             conv = f"{plan.component(task)}-{task}-{life}"
             mine = [each for each in messages if start <= each.t < end]
-            files[f"{conv}.ndjson"] = _file(_header(plan, taps, task, conv, start), start, mine, end)
-    return files
+            ahead = taps.steps.get(plan.worker(task), 0.0) * (life - 1)
+            header = _header(plan, taps, task, conv, start + ahead)
+            files[f"{conv}.ndjson"] = (task, _file(header, start, mine, end))
+    return damaged(files, taps.damage)
 
 
 def _lives(plan: TreesPlan, task: int) -> list[tuple[float, float]]:
