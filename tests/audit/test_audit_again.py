@@ -100,8 +100,31 @@ def test_a_folder_that_grows_is_audited_as_if_it_had_been_whole(
     assert after["files"] != before["files"]
     assert any("twice.ndjson" in row and "copy of part" in row for row in after["quarantine"])
     assert manifests(out) == ["000001.json", "000002.json"]
+    _views_have_what_counts(spark, out, after)
     _is_only_what_is_new(out, files, read={name for name, _ in first[-2:]} | {grows, "a-longer.ndjson", "twice.ndjson"})
     _others_are_refused(spark, folder, out)
+
+
+def _views_have_what_counts(spark: SparkSession, out: Path, expected: dict[str, list[str]]) -> None:
+    """Views of Spark; and the statements for duckdb, in Spark's words."""
+    from multilang_cli.audit.store.views import view_sql, views  # noqa: PLC0415 (Spark)
+
+    assert set(views(spark, str(out))) == expected.keys()
+    assert sorted(map(str, spark.sql("select * from events").collect())) == expected["events"]
+    words = {
+        r"comment on .*\n": "",
+        "create or replace view": "create or replace temporary view",
+        r"read_parquet\(\['([^\]]*)'\]\)": r"parquet.`{\1}`",
+        "', '(?=/)": ",",
+        '"': "`",
+    }
+    made = view_sql(str(out))
+    for word, other in words.items():
+        made = re.sub(word, other, made)
+    for statement in made.split(";\n")[:-1]:
+        spark.sql(statement)
+    for name in expected.keys() - {"keys"}:
+        assert sorted(map(str, spark.table(name).collect())) == expected[name], name
 
 
 def _is_only_what_is_new(out: Path, files: list[tuple[str, bytes]], read: set[str]) -> None:

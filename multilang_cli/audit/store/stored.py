@@ -77,15 +77,21 @@ class StoredTables(dict[str, "DataFrame"]):
     ) -> Iterator[tuple[Any, ...]]:
         """Rows of a table, one by one. `of`: by column, which of its values are wanted."""
         if is_url(self._folder):
-            wanted = (F.col(name).isin(list(values)) for name, values in (of or {}).items())
-            return iter(reduce(DataFrame.where, wanted, self[table.name]).select(*names).collect())
+            # There may be more than the driver can hold.
+            return self._wanted(table, names, of or {}).toLocalIterator(prefetchPartitions=True)
         return tuples_of(read_batches(self._folder, self.pieces[table.name], table.columns, names, of))
 
     def few(
         self, table: Table, *names: str, of: Mapping[str, Collection[Any]] | None = None
     ) -> Sequence[tuple[Any, ...]]:
         """The same of a table that has few, all of them."""
+        if is_url(self._folder):
+            return self._wanted(table, names, of or {}).collect()
         return list(self.rows(table, *names, of=of))
+
+    def _wanted(self, table: Table, names: Sequence[str], of: Mapping[str, Collection[Any]]) -> DataFrame:
+        wanted = (F.col(name).isin(list(values)) for name, values in of.items())
+        return reduce(DataFrame.where, wanted, self[table.name]).select(*names)
 
     def counted(self, table: Table, *names: str) -> Counter[tuple[Any, ...]]:
         """Number of rows that have the same values in these columns, by these."""
