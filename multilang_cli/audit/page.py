@@ -1,25 +1,21 @@
-"""The page of an audit: the tables of the last stage in the page kit, with latency, the topology and its losses."""
+"""The page of an audit: limits, the topology with its losses, activity over time, tables, the worst trees."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+from multilang_cli.audit.pages.cells import cell, head
+from multilang_cli.audit.pages.over_time import over_time
+from multilang_cli.audit.pages.topology_map import topology_map
 from multilang_cli.audit.tables import TABLES
 from multilang_cli.audit.worst_trees import WorstTrees, worst_trees
 from multilang_cli.reports.html.document import (
-    Axis,
     Cell,
-    Edge,
-    Graph,
-    GraphNode,
     PageDocument,
     PageVerdict,
-    Plot,
     SectionColumn,
-    Series,
-    Steps,
     TableSection,
     Text,
 )
@@ -77,8 +73,8 @@ def _sections(result: RunResult, known: StoredTables) -> Iterator[AnySection]:
     yield _limits(result)
     if result.notes:
         yield Text(id="notes", title="Notes", paragraphs=tuple(map(line, result.notes)))
-    yield from _topology(known)
-    yield from _latency(known["rates"])
+    yield from topology_map(known)
+    yield from over_time(known)
     trees = _worst_trees(known)
     for name, (title, order) in TABLES_SHOWN.items():
         if name in known:
@@ -120,16 +116,13 @@ def _table(
     found = ordered.limit(MOST_ROWS + 1).collect()
     if not found:
         return
-    about = TABLES[name].about if name in TABLES else ""
+    about = TABLES[name].about
     more = f" The first {MOST_ROWS} are shown; the table {name} has them all." if len(found) > MOST_ROWS else ""
     yield TableSection(
         id=name,
         title=title,
         note=f"{about}{more}".strip(),
-        columns=tuple(
-            SectionColumn(name=column.replace("_", " "), align="right" if kind in _NUMBERS else "left")
-            for column, kind in ordered.dtypes
-        ),
+        columns=tuple(head(column) for column in TABLES[name].columns if column.name in ordered.columns),
         rows=tuple(_cells(row, links if name == "roots" else {}) for row in found[:MOST_ROWS]),
     )
 
@@ -140,94 +133,9 @@ def _ordered(word: str) -> SortedBy:
     return F.desc_nulls_first(name) if descending else F.asc(name)
 
 
-_NUMBERS = {"bigint", "int", "double"}
-
-
 def _cells(row: Row, links: Mapping[tuple[str, int], str]) -> tuple[Cell | str, ...]:
     to = links.get((row.run, row.root)) if links else None
     return tuple(
-        Cell(text=row.verdict, tone="bad", to=to) if to and column == "verdict" else _cell(row[column])
+        Cell(text=row.verdict, tone="bad", to=to) if to and column == "verdict" else cell(column, row[column])
         for column in row.__fields__
     )
-
-
-def _cell(value: Any) -> Cell | str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return Cell(text=f"{value:.6g}", value=value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return Cell(text=str(value), value=float(value))
-    return line(", ".join(map(str, value)) if isinstance(value, list) else str(value))
-
-
-def _latency(rates: DataFrame) -> Iterator[Plot]:
-    """Latency of each component over the hours."""
-    worst = (
-        rates.where("p50 is not null").groupBy("component", "hour").agg({"p50": "max", "p99": "max", "slowest": "max"})
-    )
-    by: dict[str, list[Row]] = {}
-    for row in worst.orderBy("component", "hour").limit(10_000).collect():
-        by.setdefault(row.component, []).append(row)
-    series = []
-    for component, rows in by.items():
-        first = rows[0].hour
-        hours = [
-            0.0 if row.hour is None or first is None else (row.hour - first).total_seconds() / 3600 for row in rows
-        ]
-        for column, name in (("max(p50)", "half"), ("max(p99)", "99 of 100")):
-            seconds = [max(row[column] * 1000, 0.001) for row in rows]
-            series.append(Series(name=f"{line(component)}: {name}", x=hours, y=seconds, style="points"))
-    if series:
-        yield Plot(
-            id="latency",
-            title="Latency by component",
-            note="Of the slowest task of each component, in each hour.",
-            x=Axis(label="hours"),
-            y=Axis(label="until settled", unit="ms", log=True),
-            series=tuple(series),
-        )
-
-
-def _topology(known: StoredTables) -> Iterator[Steps]:
-    """The components, who feeds whom, with rates and losses."""
-    nodes = known["rates"].groupBy("component").agg({"tuples": "sum", "emits": "sum", "never": "sum", "seconds": "sum"})
-    settled = known["ledger"].where("kind = 'bolt' and nth > 0 and comp is not null")
-    tasks = known["conversations"].selectExpr("conv", "component").distinct()
-    fed = settled.join(tasks, "conv").groupBy("comp", "component").agg({"id": "count", "after": "avg"})
-    lost = settled.where("verdict = 'never'").join(tasks, "conv").groupBy("comp", "component").count()
-    missing = {(row.comp, row.component): row["count"] for row in lost.collect()}
-    edges = fed.collect()
-    components = {row.component: row for row in nodes.collect()}
-    names = sorted({*components, *(row.comp for row in edges)})
-    if not names:
-        return
-    yield Steps(
-        id="topology",
-        title="The topology",
-        note="Tuples that bolts were given, and those of them that were never settled.",
-        graph=Graph(
-            nodes=tuple(_node(number, name, components.get(name)) for number, name in enumerate(names)),
-            edges=tuple(
-                Edge(
-                    from_=f"n{names.index(row.comp)}",
-                    to=f"n{names.index(row.component)}",
-                    label=_label(row["count(id)"], missing.get((row.comp, row.component), 0)),
-                    tone="bad" if (row.comp, row.component) in missing else None,
-                )
-                for row in edges
-            ),
-            direction="LR",
-        ),
-        steps=(),
-    )
-
-
-def _node(number: int, name: str, row: Row | None) -> GraphNode:
-    detail = "" if row is None else f"{row['sum(tuples)']} in, {row['sum(emits)']} out"
-    never = 0 if row is None else row["sum(never)"]
-    return GraphNode(id=f"n{number}", label=line(name), detail=detail, tone="bad" if never else None)
-
-
-def _label(tuples: int, lost: int) -> str:
-    return f"{tuples} tuples, {lost} never settled" if lost else f"{tuples} tuples"

@@ -147,8 +147,24 @@ def test_everything_once(spark: SparkSession, folder: Path, tmp_path: Path) -> N
     assert "task 3 of 'comp' was recorded by two taps at the same time; both count" in result.notes
     document = json.loads(msgspec.json.encode(document_of(result, known)))
     assert schemas.explain(document, "page") == []
-    assert {"limits", "topology", "latency", "rates", "dialects"} <= {section["id"] for section in document["sections"]}
+    sections = {section["id"]: section for section in document["sections"]}
+    assert {"limits", "topology", "latency", "throughput", "rates", "dialects"} <= sections.keys()
+    _losses_are_a_click_away(sections)
     _worst_trees_are_shown(document)
+
+
+def _losses_are_a_click_away(sections: dict[str, Any]) -> None:
+    nodes = sections["topology"]["graph"]["nodes"]
+    red = {node["label"]: sections[node["to"]] for node in nodes if node.get("tone") == "bad"}
+    assert red.keys() >= {"comp"}
+    edges = sections["topology"]["graph"]["edges"]
+    told = {each["from"] for each in edges if "never settled" in each["label"]}
+    assert {node["id"] for node in nodes if node["label"] == "words"} <= told
+    heads = [column["name"] for column in red["comp"]["columns"]]
+    rows = [dict(zip(heads, map(_text, row), strict=True)) for row in red["comp"]["rows"]]
+    assert all(int(row["never settled"]) + int(row["late"]) + int(row["twice"]) for row in rows)
+    assert sections["latency"]["x"]["label"].endswith(" UTC")
+    assert sections["throughput"]["series"]
 
 
 def _worst_trees_are_shown(document: dict[str, Any]) -> None:
