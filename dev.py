@@ -7,6 +7,7 @@
     python3 dev.py lock                   write requirements.lock, from which the GitHub action installs, from uv.lock
     python3 dev.py audit                  write a software bill of materials, and ask for known vulnerabilities
     python3 dev.py lowest                 run the unit tests on the oldest packages that pyproject.toml allows
+    python3 dev.py spark VERSION          run the audit's tests, but watch's, on another PySpark, as 3.5.7
     python3 dev.py release                build what is published, twice, and try it with each Python: a minute
     python3 dev.py docs                   show the site, and build it anew when a page changes
     python3 dev.py pictures               make the pictures of the docs anew: screens, and pages in Chromium
@@ -179,6 +180,8 @@ def main(arguments: list[str]) -> int:
         return test(list(QUICK))
     if command == "test":
         return test(rest)
+    if command == "spark" and len(rest) == 1:
+        return spark(rest[0])
     if command in {"lock", "audit", "lowest"} and not rest:
         return {"lock": lock, "audit": audit, "lowest": lowest}[command]()
     print(__doc__.strip(), "\n\nStages: " + _names(), sep="")
@@ -258,28 +261,40 @@ def audit() -> int:
 def lowest() -> int:
     """Run the unit tests on the lowest versions of direct dependencies; those of uv.lock are the newest tested."""
     folder = ROOT / ".cache" / "lowest"
-    pins, python = folder / "pins.txt", folder / "venv" / "bin" / "python"
+    pins = folder / "pins.txt"
     folder.mkdir(parents=True, exist_ok=True)
-    steps = (
-        [
-            "pip",
-            "compile",
-            "--quiet",
-            "--resolution",
-            "lowest-direct",
-            "--all-extras",
-            "pyproject.toml",
-            "-o",
-            str(pins),
-        ],
-        ["venv", "--quiet", "--clear", "--python", sys.executable, str(folder / "venv")],
-        ["pip", "install", "--quiet", "--python", str(python), "-r", str(pins), "--group", "dev", "--editable", "."],
-    )
-    for step in steps:
-        if subprocess.run([find_uv(), *step], cwd=ROOT, check=False).returncode:
-            return NOT_SET_UP
-    words = [str(python), *PYTEST[1:], f"not component and {FAST}", *AUTO]
-    return subprocess.run(words, cwd=ROOT, env=_test_environment(), check=False).returncode
+    lowest = ("--resolution", "lowest-direct", "--all-extras", "pyproject.toml", "-o", str(pins))
+    if _uv("pip", "compile", "--quiet", *lowest):
+        return NOT_SET_UP
+    installed = ("-r", str(pins), "--editable", ".")
+    return _tested_apart(folder, installed, (f"not component and {FAST}", *AUTO))
+
+
+def spark(version: str) -> int:
+    """Run the audit's tests on another PySpark than uv.lock's. Its plans are its own; `watch` needs what 4.0 brought."""
+    folder = ROOT / ".cache" / f"spark-{version}"
+    pin = folder / "pin.txt"
+    folder.mkdir(parents=True, exist_ok=True)
+    pin.write_text(f"pyspark=={version}\n", encoding="utf-8")
+    others = (f"--ignore=tests/audit/test_audit_{name}.py" for name in ("plans", "watching"))
+    tests = (f"spark and {CI}", "tests/audit", *others)
+    # Its own Python code imports what later Pythons leave out, with a warning.
+    old = ("-W", "ignore::DeprecationWarning", "-W", "ignore::FutureWarning")
+    return _tested_apart(folder, ("--override", str(pin), "--editable", ".[spark,kafka]"), (*tests, *old, *TWO))
+
+
+def _tested_apart(folder: Path, installed: tuple[str, ...], words: tuple[str, ...]) -> int:
+    """Run pytest in an environment of its own below `folder`; `installed`: what pip is told to install there."""
+    python = folder / "venv" / "bin" / "python"
+    if _uv("venv", "--quiet", "--clear", "--python", quick_python(), str(folder / "venv")):
+        return NOT_SET_UP
+    if _uv("pip", "install", "--quiet", "--python", str(python), "--group", "dev", *installed):
+        return NOT_SET_UP
+    return subprocess.run([str(python), *PYTEST[1:], *words], cwd=ROOT, env=_test_environment(), check=False).returncode
+
+
+def _uv(*words: str) -> int:
+    return subprocess.run([find_uv(), *words], cwd=ROOT, check=False).returncode
 
 
 def find_uv() -> str:

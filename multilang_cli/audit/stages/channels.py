@@ -5,12 +5,17 @@ Texts and places go through as columns; only the hashes of values are looked at 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from multilang_cli.audit.aligning import align
 from multilang_cli.audit.arrow import arrow_schema
 from multilang_cli.audit.tables import Table, TableColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 SIDES = (
     TableColumn("channel", "bigint", "a hash of the run, the sender's task, the stream and the receiver's task"),
@@ -46,8 +51,28 @@ _PAIRS = arrow_schema(PAIRS.columns)
 _ORDER = [("got", "ascending"), ("n", "ascending"), ("seq", "ascending")]
 
 
-def align_channel(table: pa.Table) -> pa.Table:
-    """The pairs of a channel, whose rows have the columns `SIDES`."""
+def align_channels(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The pairs of channels, whose rows have the columns `SIDES` and stand one channel behind the other."""
+    for channel in _channels(batches):
+        yield from _aligned(channel).to_batches()
+
+
+def _channels(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The rows of one channel at a time, however they were cut into batches."""
+    kept: list[pa.RecordBatch] = []
+    for batch in batches:
+        begin = 0
+        for end in pc.run_end_encode(batch["channel"]).run_ends.to_pylist():
+            if kept and kept[-1]["channel"][0] != batch["channel"][begin]:
+                yield pa.Table.from_batches(kept)
+                kept = []
+            kept.append(batch.slice(begin, end - begin))
+            begin = end
+    if kept:
+        yield pa.Table.from_batches(kept)
+
+
+def _aligned(table: pa.Table) -> pa.Table:
     rows = table.sort_by(_ORDER).combine_chunks()
     count = len(rows) - pc.sum(rows["got"]).as_py()
     sent, got = rows.slice(0, count), rows.slice(count)

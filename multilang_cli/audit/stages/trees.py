@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.clocks import offsets
 from multilang_cli.audit.marks import CERTAIN, HIGH, LOW
-from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channel
+from multilang_cli.audit.stages.channels import PAIRS, SIDES, align_channels
 from multilang_cli.audit.stages.people import Life, Person, lives, people, run_ends
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
@@ -116,7 +116,7 @@ def _pairs(sent: DataFrame, said: DataFrame, known: Sequence[Person]) -> DataFra
     unknown = sent.where("target is null").select("run", "me", "stream").distinct().collect()
     used = sent.where("target is not null").select("channel").distinct()
     both = ends.unionByName(got.join(F.broadcast(used), "channel", "left_semi").select(_SIDES))
-    aligned = both.groupBy("channel").applyInArrow(align_channel, PAIRS.ddl)
+    aligned = both.repartition("channel").sortWithinPartitions("channel").mapInArrow(align_channels, PAIRS.ddl)
     if not unknown:
         return aligned
     streams = F.broadcast(local_rows(spark, unknown, "run string, me int, stream string"))
