@@ -271,7 +271,7 @@ def lowest() -> int:
 
 
 def spark(version: str) -> int:
-    """Run the audit's tests on another PySpark than uv.lock's. Its plans are its own; `watch` needs what 4.0 brought."""
+    """Run the audit's tests on another PySpark than uv.lock's. Plans differ there, and `watch` needs 4.0."""
     folder = ROOT / ".cache" / f"spark-{version}"
     pin = folder / "pin.txt"
     folder.mkdir(parents=True, exist_ok=True)

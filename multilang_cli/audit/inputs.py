@@ -9,7 +9,7 @@ import re
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 from multilang_cli.reports.escape import decode
@@ -42,15 +42,20 @@ class Inputs(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+TableFormat = Literal["parquet", "delta"]
+
+
 class AuditPlan(NamedTuple):
     """Inputs, and the Storm version to audit them for; "" is the recorded one.
 
-    `secrets`: what is hidden in every line before anything is made of it.
+    `secrets`: what is hidden in every line before anything is made of it. `table_format`: of what is written; a Delta
+    table needs a session with ``delta_settings``.
     """
 
     inputs: Inputs
     storm: str = ""
     secrets: GivenSecrets = NO_SECRETS
+    table_format: TableFormat = "parquet"
 
 
 def find(given: Iterable[str], spark: SparkSession | None = None) -> Inputs:

@@ -24,9 +24,11 @@ from multilang_cli.audit.stages.events import OF_OUTLINE, OUTLINE
 from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart
 from multilang_cli.audit.stages.lines import LineSource, lines, start_workers
 from multilang_cli.audit.stages.whole_files import WholeFile, whole_files
+from multilang_cli.audit.store.delta_tables import write_delta
 from multilang_cli.audit.store.local_rows import FewRows, local_rows
 from multilang_cli.audit.store.manifest import (
     Manifest,
+    ManifestError,
     StoredPiece,
     clear,
     last_number,
@@ -99,8 +101,8 @@ class StoredState:
 
     @property
     def here(self) -> bool:
-        """True if the tables are on this machine."""
-        return not is_url(self.folder)
+        """True if the tables are folders of Parquet on this machine, which need no Spark."""
+        return self.plan.table_format == "parquet" and not is_url(self.folder)
 
     @property
     def facts(self) -> AuditFacts:
@@ -146,7 +148,7 @@ def run(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> StoredTables:
-    """Every stage, its tables written as Parquet in `folder`; returns all tables, as they were written.
+    """Every stage, its tables written in `folder`; returns all tables, as they were written.
 
     A stage begins when the tables stand that it reads, so that several run at a time. `say`: is told what goes on, a
     line at a time; of stages `progress` instead, if there is one. `overwrite`: what earlier runs left does not count.
@@ -155,6 +157,11 @@ def run(
     folder = here(folder)
     with only_writer(folder):
         before = None if overwrite else newest(spark, folder)
+        if before is not None and before.format != plan.table_format:
+            raise ManifestError(
+                f"the tables in {folder} are {before.format}; give --format {before.format}, or --overwrite to make"
+                " them anew"
+            )
         inputs = states(spark, (*plan.inputs.transcripts, *plan.inputs.histories))
         number = last_number(spark, folder)
         hidden = mark_of(plan.secrets, before.hidden if before else "")
@@ -177,6 +184,7 @@ def run(
             tables=work.known.pieces,
             trees=trees,
             hidden=hidden,
+            format=plan.table_format,
         )
         publish(spark, folder, manifest)
         clear(folder, tuple(_TABLES), manifest, before)
@@ -248,6 +256,9 @@ class _Work:
     def _write(self, name: str, rows: DataFrame | FewRows | OwnTable) -> None:
         table, folder = _TABLES[name], f"{name}/{self._name}"
         place = f"{self._folder}/{folder}"
+        if self._standing.plan.table_format == "delta" and not isinstance(rows, OwnTable):
+            self._write_delta(table, rows)
+            return
         if isinstance(rows, FewRows):
             if self._standing.here:
                 write_batches([rows.batch()], place, commented_schema(table))
@@ -265,11 +276,24 @@ class _Work:
         self.known.add(table, tuple(found))
         self._happened.put(None)
 
+    def _write_delta(self, table: Table, rows: DataFrame | FewRows) -> None:
+        found = rows.frame(self._spark) if isinstance(rows, FewRows) else rows
+        before = self._standing.before.pieces.get(table.name, ())
+        version = max((piece.version for piece in before if piece.version is not None), default=None)
+        gone = self._standing.gone.get(table.name, Gone("", frozenset()))
+        place = f"{self._folder}/{table.name}"
+        written = write_delta(_commented(table, found), place, self._name, version, gone)
+        self.known.add(table, (StoredPiece(table.name, version=written),))
+        self._happened.put(None)
+
     def _save(self, table: Table, rows: DataFrame, place: str) -> None:
-        # Whoever reads the files finds the meaning of each column in them.
-        told = [(each.name, {"comment": each.meaning}) for each in table.columns]
-        rows = rows.select([F.col(column).alias(column, metadata=comment) for column, comment in told])
-        rows.write.mode("error").parquet(place)
+        _commented(table, rows).write.mode("error").parquet(place)
+
+
+def _commented(table: Table, rows: DataFrame) -> DataFrame:
+    """The same rows: whoever reads the files finds the meaning of each column in them."""
+    told = [(each.name, {"comment": each.meaning}) for each in table.columns]
+    return rows.select([F.col(column).alias(column, metadata=comment) for column, comment in told])
 
 
 def _less(piece: StoredPiece, gone: Gone) -> StoredPiece:

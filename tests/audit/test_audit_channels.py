@@ -16,8 +16,8 @@ def _sides() -> pa.RecordBatch:
     sent = {1: [11, 12, 13], 2: [21, 22], 3: [31]}
     got = {1: [11, 12, 13], 2: [22], 3: [39]}
     rows = []
-    for channel in sent:
-        for is_got, hashes in ((False, sent[channel]), (True, got[channel])):
+    for channel, hashes_sent in sent.items():
+        for is_got, hashes in ((False, hashes_sent), (True, got[channel])):
             for seq, each in enumerate(hashes):
                 key = each + 100 * is_got
                 rows.append(

@@ -6,15 +6,15 @@ import os
 import sys
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast, get_args
 
 import msgspec
 
 from multilang_cli.audit import inputs
 from multilang_cli.audit.console.spark import holds_anything, pairs_of, running
-from multilang_cli.audit.inputs import AuditPlan
+from multilang_cli.audit.inputs import AuditPlan, TableFormat
 from multilang_cli.audit.session import SUBMITTED
-from multilang_cli.audit.store.manifest import FOLDER, ManifestError, trees_before
+from multilang_cli.audit.store.manifest import FOLDER, ManifestError, format_before, trees_before
 from multilang_cli.catalogue.loader import load_rulebook
 from multilang_cli.reports.formats.registry import STDOUT, Report, ReportError, put
 from multilang_cli.reports.page import Page
@@ -45,6 +45,7 @@ class AuditFlags(msgspec.Struct, frozen=True, kw_only=True):
     inputs: tuple[str, ...]
     output: str
     overwrite: bool = False
+    table_format: str | None = None
     storm: str = ""
     master: str = "local[*]"
     spark_conf: tuple[str, ...] = ()
@@ -57,9 +58,10 @@ def audit_given(flags: AuditFlags) -> int:
     """Audit what the options say; returns the exit code. Raises CommandError."""
     reports = checked_reports(flags.report)
     storm = known_storm(flags.storm)
-    settings = pairs_of(_WHAT, flags.spark_conf)
     _limits()
     _check_folder(flags.output, overwrite=flags.overwrite)
+    table_format = _format(flags)
+    settings = _settings(table_format) | pairs_of(_WHAT, flags.spark_conf)
     found = _found(flags.inputs, None)
     started = "by spark-submit" if SUBMITTED in os.environ else flags.master
     remark(f"{len(found.transcripts)} files; Spark is started: {started}")
@@ -68,9 +70,35 @@ def audit_given(flags: AuditFlags) -> int:
     with running(
         _WHAT, flags.master, settings, quiet=not flags.spark_log, size=size, keep=True, meanwhile=_NEEDED
     ) as spark:
-        plan = AuditPlan(_found(flags.inputs, spark), storm, GIVEN.told())
+        plan = AuditPlan(_found(flags.inputs, spark), storm, GIVEN.told(), table_format)
         result = _audit(spark, plan, flags, reports)
     return result.exit_code
+
+
+def _format(flags: AuditFlags) -> TableFormat:
+    """The format that was asked for, else that of the tables that are there. Raises CommandError."""
+    if flags.table_format is not None and flags.table_format not in get_args(TableFormat):
+        raise CommandError(
+            f"{_WHAT}: --format {flags.table_format[:60]!r}: tables are {' or '.join(get_args(TableFormat))}."
+        )
+    asked = cast("TableFormat | None", flags.table_format)
+    return asked or (None if flags.overwrite else format_before(flags.output)) or "parquet"
+
+
+def _settings(table_format: TableFormat) -> dict[str, str]:
+    if table_format == "parquet":
+        return {}
+    try:
+        from multilang_cli.audit.store.delta_tables import (  # noqa: PLC0415 (needs Spark)
+            DeltaMissingError,
+            delta_settings,
+        )
+    except ImportError:
+        return {}  # the session says what is missing
+    try:
+        return delta_settings()
+    except DeltaMissingError as error:
+        raise CommandError(f"{_WHAT}: {error}.") from None
 
 
 def _audit(spark: SparkSession, plan: AuditPlan, flags: AuditFlags, reports: Sequence[Report]) -> RunResult:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from multilang_cli.audit.inputs import is_url
+from multilang_cli.audit.inputs import TableFormat, is_url
 from multilang_cli.transcript.format import BAD
 from multilang_cli.transcript.private import make_private
 
@@ -41,11 +41,15 @@ class ManifestError(Exception):
 
 
 class StoredPiece(msgspec.Struct, frozen=True):
-    """A folder with rows of a table, but for those whose `column` has one of the values in `gone`."""
+    """A folder with rows of a table, but for those whose `column` has one of the values in `gone`.
+
+    `version`: of a Delta table, which is the whole folder; None for a folder of Parquet.
+    """
 
     folder: str
     column: str = ""
     gone: tuple[str, ...] = ()
+    version: int | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -62,6 +66,7 @@ class Manifest(msgspec.Struct, frozen=True):
     tables: dict[str, tuple[StoredPiece, ...]] = {}
     trees: dict[str, int] = {}
     hidden: str = ""
+    format: TableFormat = "parquet"
 
 
 _NAME = re.compile(r"[0-9]{6}-[0-9a-f]{6}")
@@ -103,6 +108,15 @@ def newest(spark: SparkSession, folder: str) -> Manifest | None:
         f"the tables in {folder} have schema {schema}, and this mlcheck writes schema {SCHEMA}; choose another folder"
         " with -o, or give --overwrite to make them anew"
     )
+
+
+def format_before(folder: str) -> TableFormat | None:
+    """Format of the tables in a folder of this machine; None where there are none that can be told."""
+    found = sorted(Path(folder, FOLDER).glob("[0-9]*.json")) if not is_url(folder) else []
+    try:
+        return _decode(found[-1].read_bytes()).format if found else None
+    except BAD:
+        return None
 
 
 def trees_before(folder: str) -> dict[str, int] | None:

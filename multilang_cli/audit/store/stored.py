@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
 from multilang_cli.audit.inputs import here, is_url
 from multilang_cli.audit.stages.facts import SPANS, AuditFacts, HeardPart, counted_spans, told_facts
+from multilang_cli.audit.store.delta_tables import read_delta
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.store.manifest import ManifestError, newest
 from multilang_cli.audit.store.parquet_files import read_batches, tuples_of
@@ -76,7 +77,7 @@ class StoredTables(dict[str, "DataFrame"]):
         self, table: Table, *names: str, of: Mapping[str, Collection[Any]] | None = None
     ) -> Iterator[tuple[Any, ...]]:
         """Rows of a table, one by one. `of`: by column, which of its values are wanted."""
-        if is_url(self._folder):
+        if not self._by_driver(table):
             # There may be more than the driver can hold.
             return self._wanted(table, names, of or {}).toLocalIterator(prefetchPartitions=True)
         return tuples_of(read_batches(self._folder, self.pieces[table.name], table.columns, names, of))
@@ -85,7 +86,7 @@ class StoredTables(dict[str, "DataFrame"]):
         self, table: Table, *names: str, of: Mapping[str, Collection[Any]] | None = None
     ) -> Sequence[tuple[Any, ...]]:
         """The same of a table that has few, all of them."""
-        if is_url(self._folder):
+        if not self._by_driver(table):
             return self._wanted(table, names, of or {}).collect()
         return list(self.rows(table, *names, of=of))
 
@@ -96,7 +97,7 @@ class StoredTables(dict[str, "DataFrame"]):
     def counted(self, table: Table, *names: str) -> Counter[tuple[Any, ...]]:
         """Number of rows that have the same values in these columns, by these."""
         found: Counter[tuple[Any, ...]] = Counter()
-        if is_url(self._folder):
+        if not self._by_driver(table):
             for *values, number in self[table.name].groupBy(*names).count().collect():
                 found[tuple(values)] = number
             return found
@@ -105,6 +106,9 @@ class StoredTables(dict[str, "DataFrame"]):
             for *values, number in tuples_of(alike.select([*names, "count_all"]).to_batches()):
                 found[tuple(values)] += number
         return found
+
+    def _by_driver(self, table: Table) -> bool:
+        return not is_url(self._folder) and all(piece.version is None for piece in self.pieces[table.name])
 
     @cached_property
     def facts(self) -> AuditFacts:
@@ -156,7 +160,11 @@ def read_pieces(spark: SparkSession, folder: str, pieces: Iterable[StoredPiece],
     """The rows of a table's pieces, less what later ones replaced. There is at least one piece."""
     found: DataFrame | None = None
     for piece in pieces:
-        rows = spark.read.schema(ddl).parquet(f"{folder.rstrip('/')}/{piece.folder}")
+        place = f"{folder.rstrip('/')}/{piece.folder}"
+        if piece.version is None:
+            rows = spark.read.schema(ddl).parquet(place)
+        else:
+            rows = read_delta(spark, place, piece.version)
         if piece.gone:
             gone = F.broadcast(local_rows(spark, [(value,) for value in piece.gone], f"{piece.column} string"))
             rows = rows.join(gone, piece.column, "left_anti").select(rows.columns)

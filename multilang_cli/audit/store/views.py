@@ -47,6 +47,8 @@ def view_sql(folder: str) -> str:
     manifest = newest(_NO_SPARK, folder)
     if manifest is None:
         raise ManifestError(f"there are no tables of an audit in {folder}")
+    if manifest.format != "parquet":
+        raise ManifestError(f"the tables in {folder} are {manifest.format}, which needs no views of Parquet files")
     pieces = manifest.tables.items()
     return "".join(_view(TABLES[name], folder, each) for name, each in pieces if name in TABLES)
 

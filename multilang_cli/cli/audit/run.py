@@ -10,6 +10,9 @@ from multilang_cli.cli.options.handled import handled_by
 
 Inputs = Annotated[list[str], typer.Argument(metavar="INPUT...", hidden=True)]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where the tables go: a folder or a URL.")]
+Format = Annotated[
+    str | None, typer.Option("--format", metavar="parquet|delta", help="Of the tables; parquet unless they are delta.")
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace tables that are there already.")]
 
 
@@ -19,6 +22,7 @@ def run(
     *,
     output: Output,
     overwrite: Overwrite = False,
+    table_format: Format = None,
     storm: Storm = None,
     master: Master = "local[*]",
     spark_conf: SparkConf = None,
