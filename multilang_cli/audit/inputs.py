@@ -109,6 +109,12 @@ def here(name: str) -> str:
 
 
 @cache
+def run_of(file: str) -> str:
+    """The run that a history is of: its folder; of one that comes from elsewhere, what stands for its file."""
+    name = named(file)
+    return name.rpartition("/")[0] or name
+
+
 def named(uri: str) -> str:
     """A file as people write it, and as Spark takes it, of its URI as Spark tells it; a path is what it is."""
     if _LOCAL.match(uri):

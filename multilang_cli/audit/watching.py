@@ -10,12 +10,15 @@ again after a crash writes the same again.
 
 from __future__ import annotations
 
-import json
 import shutil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
+from multilang_cli.audit.alerts import RunNames, alert_of, learn, speakers
+from multilang_cli.audit.sinks import Sinks
 from multilang_cli.audit.stages.edges import of_history, of_lines
 from multilang_cli.audit.stages.roots import TIMEOUT, roots
 from multilang_cli.audit.store.local_rows import local_rows
@@ -24,7 +27,7 @@ from multilang_cli.reports.escape import json_lines
 from multilang_cli.transcript.private import make_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +37,6 @@ MARKS_LATE = 10.0
 """Seconds that a mark may be late by, usually."""
 _KEY = ["run", "root"]
 _ENDS = "run string, run_end double"
-_ALARMS = ("run", "root", "task", "message_id", "verdict", "outcome", "open_task", "open_id", "open_since")
 
 
 class Rules(NamedTuple):
@@ -86,50 +88,87 @@ def step(
     return WatchedBatch(over, late, judged.where("not over").select(columns), judged)
 
 
+class AlertCount(msgspec.Struct, frozen=True):
+    """Alerts told so far of a component."""
+
+    topology: str
+    component: str
+    verdict: str
+    number: int
+
+
+class WatchState(msgspec.Struct):
+    """State that a batch leaves beside the marks of open roots.
+
+    `latest`: how far each run is; `late`: marks that came too late so far.
+    """
+
+    latest: dict[str, float] = {}
+    late: int = 0
+    names: dict[str, RunNames] = {}
+    counts: list[AlertCount] = []
+
+
 class WatchFolder:
     """The folder of a watch: ``roots/``, ``late/``, ``alerts/``, ``state/``, one entry a batch.
 
-    `say`: is told of each batch that is done.
+    `say`: is told of each batch that is done; `sinks`: of its alerts.
     """
 
-    def __init__(self, spark: SparkSession, folder: Path, rules: Rules, say: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        folder: Path,
+        rules: Rules,
+        say: Callable[[str], object],
+        sinks: Sinks,
+    ) -> None:
         self._spark = spark
         self._folder = folder
         self._rules = rules
         self._say = say
+        self._sinks = sinks
 
     def take(self, lines: DataFrame, number: int) -> None:
         """One batch of lines, with the columns `file` and `text`. For ``foreachBatch``."""
         new = of_history(lines).unionByName(of_lines(lines)).persist()
         told, state = self._state(number)
-        before = told["latest"]
+        learn(told.names, speakers(lines).collect())
+        before = told.latest
         latest = {row.run: row.t for row in new.groupBy("run").agg(F.max("t").alias("t")).collect()}
         after = before | {run: max(before.get(run, t), t) for run, t in latest.items()}
         batch = step(state, new, before, after, self._rules)
         name = f"{number:08d}"
         for part, table in (("roots", batch.over), ("late", batch.late), ("state", batch.open)):
             table.coalesce(1).write.mode("overwrite").parquet(str(self._folder / part / name))
-        alerts = self._alert(name)
-        late = told["late"] + self._spark.read.parquet(str(self._folder / "late" / name)).count()
-        _write(self._folder / "state" / f"{name}.json", json.dumps({"latest": after, "late": late}))
+        alerts = self._alert(name, told)
+        told.latest = after
+        told.late += self._spark.read.parquet(str(self._folder / "late" / name)).count()
+        _write(self._folder / "state" / f"{name}.json", msgspec.json.encode(told).decode())
         shutil.rmtree(self._folder / "state" / f"{number - 2:08d}", ignore_errors=True)
         for table in (new, batch.kept):
             table.unpersist()
-        self._say(f"batch {number}: {alerts} alerts; {late} marks came too late so far")
+        self._say(f"batch {number}: {alerts} alerts; {told.late} marks came too late so far")
 
-    def _state(self, number: int) -> tuple[dict[str, Any], DataFrame]:
-        """State left by the batch before: how far each run is, how much was late, and the marks of open roots."""
+    def _state(self, number: int) -> tuple[WatchState, DataFrame]:
+        """State left by the batch before, and the marks of open roots."""
         path = self._folder / "state" / f"{number - 1:08d}"
         if number == 0:
-            return {"latest": {}, "late": 0}, local_rows(self._spark, [], MARKS.ddl)
-        return json.loads(path.with_suffix(".json").read_text(encoding="utf-8")), self._spark.read.parquet(str(path))
+            return WatchState(), local_rows(self._spark, [], MARKS.ddl)
+        told = msgspec.json.decode(path.with_suffix(".json").read_bytes(), type=WatchState)
+        return told, self._spark.read.parquet(str(path))
 
-    def _alert(self, name: str) -> int:
-        """Write what there is to say as NDJSON, whole or not at all; how many lines."""
+    def _alert(self, name: str, told: WatchState) -> int:
+        """Write what there is to say as NDJSON, whole or not at all, and tell it; how many lines."""
         over = self._spark.read.parquet(str(self._folder / "roots" / name))
-        rows = over.where(F.col("verdict").isin(*self._rules.alerts)).select(*_ALARMS).orderBy(*_KEY).collect()
-        _write(self._folder / "alerts" / f"{name}.ndjson", json_lines(row.asDict() for row in rows))
-        return len(rows)
+        rows = over.where(F.col("verdict").isin(*self._rules.alerts)).orderBy(*_KEY).collect()
+        alerts = [alert_of(row, told.names) for row in rows]
+        counts = Counter({(each.topology, each.component, each.verdict): each.number for each in told.counts})
+        counts.update((each.topology, each.component or "", each.verdict) for each in alerts)
+        told.counts = [AlertCount(*key, number) for key, number in counts.items()]
+        _write(self._folder / "alerts" / f"{name}.ndjson", json_lines(map(msgspec.structs.asdict, alerts)))
+        self._sinks.tell(self._spark, alerts, counts)
+        return len(alerts)
 
 
 def _write(path: Path, text: str) -> None:
@@ -139,18 +178,25 @@ def _write(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def folder_lines(spark: SparkSession, folder: str, files_at_once: int = 1000) -> DataFrame:
-    """Lines of the files of a folder as they come to be there; each file is read once, so it must be whole by then."""
-    read = spark.readStream.format("text").option("lineSep", "\n").option("maxFilesPerTrigger", files_at_once)
+def folder_lines(spark: SparkSession, folder: str, options: Mapping[str, str] | None = None) -> DataFrame:
+    """Lines of the files of a folder as they come to be there; each file is read once, so it must be whole by then.
+
+    `options`: of Spark's file source, over ours.
+    """
+    usual = {"maxFilesPerTrigger": "1000", "recursiveFileLookup": "true", "pathGlobFilter": "*.ndjson*"}
     # The oldest first: time goes on as files do.
-    found = read.option("recursiveFileLookup", "true").option("pathGlobFilter", "*.ndjson*").load(folder)
+    read = spark.readStream.format("text").options(**(usual | dict(options or {}))).option("lineSep", "\n")
+    found = read.load(folder)
     return found.select(F.col("_metadata.file_path").alias("file"), F.col("value").cast("binary").alias("text"))
 
 
-def kafka_lines(spark: SparkSession, servers: str, topic: str) -> DataFrame:
-    """Lines of transcripts or histories that are a topic's messages. A message's key names the file it stands for."""
-    read = spark.readStream.format("kafka").option("kafka.bootstrap.servers", servers).option("subscribe", topic)
-    found = read.option("startingOffsets", "earliest").option("failOnDataLoss", "false").load()
+def kafka_lines(spark: SparkSession, servers: str, topic: str, options: Mapping[str, str] | None = None) -> DataFrame:
+    """Lines of transcripts or histories that are a topic's messages. A message's key names the file it stands for.
+
+    `options`: of Spark's Kafka source, over ours.
+    """
+    usual = {"kafka.bootstrap.servers": servers, "subscribe": topic, "startingOffsets": "earliest"}
+    found = spark.readStream.format("kafka").options(**(usual | dict(options or {}))).load()
     return found.selectExpr("coalesce(cast(key as string), topic) as file", "value as text")
 
 
@@ -161,12 +207,15 @@ def watch(
     *,
     once: bool = False,
     say: Callable[[str], object] = str,
+    sinks: Sinks | None = None,
 ) -> StreamingQuery:
     """Begin, or go on where the folder says. `once`: up to what there is now; else for ever. `say`: told of batches.
+
+    `sinks`: told of alerts; one that can't be told ends the query.
 
     Raises OSError where the folder can't be made.
     """
     make_private(folder)
-    taken = WatchFolder(lines.sparkSession, folder, rules or Rules(), say)
+    taken = WatchFolder(lines.sparkSession, folder, rules or Rules(), say, sinks or Sinks())
     writing = lines.writeStream.foreachBatch(taken.take).option("checkpointLocation", str(folder / "checkpoint"))
     return (writing.trigger(availableNow=True) if once else writing).start()

@@ -74,7 +74,8 @@ def test_killed_and_stopped_it_finds_what_a_batch_finds(spark: SparkSession, tmp
     from multilang_cli.audit.stages.edges import of_history  # noqa: PLC0415 (Spark)
     from multilang_cli.audit.stages.roots import roots  # noqa: PLC0415
 
-    run, out = tmp_path / "run", tmp_path / "out"
+    run, out, counts = tmp_path / "run", tmp_path / "out", tmp_path / "alerts.prom"
+    words = (str(run), "-o", str(out), "--to", f"prometheus={counts}", "--option", "maxFilesPerTrigger=10")
     run.mkdir()
 
     def see(place: int) -> None:
@@ -83,14 +84,14 @@ def test_killed_and_stopped_it_finds_what_a_batch_finds(spark: SparkSession, tmp
         part.rename(run / f"{place}.ndjson")
 
     see(0)
-    with watching(str(run), "-o", str(out)) as first:
+    with watching(*words) as first:
         assert "0 marks came too late" in says(first, "batch 0:")
         see(1)
         assert until((out / "checkpoint" / "offsets" / "1").exists)
         first.kill()
     assert not (out / "alerts" / "00000001.ndjson").exists()
     see(2)
-    with watching(str(run), "-o", str(out)) as again:
+    with watching(*words) as again:
         assert "3 marks came too late" in says(again, "batch 2:")
         again.send_signal(signal.SIGTERM)
         assert again.stderr
@@ -111,4 +112,11 @@ def test_killed_and_stopped_it_finds_what_a_batch_finds(spark: SparkSession, tmp
     assert over | rest == verdicts(roots(marks, run_ends=ends))
     assert late.count() == 3
     alerts = [json.loads(line) for path in sorted(out.glob("alerts/*.ndjson")) for line in path.open()]
+    assert len({each["id"] for each in alerts}) == len(alerts)
+    assert {each["topology"] for each in alerts} == {"run"}
+    assert all(each["component"] == PLAN.component(each["task"]) for each in alerts if each["task"] is not None)
+    held = [each for each in alerts if each["open_task"] is not None]
+    assert held
+    assert all(each["open_component"] == PLAN.component(each["open_task"]) for each in held)
+    assert sum(int(line.rpartition(" ")[2]) for line in counts.read_text().splitlines()[1:]) == len(alerts)
     assert {each["root"] for each in alerts} == {root for root, (verdict, *_) in over.items() if verdict != "completed"}

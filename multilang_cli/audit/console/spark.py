@@ -99,9 +99,9 @@ def holds_anything(command: str, output: Path) -> bool:
     return False
 
 
-def pairs_of(command: str, settings: Iterable[str]) -> dict[str, str]:
+def pairs_of(command: str, settings: Iterable[str], option: str = "--spark-conf") -> dict[str, str]:
     """Settings as they were written, NAME=VALUE. Raises CommandError."""
-    return dict(_pair(command, each) for each in settings)
+    return dict(_pair(command, each, option) for each in settings)
 
 
 def first_line(error: Exception) -> str:
@@ -113,8 +113,8 @@ def first_line(error: Exception) -> str:
     return next((text for text in (*reversed(causes), *plain) if text), type(error).__name__)[:300]
 
 
-def _pair(command: str, text: str) -> tuple[str, str]:
+def _pair(command: str, text: str, option: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise CommandError(f"{command}: --spark-conf {text[:60]!r} is no setting; expected NAME=VALUE.")
+        raise CommandError(f"{command}: {option} {text[:60]!r} is no setting; expected NAME=VALUE.")
     return name, value

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from multilang_cli.audit.arrow import arrow_schema
-from multilang_cli.audit.inputs import named
+from multilang_cli.audit.inputs import run_of
 from multilang_cli.audit.marks import alone_of_line, marks_of_line
 from multilang_cli.audit.stages.trees import marks_of_taps
 from multilang_cli.audit.tables import MARKS
@@ -58,13 +58,7 @@ def _transcript_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
 def _history_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         lines = zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        yield _batch([(_run(file), *mark) for file, text in lines for mark in marks_of_line(text) or ()], _MARKS)
-
-
-def _run(file: str) -> str:
-    """The folder of a history; of one that comes from elsewhere, what stands for its file."""
-    name = named(file)
-    return name.rpartition("/")[0] or name
+        yield _batch([(run_of(file), *mark) for file, text in lines for mark in marks_of_line(text) or ()], _MARKS)
 
 
 def _batch(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:

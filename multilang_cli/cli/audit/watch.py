@@ -8,6 +8,16 @@ import typer
 from multilang_cli.cli.audit.spark_options import Master, SparkConf, SparkLog
 from multilang_cli.cli.options.handled import handled_by
 
+To = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--to", metavar="PLACE", help="Tell alerts there too: console, kafka://..., https://..., prometheus=FILE."
+    ),
+]
+SourceOption = Annotated[
+    list[str] | None, typer.Option("--option", metavar="K=V", help="An option of Spark's source. May be repeated.")
+]
+
 
 @handled_by("audit.console.watching:watch_given")
 def watch(
@@ -16,6 +26,8 @@ def watch(
     *,
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="topology.message.timeout.secs.")] = 30.0,
     delay: Annotated[float, typer.Option("--delay", min=0, help="Seconds that a line may be late by.")] = 10.0,
+    to: To = None,
+    option: SourceOption = None,
     once: Annotated[bool, typer.Option("--once", help="Up to what is there now, and end.")] = False,
     master: Master = "local[*]",
     spark_conf: SparkConf = None,

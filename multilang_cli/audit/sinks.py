@@ -1,0 +1,160 @@
+"""Places that a watch tells its alerts: stdout, a topic, a webhook, a file for Prometheus. Each at least once.
+
+A batch whose alerts could not be told is done again, so whoever takes them knows an alert by its id.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+import msgspec
+
+from multilang_cli.reports.escape import escape, escape_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from multilang_cli.audit.alerts import Alert
+
+KAFKA = re.compile(r"kafka://([^/]+)/([\w.-]+)")
+KINDS = "console, kafka://HOST:PORT/TOPIC, https://..., prometheus=FILE"
+PATIENCE = 10.0
+"""Seconds that a webhook has to answer."""
+PAUSES = (1.0, 4.0)
+"""Seconds before it is asked again."""
+Told = tuple[str, str, str]
+"""Topology, component and verdict, by which Prometheus counts."""
+
+
+class SinkError(Exception):
+    """A place that can't be told alerts; the message says which, and why."""
+
+
+class Sink(Protocol):
+    """A place for alerts."""
+
+    def tell(self, spark: SparkSession, alerts: Sequence[Alert], counts: Mapping[Told, int]) -> None:
+        """Tell them; `counts`: of all that were told since the watch began, these too. Raises SinkError."""
+
+
+class Sinks:
+    """Several places. `failed`: of the one that could not be told; Spark tells of it only with stacks of its own."""
+
+    def __init__(self, sinks: Sequence[Sink] = ()) -> None:
+        self._sinks = sinks
+        self.failed: SinkError | None = None
+
+    def tell(self, spark: SparkSession, alerts: Sequence[Alert], counts: Mapping[Told, int]) -> None:
+        """Tell all of them. Raises SinkError."""
+        try:
+            for sink in self._sinks:
+                sink.tell(spark, alerts, counts)
+        except SinkError as error:
+            self.failed = error
+            raise
+
+
+def sink_of(text: str) -> Sink:
+    """The place that an option names. Raises SinkError."""
+    if text == "console":
+        return Console()
+    if (topic := KAFKA.fullmatch(text)) is not None:
+        return KafkaTopic(*topic.groups())
+    if text.startswith(("http://", "https://")):
+        return Webhook(text)
+    if text.startswith("prometheus=") and text != "prometheus=":
+        return PrometheusFile(Path(text.partition("=")[2]))
+    raise SinkError(f"--to {escape(text[:60])!r}: expected one of {KINDS}")
+
+
+def _line(alert: Alert) -> str:
+    return escape_json(msgspec.json.encode(alert).decode())
+
+
+class Console:
+    """Lines of JSON on stdout."""
+
+    def tell(self, spark: SparkSession, alerts: Sequence[Alert], counts: Mapping[Told, int]) -> None:  # noqa: ARG002
+        """Write them."""
+        sys.stdout.write("".join(f"{_line(alert)}\n" for alert in alerts))
+        sys.stdout.flush()
+
+
+class KafkaTopic:
+    """A topic: the key is the alert's id, the value its JSON."""
+
+    def __init__(self, servers: str, topic: str) -> None:
+        self._to = {"kafka.bootstrap.servers": servers, "topic": topic}
+
+    def tell(self, spark: SparkSession, alerts: Sequence[Alert], counts: Mapping[Told, int]) -> None:  # noqa: ARG002
+        """Write them by Spark's own producer."""
+        if alerts:
+            rows = spark.createDataFrame([(each.id, _line(each)) for each in alerts], "key string, value string")
+            rows.write.format("kafka").options(**self._to).save()
+
+
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        """Follow none: alerts go where the command line says, and nowhere else."""
+
+
+class Webhook:
+    """A URL that takes a list of alerts as JSON by POST, and answers with 2xx. Its path may be secret: not told."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if not parts.hostname:
+            raise SinkError(f"--to {parts.scheme}://...: there is no host in it")
+        self._url, self._named = url, f"{parts.scheme}://{escape(parts.hostname)}/..."
+
+    def tell(self, spark: SparkSession, alerts: Sequence[Alert], counts: Mapping[Told, int]) -> None:  # noqa: ARG002
+        """Post them, thrice if need be."""
+        if not alerts:
+            return
+        body = f"[{','.join(map(_line, alerts))}]".encode()
+        asked = Request(self._url, body, {"Content-Type": "application/json", "User-Agent": "mlcheck"})  # noqa: S310 (http or https)
+        for pause in (*PAUSES, None):
+            try:
+                with build_opener(_NoRedirect).open(asked, timeout=PATIENCE):
+                    return
+            except HTTPError as error:
+                why = f"it answers {error.code}"
+            except (URLError, OSError) as error:
+                why = escape(str(getattr(error, "reason", error)))[:200]
+            if pause is not None:
+                time.sleep(pause)
+        raise SinkError(f"--to {self._named}: {why}; the batch is done again when the watch is started again")
+
+
+class PrometheusFile:
+    """A file of node_exporter's textfile collector, replaced as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def tell(self, spark: SparkSession, alerts: Sequence[Alert], counts: Mapping[Told, int]) -> None:  # noqa: ARG002
+        """Write the counts."""
+        lines = ["# TYPE mlcheck_alerts_total counter"]
+        for told, number in sorted(counts.items()):
+            named = zip(("topology", "component", "verdict"), told, strict=True)
+            labels = ",".join(f'{name}="{_label(value)}"' for name, value in named)
+            lines.append(f"mlcheck_alerts_total{{{labels}}} {number}")
+        fresh = self._path.with_name(f"{self._path.name}.new")
+        try:
+            fresh.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            fresh.replace(self._path)
+        except OSError as error:
+            raise SinkError(f"--to prometheus={escape(str(self._path))}: {error.strerror}") from None
+
+
+def _label(value: str) -> str:
+    return escape(value).replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,105 @@
+"""Alerts reach each place that was named, and one that can't be told is named without its secret."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from multilang_cli.audit import sinks
+from multilang_cli.audit.alerts import Alert
+from multilang_cli.audit.console.watching import WatchFlags, watch_given
+from multilang_cli.audit.sinks import SinkError, Sinks, sink_of
+from multilang_cli.terminal.exits import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+NO_SPARK: Any = None
+"""Only a topic needs it."""
+LOST = Alert(
+    id="00ff", verdict="lost", topology="words", component="sentences", task=1, run="r", root=7, message_id='"1"',
+    outcome=None, open_component="split", open_task=3, open_id="a\x1b[2J", open_since=1.5,
+)  # fmt: skip
+COUNTS = {("words", "sentences", "lost"): 3, ('a"b\\c\n', "", "failed"): 1}
+
+
+@contextmanager
+def server(*answers: int) -> Iterator[tuple[str, list[bytes]]]:
+    """A webhook on this machine that gives these answers, and what it was told."""
+    told: list[bytes] = []
+    left = list(answers)
+
+    class Handler(BaseHTTPRequestHandler):
+        """Takes any POST."""
+
+        def do_POST(self) -> None:
+            """Note the body, and give the next answer."""
+            told.append(self.rfile.read(int(self.headers["Content-Length"])))
+            code = left.pop(0) if len(left) > 1 else left[0]
+            self.send_response(code)
+            self.send_header("Location", "/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        Thread(target=httpd.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{httpd.server_port}/hook/s3cret", told
+        httpd.shutdown()
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sinks, "PAUSES", (0.0, 0.0))
+
+
+def test_a_webhook_is_asked_again_and_told_once_it_answers() -> None:
+    with server(503, 200) as (url, told):
+        sink_of(url).tell(NO_SPARK, [LOST, LOST], COUNTS)
+    assert len(told) == 2
+    [alert, _] = json.loads(told[-1])
+    assert (alert["id"], alert["open_component"], alert["open_task"]) == ("00ff", "split", 3)
+
+
+@pytest.mark.parametrize("code", [500, 404, 302])
+def test_a_webhook_that_does_not_take_them_is_named_without_its_path(code: int) -> None:
+    with server(code) as (url, told):
+        places = Sinks([sink_of(url)])
+        with pytest.raises(SinkError, match=rf"http://127\.0\.0\.1/\.\.\.: it answers {code}") as refused:
+            places.tell(NO_SPARK, [LOST], COUNTS)
+    assert "s3cret" not in str(refused.value)
+    assert places.failed is refused.value
+    assert len(told) == 3
+
+
+def test_the_console_has_lines_that_move_no_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    sink_of("console").tell(NO_SPARK, [LOST], COUNTS)
+    said = capsys.readouterr().out
+    assert "\x1b" not in said
+    assert json.loads(said)["open_id"] == "a\x1b[2J"
+
+
+def test_prometheus_counts_all_that_was_told(tmp_path: Path) -> None:
+    path = tmp_path / "mlcheck.prom"
+    sink_of(f"prometheus={path}").tell(NO_SPARK, [], COUNTS)
+    assert path.read_text().splitlines()[1:] == [
+        r'mlcheck_alerts_total{topology="a\"b\\c\\n",component="",verdict="failed"} 1',
+        'mlcheck_alerts_total{topology="words",component="sentences",verdict="lost"} 3',
+    ]
+    with pytest.raises(SinkError, match="No such file or directory"):
+        sink_of(f"prometheus={tmp_path}/none/x.prom").tell(NO_SPARK, [], COUNTS)
+
+
+@pytest.mark.parametrize("place", ["", "prometheus=", "kafka://broker", "https://", "mailto:me", "CONSOLE"])
+def test_a_place_that_is_none_is_refused_before_spark_is_started(place: str, tmp_path: Path) -> None:
+    flags = WatchFlags(source=str(tmp_path), output=tmp_path / "out", to=(place,))
+    with pytest.raises(CommandError, match="--to"):
+        watch_given(flags)
