@@ -45,7 +45,7 @@ SOON_SETTLED = 1.0
 """Seconds for what a component was proven to forget, or for the first settle of one that never settled anything."""
 AMPLE = 2
 """Times as long as any tuple took, one is waited for at least: who works slowly forgets nothing."""
-FEW = 10
+SETTLES_ONE_OF = 10
 """One of so many tuples is settled at least by who settles what it is fed, of `NEVER_SETTLED` and more."""
 LONGEST_COMPARED = 65_536
 """Bytes of a tuple up to which it is compared with the samples."""
@@ -120,7 +120,7 @@ class FedTuples:
 
     def give_up(self) -> None:
         """It was waited in vain, with heartbeats, for what is open: see whether it settled next to nothing."""
-        if self.settled and self.fed >= NEVER_SETTLED and FEW * self.settled < self.fed:
+        if self.settled and self.fed >= NEVER_SETTLED and SETTLES_ONE_OF * self.settled < self.fed:
             self.scant = (self.settled, self.fed)
 
     def _fed(self, message: TupleMsg, t: float) -> None:
