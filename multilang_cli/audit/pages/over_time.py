@@ -42,7 +42,7 @@ def over_time(known: StoredTables) -> Iterator[Plot]:
         return
     unit, seconds = next((each for each in _UNITS if last - start >= each[1]), _UNITS[-1])
     x = Axis(label=f"{unit} since {moment(start)[:-4]} UTC")
-    each_step = f"in each {step} seconds" if step < _STEPS[3] else f"in each {step // 60} minutes"
+    each_step = f"in steps of {step} s" if step < _STEPS[3] else f"in steps of {step // 60} min"
     yield Plot(
         id="latency",
         title="Latency by component",
