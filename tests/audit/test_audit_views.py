@@ -27,7 +27,8 @@ def folder(tmp_path: Path) -> Path:
     from multilang_cli.audit.store.parquet_files import commented_schema, write_batches  # noqa: PLC0415
 
     out = tmp_path / "it's here"
-    for name, files in {"1": ["a", "b's", None], "2": ["b's"], "crashed": ["c"]}.items():
+    runs: dict[str, list[str | None]] = {"1": ["a", "b's", None], "2": ["b's"], "crashed": ["c"]}
+    for name, files in runs.items():
         batch = FewRows([(file, int(name == "2"), 0, 0, 0, 0) for file in files], FILES.ddl).batch()
         write_batches([batch], str(out / "files" / name), commented_schema(FILES))
     (out / "roots" / "1").mkdir(parents=True)
