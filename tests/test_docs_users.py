@@ -136,7 +136,7 @@ def test_ids_that_are_named_exist(page: Path) -> None:
 def test_links_to_headings_resolve(page: Path) -> None:
     for link in LINK.findall(page.read_text(encoding="utf-8")):
         name, _, anchor = link.partition("#")
-        if anchor and "://" not in link:
+        if anchor and "://" not in link and not name.endswith((".webp", ".svg")):
             headings = HEADING.findall((page.parent / (name or page.name)).read_text(encoding="utf-8"))
             assert anchor in {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -70,6 +70,7 @@ MOST_USED: dict[str, tuple[str, ...]] = {
     "topology run": ("--storm", "--fault", "--messages", "--seconds", "--guarantee", "--record"),
     "topology plan": ("--storm", "--run"),
     "audit run": ("--output", "--report"),
+    "audit watch": ("--output", "--to", "--once"),
     "audit replay": ("--output", "--ignore", "--compare", "--key"),
 }
 """Options that are told first, of the commands that have many."""
@@ -88,12 +89,12 @@ PANELS: dict[str, tuple[str, ...]] = {
     "How it is played": (
         *("-x", "--max-fail", "--jobs", "--retries", "--limit", "--timeout", "--memory", "--seed", "--storm-required"),
         *("--seeds", "--idle", "--drain", "--late", "--search", "--real-time", "--no-limits", "--rounds", "--cpus"),
-        *("--master", "--spark-conf", "--spark-log"),
+        *("--master", "--spark-conf", "--spark-log", "--delay", "--option"),
     ),
     "What comes out": (
         *("--strict", "--report", "--record", "--record-all", "--transcripts", "--color", "--quiet", "--verbose"),
         *("--rotate", "--keep", "--sample", "--status", "--brief", "--add", "--database", "--overwrite"),
-        *("--redact", "--json", "--help"),
+        *("--format", "--redact", "--json", "--help"),
     ),
 }
 """Panels of options, in their order. Each option of a command that has many is in one."""

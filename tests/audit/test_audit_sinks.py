@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from multilang_cli.audit import sinks
-from multilang_cli.audit.alerts import Alert
 from multilang_cli.audit.console.watching import WatchFlags, watch_given
-from multilang_cli.audit.sinks import SinkError, Sinks, sink_of
+from multilang_cli.audit.watch import sinks
+from multilang_cli.audit.watch.alerts import Alert
+from multilang_cli.audit.watch.sinks import SinkError, Sinks, sink_of
 from multilang_cli.terminal.exits import CommandError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from multilang_cli.audit.console.spark import holds_anything, pairs_of, running
-from multilang_cli.audit.sinks import KAFKA, SinkError, Sinks, sink_of
+from multilang_cli.audit.watch.sinks import KAFKA, SinkError, Sinks, sink_of
 from multilang_cli.terminal.exits import CommandError, ExitCode
 from multilang_cli.terminal.output import remark
 
@@ -58,14 +58,14 @@ def watch_given(flags: WatchFlags) -> int:
         settings |= _connector()
     try:
         with running(_WHAT, flags.master, settings, quiet=not flags.spark_log) as spark:
-            from multilang_cli.audit import watching  # noqa: PLC0415 (needs Spark)
+            from multilang_cli.audit.watch import stream  # noqa: PLC0415 (needs Spark)
 
             if where:
-                lines = watching.kafka_lines(spark, where[1], where[2], options)
+                lines = stream.kafka_lines(spark, where[1], where[2], options)
             else:
-                lines = watching.folder_lines(spark, source, options)
-            rules = watching.Rules(flags.timeout, flags.delay)
-            query = watching.watch(lines, output, rules, once=flags.once, say=_say, sinks=sinks)
+                lines = stream.folder_lines(spark, source, options)
+            rules = stream.Rules(flags.timeout, flags.delay)
+            query = stream.watch(lines, output, rules, once=flags.once, say=_say, sinks=sinks)
             _say(f"alerts go to {output / 'alerts'}")
             query.awaitTermination()
     except CommandError:

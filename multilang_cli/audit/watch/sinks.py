@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from multilang_cli.audit.alerts import Alert
+    from multilang_cli.audit.watch.alerts import Alert
 
 KAFKA = re.compile(r"kafka://([^/]+)/([\w.-]+)")
 KINDS = "console, kafka://HOST:PORT/TOPIC, https://..., prometheus=FILE"
-PATIENCE = 10.0
+ANSWER_SECONDS = 10.0
 """Seconds that a webhook has to answer."""
 PAUSES = (1.0, 4.0)
 """Seconds before it is asked again."""
@@ -39,7 +39,7 @@ class SinkError(Exception):
     """A place that can't be told alerts; the message says which, and why."""
 
 
-class Sink(Protocol):
+class AlertSink(Protocol):
     """A place for alerts."""
 
     def tell(self, spark: SparkSession, alerts: Sequence[Alert], counts: Mapping[Told, int]) -> None:
@@ -49,7 +49,7 @@ class Sink(Protocol):
 class Sinks:
     """Several places. `failed`: of the one that could not be told; Spark tells of it only with stacks of its own."""
 
-    def __init__(self, sinks: Sequence[Sink] = ()) -> None:
+    def __init__(self, sinks: Sequence[AlertSink] = ()) -> None:
         self._sinks = sinks
         self.failed: SinkError | None = None
 
@@ -63,7 +63,7 @@ class Sinks:
             raise
 
 
-def sink_of(text: str) -> Sink:
+def sink_of(text: str) -> AlertSink:
     """The place that an option names. Raises SinkError."""
     if text == "console":
         return Console()
@@ -124,7 +124,7 @@ class Webhook:
         asked = Request(self._url, body, {"Content-Type": "application/json", "User-Agent": "mlcheck"})  # noqa: S310 (http or https)
         for pause in (*PAUSES, None):
             try:
-                with build_opener(_NoRedirect).open(asked, timeout=PATIENCE):
+                with build_opener(_NoRedirect).open(asked, timeout=ANSWER_SECONDS):
                     return
             except HTTPError as error:
                 why = f"it answers {error.code}"

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from pyspark.sql import functions as F  # noqa: N812 (its usual name)
 
-from multilang_cli.audit.alerts import RunNames, alert_of, learn, speakers
-from multilang_cli.audit.sinks import Sinks
 from multilang_cli.audit.stages.edges import of_history, of_lines
 from multilang_cli.audit.stages.roots import TIMEOUT, roots
 from multilang_cli.audit.store.local_rows import local_rows
 from multilang_cli.audit.tables import MARKS
+from multilang_cli.audit.watch.alerts import RunNames, alert_of, learn, speakers
+from multilang_cli.audit.watch.sinks import Sinks
 from multilang_cli.reports.escape import json_lines
 from multilang_cli.transcript.private import make_private
 
