@@ -53,6 +53,14 @@ REFUSES = {
 }
 
 
+@pytest.mark.parametrize(
+    ("end", "verdict"), [("sys.exit(7)", "skip"), ("os.kill(os.getpid(), signal.SIGSEGV)", "untestable")]
+)
+def test_a_fault_of_memory_at_a_large_text_is_no_refusal(tmp_path: Path, end: str, verdict: str) -> None:
+    result = played(tmp_path, f'if len(tup["tuple"][0]) > 10_000: {end}', "bolt.settle.once", "bolt.value.large")
+    assert [each.verdict for each in result.subjects] == ["pass", verdict]
+
+
 @pytest.mark.parametrize("deed", REFUSES)
 def test_what_a_bolt_does_at_its_first_made_up_tuple_says_nothing(tmp_path: Path, deed: str) -> None:
     result = played(tmp_path, deed)

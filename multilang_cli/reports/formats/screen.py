@@ -81,9 +81,10 @@ def _show_plain(page: Page, result: RunResult) -> None:
     known = [subject.id for subject in result.subjects if subject.verdict == "xfail"]
     if known:
         page.para(some_of(known), label="Known failures", hang=SCREEN_HANG + 6)
-    told = _in_brief(result)
-    if told:
-        page.para(f"{told} (all that was seen: {RUN})")
+    for note in result.notes:
+        page.para(note, label="Note", hang=len("Note") + 2)
+    if untested := _untested(result):
+        page.para(f"{untested} (all of it: {RUN})", label="Not tested", hang=len("Not tested") + 2)
     _show_verdict(page, result)
     for sentence in result.sentences:
         page.para(sentence, label="Storm:", hang=len("Storm: "))
@@ -94,13 +95,20 @@ def _show_plain(page: Page, result: RunResult) -> None:
 def _in_brief(result: RunResult) -> str:
     """The notes, counted, and what was not tested, as the part of one sentence; "" for nothing of them."""
     notes = len(result.notes)
+    told = f"{notes} note{'s' if notes > 1 else ''}" if notes else ""
+    untested = _untested(result)
+    return "; ".join(filter(None, (told, untested and f"not tested: {untested}")))
+
+
+def _untested(result: RunResult) -> str:
+    """What a pass did not test: the cases of the reason that most have, and how many others."""
     untested = untested_in_all((result,)) if result.exit_code == 0 else ()
-    told = [f"{notes} note{'s' if notes > 1 else ''}"] if notes else []
-    if untested:
-        first = max(untested, key=lambda each: len(each.ids))
-        more = f", and for {len(untested) - 1} more reasons" if len(untested) > 1 else ""
-        told.append(f"not tested: {first.reason}{more}")
-    return "; ".join(told)
+    if not untested:
+        return ""
+    first = max(untested, key=lambda each: len(each.ids))
+    others = sum(len(each.ids) for each in untested if each is not first)
+    more = f", and {counted(others, 'case')} more" if others else ""
+    return f"{some_of(first.ids)}: {first.reason}{more}"
 
 
 def _header(result: RunResult) -> str:
@@ -143,5 +151,6 @@ def _show_end(page: Page, first: Trouble, result: RunResult, all_seen: str) -> N
 
 def _show_verdict(page: Page, result: RunResult) -> None:
     word = word_of(result)
-    lead = f"{summary_of(result)}; exit code {result.exit_code}"
+    warned = result.exit_code == 0 and any(subject.verdict == "warn" for subject in result.subjects)
+    lead = f"{summary_of(result)}; exit code {result.exit_code}{', 1 with --strict' if warned else ''}"
     page.para(lead, label=word, label_style=style_of(result), hang=len(word) + 2)

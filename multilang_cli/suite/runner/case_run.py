@@ -228,7 +228,7 @@ class CaseRun:
             return f"not asked for by Storm {version.id} yet (since {case.since})"
         accepts = {*component.accepts, *(("ticks",) if takes_ticks(component) else ())}
         if not set(case.accepts) <= accepts:
-            return "tuples unlike its samples are not declared (--accepts, or accepts in mlcheck.toml)"
+            return "it is not declared to take such tuples (--accepts, or accepts in mlcheck.toml)"
         if fixed := [name for name in case.env if name in component.env]:
             return f"its environment is declared to have {fixed[0]}={component.env[fixed[0]]}"
         if undone := [word for word in case.supports if word not in component.features]:

@@ -53,6 +53,8 @@ _OF_NO_VALUE = re.compile(
 )
 """Words of an exception that no value of a tuple brings about."""
 _ALARM = 14
+_MEMORY_FAULTS = frozenset({7, 11})
+"""SIGBUS and SIGSEGV: who refuses a value ends otherwise."""
 
 
 class Refused(NamedTuple):
@@ -92,7 +94,9 @@ def refusal_of(case: Case, stage: Stage | None, findings: Sequence[Finding], wat
     promise = f'; if it should, say so: accepts = ["{refusal.unless}"]' if refusal.unless else ""
     beaten = watch.beats > 0 and any(finding.rule in DEATHS for finding in wrong)
     what = f"it ended at {refusal.of}, or at a heartbeat behind it" if beaten else f"it does not take {refusal.of}"
-    return Judgement(refusal.verdict, f"{what}: {wrong[0].message}{promise}")
+    ended = stage.session.exit
+    faulty = ended is not None and ended.signal in _MEMORY_FAULTS
+    return Judgement("untestable" if faulty else refusal.verdict, f"{what}: {wrong[0].message}{promise}")
 
 
 def without_overflows(findings: Sequence[Finding], stage: Stage | None) -> tuple[Finding, ...]:
