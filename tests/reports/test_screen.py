@@ -278,12 +278,25 @@ def test_a_failure_without_a_cause_needs_more_than_a_screen_and_a_pass_does_not(
     assert fits_one_screen(result(with_cause(DEATH)))
 
 
+def test_a_pass_shows_its_notes_and_names_what_was_not_tested() -> None:
+    reused = Finding(rule="message-id-reused", level="note", seq=4, offset=0, message="a message id that is pending")
+    untested = [msgspec.structs.replace(each, verdict="skip", reason="it is not declared") for each in passed(*"xyz")]
+    noted = [msgspec.structs.replace(each, findings=(reused,)) for each in passed("d", "e")]
+    right = msgspec.structs.replace(result(*noted, *untested), notes=("no samples were given",))
+    lines = as_text(lambda console: render_screen(right, console)).splitlines()
+    assert lines[2:-1] == [
+        "Note  no samples were given",
+        "Note  message-id-reused: a message id that is pending (in 2 cases)",
+        "Not tested  x, y, z: it is not declared (all of it: mlcheck run -v)",
+    ]
+
+
 def test_a_warning_stands_before_the_pass() -> None:
     shown = result(with_cause(DEATH, verdict="warn"), *passed("d"))
     assert shown.exit_code == 0
     lines = as_text(lambda console: render_screen(shown, console)).splitlines()
     assert lines[2] == "WARN  it dies of a tuple: KeyError: 'x'"
-    assert lines[-1].startswith("PASS  1 passed, 1 warning")
+    assert lines[-1] == "PASS  1 passed, 1 warning  in 3.1s; exit code 0, 1 with --strict"
 
 
 def test_the_case_shown_says_what_it_did() -> None:

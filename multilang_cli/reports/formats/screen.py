@@ -20,7 +20,7 @@ from multilang_cli.reports.formats.trouble import (
     show_first,
     style_of,
 )
-from multilang_cli.reports.grouping import SHOWN_FIRST, some_of, troubles_of
+from multilang_cli.reports.grouping import SHOWN_FIRST, note_lines, notes_of, some_of, troubles_of
 from multilang_cli.reports.page import Page
 from multilang_cli.reports.verdict import word_of
 
@@ -81,7 +81,7 @@ def _show_plain(page: Page, result: RunResult) -> None:
     known = [subject.id for subject in result.subjects if subject.verdict == "xfail"]
     if known:
         page.para(some_of(known), label="Known failures", hang=SCREEN_HANG + 6)
-    for note in result.notes:
+    for note in (*result.notes, *note_lines(notes_of(result))):
         page.para(note, label="Note", hang=len("Note") + 2)
     if untested := _untested(result):
         page.para(f"{untested} (all of it: {RUN})", label="Not tested", hang=len("Not tested") + 2)
