@@ -51,7 +51,7 @@ def only_line(pattern: str, sources: Mapping[str, Sequence[str]]) -> Place | Non
     The pattern sees the lines behind it too: a call may go on there.
     """
     begins = re.compile(pattern)
-    return _only(lambda lines: begins.match("\n".join(lines)) is not None, sources)
+    return _only(lambda lines: 0 if begins.match("\n".join(lines)) else None, sources)
 
 
 def only_line_with(pattern: str, sources: Mapping[str, Sequence[str]]) -> Place | None:
@@ -61,22 +61,27 @@ def only_line_with(pattern: str, sources: Mapping[str, Sequence[str]]) -> Place 
     """
     wanted = re.compile(pattern, re.MULTILINE)
 
-    def begins_here(lines: Sequence[str]) -> bool:
-        """True if what is found begins in the first of the lines."""
+    def beginning(lines: Sequence[str]) -> int | None:
+        """The column of what is found, if it begins in the first of the lines."""
         found = wanted.search("\n".join(lines))
-        return found is not None and found.start() <= len(lines[0])
+        return found.start() if found is not None and found.start() <= len(lines[0]) else None
 
-    return _only(begins_here, sources)
+    return _only(beginning, sources)
 
 
-def _only(fits: Callable[[Sequence[str]], bool], sources: Mapping[str, Sequence[str]]) -> Place | None:
+def _only(column: Callable[[Sequence[str]], int | None], sources: Mapping[str, Sequence[str]]) -> Place | None:
+    """The only line in which there is a `column` of what is looked for; the place has it as its mark."""
     found = [
-        Place(file, number, line.strip())
+        (file, number, line, at)
         for file, lines in sources.items()
         for number, line in enumerate(lines, 1)
-        if line.strip() and not COMMENT.match(line) and fits(lines[number - 1 : number + _CALL])
+        if line.strip() and not COMMENT.match(line) and (at := column(lines[number - 1 : number + _CALL])) is not None
     ]
-    return found[0] if len(found) == 1 else None
+    if len(found) != 1:
+        return None
+    [(file, number, line, at)] = found
+    at = max(at - (len(line) - len(line.lstrip())), 0)
+    return Place(file, number, line.strip(), " " * at + "^" if at else "")
 
 
 def _scores(text: str, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, str, int, str]]:

@@ -41,7 +41,8 @@ def test_what_only_an_adapter_does_stands_in_the_adapter(tmp_path: Path) -> None
         for pattern in cause.suspects.get(source.language, ())
         if (place := suspect_in(source, pattern, in_adapter=cause.in_adapter))
     }
-    assert found == {"pid-unfit": Place("Storm.pm", 2, '$self->send_msg({ pid => "$pid" });')}
+    code = '$self->send_msg({ pid => "$pid" });'
+    assert found == {"pid-unfit": Place("Storm.pm", 2, code, " " * code.index("pid") + "^")}
 
 
 C_MAIN = "int main(void)\n{\n}\n"

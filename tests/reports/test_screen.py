@@ -299,6 +299,16 @@ def test_a_warning_stands_before_the_pass() -> None:
     assert lines[-1] == "PASS  1 passed, 1 warning  in 3.1s; exit code 0, 1 with --strict"
 
 
+def test_a_long_line_to_look_at_is_shown_from_what_it_is_about() -> None:
+    code = "$self->emit(stream => 'default', tuple => [ map { lc } @words ], anchors => [ $words_seen ]);"
+    at = code.index("anchors")
+    likely = msgspec.structs.replace(
+        DEATH, place=None, suspect=Place("tail_count.pl", 68, code, " " * at + "^"), headline="it anchors to a number"
+    )
+    text = as_text(lambda console: render_screen(result(with_cause(likely)), console))
+    assert "Look    tail_count.pl:68    ...anchors => [ $words_seen ]);" in text
+
+
 def test_the_case_shown_says_what_it_did() -> None:
     few = [with_cause(DEATH, id="a", title="takes a conf of 1 MiB"), with_cause(DEATH, id="b")]
     shown, common = result(*few, *passed(*"cdefgh")), result(*few, *passed("c"))

@@ -237,7 +237,9 @@ def _emit(fields: dict[str, Any]) -> Emit | ShapeFault:
     if values is None:
         lists = [key for key, value in fields.items() if isinstance(value, list) and key not in _ALL_KEYS]
         if len(lists) != 1 or "tuple" in fields:
-            return ShapeFault("tuple-missing", "tuple", "an emit without a tuple")
+            return ShapeFault(
+                "tuple-missing", "tuple", f"an emit {'whose tuple is null' if 'tuple' in fields else 'without a tuple'}"
+            )
         under = f"a list stands under the key {head(ascii(lists[0][:_SHOWN_OF_NAME]), _SHOWN_OF_NAME)}"
         return ShapeFault("tuple-missing", lists[0], f"an emit without a tuple; {under}")
     if emit.task is not None and emit.task not in range(-(2**31), 2**31):

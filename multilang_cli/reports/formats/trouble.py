@@ -171,6 +171,15 @@ def head(page: Page, text: str, cells: int) -> str:
     return shown if width(shown) <= cells else chunks(shown, cells - len(CUT))[0] + CUT
 
 
+def around(page: Page, place: Place, cells: int) -> str:
+    """As much of a line of source as fits: of one that is too long, from a word before its mark on."""
+    at = len(place.mark) - len(place.mark.lstrip())
+    if width(page.fit(place.code, MOST_CELLS).text) <= cells or at < cells // 2:
+        return head(page, place.code, cells)
+    begin = place.code.rfind(" ", 0, at) + 1
+    return CUT + head(page, place.code[begin:], cells - len(CUT))
+
+
 def _show_place(page: Page, place: Place, role: str = "", *, marked: bool = True) -> None:
     # Of a recording the folder is not known that its user works in: a whole path would leave the code no room.
     file = PurePosixPath(place.file)
@@ -246,7 +255,7 @@ def _show_way_out(page: Page, trouble: Trouble, room: Room, result: RunResult) -
     for label, place in zip(("Look", "and"), looks, strict=False):
         if place is not None:
             lead = f"  {label:<8}{place.file}:{place.line}    "
-            page.line(lead + head(page, place.code, max(page.columns - len(lead), 20)))
+            page.line(lead + around(page, place, max(page.columns - len(lead), 20)))
     if cause.mend:
         page.para(
             room.cut(page, cause.mend, SCREEN_HANG), label="Do", label_style="bold green", indent=2, hang=SCREEN_HANG
