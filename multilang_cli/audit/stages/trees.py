@@ -46,7 +46,7 @@ def marks_of_taps(facts: AuditFacts, events: DataFrame) -> DataFrame:
     said = _placed(events, whose, known)
     # What is used several times is kept when it is first computed, by the job that needs it; where all that is joined
     # with it is joined by one key, it is kept by that.
-    sent = _sent(said, whose).localCheckpoint(eager=False)
+    sent = _sent(said, whose, _gaps(events, known)).localCheckpoint(eager=False)
     paired = _pairs(sent, said, known).repartition("emission").localCheckpoint(eager=False)
     met = _met(paired)
     names = [each.conv for each in known]
@@ -75,22 +75,48 @@ def _lives(said: DataFrame, lived: Sequence[Life]) -> DataFrame:
 # --- emissions and what became of them --------------------------------------------------------------------------------
 
 
-def _sent(said: DataFrame, whose: DataFrame) -> DataFrame:
-    """One row for each emit and task it went to; `target` null where that is not known.
+def _gaps(events: DataFrame, known: Sequence[Person]) -> DataFrame | None:
+    """The number of each event that has none right before it, of conversations with gaps; None if no one has any."""
+    torn = [(each.conv, each.n) for each in known if each.gap]
+    if not torn:
+        return None
+    whose = F.broadcast(local_rows(events.sparkSession, torn, "conv string, n int"))
+    numbers = events.join(whose, "conv").select("n", "seq", "kind")
+    before = "lag(seq) over (partition by n order by seq)"
+    told = numbers.selectExpr("n", "seq", f"kind = 'gap' or seq > {before} + 1 as behind_gap")
+    return told.where("behind_gap").select("n", "seq", "behind_gap")
 
-    The n-th reply with task ids answers the n-th emit that asks for them.
+
+def _numbered(rows: DataFrame, gaps: DataFrame | None) -> tuple[DataFrame, str]:
+    """Emits that ask for task ids, and replies, each with its number `nth` among these; and the key that they share.
+
+    The n-th reply answers the n-th emit. Where lines are missing it is counted from there on anew: a reply before any
+    emit belongs to one that stands before the gap, and where replies outnumber emits nobody knows which is which.
     """
+    if gaps is None:
+        turn = "over (partition by n order by seq)"
+        nth = f"case when asking then count_if(asking) {turn} when not emits then count_if(not emits) {turn} end as nth"
+        return rows.selectExpr("*", nth), "n"
+    torn = rows.withColumn("behind_gap", F.lit(False)).unionByName(gaps, allowMissingColumns=True)
+    piece = "count_if(behind_gap) over (partition by n order by seq, behind_gap desc) as piece"
+    turn = "over (partition by n, piece order by seq)"
+    asked = torn.selectExpr("*", piece).where("not behind_gap").selectExpr("*", f"count_if(asking) {turn} as asked")
+    answered = asked.selectExpr("*", f"count_if(not emits and asked > 0) {turn} as answered")
+    known = answered.selectExpr("*", "max(answered > asked) over (partition by n, piece) as unknown")
+    nth = "case when unknown then null when asking then asked when not emits and asked > 0 then answered end as nth"
+    return known.selectExpr("*", nth), "n, piece"
+
+
+def _sent(said: DataFrame, whose: DataFrame, gaps: DataFrame | None) -> DataFrame:
+    """One row for each emit and task it went to; `target` null where that is not known."""
     rows = said.where("kind in ('emit', 'task-ids')").selectExpr(
         "n", "seq", "stream", "at", "tasks", "task", "kind = 'emit' as emits",
         f"kind = 'emit' and {_ASKING} as asking", "xxhash64(values) as hash",
         "transform(array_distinct(anchors), each -> xxhash64(conv, each)) as anchors",
     )  # fmt: skip
-    turn = "over (partition by n order by seq)"
-    numbered = rows.selectExpr(
-        "*", f"case when asking then count_if(asking) {turn} when not emits then count_if(not emits) {turn} end as nth"
-    )
+    numbered, key = _numbered(rows, gaps)
     # An emit and its reply stand side by side then: a window for each pair would cost more than all else here.
-    behind = "over (partition by n order by nth, emits desc)"
+    behind = f"over (partition by {key} order by nth, emits desc)"
     answered = numbered.selectExpr("*", f"if(lead(nth) {behind} = nth, lead(tasks) {behind}, null) as reply")
     # An emit to nobody has an empty reply: it made no edge.
     target = "explode(coalesce(if(asking, reply, if(task > 0, array(task), null)), array(cast(null as int)))) as target"
@@ -113,17 +139,25 @@ def _pairs(sent: DataFrame, said: DataFrame, known: Sequence[Person]) -> DataFra
     recorded = F.broadcast(local_rows(spark, sorted({(each.run, each.me) for each in known}), "run string, target int"))
     left = sent.where("target is not null").join(recorded, ["run", "target"], "left_semi")
     ends = left.selectExpr("*", "false as got", "cast(null as string) as id").select(_SIDES)
-    unknown = sent.where("target is null").select("run", "me", "stream").distinct().collect()
+    streams = {knows: set[tuple[str, int, str]]() for knows in (False, True)}
+    for knows, *stream in sent.selectExpr("target is not null", "run", "me", "stream").distinct().collect():
+        streams[knows].add(tuple(stream))
     used = sent.where("target is not null").select("channel").distinct()
     both = ends.unionByName(got.join(F.broadcast(used), "channel", "left_semi").select(_SIDES))
     aligned = both.repartition("channel").sortWithinPartitions("channel").mapInArrow(align_channels, PAIRS.ddl)
-    if not unknown:
+    if not streams[False]:
         return aligned
-    streams = F.broadcast(local_rows(spark, unknown, "run string, me int, stream string"))
+    unsure = F.broadcast(local_rows(spark, sorted(streams[False]), "run string, me int, stream string"))
     heard = tuples.selectExpr(
         "run", "task as me", "stream", "component as by", "me as target", "n", "seq", "at",
         "xxhash64(values) as hash", "xxhash64(conv, id) as edge", "id",
-    ).join(streams, ["run", "me", "stream"], "left_semi")  # fmt: skip
+    ).join(unsure, ["run", "me", "stream"], "left_semi")  # fmt: skip
+    if streams[False] & streams[True]:
+        # Where some replies are missing, what they told of is among the tuples that no other emission became.
+        aligned = aligned.localCheckpoint(eager=False)
+        heard = heard.join(aligned.where("receiver is not null").select("edge"), "edge", "left_anti")
+        # Spark can't tell columns of `sent` from its own behind what is kept, unless they are made anew.
+        heard = heard.select([F.col(name).alias(name) for name in heard.columns])
     return aligned.unionByName(_by_values(sent.where("target is null"), heard))
 
 
