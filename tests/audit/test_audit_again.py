@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,7 +19,6 @@ from tests.pages import TWICE, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -111,20 +111,20 @@ def _views_have_what_counts(spark: SparkSession, out: Path, expected: dict[str, 
 
     assert set(views(spark, str(out))) == expected.keys()
     assert sorted(map(str, spark.sql("select * from events").collect())) == expected["events"]
-    words = {
-        r"comment on .*\n": "",
-        "create or replace view": "create or replace temporary view",
-        r"read_parquet\(\['([^\]]*)'\]\)": r"parquet.`{\1}`",
-        "', '(?=/)": ",",
-        '"': "`",
-    }
-    made = view_sql(str(out))
+    words = {r"comment on .*\n": "", "create or replace view": "create or replace temporary view", '"': "`"}
+    made = re.sub(r"read_parquet\(\[([^\]]*)\]\)", _of_spark, view_sql(str(out)))
     for word, other in words.items():
         made = re.sub(word, other, made)
     for statement in made.split(";\n")[:-1]:
         spark.sql(statement)
     for name in expected.keys() - {"keys"}:
         assert sorted(map(str, spark.table(name).collect())) == expected[name], name
+
+
+def _of_spark(files: re.Match[str]) -> str:
+    """Files of a folder, as Spark's SQL names them."""
+    paths = [Path(path.strip("'")) for path in files[1].split(", ")]
+    return f"parquet.`{paths[0].parent}/{{{','.join(path.name for path in paths)}}}`"
 
 
 def _is_only_what_is_new(out: Path, files: list[tuple[str, bytes]], read: set[str]) -> None:

@@ -45,14 +45,19 @@ class Life(NamedTuple):
 def people(facts: AuditFacts) -> list[Person]:
     """All conversations that have events, in the order in which they began."""
     known = [(parts[0].started or 0.0, conv, parts) for conv, parts in facts.parts.items() if conv in facts.spans]
-    return [_person(n, parts, facts.spans[conv]) for n, (_, conv, parts) in enumerate(sorted(known))]
+    known.sort()
+    latest = {(parts[0].topology, parts[0].task): n for n, (_, _, parts) in enumerate(known)}
+    return [
+        _person(n, parts, facts.spans[conv], latest=latest[parts[0].topology, parts[0].task] == n)
+        for n, (_, conv, parts) in enumerate(known)
+    ]
 
 
-def _person(n: int, parts: list[HeardPart], span: Span) -> Person:
+def _person(n: int, parts: list[HeardPart], span: Span, *, latest: bool) -> Person:
     one = parts[0]
     started = one.started or 0.0
-    # A file that was cut lacks what came last: who sent that to it has not lost it.
-    cut = not parts[-1].closed and span.over is None
+    # A file that was cut lacks what came last: who sent that to it has not lost it. A task that began again was killed.
+    cut = latest and not parts[-1].closed and span.over is None
     first, last = (None if t is None else started + t for t in (span.first, span.last))
     return Person(
         conv=one.conv, n=n, run=one.topology, role=one.kind, component=one.component, me=one.task, started=started,
